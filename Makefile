@@ -1,0 +1,92 @@
+# Everything a host or a developer does starts here. Needs make and Python 3.11 or newer; the rest is set up on first use.
+
+PYTHON ?= python3
+HOST   ?= 127.0.0.1
+PORT   ?= 8000
+DATA   ?= data
+WORKERS ?= 2
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
+# A wheel is checked against its hash; a source build would fetch tools that no lock names.
+PIP_LOCKED := $(PIP) install --require-hashes --only-binary :all:
+PIP_SELF   := $(PIP) install --no-build-isolation --no-deps --no-index --editable .
+
+VENV_STAMP    := $(VENV)/.stamp-venv
+RUNTIME_STAMP := $(VENV)/.stamp-runtime
+DEV_STAMP     := $(VENV)/.stamp-dev
+PEERS_STAMP   := peers/node_modules/.stamp
+# The development set contains the runtime set, so a developer's machine serves from it.
+SERVE_STAMP   := $(if $(wildcard $(DEV_STAMP)),$(DEV_STAMP),$(RUNTIME_STAMP))
+
+# What Debian must provide, as command:package pairs for scripts/system.sh.
+SYSTEM_NEEDS :=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup system serve test check fmt lock peers bench bench-store bench-layout clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(DEV_STAMP) ## Set up .venv with everything needed to develop
+
+system: ## Install missing Debian packages (as root), or say which are missing
+	@sh scripts/system.sh $(SYSTEM_NEEDS)
+
+serve: $(SERVE_STAMP) ## Start Zataku (HOST, PORT, DATA can be set)
+	@exec $(BIN)/zataku serve --host $(HOST) --port $(PORT) --data $(DATA)
+
+test: check ## Run every check and every test
+	$(BIN)/pytest -n $(WORKERS)
+
+check: $(DEV_STAMP) ## Lint, formatting, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
+	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)
+
+peers: $(PEERS_STAMP) ## Install the programs that the benchmarks measure against
+
+bench: bench-store bench-layout ## Run every benchmark
+
+bench-store: $(DEV_STAMP) $(PEERS_STAMP) ## Measure the embedded store beside raw apsw and dynoxide
+	$(BIN)/python -m bench.store
+
+bench-layout: $(DEV_STAMP) ## Measure how items can lie in SQLite
+	$(BIN)/python -m bench.layout
+
+clean: ## Remove the set-up and every cache; your data stays
+	rm -rf $(VENV) peers/node_modules build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV_STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Zataku needs Python 3.11 or newer; '$(PYTHON)' is not. Try: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "'$(PYTHON)' cannot make a virtual environment. On Debian: apt-get install python3-venv" >&2; exit 1; }
+	@touch $@
+
+$(RUNTIME_STAMP): requirements/runtime.txt pyproject.toml | $(VENV_STAMP)
+	@echo "Setting up Zataku (once) ..."
+	@$(PIP_LOCKED) -r requirements/runtime.txt
+	@$(PIP_SELF)
+	@touch $@
+
+$(DEV_STAMP): requirements/dev.txt pyproject.toml | $(VENV_STAMP)
+	@echo "Setting up the development tools (once) ..."
+	@$(PIP_LOCKED) -r requirements/dev.txt
+	@$(PIP_SELF)
+	@touch $@
+
+$(PEERS_STAMP): peers/package.json peers/package-lock.json peers/.npmrc | $(VENV_STAMP)
+	@sh scripts/peers.sh
+	@touch $@

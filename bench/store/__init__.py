@@ -1,0 +1,1 @@
+"""The embedded store beside raw apsw and beside dynoxide."""

@@ -1,0 +1,279 @@
+"""The same rows written by hand with apsw: no types, no checks but the one a case demands, bytes in and bytes out."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import perf_counter, time
+from typing import Any, NamedTuple
+
+import apsw
+import msgspec
+
+from bench.store.cases import CaseName, Edit, Pair, Run
+from bench.store.pinboard import PAGE, Note
+
+SCHEMA = """
+CREATE TABLE items (
+    id INTEGER PRIMARY KEY, pk BLOB NOT NULL, sk BLOB NOT NULL, item BLOB NOT NULL, UNIQUE (pk, sk)
+);
+CREATE TABLE by_author (
+    ipk BLOB NOT NULL, isk BLOB NOT NULL, pk BLOB NOT NULL, sk BLOB NOT NULL, id INTEGER NOT NULL,
+    PRIMARY KEY (ipk, isk, pk, sk)
+) WITHOUT ROWID;
+CREATE TABLE log (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind INTEGER NOT NULL, old BLOB, new BLOB);
+"""
+LOOK = "SELECT id, item FROM items WHERE pk = ? AND sk = ?"
+INSERT = "INSERT INTO items (pk, sk, item) VALUES (?, ?, ?)"
+REPLACE = "UPDATE items SET item = ? WHERE id = ?"
+INDEX = "INSERT INTO by_author VALUES (?, ?, ?, ?, ?)"
+LOG = "INSERT INTO log (at, kind, old, new) VALUES (?, ?, ?, ?)"
+GET = "SELECT item FROM items WHERE pk = ? AND sk = ?"
+PAGE_OF_TABLE = f"SELECT item FROM items WHERE pk = ? AND sk >= ? ORDER BY sk LIMIT {PAGE}"
+PAGE_OF_INDEX = (
+    "SELECT item FROM by_author JOIN items USING (id) WHERE ipk = ? "
+    f"ORDER BY isk, by_author.pk, by_author.sk LIMIT {PAGE}"
+)
+WRITES = {"put", "update", "transaction", "batch write"}
+
+
+class Packed(NamedTuple):
+    """A note as the rows it becomes, made before the clock starts."""
+
+    pk: bytes
+    sk: bytes
+    ipk: bytes
+    isk: bytes
+    item: bytes
+
+
+class Lying(msgspec.Struct):
+    """What an update must know of a packed note; the rest is carried along."""
+
+    PK: str
+    SK: str
+    GSI1PK: str
+    GSI1SK: str
+    type: str
+    board: str
+    number: int
+    author: str
+    status: str
+    likes: int
+    created: int
+    body: str
+
+
+_decode = msgspec.msgpack.Decoder(Lying).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def key_bytes(board: str, number: int) -> tuple[bytes, bytes]:
+    """Partition and sort key."""
+    return f"BOARD#{board}".encode(), f"NOTE#{number:08d}".encode()
+
+
+def packed(note: Note) -> Packed:
+    """The rows of a note."""
+    pk, sk = key_bytes(note.board, note.number)
+    ipk, isk = f"AUTHOR#{note.author}", f"{note.board}#{note.number:08d}"
+    lying = Lying(pk.decode(), sk.decode(), ipk, isk, "NOTE", *(getattr(note, name) for name in Note.__struct_fields__))
+    return Packed(pk, sk, ipk.encode(), isk.encode(), _encode(lying))
+
+
+class Hand:
+    """One connection and the statements on it."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection = apsw.Connection(str(path))
+        self.connection.pragma("journal_mode", "wal")
+        self.connection.pragma("synchronous", "full")
+        # As the embedded store has them, so that neither side wins by a setting.
+        self.connection.pragma("cache_size", -64 * 1024)
+        self.connection.wal_autocheckpoint(4000)
+        self._execute = self.connection.cursor().execute
+        self.calls: dict[CaseName, Callable[[Any], Any]] = {
+            "put": self.put,
+            "update": self.update,
+            "transaction": self.transaction,
+            "batch write": self.batch_write,
+            "get": self.get,
+            "query": self.query,
+            "index query": self.index_query,
+            "batch get": self.batch_get,
+        }
+
+    def begin(self) -> None:
+        """Open a transaction that writes."""
+        self._execute("BEGIN IMMEDIATE")
+        self.now = time()
+
+    def commit(self) -> None:
+        """Make it last."""
+        self._execute("COMMIT")
+
+    def put(self, row: Packed) -> None:
+        self._write(row, self._execute(LOOK, (row.pk, row.sk)).fetchone())
+
+    def _write(self, row: Packed, found: tuple[int, bytes] | None) -> None:
+        execute = self._execute
+        if found is None:
+            execute(INSERT, (row.pk, row.sk, row.item))
+            execute(INDEX, (row.ipk, row.isk, row.pk, row.sk, self.connection.last_insert_rowid()))
+            execute(LOG, (self.now, 0, None, row.item))
+        else:
+            # The index key of a note follows from its key, so a replaced note stays where it is in the index.
+            execute(REPLACE, (row.item, found[0]))
+            execute(LOG, (self.now, 1, found[1], row.item))
+
+    def _change(self, row_id: int, old: bytes, lying: Lying) -> None:
+        new = _encode(lying)
+        self._execute(REPLACE, (new, row_id))
+        self._execute(LOG, (self.now, 1, old, new))
+
+    def update(self, edit: tuple[bytes, bytes, str]) -> None:
+        pk, sk, text = edit
+        row_id, old = self._execute(LOOK, (pk, sk)).fetchone()
+        lying = _decode(old)
+        if lying.status != "open":
+            raise LookupError(edit)
+        lying.body = text
+        self._change(row_id, old, lying)
+
+    def transaction(self, pair: tuple[Packed, bytes, bytes]) -> None:
+        note, pk, sk = pair
+        if self._execute(LOOK, (note.pk, note.sk)).fetchone() is not None:
+            raise LookupError(pair)
+        row_id, old = self._execute(LOOK, (pk, sk)).fetchone()
+        self._write(note, None)
+        lying = _decode(old)
+        lying.likes += 1
+        self._change(row_id, old, lying)
+
+    def batch_write(self, rows: list[Packed]) -> None:
+        for row in rows:
+            self.put(row)
+
+    def get(self, key: tuple[bytes, bytes]) -> bytes:
+        return self._execute(GET, key).fetchone()[0]
+
+    def query(self, pk: bytes) -> list[tuple[bytes]]:
+        return self._execute(PAGE_OF_TABLE, (pk, b"NOTE#")).fetchall()
+
+    def index_query(self, ipk: bytes) -> list[tuple[bytes]]:
+        return self._execute(PAGE_OF_INDEX, (ipk,)).fetchall()
+
+    def batch_get(self, keys: list[tuple[bytes, bytes]]) -> list[bytes]:
+        return [self._execute(GET, key).fetchone()[0] for key in keys]
+
+
+class RawApsw:
+    """One caller calls SQLite directly; sixteen stand before a bare queue, behind which one thread serves."""
+
+    name = "raw apsw"
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "raw.db"
+
+    async def open(self) -> None:
+        self._hand = Hand(self._path)
+        self._hand.connection.execute(SCHEMA)
+
+    async def load(self, notes: list[Note]) -> None:
+        for at in range(0, len(notes), 1000):
+            self._hand.begin()
+            self._hand.batch_write([packed(note) for note in notes[at : at + 1000]])
+            self._hand.commit()
+
+    async def page_of(self, board: str) -> list[str]:
+        return [_decode(row[0]).body for row in self._hand.query(f"BOARD#{board}".encode())]
+
+    def prepare(self, case: CaseName, work: list[Any]) -> Run:
+        prepared = [_prepared(case, each) for each in work]
+
+        async def run(callers: int, deadline: float) -> int:
+            if callers == 1:
+                return self._directly(case, prepared, deadline)
+            return await self._queued(case, prepared, callers, deadline)
+
+        return run
+
+    def _directly(self, case: CaseName, prepared: list[Any], deadline: float) -> int:
+        call, hand, writes, done = self._hand.calls[case], self._hand, case in WRITES, 0
+        for work in prepared:
+            if writes:
+                hand.begin()
+                call(work)
+                hand.commit()
+            else:
+                call(work)
+            done += 1
+            if perf_counter() > deadline:
+                break
+        return done
+
+    async def _queued(self, case: CaseName, prepared: list[Any], callers: int, deadline: float) -> int:
+        loop = asyncio.get_running_loop()
+        queue: SimpleQueue[tuple[Any, asyncio.Future[Any]] | None] = SimpleQueue()
+        thread = threading.Thread(target=_serve, args=(self._hand, case, queue, loop))
+        thread.start()
+        waiting, done = iter(prepared), 0
+
+        async def caller() -> None:
+            nonlocal done
+            for work in waiting:
+                future = loop.create_future()
+                queue.put((work, future))
+                await future
+                done += 1
+                if perf_counter() > deadline:
+                    return
+
+        try:
+            await asyncio.gather(*(caller() for _ in range(callers)))
+        finally:
+            queue.put(None)
+            thread.join()
+        return done
+
+    async def close(self) -> None:
+        self._hand.connection.close()
+
+
+def _serve(hand: Hand, case: CaseName, queue: "SimpleQueue[Any]", loop: asyncio.AbstractEventLoop) -> None:
+    call, writes = hand.calls[case], case in WRITES
+    while (first := queue.get()) is not None:
+        group = [first]
+        try:
+            while len(group) < 512:
+                group.append(queue.get_nowait())
+        except Empty:
+            pass
+        if writes:
+            hand.begin()
+        answers = [(future, call(work)) for work, future in group]
+        if writes:
+            hand.commit()
+        loop.call_soon_threadsafe(_answer, answers)
+
+
+def _answer(answers: list[tuple["asyncio.Future[Any]", Any]]) -> None:
+    for future, result in answers:
+        future.set_result(result)
+
+
+def _prepared(case: CaseName, work: Any) -> Any:
+    if isinstance(work, Note):
+        return packed(work)
+    if isinstance(work, Edit):
+        return (*key_bytes(work.board, work.number), work.body)
+    if isinstance(work, Pair):
+        return (packed(work.note), *key_bytes(work.board, work.number))
+    if case == "query":
+        return f"BOARD#{work}".encode()
+    if case == "index query":
+        return f"AUTHOR#{work}".encode()
+    if case == "get":
+        return key_bytes(*work)
+    return [packed(each) if isinstance(each, Note) else key_bytes(*each) for each in work]

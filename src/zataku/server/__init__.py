@@ -1,0 +1,1 @@
+"""The one HTTP server: settings, the application wired once, pages, errors, and listening on an address."""

@@ -1,0 +1,271 @@
+"""The embedded store: DynamoDB's operations on one SQLite file, on this machine's disk."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from threading import Lock
+from typing import Literal, TypeVar
+
+from zataku.clock import Clock, SystemClock
+from zataku.table.backend import (
+    Capability,
+    DeleteItem,
+    GetItem,
+    IndexState,
+    Progress,
+    PutItem,
+    QueryItems,
+    RawChange,
+    Row,
+    Rows,
+    ScanItems,
+    TransactWrite,
+    Write,
+    Written,
+)
+from zataku.table.embedded import log
+from zataku.table.embedded.database import CHECKSUM_VFS, Database
+from zataku.table.embedded.engine import Engine
+from zataku.table.embedded.line import Line, again
+from zataku.table.embedded.pages import Page
+from zataku.table.embedded.reads import at_one_moment, lookup, lookups, one_by_one
+from zataku.table.embedded.restore import in_place_of_a_damaged_store
+from zataku.table.embedded.sweep import sweep
+from zataku.table.embedded.transact import Transaction, refuse_repeats
+from zataku.table.embedded.writes import prepared, several, single
+from zataku.table.errors import BadInput, StoreClosed, TooManyItems
+from zataku.table.limits import BATCH_WRITES
+from zataku.table.schema import TableSchema
+
+Desk = TypeVar("Desk")
+Result = TypeVar("Result")
+
+_CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
+_SYSTEM_CLOCK = SystemClock()
+
+
+class EmbeddedBackend:
+    """Keeps tables in one file. What is acknowledged is on the disk.
+
+    One thread writes, one reads items and pages, one reads whole tables; the event loop never waits for the disk.
+    `accept_loss` opens a file that has lost its last commits, after the host has decided to go on without them.
+    `chance` decides how far lagging reads lag.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Clock = _SYSTEM_CLOCK,
+        accept_loss: bool = False,
+        chance: Random | None = None,
+        vfs: str = CHECKSUM_VFS,
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._accept_loss = accept_loss
+        self._chance = chance or Random()
+        self._vfs = vfs
+        self._tables: dict[str, TableSchema] = {}
+        self._switch = Lock()
+        self._engine: Engine | None = None
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Everything that a design may need."""
+        return _CAPABILITIES
+
+    async def start(self, tables: Sequence[TableSchema]) -> None:
+        """Open the file if it is not open yet, and make its tables fit."""
+        await asyncio.to_thread(self._start, tables)
+
+    def _start(self, tables: Sequence[TableSchema]) -> None:
+        with self._switch:
+            if self._engine is not None:
+                self._engine.adapt(tables)
+            else:
+                self._engine = self._opened(tables)
+            self._tables.update({table.name: table for table in tables})
+
+    def _opened(self, tables: Sequence[TableSchema]) -> Engine:
+        database = Database(self._path, accept_loss=self._accept_loss, vfs=self._vfs)
+        engine = Engine(database, self._clock, self._chance)
+        try:
+            engine.adapt(tables)
+        except BaseException:
+            engine.stop()
+            raise
+        return engine
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of the file."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        with self._switch:
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                engine.stop()
+
+    def _running(self) -> Engine:
+        engine = self._engine
+        if engine is None:
+            raise StoreClosed(f"The store {self._path} is not open. Start it first.")
+        if engine.database.damage is not None:
+            raise again(engine.database.damage)
+        return engine
+
+    async def get(self, read: GetItem) -> Row | None:
+        """One item or None."""
+        engine = self._running()
+        return await _served(engine.reader.line, lookup(engine.database.catalog, read))
+
+    async def query(self, read: QueryItems) -> Rows:
+        """One page of a partition."""
+        engine = self._running()
+        return await _served(engine.reader.line, Page(engine.database.catalog, read))
+
+    async def scan(self, read: ScanItems) -> Rows:
+        """One page of a table."""
+        engine = self._running()
+        return await _served(engine.scanner.line, Page(engine.database.catalog, read))
+
+    async def batch_get(self, reads: Sequence[GetItem]) -> list[Row | Literal["unprocessed"] | None]:
+        """At most 100 items; this store processes them all."""
+        engine = self._running()
+        every = lookups(engine.database.catalog, reads)
+        return [*await _served(engine.reader.line, partial(one_by_one, every))]
+
+    async def snapshot(self, reads: Sequence[GetItem]) -> list[Row | None]:
+        """At most 100 items as they were at one moment."""
+        engine = self._running()
+        every = lookups(engine.database.catalog, reads)
+        return await _served(engine.reader.line, partial(at_one_moment, every))
+
+    async def write(self, write: Write) -> Written:
+        """One conditional write, durable when this returns."""
+        engine = self._running()
+        ready = prepared(engine.database.catalog, write)
+        return await _served(engine.writer.line, partial(single, ready), ready.weight)
+
+    async def batch_write(self, writes: Sequence[PutItem | DeleteItem]) -> list[PutItem | DeleteItem]:
+        """At most 25 unconditional writes; this store processes them all."""
+        engine = self._running()
+        if len(writes) > BATCH_WRITES:
+            raise TooManyItems(f"The batch has {len(writes)} writes; {BATCH_WRITES} are allowed. Split it.")
+        if any(write.condition is not None for write in writes):
+            raise BadInput("Writes in a batch have no conditions. Write them singly or in a transaction.")
+        every = [prepared(engine.database.catalog, write) for write in writes]
+        refuse_repeats(every)
+        weight = sum(each.weight for each in every)
+        await _served(engine.writer.line, partial(several, every), weight)
+        return []
+
+    async def transact(self, writes: Sequence[TransactWrite], token: str | None = None) -> None:
+        """All or nothing, durable when this returns."""
+        engine = self._running()
+        transaction = Transaction(engine.database.catalog, writes, token)
+        await _served(engine.writer.line, transaction, transaction.weight)
+
+    async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
+        """What the consumer has not acknowledged, the oldest first."""
+        engine = self._running()
+        log.refuse_silent(engine.database.catalog.part(table.name))
+        if limit < 1 or not consumer:
+            raise BadInput("Reading a stream needs the consumer's name and a limit of at least 1.")
+        # Listening begins before reading, so that a change in between is not missed.
+        change = engine.listeners.listen(table.name) if wait > 0 else None
+        found = await self._next_changes(table.name, consumer, limit)
+        if change is None:
+            return found
+        if not found:
+            await self._first_of(change, wait)
+            found = await self._next_changes(table.name, consumer, limit)
+        change.cancel()
+        return found
+
+    async def _next_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
+        engine = self._running()
+        reading = partial(log.read, table, consumer, limit)
+        found = await _served(engine.reader.line, reading)
+        if found is None:
+            await _served(engine.writer.line, partial(log.register, table, consumer))
+            found = await _served(engine.reader.line, reading)
+        return found or []
+
+    async def _first_of(self, change: "asyncio.Future[None]", seconds: float) -> None:
+        timer = asyncio.ensure_future(self._clock.sleep(seconds))
+        try:
+            await asyncio.wait({change, timer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
+
+    async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
+        """The consumer is done up to this position; durable, and never backwards."""
+        engine = self._running()
+        work = partial(log.acknowledge, table.name, consumer, log.number(position))
+        await _served(engine.writer.line, work)
+
+    async def forget(self, table: TableSchema, consumer: str) -> None:
+        """Drop a consumer and its checkpoint."""
+        engine = self._running()
+        await _served(engine.writer.line, partial(log.forget, table.name, consumer))
+
+    async def sweep(self, table: TableSchema, now: float, limit: int) -> int:
+        """Delete at most so many expired items, in portions between other writes, and trim the stream."""
+        line = self._running().writer.line
+        deleted = 0
+        more = limit > 0
+        while more and deleted < limit:
+            some, more = await _served(line, partial(sweep, table.name, now, limit - deleted))
+            deleted += some
+        while await _served(line, partial(log.trim, table.name)) == log.TRIM_PORTION:
+            pass
+        return deleted
+
+    async def index_states(self) -> list[IndexState]:
+        """How far every index is."""
+        return self._running().database.catalog.states()
+
+    async def backup(self, destination: Path, progress: Progress | None = None) -> None:
+        """Write a complete copy while the store goes on working."""
+        engine = self._running()
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int) -> None:
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, done, total)
+
+        await asyncio.to_thread(engine.back_up, destination, report)
+
+    async def restore(self, source: Path) -> None:
+        """Replace everything by a backup; the replaced store is kept as `<path>.before-restore`.
+
+        A store that is damaged, or closed, can be restored too; a closed one stays closed.
+        """
+        await asyncio.to_thread(self._restore, source)
+
+    def _restore(self, source: Path) -> None:
+        with self._switch:
+            engine, tables = self._engine, list(self._tables.values())
+            if engine is not None and engine.database.damage is None:
+                engine.restore(source, tables)
+                return
+            if engine is not None:
+                self._engine = None
+                engine.stop()
+            in_place_of_a_damaged_store(source, self._path, tables)
+            if engine is not None:
+                self._engine = self._opened(tables)
+
+    async def secret(self) -> bytes:
+        """32 random bytes made once for this store."""
+        return self._running().database.secret
+
+
+async def _served(line: Line[Desk], work: Callable[[Desk], Result], weight: int = 0) -> Result:
+    if line.crowded:
+        await line.room()
+    return await line.submit(work, weight)

@@ -1,0 +1,133 @@
+"""A store at work: its file and its threads, and the moments when all of them must stand still."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from threading import Event, Lock
+
+import apsw
+
+from zataku.clock import Clock
+from zataku.table.embedded import alter, restore, walk
+from zataku.table.embedded.backup import back_up, remove
+from zataku.table.embedded.database import Database
+from zataku.table.embedded.group import Group
+from zataku.table.embedded.log import Listeners, Trim
+from zataku.table.embedded.reader import Reader
+from zataku.table.embedded.writer import Writer
+from zataku.table.errors import StoreClosed, StoreDamaged
+from zataku.table.schema import TableSchema
+
+_TRIM_EVERY_SECONDS = 60
+
+
+class Engine:
+    """Everything that runs between open and close. The methods block; they are called on threads, not on a loop."""
+
+    def __init__(self, database: Database, clock: Clock, chance: Random) -> None:
+        database.open()
+        try:
+            remove(restore.beside(database.path, "restoring"))
+            self.database = database
+            self.listeners = Listeners()
+            self._clock = clock
+            self._copying = Lock()
+            self._stopping = Event()
+            self._last_trim = clock.now()
+            self._stopped = False
+            database.catalog = alter.load(database.connection)
+            self.writer = Writer(database, clock)
+            self.writer.logged = self.listeners.tell
+            self.writer.between = self._trim_now_and_then
+            self.reader = Reader(database, "reader", chance)
+            self.scanner = Reader(database, "scanner", chance)
+        except BaseException as error:
+            known = database.judge(error) if isinstance(error, apsw.Error) else error
+            database.disconnect()
+            database.let_go()
+            raise known from error
+        for thread in (self.writer, self.reader, self.scanner):
+            thread.start()
+
+    def stop(self) -> None:
+        """Serve everyone who was let in, then let go of the file."""
+        self._stopping.set()
+        refusal = StoreClosed(f"The store {self.database.path} is closed. Start it before calling it.")
+        with self._copying:
+            if self._stopped:
+                return
+            self._stopped = True
+            for thread in (self.writer, self.reader, self.scanner):
+                thread.line.end(refusal)
+            self.listeners.tell_all()
+            for thread in (self.writer, self.reader, self.scanner):
+                thread.join()
+            try:
+                self.database.empty_log()
+            except apsw.Error:
+                # The log keeps everything for the next start.
+                pass
+            finally:
+                self.database.disconnect()
+                self.database.let_go()
+
+    def adapt(self, tables: Sequence[TableSchema]) -> None:
+        """Make the file fit the tables."""
+        self.writer.line.post(partial(self._adapt, tables)).result()
+
+    def _adapt(self, tables: Sequence[TableSchema], _: Group) -> None:
+        self.writer.transaction(lambda group: alter.adapt(group, tables))
+        self.database.catalog = alter.load(self.database.connection)
+        self.writer.chores[:] = walk.walks(self.database)
+
+    def back_up(self, destination: Path, report: Callable[[int, int], None]) -> None:
+        """Write a copy while everyone goes on working."""
+        with self._copying:
+            back_up(self.database, destination, report, self._stopping)
+
+    def restore(self, source: Path, tables: Sequence[TableSchema]) -> None:
+        """Replace everything by a backup. Only the swap makes the others wait."""
+        with self._copying:
+            ready = restore.made_ready(source, self.database.path, tables)
+            try:
+                self.writer.line.post(partial(self._replace, ready, tables)).result()
+            finally:
+                remove(ready)
+
+    def _replace(self, ready: Path, tables: Sequence[TableSchema], group: Group) -> None:
+        go_on = Event()
+        for reader in (self.reader, self.scanner):
+            parked = Event()
+            reader.line.post(partial(reader.park, parked, go_on))
+            parked.wait()
+        try:
+            self._swap(ready)
+            self._adapt(tables, group)
+        finally:
+            go_on.set()
+
+    def _swap(self, ready: Path) -> None:
+        database = self.database
+        self.writer.pause()
+        try:
+            database.empty_log()
+            database.disconnect()
+            restore.number(ready, database.commits)
+            restore.swap(ready, database.path)
+        finally:
+            # Whatever happened, one of the two stores lies there whole.
+            database.disconnect()
+            try:
+                database.reopen()
+            except StoreDamaged as error:
+                database.damage = error
+                raise
+            self.writer.go_on()
+            database.catalog = alter.load(database.connection)
+
+    def _trim_now_and_then(self) -> None:
+        now = self._clock.now()
+        if now - self._last_trim >= _TRIM_EVERY_SECONDS:
+            self._last_trim = now
+            self.writer.chores += [Trim(part.schema.name) for part in self.database.catalog.parts]

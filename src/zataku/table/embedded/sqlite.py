@@ -1,0 +1,127 @@
+"""The part of apsw that the store uses, as types.
+
+apsw's own stubs name a type that Python 3.11 lacks, which leaves most of its signatures unknown to a checker.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Protocol
+
+
+class Cursor(Protocol):
+    """Runs statements and hands out their rows."""
+
+    def execute(self, statements: str, bindings: Sequence[Any] | None = None) -> "Cursor":
+        """Run statements."""
+        ...
+
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Any]]) -> "Cursor":
+        """Run a statement once for each of the bindings."""
+        ...
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row."""
+        ...
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows that are left."""
+        ...
+
+    def close(self, force: bool = False) -> None:
+        """Stop, even in the middle of the rows."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+
+    @property
+    def get(self) -> Any:
+        """The only value of the only row."""
+        ...
+
+
+class Copying(Protocol):
+    """A copy of a database under way."""
+
+    @property
+    def done(self) -> bool:
+        """True at the end."""
+        ...
+
+    @property
+    def page_count(self) -> int:
+        """Pages in all."""
+        ...
+
+    @property
+    def remaining(self) -> int:
+        """Pages still to go."""
+        ...
+
+    def step(self, npages: int = -1) -> bool:
+        """Copy some pages."""
+        ...
+
+    def __enter__(self) -> "Copying": ...
+
+    def __exit__(
+        self, etype: type[BaseException] | None, evalue: BaseException | None, etraceback: TracebackType | None, /
+    ) -> bool | None: ...
+
+
+class Connection(Protocol):
+    """An open database."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """True between BEGIN and its end."""
+        ...
+
+    def cursor(self) -> Cursor:
+        """A new cursor."""
+        ...
+
+    def execute(self, statements: str, bindings: Sequence[Any] | None = None) -> Cursor:
+        """Run statements on a cursor of their own."""
+        ...
+
+    def pragma(self, name: str, value: Any = None) -> Any:
+        """Read or set a pragma."""
+        ...
+
+    def last_insert_rowid(self) -> int:
+        """The id of the row inserted last."""
+        ...
+
+    def reserve_bytes(self, schema: str | None = None, reserve: int = -1) -> int:
+        """Read or set how many bytes at the end of a page are left alone."""
+        ...
+
+    def config(self, op: int, *args: int) -> int:
+        """Change a setting of the connection."""
+        ...
+
+    def set_busy_timeout(self, milliseconds: int) -> None:
+        """How long to wait for a lock."""
+        ...
+
+    def set_wal_hook(self, callable: Callable[[Any, str, int], int] | None) -> None:  # noqa: A002 - apsw's name
+        """Be told of the log's length after each commit."""
+        ...
+
+    def wal_checkpoint(self, dbname: str | None = None, mode: int = 0) -> tuple[int, int]:
+        """Move the write-ahead log into the file."""
+        ...
+
+    def backup(self, databasename: str, sourceconnection: Any, sourcedatabasename: str) -> Copying:
+        """Begin a copy from another database into this one."""
+        ...
+
+    def close(self, force: bool = False) -> None:
+        """Close the database."""
+        ...
+
+    def __enter__(self) -> "Connection": ...
+
+    def __exit__(
+        self, etype: type[BaseException] | None, evalue: BaseException | None, etraceback: TracebackType | None, /
+    ) -> bool | None: ...

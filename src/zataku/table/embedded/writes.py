@@ -1,0 +1,120 @@
+"""Single writes: decided against what lies there, then carried out."""
+
+from typing import NamedTuple
+
+from zataku.table import backend
+from zataku.table.apply import applied
+from zataku.table.embedded import keys
+from zataku.table.embedded.catalog import Catalog, TablePart
+from zataku.table.embedded.group import Found, Group
+from zataku.table.embedded.rows import NewRow
+from zataku.table.errors import BadUpdate, ConditionFailed, WrongType
+from zataku.table.evaluate import check_expression, holds
+from zataku.table.expression import Expression
+from zataku.table.values import Item
+
+
+class Decision(NamedTuple):
+    """What a write will do: `new` replaces what was found, None takes it away; `keep` writes nothing."""
+
+    part: TablePart
+    pk: bytes
+    sk: bytes
+    old: Found | None
+    new: NewRow | None
+    keep: bool = False
+
+    def written(self) -> backend.Written:
+        """What the caller is told."""
+        old = None if self.old is None else self.old.packed
+        return backend.Written(old, None if self.new is None else self.new.packed)
+
+
+class Prepared(NamedTuple):
+    """A write that has been checked as far as that is possible without looking at the item."""
+
+    write: backend.TransactWrite
+    pk: bytes
+    sk: bytes
+    row: NewRow | None
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it will write."""
+        return 256 if self.row is None else self.row.size
+
+
+def prepared(catalog: Catalog, write: backend.TransactWrite) -> Prepared:
+    """Check a write on the caller's side, so that the writer is left with little to do."""
+    part = catalog.part(write.table.name)
+    if write.condition is not None:
+        check_expression(write.condition)
+    if isinstance(write, backend.PutItem):
+        row = NewRow(part, write.item)
+        return Prepared(write, row.pk, row.sk, row)
+    pk, sk = keys.of_key(part.schema, write.key)
+    if isinstance(write, backend.UpdateItem):
+        _refuse_key_changes(part, write)
+    return Prepared(write, pk, sk, None)
+
+
+def _refuse_key_changes(part: TablePart, write: backend.UpdateItem) -> None:
+    names = {key.name for key in part.schema.keys}
+    for action in write.actions:
+        if not action.route:
+            raise BadUpdate("A change names no attribute.")
+        if action.route[0] in names:
+            raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
+
+
+def decided(group: Group, prepared: Prepared) -> Decision:
+    """What the write will do to the item as it is now; raises when it is refused."""
+    write, pk, sk, row = prepared
+    part = group.catalog.part(write.table.name)
+    found = group.look(part, pk, sk)
+    if write.condition is not None:
+        _demand(write.condition, found)
+    if row is not None:
+        return Decision(part, pk, sk, found, row.fitted(part))
+    if isinstance(write, backend.UpdateItem):
+        return Decision(part, pk, sk, found, _updated(part, write, found))
+    return Decision(part, pk, sk, found, None, isinstance(write, backend.CheckItem))
+
+
+def _demand(condition: Expression, found: Found | None) -> None:
+    item: Item = {} if found is None else found.item
+    if not holds(condition, item):
+        raise ConditionFailed(
+            "The item is not as the condition demands. Nothing was written.",
+            current=None if found is None else found.packed,
+        )
+
+
+def _updated(part: TablePart, write: backend.UpdateItem, found: Found | None) -> NewRow:
+    before = keys.key_item(part.schema, write.key) if found is None else found.item
+    try:
+        return NewRow(part, applied(write.actions, before))
+    except TypeError as error:
+        raise WrongType(f"The update mixes values that do not go together: {error}") from error
+
+
+def carry_out(group: Group, decision: Decision) -> None:
+    """Do what was decided."""
+    part, pk, sk, old, new, keep = decision
+    if new is not None:
+        group.store(part, old, new)
+    elif old is not None and not keep:
+        group.remove(part, pk, sk, old)
+
+
+def single(prepared: Prepared, group: Group) -> backend.Written:
+    """One write by itself."""
+    decision = decided(group, prepared)
+    carry_out(group, decision)
+    return decision.written()
+
+
+def several(every: list[Prepared], group: Group) -> None:
+    """Many unconditional writes, each by itself."""
+    for each in every:
+        carry_out(group, decided(group, each))

@@ -1,0 +1,220 @@
+"""Everything that can go wrong in the table layer, each with a code and a sentence that says what to do."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+
+class TableError(Exception):
+    """The root of all errors of the table layer."""
+
+    code: ClassVar[str] = "table_error"
+
+    def __init__(self, message: str, **details: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: Mapping[str, object] = details
+
+
+# What the design says wrongly: raised while it is being declared.
+
+
+class DesignError(TableError):
+    """The declaration of a table, entity or access pattern contradicts itself."""
+
+    code = "design_error"
+
+
+# What the caller gave: nothing has been written, and the same call will fail again.
+
+
+class BadInput(TableError):
+    """The call cannot be carried out as given. Nothing was written."""
+
+    code = "bad_input"
+
+
+class WrongType(BadInput):
+    """A value has another type than its attribute, or is outside the attribute's limits."""
+
+    code = "wrong_type"
+
+
+class UnknownAttribute(BadInput):
+    """The entity has no such field."""
+
+    code = "unknown_attribute"
+
+
+class MissingKeyField(BadInput):
+    """A key template needs a field that has no value."""
+
+    code = "missing_key_field"
+
+
+class BadKey(BadInput):
+    """A key is empty, too long, or a value would break the template it goes into."""
+
+    code = "bad_key"
+
+
+class BadNumber(BadInput):
+    """A number has more than 38 digits or is outside the range that a table can hold."""
+
+    code = "bad_number"
+
+
+class ItemTooLarge(BadInput):
+    """An item is larger than 400 KB, attribute names included."""
+
+    code = "item_too_large"
+
+
+class TooManyItems(BadInput):
+    """A transaction or batch names more items than one call may."""
+
+    code = "too_many_items"
+
+
+class TransactionTooLarge(BadInput):
+    """The items of a transaction add up to more than 4 MB."""
+
+    code = "transaction_too_large"
+
+
+class SameItemTwice(BadInput):
+    """A transaction or batch names one item twice."""
+
+    code = "same_item_twice"
+
+
+class BadUpdate(BadInput):
+    """An update contradicts itself, or the path it changes is not there."""
+
+    code = "bad_update"
+
+
+class StaleIndexKey(BadInput):
+    """The update would leave an index key behind that no longer fits its item."""
+
+    code = "stale_index_key"
+
+
+class BadCursor(BadInput):
+    """The cursor was tampered with or belongs to another query."""
+
+    code = "bad_cursor"
+
+
+class StrongReadRefused(BadInput):
+    """A global index cannot be read with strong consistency."""
+
+    code = "strong_read_refused"
+
+
+class TokenReused(BadInput):
+    """An idempotency token came again with another transaction."""
+
+    code = "token_reused"
+
+
+# What the world answered.
+
+
+class ConditionFailed(TableError):
+    """The item was not as the condition demands. Nothing was written; `current` is what lies there."""
+
+    code = "condition_failed"
+
+    def __init__(self, message: str, current: object = None, **details: object) -> None:
+        super().__init__(message, **details)
+        self.current = current
+
+
+class Reason:
+    """Why one item of a cancelled transaction stood in the way; `code` is None for the others."""
+
+    __slots__ = ("code", "current", "message")
+
+    def __init__(self, code: str | None = None, message: str = "", current: object = None) -> None:
+        self.code = code
+        self.message = message
+        self.current = current
+
+    def __repr__(self) -> str:
+        return f"Reason({self.code!r}, {self.message!r})"
+
+
+class TransactionCancelled(TableError):
+    """A transaction was not carried out. `reasons` has one entry for each item, in the order given."""
+
+    code = "transaction_cancelled"
+
+    def __init__(self, message: str, reasons: Sequence[Reason] = (), **details: object) -> None:
+        super().__init__(message, **details)
+        self.reasons = tuple(reasons)
+
+    @property
+    def conflict(self) -> bool:
+        """True when only other writers were in the way, so that the same transaction may be tried again."""
+        codes = {reason.code for reason in self.reasons if reason.code}
+        return bool(codes) and codes <= {"conflict", "throttled"}
+
+
+class Throttled(TableError):
+    """The table takes no more for the moment. Nothing was written; try again later."""
+
+    code = "throttled"
+
+
+class Conflict(TableError):
+    """A transaction is under way on the item. Nothing was written; try again."""
+
+    code = "conflict"
+
+
+class ResultUnknown(TableError):
+    """The reply was lost: the write may or may not have happened. Read before going on."""
+
+    code = "result_unknown"
+
+
+class ItemUnreadable(TableError):
+    """A stored item does not fit the entity it should be."""
+
+    code = "item_unreadable"
+
+
+class IndexNotReady(TableError):
+    """The index is still being filled."""
+
+    code = "index_not_ready"
+
+
+class SchemaRefused(TableError):
+    """A stored table cannot be changed into the one the design asks for."""
+
+    code = "schema_refused"
+
+
+class LacksCapability(TableError):
+    """The store cannot do what the design needs."""
+
+    code = "lacks_capability"
+
+
+class StoreFull(TableError):
+    """The disk is full. Nothing of this call was written, all that was acknowledged is safe."""
+
+    code = "store_full"
+
+
+class StoreDamaged(TableError):
+    """The store's file is damaged or has lost its end. Nothing more is read or written."""
+
+    code = "store_damaged"
+
+
+class StoreClosed(TableError):
+    """The store is closed or another process holds it."""
+
+    code = "store_closed"

@@ -1,0 +1,61 @@
+"""Whether numbers inside sort keys sort as numbers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from zataku.table.binding import Binding
+from zataku.table.design import Table
+from zataku.table.lint.annotations import NUMBERS, Arm, field_arms
+from zataku.table.lint.report import Slip
+from zataku.table.template import Template
+
+
+def unpadded_number(table: Table) -> Iterator[Slip]:
+    """A number inside a sort key is padded with zeros.
+
+    Sort keys of text are compared letter by letter, so MOVE#10 comes before MOVE#2. A number in the sort key of the
+    table or of an index needs a width (`MOVE#{turn_number:03d}`). A sort key that is a number itself sorts rightly,
+    and so do numbers whose limits give them all the same number of digits.
+    """
+    for attribute, where in _sort_keys(table).items():
+        for binding in table.bindings:
+            template = binding.templates.get(attribute)
+            loose = [] if template is None or template.bare else _loose(binding, template)
+            if template is not None and loose:
+                yield Slip(
+                    f"{binding.entity.__name__}.{attribute}",
+                    f"{template.text} is the sort key of {where}, but holds {', '.join(loose)} without padding, "
+                    "so that 10 sorts before 2.",
+                    f"Pad it to the width of its largest value, such as {_padded(template, loose)}, or sort by a key "
+                    "attribute of type N.",
+                )
+
+
+def _sort_keys(table: Table) -> dict[str, str]:
+    """The attributes that sort something, with the name of what they sort."""
+    found = {} if table.sk is None else {table.sk.name: table.name}
+    for index in table.indexes.values():
+        if index.schema.sk is not None:
+            found.setdefault(index.schema.sk.name, index.schema.name)
+    return found
+
+
+def _loose(binding: Binding[Any], template: Template) -> list[str]:
+    slots = [slot for slot in template.slots if slot.width is None]
+    return [slot.field for slot in slots if any(map(_uneven, field_arms(binding, slot.field)))]
+
+
+def _uneven(arm: Arm) -> bool:
+    """True when the type has numbers whose text is not in their order."""
+    if arm.kind in NUMBERS:
+        low, high = arm.lowest, arm.highest
+        return arm.kind is not int or low is None or high is None or low < 0 or len(str(low)) != len(str(high))
+    numbers = [choice for choice in arm.choices or () if type(choice) is int]
+    return len({len(str(number)) for number in numbers}) > 1
+
+
+def _padded(template: Template, loose: list[str]) -> str:
+    text = template.text
+    for field in loose:
+        text = text.replace(f"{{{field}}}", f"{{{field}:03d}}")
+    return text

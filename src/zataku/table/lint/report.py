@@ -1,0 +1,72 @@
+"""What the lint says: findings, the waivers that answer them, and the text a person reads."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from zataku.table.design import Table, Waiver
+
+
+class Slip(Struct, frozen=True):
+    """What a rule saw: where, in which way the design goes wrong, and what to do about it."""
+
+    subject: str
+    message: str
+    advice: str
+
+
+Rule: TypeAlias = Callable[[Table], Iterator[Slip]]
+
+
+class Finding(Struct, frozen=True):
+    """A slip of a design under the name of the rule that saw it."""
+
+    rule: str
+    subject: str
+    message: str
+    advice: str
+    table: str
+
+    def text(self) -> str:
+        """The finding in three lines."""
+        return f"{self.rule}: {self.table} {self.subject}\n  {self.message}\n  → {self.advice}"
+
+
+class Waived(Struct, frozen=True):
+    """A finding that the design accepts, and its reason for that."""
+
+    finding: Finding
+    waiver: Waiver
+
+    def text(self) -> str:
+        """The finding with the reason and the limit of its waiver."""
+        found = self.finding
+        return (
+            f"waived {found.rule}: {found.table} {found.subject}\n  {found.message}\n"
+            f"  reason: {self.waiver.reason}\n  limit: {self.waiver.limit}"
+        )
+
+
+class Report(Struct, frozen=True):
+    """The findings of one or several tables. `unused` waivers match no finding and count as findings themselves."""
+
+    findings: tuple[Finding, ...]
+    waived: tuple[Waived, ...]
+    unused: tuple[Waiver, ...]
+
+    @property
+    def clean(self) -> bool:
+        """True when every slip is mended or waived."""
+        return not self.findings
+
+    def text(self) -> str:
+        """The whole report for a person: findings first, waivers after them, a count at the end."""
+        parts = [finding.text() for finding in self.findings]
+        parts += [waived.text() for waived in self.waived]
+        parts.append(f"{_counted(len(self.findings), 'finding')}, {len(self.waived)} waived.")
+        return "\n\n".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

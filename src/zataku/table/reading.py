@@ -1,0 +1,81 @@
+"""Stored rows turned back into entities and views."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zataku.table.binding import Binding
+from zataku.table.codec import stored_fields
+from zataku.table.entity import Entity, View, binding_of
+from zataku.table.errors import DesignError, ItemUnreadable
+from zataku.table.packed import unpack
+from zataku.table.values import Item
+
+if TYPE_CHECKING:
+    from zataku.table.backend import Row
+    from zataku.table.design import Table
+
+R = TypeVar("R", bound=Entity | View)
+Reader = Callable[["Row"], Any]
+RowsReader = Callable[["list[Row]"], list[Any]]
+
+
+def reader_for(table: "Table", returns: tuple[type[Any], ...]) -> Reader:
+    """The function that reads the rows of a query that returns these kinds."""
+    if len(returns) == 1:
+        kind = returns[0]
+        return binding_of(kind).decode if issubclass(kind, Entity) else _view_reader(table, kind)
+    return _collection_reader([binding_of(kind) for kind in returns])
+
+
+def rows_reader_for(table: "Table", returns: tuple[type[Any], ...]) -> RowsReader:
+    """The function that reads a whole page of such a query."""
+    if len(returns) == 1 and issubclass(returns[0], Entity):
+        return binding_of(returns[0]).decode_all
+    read = reader_for(table, returns)
+    return lambda rows: list(map(read, rows))
+
+
+def _view_reader(table: "Table", view: type[Any]) -> Reader:
+    if view not in table.views:
+        raise DesignError(f"{view.__name__} is not a view of {table.name}. Declare it with @table.view(Entity).")
+    binding = binding_of(table.views[view])
+    in_key = {field.name: field for field in stored_fields(view) if field.name in binding.in_key}
+
+    def read(row: "Row") -> Any:
+        return binding.read_form(unpack(row) if isinstance(row, bytes) else row, view, in_key)
+
+    return read
+
+
+def _collection_reader(bindings: Iterable[Binding[Any]]) -> Reader:
+    known = list(bindings)
+
+    def read(row: "Row") -> Any:
+        item = unpack(row) if isinstance(row, bytes) else row
+        return owner(known, item).decode(row)
+
+    return read
+
+
+def owner(bindings: Iterable[Binding[Any]], item: Item) -> Binding[Any]:
+    """The kind an item is of."""
+    for binding in bindings:
+        if binding.owns(item):
+            return binding
+    names = ", ".join(binding.entity.__name__ for binding in bindings)
+    raise ItemUnreadable(f"An item is none of {names}: { ({name: item[name] for name in list(item)[:4]}) }.")
+
+
+def wanted_attributes(table: "Table", returns: tuple[type[Any], ...]) -> tuple[str, ...] | None:
+    """The attributes a query for views needs, or None for whole entities."""
+    if any(issubclass(kind, Entity) for kind in returns):
+        return None
+    names: dict[str, None] = {}
+    for view in returns:
+        binding = binding_of(table.views[view])
+        for field in stored_fields(view):
+            if field.name in binding.in_key:
+                names[binding.source_of(field.name)[0]] = None
+            else:
+                names[field.attribute] = None
+    return tuple(names)

@@ -1,0 +1,383 @@
+"""The contract of a store: what each call promises, wherever the items lie.
+
+It promises what Amazon DynamoDB promises and no more, so that a system written against it runs on either.
+
+- **Acknowledged is kept.** When a write returns, it is on disk (or in DynamoDB); a crash right after loses nothing.
+- **Refused is nothing.** A write that raises has changed nothing at all, with one exception: `ResultUnknown` says that
+  the reply was lost and that the write may or may not have happened. Read before going on.
+- **Consistency.** Reads are eventually consistent unless asked to be strong: they may miss writes of the last moments.
+  A strong read sees every write acknowledged before it began. A global index is never strong.
+- **Order.** A page comes in the order of its sort key: strings by UTF-8 bytes, numbers by value, bytes by value. Items
+  with equal index sort keys come in an order that is stable but not promised.
+- **Time to live.** An item whose time has passed is invisible to reads here and counts as absent for `if_absent`,
+  even before a sweep has deleted it.
+- **Busy stores.** Throttling and conflicts between transactions are tried again, with growing pauses, a bounded number
+  of times; then the error reaches the caller.
+- **Limits.** DynamoDB's limits hold everywhere; crossing one is a `BadInput` that says what to do.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Any, Generic, TypeVar, cast
+
+from msgspec.structs import replace
+
+from zataku.clock import Clock, SystemClock
+from zataku.table import cursor as cursors
+from zataku.table import writing
+from zataku.table.backend import (
+    Backend,
+    GetItem,
+    IndexState,
+    Progress,
+    QueryItems,
+    Row,
+    Rows,
+    ScanItems,
+    Write,
+    Written,
+)
+from zataku.table.batch import Batches
+from zataku.table.design import Table, needs
+from zataku.table.entity import Entity, Key, View, binding_of
+from zataku.table.errors import BadInput, ConditionFailed, DesignError, LacksCapability
+from zataku.table.limits import TRANSACTION_ITEMS
+from zataku.table.path import Condition, Edit
+from zataku.table.pattern import Query
+from zataku.table.reading import RowsReader, reader_for, rows_reader_for, wanted_attributes
+from zataku.table.retry import Retry
+from zataku.table.schema import TableSchema
+from zataku.table.stream import Stream
+from zataku.table.transaction import Transaction
+
+E = TypeVar("E", bound=Entity)
+R = TypeVar("R", bound=Entity | View)
+
+# With a filter, a page may need several reads; past this many it is handed out short, with a cursor.
+_READS_PER_PAGE = 10
+
+
+class Page(Generic[R]):
+    """Some results of a query; `cursor` leads to the next ones and is None at the end."""
+
+    __slots__ = ("cursor", "items")
+
+    def __init__(self, items: list[R], cursor: str | None) -> None:
+        self.items = items
+        self.cursor = cursor
+
+
+class Store:
+    """Entities of some tables, kept by a backend."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        tables: Sequence[Table],
+        *,
+        secret: bytes,
+        env: str = "prod",
+        clock: Clock | None = None,
+        retry: Retry | None = None,
+    ) -> None:
+        self.backend = backend
+        self.tables = tuple(tables)
+        self.clock: Clock = clock or SystemClock()
+        self.retry = retry or Retry(Random())
+        self._secret = secret
+        self._schemas = {table: table.schema(env) for table in tables}
+        self._batches = Batches(backend, self.retry)
+        self._expiring = any(table.ttl is not None for table in tables)
+        self._shapes: dict[tuple[Table, tuple[type[Any], ...]], tuple[tuple[str, ...] | None, RowsReader]] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        backend: Backend,
+        tables: Sequence[Table],
+        *,
+        env: str = "prod",
+        clock: Clock | None = None,
+        retry: Retry | None = None,
+        secret: bytes | None = None,
+    ) -> "Store":
+        """Create or update the tables in the backend and give a store for them.
+
+        Fails before anything is touched when the backend lacks something a table needs. New global indexes fill in
+        the background; a query on one raises `IndexNotReady` until it is whole.
+        """
+        schemas = [table.schema(env) for table in tables]
+        names = [schema.name for schema in schemas]
+        if len(set(names)) != len(names):
+            raise DesignError(f"Two tables have the same name among {', '.join(sorted(names))}.")
+        for table in tables:
+            lacking = needs(table) - backend.capabilities
+            if lacking:
+                raise LacksCapability(f"{table.name} needs {', '.join(sorted(lacking))}, which this store cannot do.")
+        await backend.start(schemas)
+        signing = secret or await backend.secret()
+        return cls(backend, tables, secret=signing, env=env, clock=clock, retry=retry)
+
+    async def close(self) -> None:
+        """Finish accepted writes and let go of the store. Later calls raise `StoreClosed`."""
+        await self.backend.close()
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def schema(self, table: Table) -> TableSchema:
+        """The table under its name in this environment."""
+        try:
+            return self._schemas[table]
+        except KeyError:
+            raise DesignError(f"{table.name} was not opened with this store.") from None
+
+    def schema_of(self, entity: type[Entity]) -> TableSchema:
+        """The table an entity lies in."""
+        return self.schema(binding_of(entity).table)
+
+    # Reading
+
+    async def get(self, key: Key[E], *, strong: bool = False) -> E | None:
+        """One item, or None. Strong when asked here or declared so in the access pattern."""
+        binding = binding_of(key.entity)
+        read = GetItem(self.schema(binding.table), (key.pk, key.sk), strong or key.strong)
+        row = await self.retry(lambda: self.backend.get(read))
+        if row is None:
+            return None
+        entity = binding.decode(row)
+        return entity if self._visible(entity) else None
+
+    async def get_many(self, keys: Sequence[Key[E]], *, strong: bool = False) -> list[E | None]:
+        """Any number of items, in the order of their keys, None where there is none. Not one moment: see `snapshot`."""
+        reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong or key.strong) for key in keys]
+        rows = await self._batches.get(reads)
+        return [self._entity(key, row) for key, row in zip(keys, rows, strict=True)]
+
+    async def snapshot(self, *keys: Key[E]) -> list[E | None]:
+        """At most 100 items as they all were at one moment, no transaction half visible."""
+        if len(keys) > TRANSACTION_ITEMS:
+            raise BadInput(f"A snapshot takes at most {TRANSACTION_ITEMS} items, not {len(keys)}. Ask for fewer.")
+        reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong=True) for key in keys]
+        rows = await self.retry(lambda: self.backend.snapshot(reads))
+        return [self._entity(key, row) for key, row in zip(keys, rows, strict=True)]
+
+    async def page(self, query: Query[R], *, limit: int = 50, after: str | None = None) -> Page[R]:
+        """The next `limit` results after a cursor.
+
+        A page with a cursor may hold fewer, where a filter or expiry leaves out much; an empty page with a cursor is
+        possible. A cursor works for the very same query only, on any process that shares the secret, for ever.
+        """
+        if limit < 1:
+            raise BadInput("A page holds at least one item. Ask for a limit of 1 or more.")
+        read, reader = self._reading(query)
+        start = None if after is None else cursors.read(after, query.fingerprint(), self._secret)
+        items: list[R] = []
+        for _ in range(_READS_PER_PAGE):
+            rows = await self._rows(read, limit - len(items), start)
+            items.extend(self._visible_rows(rows, reader))
+            start = rows.resume
+            if start is None or len(items) >= limit:
+                break
+        cursor = None if start is None else cursors.sign(start, query.fingerprint(), self._secret)
+        return Page(items, cursor)
+
+    async def each(self, query: Query[R]) -> AsyncIterator[R]:
+        """All results of a query, one after the other, read a page at a time."""
+        read, reader = self._reading(query)
+        start = None
+        while True:
+            rows = await self._rows(read, None, start)
+            for found in self._visible_rows(rows, reader):
+                yield found
+            start = rows.resume
+            if start is None:
+                return
+
+    async def first(self, query: Query[R]) -> R | None:
+        """The first result of a query, or None."""
+        after = None
+        while True:
+            page = await self.page(query, limit=1, after=after)
+            if page.items or page.cursor is None:
+                return page.items[0] if page.items else None
+            after = page.cursor
+
+    async def count(self, query: Query[R]) -> int:
+        """How many items the query finds, expired ones that await their sweep included."""
+        read, _ = self._reading(query, count_only=True)
+        total, start = 0, None
+        while True:
+            rows = await self._rows(read, None, start)
+            total += rows.count
+            start = rows.resume
+            if start is None:
+                return total
+
+    async def scan(self, table: Table, *, segment: int = 0, segments: int = 1) -> AsyncIterator[Entity]:
+        """Every item of a table, for jobs. In no order; `segments` let several workers share it."""
+        schema, start = self.schema(table), None
+        while True:
+            read = ScanItems(schema, start=start, segment=segment, segments=segments)
+            rows = await self.retry(lambda read=read: self.backend.scan(read))
+            for row in rows.rows:
+                entity = self.read_row(table, row)
+                if self._visible(entity):
+                    yield entity
+            start = rows.resume
+            if start is None:
+                return
+
+    # Writing
+
+    async def put(self, entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> E:
+        """Write a whole item; `if_absent` refuses to replace one. Raises `ConditionFailed` with what lies there."""
+        write = writing.put(self.schema_of(type(entity)), entity, when, if_absent, self.clock.now())
+        await self._write(type(entity), write)
+        return entity
+
+    async def save(self, entity: E, *, was: E) -> E:
+        """Write what differs between two states of an item, if the old one still holds; gives the new state.
+
+        With a version field, any other write in between is noticed; without one, any write to what differs.
+        """
+        entity, write = writing.save(self.schema_of(type(entity)), entity, was)
+        if write is not None:
+            await self._write(type(entity), write)
+        return entity
+
+    async def update(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> E:
+        """Change parts of an item that is there, without reading it first; gives the new state.
+
+        Index keys that depend on the edits change with them. Raises `StaleIndexKey` when one cannot be told, and
+        `ConditionFailed` when the item is absent or expired.
+        """
+        write = writing.update(self.schema_of(key.entity), key, edits, when, self.clock.now())
+        written = await self._write(key.entity, write)
+        assert written.new is not None
+        return binding_of(key.entity).decode(written.new)
+
+    async def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> E | None:
+        """Take an item away and give it back; None, and no error, when there was none."""
+        written = await self._write(key.entity, writing.delete(self.schema_of(key.entity), key, when))
+        return None if written.old is None else binding_of(key.entity).decode(written.old)
+
+    async def write_many(self, *, put: Iterable[Entity] = (), delete: Iterable[Key[Any]] = ()) -> None:
+        """Write and delete any number of items, each by itself: a failure in the middle leaves those before it done.
+
+        A bad item is refused before anything is written.
+        """
+        puts = [writing.put(self.schema_of(type(it)), it, None, False, 0) for it in put]
+        deletes = [writing.delete(self.schema_of(key.entity), key, None) for key in delete]
+        await self._batches.write([*puts, *deletes])
+
+    def transact(self, token: str | None = None) -> Transaction:
+        """All or nothing for at most 100 items: `async with store.transact() as tx: tx.put(...)`.
+
+        Every condition is about the state before the transaction. Raises `TransactionCancelled` with a reason for each
+        item in the way. With a token, repeating the transaction within ten minutes does nothing more, so that a lost
+        reply is tried again by itself.
+        """
+        return Transaction(self, token)
+
+    # Beside the items
+
+    def stream(self, table: Table, consumer: str) -> Stream:
+        """The changes of a table for a named consumer, which starts at the oldest kept change.
+
+        Changes of one item come in order, each at least once; records are kept 24 hours at least. What has been
+        acknowledged does not come again after a restart.
+        """
+        if table.stream is None:
+            raise DesignError(f"{table.name} has no stream. Declare it with `stream=`.")
+        return Stream(self, table, consumer)
+
+    async def sweep(self, limit: int = 1000) -> int:
+        """Delete items whose time has passed, at most `limit` per table; gives how many."""
+        total = 0
+        for schema in self._schemas.values():
+            if schema.ttl is not None:
+                total += await self.backend.sweep(schema, self.clock.now(), limit)
+        return total
+
+    async def index_states(self) -> list[IndexState]:
+        """How far each index is filled."""
+        return await self.backend.index_states()
+
+    async def backup(self, destination: Path, progress: Progress | None = None) -> None:
+        """Write a complete copy of one moment while the store goes on."""
+        await self.backend.backup(destination, progress)
+
+    async def restore(self, source: Path) -> None:
+        """Replace everything by a backup. Calls made meanwhile wait; nothing happens when the backup is damaged."""
+        await self.backend.restore(source)
+
+    # Inside
+
+    def read_row(self, table: Table, row: Row) -> Entity:
+        """A row of any kind that the table holds."""
+        return reader_for(table, tuple(made.entity for made in table.bindings))(row)
+
+    def _reading(self, query: Query[R], count_only: bool = False) -> tuple[QueryItems, RowsReader]:
+        span = query.span
+        attributes, reader = self._shape(span.table, query.returns)
+        read = QueryItems(
+            self.schema(span.table),
+            span.pk,
+            span.index,
+            span.range,
+            span.backwards,
+            filter=span.filter,
+            attributes=None if count_only else attributes,
+            strong=query.strong,
+            count_only=count_only,
+        )
+        return read, reader
+
+    def _shape(self, table: Table, returns: tuple[type[Any], ...]) -> tuple[tuple[str, ...] | None, RowsReader]:
+        """What a query for these kinds asks for and how its rows are read, worked out once."""
+        known = self._shapes.get((table, returns))
+        if known is None:
+            known = self._shapes[table, returns] = (wanted_attributes(table, returns), rows_reader_for(table, returns))
+        return known
+
+    async def _rows(self, read: QueryItems, limit: int | None, start: dict[str, Any] | None) -> Rows:
+        step = replace(read, limit=limit, start=start)
+        return await self.retry(lambda: self.backend.query(step))
+
+    def _visible_rows(self, rows: Rows, reader: RowsReader) -> list[Any]:
+        found = reader(rows.rows)
+        return [each for each in found if self._visible(each)] if self._expiring else found
+
+    def _visible(self, found: Entity | View) -> bool:
+        if not self._expiring or not isinstance(found, Entity):
+            return True
+        field = binding_of(type(found)).ttl_field
+        if field is None:
+            return True
+        until = getattr(found, field)
+        return until is None or until > self.clock.now()
+
+    def _entity(self, key: Key[E], row: Row | None) -> E | None:
+        if row is None:
+            return None
+        entity = binding_of(key.entity).decode(row)
+        return entity if self._visible(entity) else None
+
+    async def _write(self, entity: type[Entity], write: Write) -> Written:
+        try:
+            return await self.retry(lambda: self.backend.write(write))
+        except ConditionFailed as refused:
+            current = (
+                None
+                if refused.current is None
+                else self.read_row(binding_of(entity).table, cast("Row", refused.current))
+            )
+            raise ConditionFailed(refused.message, current, **refused.details) from None

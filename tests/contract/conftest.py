@@ -1,0 +1,72 @@
+"""Every test of the contract runs on every store of `tests.contract.stores`."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.contract.stores import STORES, Place, StoreKind
+from tests.designs.board import board
+from zataku.clock import Clock, ManualClock
+from zataku.table import Store, Table
+
+OpenStore = Callable[..., Awaitable[Store]]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One run for each store that the test says something about."""
+    if "store_kind" not in metafunc.fixturenames:
+        return
+    name = metafunc.function.__name__
+    needed = {mark.args[0] for mark in metafunc.definition.iter_markers("needs")}
+    kinds = [
+        pytest.param(kind, id=kind.name, marks=_expectation(kind, name))
+        for kind in STORES
+        if name not in kind.leaves_out and needed <= kind.capabilities
+    ]
+    metafunc.parametrize("store_kind", kinds, scope="function")
+
+
+def _expectation(kind: StoreKind, name: str) -> tuple[pytest.MarkDecorator, ...]:
+    reason = kind.departs.get(name)
+    return () if reason is None else (pytest.mark.xfail(reason=reason, strict=True),)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker that says what a test needs of a store."""
+    config.addinivalue_line("markers", "needs(capability): runs only on stores that can do this")
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """The time of the test, moved by hand."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def place(store_kind: StoreKind, tmp_path: Path) -> AsyncIterator[Place]:
+    """An empty place for stores."""
+    made = store_kind.place(tmp_path)
+    yield made
+    await made.clear()
+
+
+@pytest.fixture
+async def open_store(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
+    """Opens a store of some tables; a test may close it and open it again."""
+    opened: list[Store] = []
+
+    async def open_one(*tables: Table, secret: bytes | None = None, clock: Clock = clock) -> Store:
+        store = await place.open(tables, clock, secret)
+        opened.append(store)
+        return store
+
+    yield open_one
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+async def store(open_store: OpenStore) -> Store:
+    """A store of the voted games."""
+    return await open_store(board)

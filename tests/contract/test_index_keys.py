@@ -1,0 +1,245 @@
+"""An index always says what its items say."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.asking import finds, together
+from tests.designs.board import (
+    Candidate,
+    Follow,
+    Follower,
+    Game,
+    Listed,
+    Vote,
+    VoteLine,
+    board,
+    by_user,
+    favourites,
+    followers_of,
+    games_with,
+    listed_with,
+    votes_of,
+)
+from tests.designs.connections import Connection, connections, connections_in
+from tests.designs.kifu import Kifu, KifuLine, Slug, kifu, kifu_by_creation, kifu_shared_as, slugs
+from tests.designs.ranking import FoundName, LevelLine, Profile, RankLine, Snapshot, levels, named, ranked, ranking
+from zataku.table import Span, StaleIndexKey, Store, View, path
+
+KEY = Game.key(game_id="g1")
+status = path(Game, lambda it: it.status)
+created = path(Game, lambda it: it.created_at)
+public = path(Game, lambda it: it.public)
+turn = path(Game, lambda it: it.current_turn)
+rank = path(Snapshot, lambda it: it.level_rank)
+
+
+@board.view(Candidate)
+class MadeAt(View, frozen=True, kw_only=True, rename="camel"):
+    """When a candidate was made."""
+
+    created_at: str
+
+
+@board.query(returns=MadeAt)
+def candidates_of(user_id: str) -> Span:
+    """The candidates a user made."""
+    return by_user.partition(f"USER#{user_id}").begins_with("CANDIDATE#")
+
+
+async def test_a_put_moves_the_item_in_the_index(store: Store):
+    active = await store.put(Game(game_id="g1"))
+    await finds(store, games_with("ACTIVE"), active)
+    finished = await store.put(replace(active, status="FINISHED"))
+    await finds(store, games_with("ACTIVE"))
+    await finds(store, games_with("FINISHED"), finished)
+
+
+async def test_a_save_moves_the_item_in_the_index(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    now = await store.save(replace(was, status="FINISHED"), was=was)
+    await finds(store, games_with("ACTIVE"))
+    await finds(store, games_with("FINISHED"), now)
+
+
+async def test_an_update_moves_the_item_in_the_index(store: Store):
+    vote = Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c1", created_at="t1")
+    await store.put(vote)
+    await finds(store, votes_of("ann"), VoteLine(candidate_id="c1", created_at="t1"))
+    moved = path(Vote, lambda it: it.created_at).set("t0")
+    await store.update(Vote.key(game_id="g1", turn_number=1, user_id="ann"), moved)
+    other = replace(vote, turn_number=2, candidate_id="c2", created_at="t0a")
+    await store.put(other)
+    await finds(
+        store,
+        votes_of("ann"),
+        VoteLine(candidate_id="c1", created_at="t0"),
+        VoteLine(candidate_id="c2", created_at="t0a"),
+    )
+
+
+async def test_an_update_that_does_not_touch_a_key_leaves_the_index_place(store: Store):
+    await store.put(Game(game_id="g1"))
+    now = await store.update(KEY, turn.add(1))
+    await finds(store, games_with("ACTIVE"), now)
+
+
+async def test_a_delete_takes_the_item_out_of_every_index(store: Store):
+    await store.put(Game(game_id="g1", public=True))
+    await finds(store, listed_with("ACTIVE"), Listed(game_id="g1"))
+    await store.delete(KEY)
+    await finds(store, games_with("ACTIVE"))
+    await finds(store, listed_with("ACTIVE"))
+
+
+async def test_a_transaction_moves_items_in_indexes(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    await store.put(Game(game_id="g2", status="FINISHED"))
+    async with store.transact() as tx:
+        now = tx.save(replace(was, status="FINISHED"), was=was)
+        tx.delete(Game.key(game_id="g2"))
+        tx.put(Game(game_id="g3", created_at="2025-03-01"))
+    await finds(store, games_with("ACTIVE"), Game(game_id="g3", created_at="2025-03-01"))
+    await finds(store, games_with("FINISHED"), now)
+
+
+async def test_a_batch_moves_items_in_indexes(store: Store):
+    games = [Game(game_id=f"g{number}", created_at=f"t{number}") for number in range(3)]
+    await store.write_many(put=games)
+    await finds(store, games_with("ACTIVE"), *games)
+    await store.write_many(put=[replace(games[0], status="FINISHED")], delete=[Game.key(game_id="g2")])
+    await finds(store, games_with("ACTIVE"), games[1])
+
+
+async def test_a_derived_key_follows_what_it_is_made_from(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    await finds(store, listed_with("ACTIVE"))
+    now = await store.save(replace(was, public=True), was=was)
+    await finds(store, listed_with("ACTIVE"), Listed(game_id="g1"))
+    now = await store.save(replace(now, status="FINISHED"), was=now)
+    await finds(store, listed_with("ACTIVE"))
+    await finds(store, listed_with("FINISHED"), Listed(game_id="g1"))
+    await store.save(replace(now, public=False), was=now)
+    await finds(store, listed_with("FINISHED"))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(status.set("FINISHED"), id="one source of a derived key"),
+        pytest.param(public.set(True), id="the other source of a derived key"),
+        pytest.param(created.set_if_missing("2026"), id="a value that depends on what is there"),
+    ],
+)
+async def test_an_update_that_cannot_tell_an_index_key_is_refused(store: Store, edit):
+    before = await store.put(Game(game_id="g1"))
+    with pytest.raises(StaleIndexKey, match="save") as refused:
+        await store.update(KEY, edit)
+    assert refused.value.code == "stale_index_key"
+    with pytest.raises(StaleIndexKey):
+        await together(store, lambda tx: tx.update(KEY, edit))
+    assert await store.get(KEY, strong=True) == before
+
+
+async def test_a_sparse_key_appears_and_vanishes_by_update(open_store):
+    store = await open_store(ranking)
+    key = Snapshot.key(user_id="a", date="d")
+    await store.put(Snapshot(user_id="a", date="d", level=50))
+    await finds(store, ranked("d"))
+    await store.update(key, rank.set(7))
+    await finds(store, ranked("d"), RankLine(name="Hello", level=50, level_rank=7))
+    await store.update(key, rank.add(-2))
+    await finds(store, ranked("d"), RankLine(name="Hello", level=50, level_rank=5))
+    await store.update(key, rank.remove())
+    await finds(store, ranked("d"))
+
+
+async def test_a_sparse_key_of_two_fields_needs_both(store: Store):
+    candidate = Candidate(game_id="g1", turn_number=1, candidate_id="c1")
+    key = Candidate.key(game_id="g1", turn_number=1, candidate_id="c1")
+    user, at = path(Candidate, lambda it: it.user_id), path(Candidate, lambda it: it.created_at)
+    await store.put(candidate)
+    await store.update(key, user.set("ann"))
+    await finds(store, candidates_of("ann"))
+    await store.update(key, at.set("t1"))
+    await finds(store, candidates_of("ann"), MadeAt(created_at="t1"))
+    await store.update(key, user.remove())
+    await finds(store, candidates_of("ann"))
+
+
+async def test_a_plain_attribute_is_an_index_key_as_it_is(open_store):
+    store = await open_store(connections)
+    room = path(Connection, lambda it: it.room_id)
+    key = Connection.key(connection_id="c1")
+    await store.put(Connection(connection_id="c1"))
+    await finds(store, connections_in("r1"))
+    now = await store.update(key, room.set("r1"))
+    await finds(store, connections_in("r1"), now)
+    now = await store.update(key, room.set("r2"))
+    await finds(store, connections_in("r1"))
+    await finds(store, connections_in("r2"), now)
+    await store.update(key, room.set(None))
+    await finds(store, connections_in("r2"))
+
+
+async def test_an_index_without_sort_key_holds_many_items(open_store):
+    store = await open_store(connections)
+    everybody = {Connection(connection_id=f"c{number}", room_id="r1") for number in range(30)}
+    await store.write_many(put=everybody)
+    for _ in range(50):
+        found = {it async for it in store.each(connections_in("r1"))}
+        if found == everybody:
+            break
+    assert found == everybody
+
+
+async def test_a_local_index_key_appears_changes_and_vanishes(store: Store):
+    votes = path(Candidate, lambda it: it.vote_count)
+    candidates = [
+        Candidate(game_id="g1", turn_number=1, candidate_id=name, vote_count=count)
+        for name, count in (("a", 3), ("b", 11), ("c", None))
+    ]
+    await store.write_many(put=candidates)
+    await finds(store, favourites("g1", 1), candidates[1], candidates[0])
+    third = await store.update(Candidate.key(game_id="g1", turn_number=1, candidate_id="c"), votes.add(5))
+    await finds(store, favourites("g1", 1), candidates[1], third, candidates[0])
+    await store.update(Candidate.key(game_id="g1", turn_number=1, candidate_id="b"), votes.remove())
+    await finds(store, favourites("g1", 1), third, candidates[0])
+
+
+async def test_keys_that_only_lie_in_indexes_follow_a_save(open_store):
+    store = await open_store(kifu)
+    was = await store.put(Kifu(username="u", kifu_id="k", share_code="s1", slug="a/b"))
+    await finds(store, slugs("u", "a/"), Slug(kifu_id="k", slug="a/b", share_code="s1"))
+    now = await store.save(replace(was, share_code=None, slug="c"), was=was)
+    await finds(store, slugs("u", "a/"))
+    await finds(store, slugs("u", ""), Slug(kifu_id="k", slug="c"))
+    await finds(store, kifu_shared_as("s1"))
+    await finds(store, kifu_by_creation("u"), KifuLine(username="u", kifu_id="k", slug="c", share=False))
+    again = await store.save(replace(now, share_code="s2"), was=now)
+    await finds(store, kifu_shared_as("s2"), again)
+
+
+async def test_a_projected_attribute_follows_its_item(open_store):
+    store = await open_store(ranking)
+    await store.put(Snapshot(user_id="a", date="d", level=50, level_rank=1))
+    await store.update(Snapshot.key(user_id="a", date="d"), path(Snapshot, lambda it: it.name).set("Bye"))
+    await finds(store, ranked("d"), RankLine(name="Bye", level=50, level_rank=1))
+    await finds(store, levels("d", 1, 99), LevelLine(name="Bye", level=50))
+
+
+async def test_a_computed_name_finds_its_owner(open_store):
+    store = await open_store(ranking)
+    was = await store.put(Profile(user_id="a", name="Hello"))
+    await finds(store, named("hELLO"), FoundName(user_id="a"))
+    with pytest.raises(StaleIndexKey):
+        await store.update(Profile.key(user_id="a"), path(Profile, lambda it: it.name).set("Bye"))
+    await store.save(replace(was, name="BYE"), was=was)
+    await finds(store, named("hello"))
+    await finds(store, named("bye"), FoundName(user_id="a"))
+
+
+async def test_keys_only_views_read_the_fields_of_keys(store: Store):
+    await store.put(Follow(user_id="ann", other_id="bob", since="2025"))
+    await finds(store, followers_of("bob"), Follower(user_id="ann", other_id="bob"))
+    await store.delete(Follow.key(user_id="ann", other_id="bob"))
+    await finds(store, followers_of("bob"))

@@ -1,0 +1,23 @@
+"""Every store says what a plain dictionary says, whatever is asked of it and in whatever order."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.contract.comparing import Comparing
+from tests.contract.stores import STORES, StoreKind
+
+
+@pytest.mark.parametrize("store", STORES, ids=lambda kind: kind.name)
+def test_a_store_agrees_with_a_plain_model(store: StoreKind):
+    class Machine(Comparing):
+        kind = store
+
+    usual = settings()
+    wanted = settings(
+        max_examples=usual.max_examples // 3,
+        stateful_step_count=usual.stateful_step_count,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        deadline=None,
+    )
+    run_state_machine_as_test(Machine, settings=wanted)

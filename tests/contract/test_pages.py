@@ -1,0 +1,219 @@
+"""Limits, cursors, filters and counts."""
+
+import pytest
+
+from tests.contract.asking import eventually, paged, pages
+from tests.designs.board import Game, Move, board, games_with, moves_of, newest_games_with, whole_game
+from tests.designs.measures import Word, words, words_as, words_back, words_in, words_with_note
+from zataku.clock import ManualClock
+from zataku.table import BadCursor, BadInput, Store
+
+ALPHABET = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+
+
+@pytest.fixture
+async def lexicon(open_store) -> Store:
+    store = await open_store(words)
+    items = [Word(language="en", word=word, note="vowel" if word in "aeiou" else "") for word in ALPHABET]
+    await store.write_many(put=[*items, Word(language="de", word="ß")])
+    return store
+
+
+async def cursor_of(store: Store, query, limit: int = 5) -> str:
+    page = await store.page(query, limit=limit)
+    assert page.cursor is not None
+    return page.cursor
+
+
+@pytest.mark.parametrize("limit", [1, 3, 13, 25, 26, 27, 1000])
+async def test_pages_of_every_size_give_each_item_once(lexicon: Store, limit: int):
+    assert [it.word for it in await paged(lexicon, words_in("en"), limit)] == ALPHABET
+
+
+async def test_pages_are_full_until_the_last(lexicon: Store):
+    sizes = [len(page) for page in await pages(lexicon, words_in("en"), 10)]
+    assert sizes == [10, 10, 6]
+
+
+async def test_an_empty_partition_is_one_empty_page(lexicon: Store):
+    page = await lexicon.page(words_in("fr"))
+    assert (page.items, page.cursor) == ([], None)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+async def test_a_page_of_nothing_is_refused(lexicon: Store, limit: int):
+    with pytest.raises(BadInput, match="1 or more"):
+        await lexicon.page(words_in("en"), limit=limit)
+
+
+async def test_a_cursor_can_be_used_again_and_again(lexicon: Store):
+    first = await cursor_of(lexicon, words_in("en"), 3)
+    found = [[it.word for it in await _rest(lexicon, words_in("en"), first)] for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+    assert found[0] == ALPHABET[len(ALPHABET) - len(found[0]) :]
+
+
+async def _rest(store: Store, query, after: str | None) -> list:
+    found = []
+    while after is not None:
+        page = await store.page(query, limit=7, after=after)
+        found += page.items
+        after = page.cursor
+    return found
+
+
+async def test_a_cursor_goes_on_although_its_item_is_gone(lexicon: Store):
+    page = await lexicon.page(words_in("en"), limit=5)
+    last = page.items[-1].word
+    await lexicon.delete(Word.key(language="en", word=last))
+    rest = await _rest(lexicon, words_in("en"), page.cursor)
+    assert [it.word for it in rest] == ALPHABET[ALPHABET.index(last) + 1 :]
+
+
+async def test_items_written_behind_a_cursor_do_not_shift_the_pages(lexicon: Store):
+    page = await lexicon.page(words_in("en"), limit=5)
+    await lexicon.put(Word(language="en", word="A"))
+    await lexicon.put(Word(language="en", word="zz"))
+    rest = await _rest(lexicon, words_in("en"), page.cursor)
+    assert [it.word for it in [*page.items, *rest]] == [*ALPHABET, "zz"]
+
+
+async def test_a_cursor_survives_the_store(open_store):
+    store = await open_store(words)
+    await store.write_many(put=[Word(language="en", word=word) for word in ALPHABET])
+    page = await store.page(words_in("en"), limit=5)
+    await store.close()
+    again = await open_store(words)
+    rest = await _rest(again, words_in("en"), page.cursor)
+    assert [it.word for it in [*page.items, *rest]] == ALPHABET
+
+
+async def test_a_cursor_is_refused_when_any_character_of_it_changes(lexicon: Store):
+    cursor = await cursor_of(lexicon, words_in("en"))
+    for at, right in enumerate(cursor):
+        for wrong in "A-é":
+            if wrong != right:
+                with pytest.raises(BadCursor):
+                    await lexicon.page(words_in("en"), after=cursor[:at] + wrong + cursor[at + 1 :])
+
+
+async def test_a_cursor_is_refused_when_it_is_longer_or_shorter(lexicon: Store):
+    cursor = await cursor_of(lexicon, words_in("en"))
+    for wrong in ("", " ", "=", cursor[:-1], cursor[1:], cursor + "A", cursor + "=", cursor + cursor, "\0", "ß" * 40):
+        with pytest.raises(BadCursor) as refused:
+            await lexicon.page(words_in("en"), after=wrong)
+        assert refused.value.code == "bad_cursor"
+        assert "first page" in refused.value.message
+
+
+async def test_a_cursor_of_another_query_is_refused(lexicon: Store):
+    cursor = await cursor_of(lexicon, words_in("en"))
+    for other in (
+        words_in("de"),
+        words_back("en"),
+        words_as("en", "since", "a", ""),
+        words_with_note("en", ""),
+    ):
+        with pytest.raises(BadCursor):
+            await lexicon.page(other, after=cursor)
+
+
+async def test_a_cursor_of_other_arguments_is_refused(lexicon: Store):
+    cursor = await cursor_of(lexicon, words_as("en", "since", "a", ""))
+    for other in (words_as("en", "since", "b", ""), words_as("en", "after", "a", ""), words_with_note("en", "vowel")):
+        with pytest.raises(BadCursor):
+            await lexicon.page(other, after=cursor)
+    filtered = await cursor_of(lexicon, words_with_note("en", ""))
+    with pytest.raises(BadCursor):
+        await lexicon.page(words_with_note("en", "vowel"), after=filtered)
+
+
+async def test_a_cursor_of_another_secret_is_refused(open_store):
+    store = await open_store(words, secret=b"1" * 32)
+    await store.write_many(put=[Word(language="en", word=word) for word in ALPHABET])
+    cursor = await cursor_of(store, words_in("en"))
+    await store.close()
+    other = await open_store(words, secret=b"2" * 32)
+    with pytest.raises(BadCursor):
+        await other.page(words_in("en"), after=cursor)
+    await other.close()
+    same = await open_store(words, secret=b"1" * 32)
+    assert (await same.page(words_in("en"), after=cursor)).items
+
+
+async def test_a_filter_leaves_items_out_of_pages_and_counts(lexicon: Store):
+    query = words_with_note("en", "vowel")
+    for limit in (1, 2, 5, 50):
+        assert [it.word for it in await paged(lexicon, query, limit)] == list("aeiou")
+    assert [it.word async for it in lexicon.each(query)] == list("aeiou")
+    assert await lexicon.count(query) == 5
+    assert await lexicon.first(query) == Word(language="en", word="a", note="vowel")
+
+
+async def test_first_finds_what_lies_far_behind_a_filter(lexicon: Store):
+    await lexicon.write_many(put=[Word(language="long", word=f"{number:03d}") for number in range(120)])
+    needle = await lexicon.put(Word(language="long", word="999", note="needle"))
+    assert await lexicon.first(words_with_note("long", "needle")) == needle
+    assert await lexicon.first(words_with_note("long", "nothing")) is None
+
+
+async def test_first_of_each_direction(lexicon: Store):
+    first, last = await lexicon.first(words_in("en")), await lexicon.first(words_back("en"))
+    assert first is not None
+    assert last is not None
+    assert (first.word, last.word) == ("a", "z")
+    assert await lexicon.first(words_in("fr")) is None
+
+
+async def test_counts(lexicon: Store):
+    assert await lexicon.count(words_in("en")) == 26
+    assert await lexicon.count(words_as("en", "between", "c", "f")) == 4
+    assert await lexicon.count(words_in("fr")) == 0
+
+
+async def test_pages_and_counts_read_past_one_megabyte(lexicon: Store):
+    large = [Word(language="large", word=f"{number:02d}", note="x" * 150_000) for number in range(16)]
+    await lexicon.write_many(put=large)
+    assert [it async for it in lexicon.each(words_in("large"))] == large
+    assert await paged(lexicon, words_in("large"), 12) == large
+    assert await lexicon.count(words_in("large")) == 16
+
+
+async def test_pages_of_a_global_index_in_both_directions(store: Store):
+    games = [Game(game_id=f"g{number}", created_at=f"2025-01-{number:02d}") for number in range(1, 21)]
+    await store.write_many(put=games)
+    for limit in (1, 6, 50):
+        await eventually(lambda limit=limit: paged(store, games_with("ACTIVE"), limit), games)
+        await eventually(lambda limit=limit: paged(store, newest_games_with("ACTIVE"), limit), games[::-1])
+    await eventually(lambda: store.count(games_with("ACTIVE")), 20)
+
+
+async def test_expired_items_leave_gaps_but_lose_nothing_behind_them(store: Store, clock: ManualClock):
+    soon = int(clock.now()) + 10
+    moves = [Move(game_id="g1", turn_number=at, expires_at=soon if 5 <= at < 95 else None) for at in range(100)]
+    await store.write_many(put=moves)
+    await clock.advance(11)
+    kept = [move for move in moves if move.expires_at is None]
+    for limit in (1, 3, 40):
+        assert await paged(store, moves_of("g1"), limit) == kept
+    assert [it async for it in store.each(moves_of("g1"))] == kept
+    assert await store.first(moves_of("g1")) == moves[0]
+
+
+async def test_a_collection_gives_several_kinds_in_one_order(store: Store):
+    game = Game(game_id="g1", note="the game")
+    moves = [Move(game_id="g1", turn_number=number) for number in range(1, 12)]
+    await store.write_many(put=[*moves, game, Move(game_id="g2", turn_number=1)])
+    for limit in (1, 5, 100):
+        assert await paged(store, whole_game("g1"), limit) == [game, *moves]
+
+
+async def test_padded_numbers_sort_by_value(store: Store):
+    await store.write_many(put=[Move(game_id="g1", turn_number=number) for number in (10, 9, 2, 100, 1)])
+    assert [it.turn_number async for it in store.each(moves_of("g1"))] == [1, 2, 9, 10, 100]
+
+
+async def test_two_tables_do_not_mix_their_pages(open_store):
+    store = await open_store(words, board)
+    await store.put(Word(language="GAME#g1", word="MOVE#001"))
+    assert [it async for it in store.each(moves_of("g1"))] == []

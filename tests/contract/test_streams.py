@@ -1,0 +1,202 @@
+"""The changes of a table for those who follow them."""
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.asking import drained, read_on, together
+from tests.designs.board import Candidate, Game, Move, board
+from tests.designs.connections import connections
+from zataku.clock import ManualClock
+from zataku.table import Change, ConditionFailed, DesignError, Store, TransactionCancelled, path
+
+pytestmark = pytest.mark.needs("streams")
+
+KEY = Game.key(game_id="g1")
+turn = path(Game, lambda it: it.current_turn)
+tags = path(Candidate, lambda it: it.description)
+
+
+def told(changes: list[Change]) -> list[tuple]:
+    return [(it.kind, it.old, it.new) for it in changes]
+
+
+async def test_each_kind_of_write_has_its_kind_of_change(store: Store):
+    first = await store.put(Game(game_id="g1", note="first"))
+    second = await store.put(Game(game_id="g1", note="second"))
+    third = await store.update(KEY, turn.add(1))
+    fourth = await store.save(replace(third, note=None), was=third)
+    await store.delete(KEY)
+    assert told(await drained(store.stream(board, "watcher"))) == [
+        ("INSERT", None, first),
+        ("MODIFY", first, second),
+        ("MODIFY", second, third),
+        ("MODIFY", third, fourth),
+        ("REMOVE", fourth, None),
+    ]
+
+
+async def test_a_write_that_changes_nothing_is_no_change(store: Store):
+    candidate = Candidate(game_id="g1", turn_number=1, candidate_id="c", description="d")
+    key = Candidate.key(game_id="g1", turn_number=1, candidate_id="c")
+    await store.put(candidate)
+    await store.put(candidate)
+    await store.update(key, tags.set("d"))
+    await store.write_many(put=[candidate])
+    async with store.transact() as tx:
+        tx.put(candidate)
+    await store.delete(Game.key(game_id="nobody"))
+    await store.save(candidate, was=candidate)
+    assert told(await drained(store.stream(board, "watcher"))) == [("INSERT", None, candidate)]
+
+
+async def test_what_was_refused_is_no_change(store: Store):
+    first = await store.put(Game(game_id="g1"))
+    with pytest.raises(ConditionFailed):
+        await store.put(Game(game_id="g1", note="x"), if_absent=True)
+    with pytest.raises(TransactionCancelled):
+        await together(store, lambda tx: tx.put(Game(game_id="g2")), lambda tx: tx.check_absent(KEY))
+    assert told(await drained(store.stream(board, "watcher"))) == [("INSERT", None, first)]
+
+
+async def test_batches_and_transactions_are_told_item_by_item(store: Store):
+    await store.write_many(put=[Move(game_id="g1", turn_number=at) for at in range(30)])
+    async with store.transact() as tx:
+        for at in range(10):
+            tx.delete(Move.key(game_id="g1", turn_number=at))
+        tx.put(Game(game_id="g1"))
+        tx.check(Move.key(game_id="g1", turn_number=20))
+    changes = await drained(store.stream(board, "watcher"))
+    kinds = [change.kind for change in changes]
+    assert (kinds.count("INSERT"), kinds.count("REMOVE"), len(kinds)) == (31, 10, 41)
+
+
+async def test_changes_of_one_item_come_in_order(store: Store):
+    await store.write_many(put=[Game(game_id=name) for name in "abc"])
+    await asyncio.gather(*(_count(store, name) for name in "abc" for _ in range(4)))
+    changes = await drained(store.stream(board, "watcher"))
+    for name in "abc":
+        turns = [it.new.current_turn for it in changes if it.new.game_id == name]
+        assert turns == list(range(21))
+        followed = [it for it in changes if it.new.game_id == name]
+        assert all(before.new == after.old for before, after in pairwise(followed))
+
+
+async def _count(store: Store, name: str) -> None:
+    for _ in range(5):
+        await store.update(Game.key(game_id=name), turn.add(1))
+
+
+async def test_replaying_the_stream_gives_the_table(store: Store):
+    for at in range(60):
+        name = f"g{at * 7 % 11}"
+        if at % 4 == 3:
+            await store.delete(Game.key(game_id=name))
+        else:
+            await store.put(Game(game_id=name, current_turn=at))
+    replayed: dict[str, Game] = {}
+    for change in await drained(store.stream(board, "watcher")):
+        if change.new is None:
+            del replayed[change.old.game_id]
+        else:
+            assert replayed.get(change.new.game_id) == change.old
+            replayed[change.new.game_id] = change.new
+    assert sorted(map(repr, replayed.values())) == sorted([repr(it) async for it in store.scan(board)])
+
+
+async def test_reading_again_gives_the_same_until_it_is_acknowledged(store: Store):
+    await store.write_many(put=[Game(game_id=name) for name in "abcd"])
+    stream = store.stream(board, "watcher")
+    first = await read_on(stream, 2)
+    assert await read_on(stream, 2) == first
+    assert len(await read_on(stream, 100)) == 4
+    await stream.acknowledge(first[-1])
+    rest = await drained(stream)
+    assert len([it for it in rest if it not in first]) == 2
+    assert await stream.read() == []
+
+
+async def test_an_acknowledgement_covers_everything_before_it(store: Store):
+    await store.write_many(put=[Game(game_id=name) for name in "abcd"])
+    stream = store.stream(board, "watcher")
+    changes = await read_on(stream)
+    await stream.acknowledge(changes[2])
+    assert [it for it in await drained(stream) if it not in changes[:3]] == changes[3:]
+
+
+async def test_acknowledging_something_older_does_not_go_back(store: Store):
+    await store.write_many(put=[Game(game_id=name) for name in "abcd"])
+    stream = store.stream(board, "watcher")
+    changes = await read_on(stream)
+    await stream.acknowledge(changes[-1])
+    await stream.acknowledge(changes[0])
+    assert await stream.read() == []
+
+
+async def test_consumers_follow_each_at_their_own_pace(store: Store):
+    await store.put(Game(game_id="a"))
+    fast, slow = store.stream(board, "fast"), store.stream(board, "slow")
+    assert len(await drained(fast)) == 1
+    await store.put(Game(game_id="b"))
+    assert len(await read_on(slow)) == 2
+    assert [it.new.game_id for it in await read_on(fast) if it.new.game_id != "a"] == ["b"]
+
+
+async def test_a_new_consumer_starts_at_the_oldest_change(store: Store):
+    await store.put(Game(game_id="a"))
+    await drained(store.stream(board, "early"))
+    await store.put(Game(game_id="b"))
+    assert [it.new.game_id for it in await drained(store.stream(board, "late"))] == ["a", "b"]
+
+
+async def test_an_acknowledgement_survives_the_store(open_store):
+    store = await open_store(board)
+    await store.write_many(put=[Game(game_id=name) for name in "abcd"])
+    changes = await read_on(store.stream(board, "watcher"))
+    await store.stream(board, "watcher").acknowledge(changes[1])
+    await store.close()
+    again = await open_store(board)
+    assert [it.position for it in await read_on(again.stream(board, "watcher"))] == [it.position for it in changes[2:]]
+
+
+async def test_a_forgotten_consumer_starts_anew(store: Store):
+    await store.write_many(put=[Game(game_id=name) for name in "ab"])
+    stream = store.stream(board, "watcher")
+    assert len(await drained(stream)) == 2
+    await stream.forget()
+    assert len(await drained(stream)) == 2
+    await store.stream(board, "nobody").forget()
+
+
+async def test_a_reader_waits_for_the_first_change(store: Store):
+    stream = store.stream(board, "watcher")
+    waiting = asyncio.create_task(stream.read(wait=30))
+    await asyncio.sleep(0)
+    await store.put(Game(game_id="a"))
+    changes = await asyncio.wait_for(waiting, 20)
+    assert [it.new.game_id for it in changes] == ["a"]
+
+
+async def test_a_change_says_when_it_happened(store: Store, clock: ManualClock):
+    await store.put(Game(game_id="a"))
+    before = clock.now()
+    await clock.advance(3600)
+    await store.put(Game(game_id="b"))
+    first, second = await drained(store.stream(board, "watcher"))
+    assert (first.at, second.at) == (before, before + 3600)
+
+
+async def test_changes_are_kept_for_a_day_at_least(store: Store, clock: ManualClock):
+    await store.put(Game(game_id="a"))
+    await clock.advance(23 * 3600)
+    await store.put(Game(game_id="b"))
+    await store.sweep()
+    assert [it.new.game_id for it in await drained(store.stream(board, "watcher"))] == ["a", "b"]
+
+
+async def test_a_table_without_stream_says_so(open_store):
+    store = await open_store(connections)
+    with pytest.raises(DesignError, match="stream="):
+        store.stream(connections, "watcher")

@@ -1,0 +1,132 @@
+"""Partial views, and which reads may be strong."""
+
+import pytest
+
+from tests.contract.asking import finds
+from tests.designs.board import (
+    Candidate,
+    Game,
+    GameLine,
+    Vote,
+    VoteLine,
+    board,
+    by_deadline,
+    game_line,
+    games_strongly,
+    turn_of,
+    votes_of,
+)
+from tests.designs.kifu import (
+    Analysis,
+    Kifu,
+    KifuLine,
+    KifuText,
+    Tagging,
+    kifu,
+    kifu_by_creation,
+    kifu_of_id,
+    tagged,
+    texts_by_update,
+)
+from tests.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
+from zataku.table import Span, Store, StrongReadRefused, View
+
+
+@board.view(Candidate)
+class Deadline(View, frozen=True, kw_only=True, rename="camel"):
+    """What the index of deadlines holds of a candidate beside its keys."""
+
+    voting_deadline: str
+
+
+@board.query(returns=Deadline, strong=True)
+def deadlines_of(game_id: str, turn_number: int) -> Span:
+    """The deadlines of a turn, the next first."""
+    return by_deadline.partition(f"GAME#{game_id}#TURN#{turn_number:03d}")
+
+
+async def test_an_index_that_includes_some_attributes_gives_a_view_of_them(store: Store):
+    votes = [
+        Vote(game_id="g1", turn_number=number, user_id="ann", candidate_id=f"c{number}", created_at=f"t{number}")
+        for number in range(5)
+    ]
+    await store.write_many(put=votes)
+    lines = [VoteLine(candidate_id=vote.candidate_id, created_at=vote.created_at) for vote in votes]
+    await finds(store, votes_of("ann"), *lines)
+
+
+async def test_an_index_of_keys_gives_a_view_of_its_keys(store: Store):
+    for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
+        await store.put(Candidate(game_id="g1", turn_number=1, candidate_id=name, voting_deadline=deadline))
+    await finds(store, deadlines_of("g1", 1), Deadline(voting_deadline="t1"), Deadline(voting_deadline="t2"))
+
+
+async def test_a_table_gives_a_view_too(store: Store):
+    await store.put(Game(game_id="g1", status="FINISHED", note="long"))
+    await finds(store, game_line("g1"), GameLine(game_id="g1", status="FINISHED"))
+
+
+async def test_an_index_keyed_by_the_sort_key_of_the_table(open_store):
+    store = await open_store(ranking)
+    days = [
+        Snapshot(user_id=f"u{rank}", date="2026-02-21", name=f"n{rank}", level=200 - rank, level_rank=rank)
+        for rank in (1, 2, 10, 11, 100)
+    ]
+    unranked = Snapshot(user_id="late", date="2026-02-21", name="late", level=7)
+    other_day = Snapshot(user_id="u1", date="2026-02-22", name="n1", level=500, level_rank=1)
+    await store.write_many(put=[*days, unranked, other_day])
+    await finds(
+        store,
+        ranked("2026-02-21"),
+        *(RankLine(name=day.name, level=day.level, level_rank=day.level_rank) for day in days),
+    )
+    await finds(
+        store,
+        levels("2026-02-21", 7, 190),
+        LevelLine(name="n10", level=190),
+        LevelLine(name="n11", level=189),
+        LevelLine(name="n100", level=100),
+        LevelLine(name="late", level=7),
+    )
+    await finds(store, history_of("u1"), other_day, days[0])
+
+
+async def test_a_swapped_index_finds_items_by_their_sort_key(open_store):
+    store = await open_store(kifu)
+    taggings = [Tagging(kifu_id=f"k{number}", tag_id="t1") for number in range(3)]
+    record = Kifu(username="u", kifu_id="k1", slug="s")
+    await store.write_many(
+        put=[*taggings, Tagging(kifu_id="k1", tag_id="t2"), record, Analysis(analysis_id="k1", username="u")]
+    )
+    await finds(store, tagged("t1"), *taggings)
+    await finds(store, kifu_of_id("k1"), record)
+
+
+async def test_a_strong_read_of_a_local_index_sees_the_write_before_it(open_store):
+    store = await open_store(kifu)
+    for number in range(12):
+        await store.put(Kifu(username="u", kifu_id=f"k{number}", created=f"t{number:02d}", share=number % 2 == 0))
+        lines = [it async for it in store.each(kifu_by_creation("u"))]
+        assert lines == [KifuLine(username="u", kifu_id=f"k{at}", share=at % 2 == 0) for at in range(number + 1)]
+
+
+async def test_a_local_index_fetches_what_it_does_not_hold(open_store):
+    store = await open_store(kifu)
+    records = [Kifu(username="u", kifu_id=f"k{at}", kifu="▲７六歩", latest_update=f"t{9 - at}") for at in range(4)]
+    await store.write_many(put=records)
+    texts = [KifuText(kifu_id=it.kifu_id, kifu=it.kifu) for it in reversed(records)]
+    await finds(store, texts_by_update("u"), *texts)
+
+
+async def test_a_strong_read_of_a_global_index_is_refused(store: Store):
+    with pytest.raises(StrongReadRefused) as refused:
+        await store.page(games_strongly("ACTIVE"))
+    assert refused.value.code == "strong_read_refused"
+    assert "base item" in refused.value.message
+
+
+async def test_candidates_and_votes_of_a_turn_come_as_what_they_are(store: Store):
+    candidates = [Candidate(game_id="g1", turn_number=12, candidate_id=name, picture=b"\x01") for name in "ab"]
+    votes = [Vote(game_id="g1", turn_number=12, user_id=name, candidate_id="a") for name in "xyz"]
+    await store.write_many(put=[*votes, *candidates, Vote(game_id="g1", turn_number=1, user_id="x", candidate_id="a")])
+    await finds(store, turn_of("g1", 12), *candidates, *votes)

@@ -1,0 +1,71 @@
+"""The small design that is crashed again and again: indexes of both kinds, expiry, a stream."""
+
+from pathlib import Path
+
+from zataku.clock import ManualClock
+from zataku.table import NEW_AND_OLD, Entity, Span, Store, Table, number
+from zataku.table.embedded import EmbeddedBackend
+
+ledger = Table("LedgerOfCrashes", pk="PK", sk="SK", ttl="until", stream=NEW_AND_OLD, transactions=True)
+by_owner = ledger.index("OwnerIndex", pk="ownerPK", sk="ownerSK")
+by_value = ledger.local_index("ValueIndex", sk=number("value"))
+
+OWNERS = ("ann", "bob", "cyd")
+SHELVES = ("put", "save", "left", "right")
+CELLS = tuple(f"c{number}" for number in range(6))
+
+
+@ledger.entity(
+    pk="SHELF#{shelf}",
+    sk="CELL#{cell}",
+    index={"ownerPK": "OWNER#{owner}", "ownerSK": "{value:010d}#{shelf}#{cell}"},
+    version="version",
+)
+class Cell(Entity, frozen=True, kw_only=True, tag_field="kind", tag="CELL"):
+    """A place that one writer fills with ever greater values."""
+
+    shelf: str
+    cell: str
+    value: int
+    owner: str | None = None
+    until: int | None = None
+    filler: str = ""
+    version: int = 0
+
+
+@ledger.entity(pk="RECEIPTS", sk="RECEIPT#{attempt}")
+class Receipt(Entity, frozen=True, kw_only=True, tag_field="kind", tag="RECEIPT"):
+    """That a transaction with a token was carried out."""
+
+    attempt: str
+
+
+@ledger.entity(pk="TALLY", sk="{name}")
+class Tally(Entity, frozen=True, kw_only=True, tag_field="kind", tag="TALLY"):
+    """How many transactions with tokens were carried out."""
+
+    name: str = "tally"
+    count: int = 0
+
+
+@ledger.query(returns=Cell)
+def cells_of(owner: str) -> Span:
+    """The cells of an owner, the lowest value first."""
+    return by_owner.partition(f"OWNER#{owner}")
+
+
+@ledger.query(returns=Cell, strong=True)
+def values_on(shelf: str) -> Span:
+    """The cells of a shelf, the lowest value first."""
+    return by_value.partition(f"SHELF#{shelf}")
+
+
+async def open_ledger(file: Path) -> Store:
+    """The ledger in a file, at a time that stands still, so that a repeated transaction is the very same."""
+    clock = ManualClock()
+    backend = EmbeddedBackend(file, clock=clock)
+    try:
+        return await Store.open(backend, (ledger,), clock=clock)
+    except BaseException:
+        await backend.close()
+        raise

@@ -1,0 +1,27 @@
+"""Open sockets: a table and an index without sort keys, keyed by plain attributes."""
+
+from zataku.table import Entity, Span, Table
+
+connections = Table("LiveComment-Connections", pk="connectionId")
+by_room = connections.index("roomId-index", pk="roomId")
+
+
+@connections.entity(pk="{connection_id}", index={"roomId": "{room_id}"})
+class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
+    """One socket; in the index while it is in a room."""
+
+    connection_id: str
+    room_id: str | None = None
+    timestamp: str = "2025-02-19T10:00:00Z"
+
+
+@connections.query(returns=Connection)
+def connections_in(room_id: str) -> Span:
+    """Everybody in a room."""
+    return by_room.partition(room_id)
+
+
+@connections.query(returns=Connection, strong=True)
+def connection_itself(connection_id: str) -> Span:
+    """The partition of one connection."""
+    return connections.partition(connection_id)

@@ -1,0 +1,72 @@
+"""Boxes of pieces: the small design that a plain model can follow in every move."""
+
+from zataku.table import NEW_AND_OLD, Entity, Span, Table, number
+
+pieces = Table("BoxesOfPieces", pk="PK", sk="SK", ttl="until", stream=NEW_AND_OLD, transactions=True)
+by_colour = pieces.index("ColourIndex", pk="colourPK", sk="colourSK")
+by_weight = pieces.local_index("WeightIndex", sk=number("weight"))
+
+
+@pieces.entity(
+    pk="BOX#{box}",
+    sk="PIECE#{name}",
+    index={"colourPK": "COLOUR#{colour}", "colourSK": "{rank:03d}#{box}#{name}"},
+)
+class Piece(Entity, frozen=True, kw_only=True, tag_field="kind", tag="PIECE"):
+    """A piece without a version; in the index of colours when it has a colour and a rank."""
+
+    box: str
+    name: str
+    colour: str | None = None
+    rank: int | None = None
+    weight: int | None = None
+    count: int = 0
+    tags: frozenset[str] | None = None
+    until: int | None = None
+
+
+@pieces.entity(pk="BOX#{box}", sk="LID", version="version")
+class Lid(Entity, frozen=True, kw_only=True, tag_field="kind", tag="LID"):
+    """The lid of a box, which counts its versions."""
+
+    box: str
+    text: str = ""
+    weight: int | None = None
+    until: int | None = None
+    version: int = 0
+
+
+@pieces.query(returns=(Piece, Lid), strong=True)
+def box_of(box: str) -> Span:
+    """Everything of a box."""
+    return pieces.partition(f"BOX#{box}")
+
+
+@pieces.query(returns=(Piece, Lid), strong=True)
+def box_back(box: str) -> Span:
+    """Everything of a box, the last first."""
+    return pieces.partition(f"BOX#{box}").newest_first()
+
+
+@pieces.query(returns=(Piece, Lid), strong=True)
+def weighed(box: str) -> Span:
+    """What has a weight in a box, the lightest first."""
+    return by_weight.partition(f"BOX#{box}")
+
+
+@pieces.query(returns=(Piece, Lid), strong=True)
+def weighed_back(box: str) -> Span:
+    """What has a weight in a box, the heaviest first."""
+    return by_weight.partition(f"BOX#{box}").newest_first()
+
+
+@pieces.query(returns=Piece)
+def coloured(colour: str) -> Span:
+    """The pieces of a colour by rank."""
+    return by_colour.partition(f"COLOUR#{colour}")
+
+
+@pieces.query(returns=Piece)
+def coloured_back(colour: str) -> Span:
+    """The pieces of a colour from the highest rank."""
+    return by_colour.partition(f"COLOUR#{colour}").newest_first()

@@ -1,0 +1,64 @@
+"""A room of seats in the embedded store, with a strict one around it."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from zataku.table import expression as ex
+from zataku.table.backend import Backend, GetItem, PutItem, Row
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.packed import unpack
+from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.strict import Faults, StrictBackend
+from zataku.table.values import Item
+
+BY_OWNER = IndexSchema("ByOwner", KeyAttribute("owner"), KeyAttribute("SK"))
+ROOM = TableSchema("Room", KeyAttribute("PK"), KeyAttribute("SK"), indexes=(BY_OWNER,), stream="NEW_AND_OLD_IMAGES")
+
+Strict = Callable[..., StrictBackend]
+
+
+@pytest.fixture(name="inner")
+async def store_with_a_room(tmp_path: Path) -> AsyncIterator[Backend]:
+    backend = EmbeddedBackend(tmp_path / "room.db")
+    await backend.start([ROOM])
+    yield backend
+    await backend.close()
+
+
+@pytest.fixture(name="strict")
+def strict_store_with_a_room(inner: Backend) -> Strict:
+    """Makes a strict store with the faults given by name, and a seed."""
+    return lambda seed=1, **faults: StrictBackend(inner, random=Random(seed), faults=Faults(**faults))
+
+
+def seat(number: int, **more: object) -> Item:
+    return {"PK": "ROOM#1", "SK": f"SEAT#{number:03d}", "owner": "aki", "number": number, **more}
+
+
+def put(number: int, condition: ex.Expression | None = None, **more: object) -> PutItem:
+    return PutItem(ROOM, seat(number, **more), condition)
+
+
+def key(number: int) -> tuple[str, str]:
+    return "ROOM#1", f"SEAT#{number:03d}"
+
+
+def get(number: int, strong: bool = True) -> GetItem:
+    return GetItem(ROOM, key(number), strong=strong)
+
+
+def item(row: Row | None) -> Item | None:
+    return unpack(row) if isinstance(row, bytes) else row
+
+
+async def fill(backend: Backend, count: int) -> None:
+    for number in range(count):
+        await backend.write(put(number))
+
+
+async def taken(backend: Backend, count: int = 30) -> set[int]:
+    """The numbers of all seats that are really there."""
+    return {number for number in range(count) if await backend.get(get(number)) is not None}

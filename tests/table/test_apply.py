@@ -1,0 +1,241 @@
+from copy import deepcopy
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.table.strategies import exactly, items, numbers, sets, values
+from zataku.table import expression as ex
+from zataku.table.apply import applied, copied
+from zataku.table.errors import BadInput, BadNumber, BadUpdate, TableError
+from zataku.table.limits import NESTING
+from zataku.table.values import Item, Value
+
+
+def put(*route: str | int, to: Value) -> ex.Assign:
+    return ex.Assign(route, ex.Literally(to))
+
+
+def drop(*route: str | int) -> ex.Drop:
+    return ex.Drop(route)
+
+
+def test_values_are_set_at_the_top_and_inside() -> None:
+    item: Item = {"a": 1, "m": {"x": [1, 2]}}
+    assert applied((put("a", to=2), put("b", to=None)), item) == {"a": 2, "b": None, "m": {"x": [1, 2]}}
+    assert applied((put("m", "y", to=3), put("m", "x", 0, to=9)), item) == {"a": 1, "m": {"x": [9, 2], "y": 3}}
+
+
+def test_every_value_is_read_from_the_item_as_it_was() -> None:
+    swap = (ex.Assign(("a",), ex.Attribute(("b",))), ex.Assign(("b",), ex.Attribute(("a",))))
+    assert applied(swap, {"a": 1, "b": 2}) == {"a": 2, "b": 1}
+    counted = (put("a", to=100), ex.Assign(("b",), ex.Sum(ex.Attribute(("a",)), ex.Literally(1))), drop("c"))
+    assert applied(counted, {"a": 1, "c": 0}) == {"a": 100, "b": 2}
+
+
+def test_a_position_past_the_end_appends_without_a_gap() -> None:
+    assert applied((put("a", 5, to="x"),), {"a": [0, 1]}) == {"a": [0, 1, "x"]}
+    assert applied((put("a", 0, to="x"),), {"a": []}) == {"a": ["x"]}
+
+
+def test_several_positions_past_the_end_append_in_the_order_of_their_numbers() -> None:
+    assert applied((put("a", 9, to="nine"), put("a", 5, to="five")), {"a": [0]}) == {"a": [0, "five", "nine"]}
+    assert applied((put("a", 10, to="ten"), put("a", 9, to="nine")), {"a": []}) == {"a": ["nine", "ten"]}
+
+
+def test_removing_several_positions_means_the_positions_before_the_update() -> None:
+    tools: Item = {"tools": ["Chisel", "Hammer", "Nails", "Screwdriver", "Hacksaw"]}
+    assert applied((drop("tools", 1), drop("tools", 2)), tools) == {"tools": ["Chisel", "Screwdriver", "Hacksaw"]}
+    assert applied((drop("tools", 4), drop("tools", 0), drop("tools", 99)), tools) == {
+        "tools": ["Hammer", "Nails", "Screwdriver"]
+    }
+    tens: Item = {"a": list(range(12))}
+    assert applied((drop("a", 2), drop("a", 10)), tens) == {"a": [0, 1, 3, 4, 5, 6, 7, 8, 9, 11]}
+
+
+def test_setting_and_removing_in_one_list_use_the_same_positions() -> None:
+    assert applied((drop("a", 0), put("a", 1, to="x")), {"a": [0, 1, 2]}) == {"a": ["x", 2]}
+    assert applied((drop("a", 0), put("a", 7, to="x")), {"a": [0, 1]}) == {"a": [1, "x"]}
+
+
+def test_removing_what_is_not_there_changes_nothing() -> None:
+    assert applied((drop("gone"), drop("m", "gone"), drop("l", 3)), {"m": {}, "l": [1]}) == {"m": {}, "l": [1]}
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        put("gone", "x", to=1),
+        put("gone", 0, to=1),
+        put("n", "x", to=1),
+        put("m", 0, to=1),
+        put("l", "x", to=1),
+        put("m", "gone", "x", to=1),
+        drop("gone", "x"),
+        drop("n", 0),
+        drop("m", "gone", "x"),
+        ex.Increase(("gone", "x"), 1),
+        ex.Include(("gone", "x"), frozenset({"a"})),
+        ex.Exclude(("gone", "x"), frozenset({"a"})),
+        ex.Assign(("x",), ex.Attribute(("gone",))),
+        ex.Assign(("x",), ex.Attribute(("l", 9))),
+        put("l", -1, to=1),
+        drop("l", -1),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_refused(action: ex.Action) -> None:
+    with pytest.raises(BadUpdate):
+        applied((action,), {"n": 1, "m": {}, "l": [1]})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (put("a", to=1), drop("a")),
+        (put("a", to=1), put("a", to=1)),
+        (put("a", "b", to=1), drop("a")),
+        (ex.Increase(("a", 0, "n"), 1), put("a", 0, to={})),
+        (ex.Include(("s",), frozenset({"a"})), ex.Exclude(("s",), frozenset({"b"}))),
+    ],
+)
+def test_overlapping_paths_are_refused_in_either_order(one: ex.Action, other: ex.Action) -> None:
+    item: Item = {"a": [{"n": 1}], "s": frozenset({"b"})}
+    for actions in ((one, other), (other, one)):
+        with pytest.raises(BadUpdate, match="overlap"):
+            applied(actions, item)
+
+
+def test_neighbouring_paths_do_not_overlap() -> None:
+    assert applied((put("a", "b", to=1), put("a", "bc", to=2), put("ab", to=3)), {"a": {}}) == {
+        "a": {"b": 1, "bc": 2},
+        "ab": 3,
+    }
+
+
+def test_one_attribute_cannot_be_a_map_and_a_list() -> None:
+    with pytest.raises(BadUpdate):
+        applied((put("a", "b", to=1), put("a", 0, to=1)), {"a": {}})
+
+
+def test_adding_to_a_number_starts_from_nothing() -> None:
+    assert applied((ex.Increase(("n",), 5),), {}) == {"n": 5}
+    assert applied((ex.Increase(("m", "n"), Decimal("0.5")),), {"m": {"n": 1}}) == {"m": {"n": Decimal("1.5")}}
+    assert applied((ex.Increase(("n",), Decimal("-0.5")),), {"n": Decimal("0.5")}) == {"n": 0}
+
+
+def test_sums_keep_all_38_digits_or_are_refused() -> None:
+    total = ex.Assign(("n",), ex.Sum(ex.Attribute(("n",)), ex.Literally(10**36)))
+    assert applied((total,), {"n": Decimal("0.1")}) == {"n": Decimal("1000000000000000000000000000000000000.1")}
+    assert applied((ex.Increase(("n",), 10**36),), {"n": Decimal("0.1")}) == applied((total,), {"n": Decimal("0.1")})
+    with pytest.raises(BadNumber):
+        applied((ex.Increase(("n",), 10**37),), {"n": Decimal("0.12")})
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        ex.Increase(("text",), 1),
+        ex.Increase(("null",), 1),
+        ex.Assign(("x",), ex.Sum(ex.Attribute(("text",)), ex.Literally(1))),
+        ex.Assign(("x",), ex.Sum(ex.Literally(True), ex.Literally(1))),
+        ex.Assign(("x",), ex.Joined(ex.Attribute(("strings",)), ex.Literally([1]))),
+        ex.Assign(("x",), ex.Joined(ex.Literally([1]), ex.Attribute(("text",)))),
+        ex.Include(("strings",), frozenset({1})),
+        ex.Include(("list",), frozenset({"a"})),
+        ex.Exclude(("strings",), frozenset({b"a"})),
+        ex.Exclude(("null",), frozenset({"a"})),
+    ],
+)
+def test_changing_a_value_of_another_type_is_refused(action: ex.Action) -> None:
+    with pytest.raises(BadUpdate):
+        applied((action,), {"text": "1", "null": None, "list": ["a"], "strings": frozenset({"a"})})
+
+
+def test_if_missing_reads_what_is_there_even_a_null() -> None:
+    first = ex.Assign(("x",), ex.IfMissing(("a", "b"), ex.Literally("otherwise")))
+    assert applied((first,), {"a": {"b": None}})["x"] is None
+    assert applied((first,), {"a": 1})["x"] == "otherwise"
+
+
+def test_lists_are_joined_at_either_end() -> None:
+    log = ex.IfMissing(("log",), ex.Literally([]))
+    assert applied((ex.Assign(("log",), ex.Joined(log, ex.Literally(["b"]))),), {}) == {"log": ["b"]}
+    assert applied((ex.Assign(("log",), ex.Joined(ex.Literally(["b"]), log)),), {"log": ["a"]}) == {"log": ["b", "a"]}
+
+
+def test_sets_grow_and_shrink_and_vanish_when_empty() -> None:
+    grown = applied((ex.Include(("s",), frozenset({"b", "c"})),), {"s": frozenset({"a", "b"})})
+    assert grown == {"s": frozenset("abc")}
+    assert applied((ex.Include(("s",), frozenset({1})),), {}) == {"s": frozenset({1})}
+    assert applied((ex.Exclude(("s",), frozenset({"a", "z"})),), grown) == {"s": frozenset("bc")}
+    assert applied((ex.Exclude(("s",), frozenset("abc")),), grown) == {}
+    assert applied((ex.Exclude(("s",), frozenset("abc")),), {}) == {}
+    assert applied((ex.Exclude(("m", "s"), frozenset("a")),), {"m": {"s": frozenset("a")}}) == {"m": {}}
+
+
+def test_a_set_that_vanishes_from_a_list_does_not_move_what_else_is_set() -> None:
+    item: Item = {"l": [frozenset("a"), 1]}
+    assert applied((ex.Exclude(("l", 0), frozenset("a")), put("l", 1, to=2)), item) == {"l": [2]}
+
+
+def test_an_update_cannot_nest_deeper_than_32_levels() -> None:
+    value: Value = "leaf"
+    for _ in range(NESTING - 2):
+        value = [value]
+    assert applied((put("m", "deep", to=value),), {"m": {}})["m"]["deep"] == value
+    with pytest.raises(BadInput, match="32 levels"):
+        applied((put("m", "deep", to=[value]),), {"m": {}})
+    with pytest.raises(BadInput, match="32 levels"):
+        applied((ex.Assign(("m", "copy"), ex.Attribute(("v",))),), {"m": {}, "v": [value]})
+
+
+def test_an_update_of_nothing_is_a_copy() -> None:
+    item: Item = {"m": {"l": [1]}}
+    copy = applied((), item)
+    assert copy == item
+    assert copy["m"]["l"] is not item["m"]["l"]
+
+
+routes = st.sampled_from([("a",), ("b",), ("c",), ("a", 0), ("a", 2), ("a", 7), ("b", "x"), ("c", "x", 1)])
+literals = st.builds(ex.Literally, values())
+plain = st.one_of(literals, st.builds(ex.Attribute, routes), st.builds(ex.IfMissing, routes, literals))
+actions: st.SearchStrategy[Any] = st.one_of(
+    st.builds(ex.Assign, routes, st.one_of(plain, st.builds(ex.Sum, plain, plain), st.builds(ex.Joined, plain, plain))),
+    st.builds(ex.Drop, routes),
+    st.builds(ex.Increase, routes, numbers()),
+    st.builds(ex.Include, routes, sets()),
+    st.builds(ex.Exclude, routes, sets()),
+)
+
+
+def insides(value: Value) -> set[int]:
+    """The identities of all lists and maps in a value."""
+    if isinstance(value, dict):
+        return {id(value)}.union(*map(insides, value.values()))
+    if isinstance(value, list):
+        return {id(value)}.union(*map(insides, value))
+    return set()
+
+
+@given(st.lists(actions, max_size=3).map(tuple), items())
+def test_an_update_never_touches_the_item_it_was_given(changes: tuple[ex.Action, ...], item: Item) -> None:
+    before = deepcopy(item)
+    given_values = [
+        action.value.value for action in changes if isinstance(getattr(action, "value", None), ex.Literally)
+    ]
+    try:
+        after = applied(changes, item)
+    except TableError:
+        after = {}
+    assert exactly(item) == exactly(before)
+    assert not insides(after) & insides(item)
+    assert not any(insides(after) & insides(value) for value in given_values)
+
+
+@given(values())
+def test_a_copy_is_equal_and_shares_nothing(value: Value) -> None:
+    copy = copied(value)
+    assert exactly(copy) == exactly(value)
+    assert not insides(copy) & insides(value)

@@ -1,0 +1,295 @@
+"""Entities to items and back."""
+
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.table.boardgame import Clock, Game, GameId, Kifu, Move, MoveSquare, Room, Side, board, library
+from zataku.table import (
+    BadKey,
+    DesignError,
+    Entity,
+    InKey,
+    ItemUnreadable,
+    MissingKeyField,
+    Table,
+    UnknownAttribute,
+    WrongType,
+    derived,
+    number,
+)
+from zataku.table.entity import binding_of
+from zataku.table.packed import pack
+from zataku.table.reading import owner, reader_for
+
+GAME = Game(game_id=GameId("g1"), status="ACTIVE", created_at="2026-02-19T10:00:00Z")
+
+
+def test_attributes_have_the_documents_names() -> None:
+    item = binding_of(Game).encode(replace(GAME, clock=Clock(60), day=date(2026, 2, 21)))
+    assert item == {
+        "PK": "GAME#g1",
+        "SK": "GAME#g1",
+        "GSI1PK": "GAME#STATUS#ACTIVE",
+        "GSI1SK": "2026-02-19T10:00:00Z",
+        "GSI3PK": "DAY#2026-02-21",
+        "gameId": "g1",
+        "status": "ACTIVE",
+        "createdAt": "2026-02-19T10:00:00Z",
+        "private": False,
+        "winner": None,
+        "day": "2026-02-21",
+        "clock": {"timeLimit": 60, "flag": None},
+        "players": [],
+        "version": 1,
+        "entityType": "GAME",
+    }
+
+
+def test_none_is_left_out_but_an_explicit_null_is_kept() -> None:
+    item = binding_of(Game).encode(GAME)
+    assert item["winner"] is None
+    assert "clock" not in item
+
+
+def test_a_derived_none_keeps_the_item_out_of_the_index() -> None:
+    item = binding_of(Game).encode(replace(GAME, private=True))
+    assert "GSI1PK" not in item
+
+
+@given(
+    level=st.none() | st.floats(allow_nan=False, allow_infinity=False, min_value=-1e100, max_value=1e100),
+    players=st.lists(st.text(max_size=10)),
+    watchers=st.none() | st.frozensets(st.text(), min_size=1),
+    winner=st.none() | st.text(),
+)
+def test_every_entity_reads_back_as_it_was(
+    level: float | None, players: list[str], watchers: frozenset[str] | None, winner: str | None
+) -> None:
+    if level is not None and 0 < abs(level) < 1e-100:
+        level = 0.0
+    game = replace(GAME, level=level, players=players, watchers=watchers, winner=winner)
+    binding = binding_of(Game)
+    item = binding.encode(game)
+    assert binding.decode(pack(item)) == game
+    assert binding.decode(item) == game
+
+
+def test_fields_that_lie_in_keys_only_are_read_back_from_there() -> None:
+    kifu = Kifu(username="h-akira", kid="k1", slug="社団戦/2025/鈴木", kifu="手合割：平手")
+    item = binding_of(Kifu).encode(kifu)
+    assert item == {
+        "pk": "kifu#uname#h-akira",
+        "sk": "kid#k1",
+        "clsi_sk": "slug#社団戦/2025/鈴木",
+        "kifu": "手合割：平手",
+    }
+    assert binding_of(Kifu).decode(pack(item)) == kifu
+    shared = replace(kifu, share_code="ABC")
+    assert binding_of(Kifu).decode(binding_of(Kifu).encode(shared)) == shared
+
+
+def test_a_key_that_is_an_attribute_is_stored_once() -> None:
+    room = Room(room_id="r1", name="Talk")
+    assert binding_of(Room).encode(room) == {"roomId": "r1", "name": "Talk"}
+    assert binding_of(Room).decode({"roomId": "r1", "name": "Talk"}) == room
+
+
+def test_a_value_outside_its_limits_is_refused() -> None:
+    move = Move(game_id=GameId("g1"), turn_number=1, side=Side.BLACK, position="Z9")
+    with pytest.raises(WrongType, match=r"Move cannot be stored: .*position"):
+        binding_of(Move).encode(move)
+
+
+def test_a_value_of_another_type_is_refused() -> None:
+    with pytest.raises(WrongType, match=r"players"):
+        binding_of(Game).encode(replace(GAME, players=[1]))
+    with pytest.raises(WrongType, match=r"cannot hold a object"):
+        binding_of(Game).encode(replace(GAME, winner=object()))
+
+
+def test_a_stored_item_that_does_not_fit_says_which_one() -> None:
+    with pytest.raises(ItemUnreadable, match=r"'GAME#g1', 'MOVE#001'.*turnNumber"):
+        binding_of(Move).decode({"PK": "GAME#g1", "SK": "MOVE#001", "entityType": "MOVE", "gameId": "g1"})
+
+
+def test_a_key_takes_exactly_the_fields_it_names() -> None:
+    assert Move.key(game_id="g1", turn_number=3).sk == "MOVE#003"
+    with pytest.raises(MissingKeyField, match="needs turn_number"):
+        Move.key(game_id="g1")
+    with pytest.raises(UnknownAttribute, match=r"no field 'turn'"):
+        Move.key(game_id="g1", turn=3)
+    with pytest.raises(UnknownAttribute, match="not part of this key"):
+        Move.key(game_id="g1", turn_number=3, position="D3")
+    with pytest.raises(BadKey):
+        Room.key(room_id="")
+    with pytest.raises(WrongType):
+        Room.key(room_id=7)
+
+
+def test_keys_compare_by_where_they_lead() -> None:
+    assert Move.key(game_id="g1", turn_number=3) == Move.key(turn_number=3, game_id="g1")
+    assert Move.key(game_id="g1", turn_number=3) != Move.key(game_id="g1", turn_number=4)
+    assert len({Move.key(game_id="g1", turn_number=3), Move.key(game_id="g1", turn_number=3)}) == 1
+    assert "MOVE#003" in repr(Move.key(game_id="g1", turn_number=3))
+
+
+def test_the_kind_of_an_item_is_told_by_its_keys_and_tag() -> None:
+    item = binding_of(Move).encode(Move(game_id=GameId("g1"), turn_number=1, side=Side.WHITE, position="D3"))
+    assert owner(board.bindings, item).entity is Move
+    with pytest.raises(ItemUnreadable, match="none of Game, Move"):
+        owner(board.bindings, {"PK": "USER#1", "SK": "USER#1"})
+
+
+def test_a_view_reads_part_of_an_item() -> None:
+    read = reader_for(board, (MoveSquare,))
+    assert read({"PK": "GAME#g1", "position": "D3", "voteCount": 2}) == MoveSquare(position="D3", vote_count=2)
+
+
+def test_an_unbound_entity_says_how_to_bind_it() -> None:
+    class Loose(Entity, frozen=True, kw_only=True):
+        name: str
+
+    with pytest.raises(DesignError, match=r"@table.entity"):
+        Loose.key(name="x")
+
+
+class TestDeclarationsThatCannotWork:
+    def test_a_template_that_names_no_field(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+
+        with pytest.raises(DesignError, match="no field 'nme'"):
+            Table("T").entity(pk="X#{nme}")(Thing)
+
+    def test_a_sort_key_for_a_table_without_one(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+
+        with pytest.raises(DesignError, match="exactly when its table"):
+            Table("T").entity(pk="X#{name}", sk="Y")(Thing)
+
+    def test_a_field_stored_under_a_keys_name(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            PK: str
+
+        with pytest.raises(DesignError, match="is also its key"):
+            Table("T").entity(pk="X#{PK}")(Thing)
+
+    def test_an_index_key_that_no_index_has(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+
+        with pytest.raises(DesignError, match="no index of T"):
+            Table("T").entity(pk="X#{name}", index={"GSI1PK": "{name}"})(Thing)
+
+    def test_a_field_in_key_that_is_in_no_key(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            other: InKey[str]
+
+        with pytest.raises(DesignError, match="is InKey"):
+            Table("T").entity(pk="X#{name}")(Thing)
+
+    def test_a_table_key_made_of_a_derived_value(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+
+            @derived("name")
+            def shown(self) -> str:
+                return self.name
+
+        with pytest.raises(DesignError, match="it would move"):
+            Table("T").entity(pk="X#{shown}")(Thing)
+
+    def test_a_version_that_is_not_a_number(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+
+        with pytest.raises(DesignError, match="must be an int"):
+            Table("T").entity(pk="X#{name}", version="name")(Thing)
+
+    def test_binding_an_entity_twice(self) -> None:
+        with pytest.raises(DesignError, match="already belongs"):
+            library.entity(pk="x#{username}", sk="{kid}")(Kifu)
+
+    def test_an_optional_field_without_a_default(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            note: str | None
+
+        with pytest.raises(DesignError, match=r"Thing.note is left out when it is None. Give it a default"):
+            Table("T").entity(pk="X#{name}")(Thing)
+
+    def test_a_set_without_a_default(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            tags: frozenset[str]
+
+        with pytest.raises(DesignError, match="left out when it is empty"):
+            Table("T").entity(pk="X#{name}")(Thing)
+
+    def test_a_field_that_cannot_be_read_back(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            either: list[int] | tuple[str, ...] = ()
+
+        with pytest.raises(DesignError, match="cannot be read back"):
+            Table("T").entity(pk="X#{name}")(Thing)
+
+    def test_a_key_of_another_type_than_its_field(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            turn: int
+
+        with pytest.raises(DesignError, match="the key turn, so it must be text"):
+            table = Table("T")
+            table.index("ByTurn", pk="turn")
+            table.entity(pk="X#{name}")(Thing)
+        with pytest.raises(DesignError, match="is a number, so its template is one such field"):
+            Table("T", pk=number("PK")).entity(pk="X#{turn}")(Thing)
+        with pytest.raises(DesignError, match="is a number, so its template is one such field"):
+            Table("T", pk=number("PK")).entity(pk="{name}")(Thing)
+
+    def test_a_sort_key_made_of_a_datetime(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            at: datetime
+
+        with pytest.raises(DesignError, match="sorts wrongly"):
+            Table("T", sk="SK").entity(pk="X#{name}", sk="AT#{at}")(Thing)
+
+
+def test_an_empty_set_is_left_out_and_reads_back_as_the_default() -> None:
+    table = Table("T")
+
+    @table.entity(pk="X#{name}")
+    class Thing(Entity, frozen=True, kw_only=True):
+        name: str
+        tags: frozenset[str] = frozenset()
+
+    thing = Thing(name="a")
+    item = binding_of(Thing).encode(thing)
+    assert item == {"PK": "X#a", "name": "a"}
+    assert binding_of(Thing).decode(pack(item)) == thing
+
+
+def test_a_key_field_of_another_type_is_refused() -> None:
+    with pytest.raises(WrongType, match=r"Move.turn_number: Expected `int`"):
+        Move.key(game_id="g1", turn_number="3")
+    with pytest.raises(WrongType, match=r"Move.game_id: Expected `str`"):
+        Move.partition(game_id=7)
+
+
+def test_a_number_as_a_key_of_text_becomes_text() -> None:
+    table = Table("T", sk="SK")
+
+    @table.entity(pk="{name}", sk="{turn}")
+    class Thing(Entity, frozen=True, kw_only=True):
+        name: str
+        turn: int
+
+    assert Thing.key(name="a", turn=7).sk == "7"

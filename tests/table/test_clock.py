@@ -1,0 +1,123 @@
+import asyncio
+import time
+
+import pytest
+
+from zataku.clock import ManualClock, SystemClock
+
+
+async def sleeper(clock: ManualClock, seconds: float, name: str, woken: list[tuple[str, float]]) -> None:
+    await clock.sleep(seconds)
+    woken.append((name, clock.now()))
+
+
+async def everyone_lies_down() -> None:
+    """Let the tasks run up to their first wait."""
+    await asyncio.sleep(0)
+
+
+def tasks(clock: ManualClock, woken: list[tuple[str, float]], **waits: float) -> list[asyncio.Task[None]]:
+    return [asyncio.ensure_future(sleeper(clock, seconds, name, woken)) for name, seconds in waits.items()]
+
+
+async def test_a_manual_clock_stands_still() -> None:
+    clock = ManualClock(100)
+    assert clock.now() == clock.now() == 100
+    await clock.advance(2.5)
+    assert clock.now() == 102.5
+
+
+async def test_sleepers_wake_in_the_order_of_their_due_times_each_at_its_own() -> None:
+    clock, woken = ManualClock(0), list[tuple[str, float]]()
+    waiting = tasks(clock, woken, last=30, first=10, middle=20)
+    await everyone_lies_down()
+    await clock.advance(30)
+    await asyncio.gather(*waiting)
+    assert woken == [("first", 10), ("middle", 20), ("last", 30)]
+    assert clock.now() == 30
+
+
+async def test_sleepers_due_at_the_same_moment_wake_in_the_order_they_lay_down() -> None:
+    clock, woken = ManualClock(0), list[tuple[str, float]]()
+    waiting = tasks(clock, woken, one=5, two=5, three=5)
+    await everyone_lies_down()
+    await clock.advance(5)
+    await asyncio.gather(*waiting)
+    assert [name for name, _ in woken] == ["one", "two", "three"]
+
+
+async def test_who_is_not_due_sleeps_on() -> None:
+    clock, woken = ManualClock(0), list[tuple[str, float]]()
+    (waiting,) = tasks(clock, woken, patient=10)
+    await everyone_lies_down()
+    await clock.advance(9.999)
+    assert not woken
+    await clock.advance(0.001)
+    await waiting
+    assert [name for name, _ in woken] == ["patient"]
+
+
+async def test_who_lies_down_again_wakes_again_within_one_advance() -> None:
+    clock, beats = ManualClock(0), list[float]()
+
+    async def heart() -> None:
+        while True:
+            await clock.sleep(10)
+            beats.append(clock.now())
+
+    beating = asyncio.ensure_future(heart())
+    await everyone_lies_down()
+    await clock.advance(35)
+    assert beats == [10, 20, 30]
+    beating.cancel()
+
+
+async def test_a_cancelled_sleeper_harms_nobody() -> None:
+    clock, woken = ManualClock(0), list[tuple[str, float]]()
+    gone, stays = tasks(clock, woken, gone=5, stays=6)
+    await everyone_lies_down()
+    gone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+    await clock.advance(10)
+    await stays
+    assert woken == [("stays", 6)]
+    assert clock.now() == 10
+
+
+async def test_no_time_at_all_lets_others_run_and_returns() -> None:
+    clock = ManualClock(0)
+    ran: list[str] = []
+
+    async def other() -> None:
+        ran.append("other")
+
+    beside = asyncio.ensure_future(other())
+    await clock.sleep(0)
+    await clock.sleep(-1)
+    assert ran == ["other"]
+    assert clock.now() == 0
+    await beside
+
+
+async def test_time_never_goes_back_when_a_woken_sleeper_advances_the_clock_itself() -> None:
+    clock, seen = ManualClock(0), list[float]()
+
+    async def hasty() -> None:
+        await clock.sleep(1)
+        await clock.advance(100)
+        seen.append(clock.now())
+
+    waiting = asyncio.ensure_future(hasty())
+    await everyone_lies_down()
+    await clock.advance(2)
+    await waiting
+    assert seen == [101]
+    assert clock.now() == 101
+
+
+async def test_the_system_clock_tells_the_time_and_waits() -> None:
+    clock = SystemClock()
+    before = time.time()
+    await clock.sleep(0.001)
+    assert before < clock.now() <= time.time()

@@ -1,0 +1,79 @@
+"""Cursors: signed, bound to their query, the same after a restart."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.table.boardgame import Game, GameId, by_status, everything_of, games_by_status, moves_of, status
+from zataku.table import BadCursor, path
+from zataku.table.cursor import read, sign
+from zataku.table.pattern import Query
+
+SECRET = b"s" * 32
+POSITION = {"PK": "GAME#g1", "SK": "MOVE#007", "voteCount": Decimal("1.5"), "raw": b"\x00\xff"}
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ é"
+
+
+def test_a_cursor_leads_back_to_its_position() -> None:
+    assert read(sign(POSITION, b"q", SECRET), b"q", SECRET) == POSITION
+
+
+@given(st.data())
+def test_changing_any_character_is_noticed(data: st.DataObject) -> None:
+    cursor = sign(POSITION, b"q", SECRET)
+    at = data.draw(st.integers(0, len(cursor) - 1))
+    other = data.draw(st.sampled_from(ALPHABET).filter(lambda letter: letter != cursor[at]))
+    with pytest.raises(BadCursor, match="Start again from the first page"):
+        read(cursor[:at] + other + cursor[at + 1 :], b"q", SECRET)
+
+
+@given(st.text())
+def test_no_text_is_a_cursor_by_chance(text: str) -> None:
+    with pytest.raises(BadCursor):
+        read(text, b"q", SECRET)
+
+
+@pytest.mark.parametrize("cut", range(0, 40, 3))
+def test_a_cursor_cut_short_is_refused(cut: int) -> None:
+    with pytest.raises(BadCursor):
+        read(sign(POSITION, b"q", SECRET)[:cut], b"q", SECRET)
+
+
+def test_another_query_or_secret_refuses_it() -> None:
+    cursor = sign(POSITION, b"q", SECRET)
+    with pytest.raises(BadCursor):
+        read(cursor, b"other", SECRET)
+    with pytest.raises(BadCursor):
+        read(cursor, b"q", b"t" * 32)
+
+
+def test_queries_that_differ_have_different_fingerprints() -> None:
+    span = by_status.partition("GAME#STATUS#ACTIVE")
+    watched = path(Game, lambda game: game.watchers)
+    spans = [
+        span,
+        span.newest_first(),
+        span.begins_with("2026"),
+        span.between("2025", "2026"),
+        span.where(status.equals("ACTIVE")),
+        span.where(status.exists()),
+        span.where(status.missing()),
+        span.where(watched.equals(frozenset({"a", "b"}))),
+        span.where(watched.contains("a")),
+        by_status.partition("GAME#STATUS#FINISHED"),
+    ]
+    queries = [Query("games", span, (Game,), strong=False) for span in spans]
+    queries += [moves_of(GameId("g1")), everything_of(GameId("g1")), games_by_status("ACTIVE")]
+    assert len({query.fingerprint() for query in queries}) == len(queries)
+
+
+def test_a_fingerprint_does_not_depend_on_the_process() -> None:
+    watched = path(Game, lambda game: game.watchers)
+    members = frozenset({"a", "b", "c", "d", "e"})
+    span = by_status.partition("x").where(watched.equals(members))
+    query = Query("games", span, (Game,), strong=False)
+    # A set's own order changes with the process's hash seed; the fingerprint's must not.
+    assert b"['a', 'b', 'c', 'd', 'e']" in query.fingerprint()

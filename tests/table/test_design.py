@@ -1,0 +1,115 @@
+"""Tables as they are declared."""
+
+import pytest
+
+from tests.table.boardgame import Game, Move, board, library, rooms
+from zataku.table import KEYS_ONLY, DesignError, Entity, Table, View, binary, include, number
+from zataku.table.design import needs
+from zataku.table.schema import IndexSchema, KeyAttribute
+
+
+def test_the_schema_has_everything_the_design_says() -> None:
+    schema = board.schema()
+    assert schema.name == "VoteBoardGame"
+    assert schema.keys == (KeyAttribute("PK"), KeyAttribute("SK"))
+    assert schema.ttl == "expiresAt"
+    assert schema.stream == "NEW_AND_OLD_IMAGES"
+    assert schema.indexes[1] == IndexSchema(
+        "GSI2", KeyAttribute("PK"), KeyAttribute("voteCount", "N"), include("position")
+    )
+    assert schema.indexes[3].local
+
+
+def test_settings_reach_the_schema() -> None:
+    schema = Table(
+        "T", pk=binary("b"), sk=number("n"), billing="PROVISIONED", recovery=True, encryption=False, stream="KEYS_ONLY"
+    ).schema()
+    assert (schema.pk.type, schema.sk.type if schema.sk else None) == ("B", "N")
+    assert (schema.billing, schema.recovery, schema.encryption, schema.stream) == (
+        "PROVISIONED",
+        True,
+        False,
+        "KEYS_ONLY",
+    )
+
+
+def test_table_names_carry_the_environment_except_in_prod() -> None:
+    assert board.schema("dev").name == "VoteBoardGame-dev"
+    assert board.schema("prod").name == "VoteBoardGame"
+
+
+def test_a_name_with_a_place_for_the_environment_always_carries_it() -> None:
+    assert rooms.schema("dev").name == "LiveComment-Rooms-dev"
+    assert rooms.schema("prod").name == "LiveComment-Rooms-prod"
+
+
+def test_a_projection_holds_the_keys_and_what_it_includes() -> None:
+    schema = board.schema()
+    assert schema.projected(schema.indexes[0]) is None
+    assert schema.projected(schema.indexes[1]) == {"PK", "SK", "voteCount", "position"}
+    assert schema.projected(schema.indexes[2]) == {"PK", "SK", "GSI3PK"}
+
+
+def test_a_table_says_what_it_needs_of_a_store() -> None:
+    assert needs(board) == {"streams", "ttl", "local-indexes"}
+    assert needs(library) == {"local-indexes"}
+    assert needs(Table("T", transactions=True)) == {"transactions"}
+
+
+def test_declarations_that_cannot_be() -> None:
+    with pytest.raises(DesignError, match="different attributes"):
+        Table("T", pk="a", sk="a")
+    with pytest.raises(DesignError, match="no sort key, so it cannot have the local index"):
+        Table("T").local_index("L", sk="x")
+    table = Table("T", sk="SK")
+    table.index("G", pk="x")
+    with pytest.raises(DesignError, match="two indexes named G"):
+        table.index("G", pk="y")
+    with pytest.raises(DesignError, match="used as a key with two types"):
+        table.index("H", pk=number("x"))
+    with pytest.raises(DesignError, match="before the entities"):
+        board.index("Late", pk="x", projection=KEYS_ONLY)
+
+
+def test_dynamodb_allows_five_local_and_twenty_global_indexes() -> None:
+    table = Table("T", sk="SK")
+    for at in range(5):
+        table.local_index(f"L{at}", sk=f"l{at}")
+    with pytest.raises(DesignError, match="too many local"):
+        table.local_index("L5", sk="l5")
+    for at in range(20):
+        table.index(f"G{at}", pk=f"g{at}")
+    with pytest.raises(DesignError, match="too many global"):
+        table.index("G20", pk="g20")
+
+
+def test_a_view_must_fit_its_entity() -> None:
+    class Odd(View, frozen=True, kw_only=True):
+        colour: str
+
+    with pytest.raises(DesignError, match="not a field of Move"):
+        board.view(Move)(Odd)
+
+    class Renamed(View, frozen=True, kw_only=True):
+        vote_count: int
+
+    with pytest.raises(DesignError, match=r"stores it as voteCount. Give both structs the same `rename`"):
+        board.view(Move)(Renamed)
+
+    class Elsewhere(View, frozen=True, kw_only=True):
+        status: str
+
+    with pytest.raises(DesignError, match="belongs to VoteBoardGame"):
+        library.view(Game)(Elsewhere)
+
+
+def test_an_entity_can_have_number_and_binary_keys() -> None:
+    table = Table("T", pk=binary("hash"), sk=number("at"))
+
+    @table.entity(pk="{hash}", sk="{at}")
+    class Print(Entity, frozen=True, kw_only=True):
+        hash: bytes
+        at: float
+
+    key = Print.key(hash=b"\x00\x01", at=1.5)
+    assert (key.pk, str(key.sk)) == (b"\x00\x01", "1.5")

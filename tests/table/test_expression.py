@@ -1,0 +1,71 @@
+from decimal import Decimal
+
+import msgspec
+import pytest
+
+from zataku.table import expression as ex
+
+OPEN = ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN"))
+FREE = ex.Missing(("winner",))
+
+
+def test_two_conditions_that_say_the_same_are_equal() -> None:
+    assert ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN")) == OPEN
+    assert ex.Compare(ex.Attribute(("status",)), "<>", ex.Literally("OPEN")) != OPEN
+    assert ex.Exists(("winner",)) != FREE
+
+
+def test_a_condition_cannot_be_changed_afterwards() -> None:
+    with pytest.raises(AttributeError):
+        OPEN.sign = "<>"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_condition_of_scalars_can_be_a_key_of_a_cache() -> None:
+    assert len({OPEN, ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN")), FREE}) == 2
+
+
+def test_both_of_two_conditions_leaves_absent_ones_out() -> None:
+    assert ex.both(None, None) is None
+    assert ex.both(OPEN, None) is OPEN
+    assert ex.both(None, FREE) is FREE
+    assert ex.both(OPEN, FREE) == ex.All((OPEN, FREE))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        OPEN,
+        FREE,
+        ex.Not(ex.Either((OPEN, ex.All((FREE, ex.HasType(("players", 0), "M")))))),
+        ex.Between(ex.SizeOf(("moves",)), ex.Literally(1), ex.Literally(60)),
+        ex.OneOf(ex.Attribute(("turn", "side")), (ex.Literally("black"), ex.Literally("white"))),
+        ex.BeginsWith(("SK",), ex.Literally("MOVE#")),
+        ex.Contains(("tags",), ex.Literally("final")),
+    ],
+)
+def test_a_condition_keeps_its_kind_when_written_down_and_read_again(condition: ex.Expression) -> None:
+    written = msgspec.json.encode(condition)
+    assert msgspec.json.decode(written, type=ex.Expression) == condition
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        ex.Assign(("score",), ex.Sum(ex.IfMissing(("score",), ex.Literally(0)), ex.Literally(10))),
+        ex.Assign(("log",), ex.Joined(ex.Attribute(("log",)), ex.Literally(["A1"]))),
+        ex.Assign(("copy",), ex.Attribute(("players", 0, "name"))),
+        ex.Drop(("players", 2)),
+        ex.Increase(("votes",), 1),
+        ex.Include(("seen",), frozenset({"a"})),
+        ex.Exclude(("seen",), frozenset({"a"})),
+    ],
+)
+def test_an_action_keeps_its_kind_when_written_down_and_read_again(action: ex.Action) -> None:
+    written = msgspec.json.encode(action)
+    read = msgspec.json.decode(written, type=ex.Action)
+    assert type(read) is type(action)
+    assert read.route == action.route
+
+
+def test_an_amount_is_a_whole_number_or_a_decimal() -> None:
+    assert ex.Increase(("votes",), 1) == ex.Increase(("votes",), Decimal(1))

@@ -1,0 +1,90 @@
+from decimal import Decimal
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from tests.table.strategies import decimals, exactly, items
+from zataku.table.numbers import Number
+from zataku.table.packed import pack, unpack
+from zataku.table.values import Item, Value
+
+
+@given(items())
+def test_any_item_comes_back_exactly(item: Item) -> None:
+    assert exactly(unpack(pack(item))) == exactly(item)
+
+
+@given(decimals())
+def test_any_number_comes_back_exactly_alone_and_in_a_set(number: Number) -> None:
+    item = {"alone": number, "together": frozenset({number, 0}), "deep": [{"n": number}]}
+    assert exactly(unpack(pack(item))) == exactly(item)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        1,
+        "1",
+        b"1",
+        "True",
+        None,
+        "",
+        b"",
+        [],
+        {},
+        [[]],
+        [{}],
+        [None],
+        frozenset({"1"}),
+        frozenset({1}),
+        frozenset({b"1"}),
+        frozenset({"", "a"}),
+        frozenset({Decimal("0.1"), 2**70, -1}),
+        2**63,
+        2**64 - 1,
+        2**64,
+        -(2**63),
+        -(2**63) - 1,
+        10**125,
+        Decimal("57.25"),
+        Decimal("0.1"),
+        Decimal("1E-130"),
+        Decimal("1234567890123456789012345678.9012345678"),
+        12345678901234567890123456789012345678,
+        "a\0b",
+        "𝄞\uffff",
+    ],
+)
+def test_types_that_look_alike_are_kept_apart(value: Value) -> None:
+    item = {"value": value, "list": [value], "map": {"value": value}}
+    assert exactly(unpack(pack(item))) == exactly(item)
+
+
+def test_the_order_of_lists_and_maps_is_kept() -> None:
+    item: Item = {"z": [3, 1, 2], "a": {"y": 1, "b": 2}}
+    restored = unpack(pack(item))
+    assert list(restored) == ["z", "a"]
+    assert list(restored["a"]) == ["y", "b"]
+    assert restored["z"] == [3, 1, 2]
+
+
+def test_equal_sets_pack_to_equal_bytes_in_whatever_order_they_were_made() -> None:
+    forward = frozenset(str(n) for n in range(100))
+    backward = frozenset(str(n) for n in reversed(range(100)))
+    assert pack({"s": forward}) == pack({"s": backward})
+
+
+def test_common_numbers_can_be_read_by_an_entity_directly() -> None:
+    class Score(msgspec.Struct):
+        points: int
+        ratio: float
+
+    assert msgspec.msgpack.decode(pack({"points": 7, "ratio": Decimal("57.25")}), type=Score) == Score(7, 57.25)
+
+
+def test_packing_leaves_the_item_as_it_was() -> None:
+    item: Item = {"n": Decimal("0.1"), "m": {"s": frozenset({1})}, "l": [Decimal("2.5")]}
+    pack(item)
+    assert item == {"n": Decimal("0.1"), "m": {"s": frozenset({1})}, "l": [Decimal("2.5")]}

@@ -1,0 +1,133 @@
+"""Fields as typed values: the conditions and edits they make."""
+
+from typing import Annotated
+
+import pytest
+from msgspec import Meta
+
+from tests.table.boardgame import Clock, Game, Kifu, Move, Side, status, winner
+from zataku.table import BadUpdate, Entity, Table, UnknownAttribute, WrongType, path, some
+from zataku.table import expression as ex
+
+shelf = Table("Shelf", pk="id")
+
+
+@shelf.entity(pk="{id}")
+class Box(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A box with every kind of content."""
+
+    id: str
+    item_count: Annotated[int, Meta(ge=0)] = 0
+    labels: list[str] = []
+    owners: frozenset[str] | None = None
+    notes: dict[str, int] = {}
+    clocks: tuple[Clock, ...] = ()
+    clock: Clock | None = None
+
+
+count = path(Box, lambda box: box.item_count)
+labels = path(Box, lambda box: box.labels)
+owners = path(Box, lambda box: some(box.owners))
+
+
+def test_a_path_knows_the_attributes_name_on_disk() -> None:
+    assert count.route == ("itemCount",)
+    assert path(Game, lambda game: some(game.clock).time_limit).route == ("clock", "timeLimit")
+    assert path(Box, lambda box: box.clocks[2].byoyomi).route == ("clocks", 2, "byoyomi")
+    assert path(Box, lambda box: box.notes["a"]).route == ("notes", "a")
+
+
+def test_a_misspelt_field_is_named_with_those_there_are() -> None:
+    with pytest.raises(UnknownAttribute, match=r"no field 'stats'. It has: game_id, status"):
+        path(Game, lambda game: game.stats)  # type: ignore[attr-defined]
+    with pytest.raises(UnknownAttribute, match="has no fields"):
+        path(Game, lambda game: game.status.upper)
+    with pytest.raises(UnknownAttribute, match="has no member"):
+        path(Game, lambda game: game.status[0])
+    with pytest.raises(UnknownAttribute, match="must name a field"):
+        path(Game, lambda game: 7)
+    with pytest.raises(UnknownAttribute, match="inside a key only"):
+        path(Kifu, lambda kifu: kifu.slug)
+
+
+def test_every_condition_becomes_its_expression() -> None:
+    at = ex.Attribute(("itemCount",))
+    three, five = ex.Literally(3), ex.Literally(5)
+    assert count.equals(3).expression == ex.Compare(at, "=", three)
+    assert count.not_equals(3).expression == ex.Compare(at, "<>", three)
+    assert count.below(3).expression == ex.Compare(at, "<", three)
+    assert count.at_most(3).expression == ex.Compare(at, "<=", three)
+    assert count.above(3).expression == ex.Compare(at, ">", three)
+    assert count.at_least(3).expression == ex.Compare(at, ">=", three)
+    assert count.between(3, 5).expression == ex.Between(at, three, five)
+    assert count.is_in(3, 5).expression == ex.OneOf(at, (three, five))
+    assert count.exists().expression == ex.Exists(("itemCount",))
+    assert count.missing().expression == ex.Missing(("itemCount",))
+    assert count.has_type("N").expression == ex.HasType(("itemCount",), "N")
+    assert status.begins_with("ACT").expression == ex.BeginsWith(("status",), ex.Literally("ACT"))
+    assert labels.contains("x").expression == ex.Contains(("labels",), ex.Literally("x"))
+    assert labels.size().below(3).expression == ex.Compare(ex.SizeOf(("labels",)), "<", three)
+    assert labels.size().equals(3).expression == ex.Compare(ex.SizeOf(("labels",)), "=", three)
+    assert labels.size().above(3).expression == ex.Compare(ex.SizeOf(("labels",)), ">", three)
+
+
+def test_conditions_combine() -> None:
+    one, other = count.equals(1), count.equals(2)
+    assert (one & other).expression == ex.All((one.expression, other.expression))
+    assert (one | other).expression == ex.Either((one.expression, other.expression))
+    assert (~one).expression == ex.Not(one.expression)
+
+
+def test_a_condition_has_no_truth_of_its_own() -> None:
+    with pytest.raises(TypeError, match="Combine conditions with &"):
+        _ = count.equals(1) and count.equals(2)
+
+
+def test_every_edit_becomes_its_action() -> None:
+    empty = ex.IfMissing(("labels",), ex.Literally([]))
+    assert count.set(3).action == ex.Assign(("itemCount",), ex.Literally(3))
+    assert count.set_if_missing(3).action == ex.Assign(("itemCount",), ex.IfMissing(("itemCount",), ex.Literally(3)))
+    assert count.add(-2).action == ex.Increase(("itemCount",), -2)
+    assert labels.append("a", "b").action == ex.Assign(("labels",), ex.Joined(empty, ex.Literally(["a", "b"])))
+    assert labels.prepend("a").action == ex.Assign(("labels",), ex.Joined(ex.Literally(["a"]), empty))
+    assert owners.include("a").action == ex.Include(("owners",), frozenset({"a"}))
+    assert owners.exclude("a").action == ex.Exclude(("owners",), frozenset({"a"}))
+    assert path(Box, lambda box: box.clock).remove().action == ex.Drop(("clock",))
+
+
+def test_setting_none_takes_the_attribute_away_unless_nulls_are_kept() -> None:
+    assert path(Box, lambda box: box.clock).set(None).action == ex.Drop(("clock",))
+    assert winner.set(None).action == ex.Assign(("winner",), ex.Literally(None))
+    assert path(Game, lambda game: some(game.clock).flag).set(None).action == ex.Assign(
+        ("clock", "flag"), ex.Literally(None)
+    )
+
+
+def test_structs_and_enums_are_stored_as_in_the_entity() -> None:
+    edit = path(Box, lambda box: box.clock).set(Clock(60))
+    assert edit.action == ex.Assign(("clock",), ex.Literally({"timeLimit": 60, "flag": None}))
+    assert path(Move, lambda move: move.side).equals(Side.WHITE).expression == ex.Compare(
+        ex.Attribute(("side",)), "=", ex.Literally("WHITE")
+    )
+
+
+def test_values_that_do_not_fit_their_field_are_refused() -> None:
+    with pytest.raises(WrongType, match=r"Box.item_count: Expected `int` >= 0"):
+        count.set(-1)
+    with pytest.raises(WrongType, match=r"Game.status: Invalid enum value"):
+        status.set("LOST")  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="Box.labels"):
+        labels.append(7)  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="not a number"):
+        labels.add(1)
+    with pytest.raises(WrongType, match="at least one member"):
+        owners.include()
+    with pytest.raises(WrongType, match="1 to 100 values"):
+        count.is_in()
+    with pytest.raises(WrongType, match="1 to 100 values"):
+        count.is_in(*range(101))
+
+
+def test_a_required_field_cannot_be_removed() -> None:
+    with pytest.raises(BadUpdate, match="the field is required"):
+        status.remove()

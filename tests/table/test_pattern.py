@@ -1,0 +1,160 @@
+"""Access patterns: declared once, typed, documented, registered."""
+
+import pytest
+
+from tests.table.boardgame import (
+    Game,
+    GameId,
+    Move,
+    board,
+    by_day,
+    by_position,
+    by_status,
+    by_votes,
+    game,
+    games_by_status,
+    moves_of,
+    rooms,
+    status,
+)
+from zataku.table import BadKey, DesignError, Key, Span, StrongReadRefused, Table, WrongType, number
+from zataku.table.backend import KeyRange
+
+
+def test_a_pattern_gives_a_query_with_its_name_and_kinds() -> None:
+    query = moves_of(GameId("g1"))
+    assert query.name == "moves_of"
+    assert query.returns == (Move,)
+    assert query.span.pk == "GAME#g1"
+    assert query.span.range == KeyRange("begins", "MOVE#")
+    assert not query.strong
+
+
+def test_patterns_are_found_in_the_registry_with_their_sentence() -> None:
+    assert board.patterns["moves_of"] is moves_of
+    assert moves_of.facts.doc == "All moves of a game, in turn order."
+    assert moves_of.__doc__ == "All moves of a game, in turn order."
+    assert board.patterns["game"].facts.strong
+
+
+def test_a_strong_item_pattern_gives_a_strong_key() -> None:
+    assert game(GameId("g1")).strong
+    assert game(GameId("g1")) == Game.key(game_id="g1")
+
+
+def test_newest_first_turns_the_order_round() -> None:
+    assert games_by_status("ACTIVE").span.backwards
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [
+        (by_status.partition("x").equals("a"), KeyRange("=", "a")),
+        (by_status.partition("x").before("a"), KeyRange("<", "a")),
+        (by_status.partition("x").until("a"), KeyRange("<=", "a")),
+        (by_status.partition("x").after("a"), KeyRange(">", "a")),
+        (by_status.partition("x").since("a"), KeyRange(">=", "a")),
+        (by_status.partition("x").between("a", "b"), KeyRange("between", "a", "b")),
+        (
+            by_votes.partition("x").between(1, 2.50),
+            KeyRange("between", 1, by_votes.partition("x").equals(2.5).range.low),
+        ),  # type: ignore[union-attr]
+        (by_position.partition("x").begins_with("D"), KeyRange("begins", "D")),
+    ],
+)
+def test_each_range_is_what_it_says(span: Span, expected: KeyRange) -> None:
+    assert span.range == expected
+
+
+def test_a_span_refuses_keys_that_cannot_be() -> None:
+    with pytest.raises(WrongType, match="of type S, but was given a int"):
+        board.partition(7)
+    with pytest.raises(WrongType, match="of type N, but was given a str"):
+        by_votes.partition("x").equals("7")
+    with pytest.raises(WrongType, match="which has no beginning"):
+        by_votes.partition("x").begins_with("7")
+    with pytest.raises(BadKey, match="1 to 2048 bytes"):
+        board.partition("x" * 2049)
+    with pytest.raises(BadKey, match="1 to 2048 bytes"):
+        board.partition("")
+    with pytest.raises(BadKey, match="1 to 1024 bytes"):
+        board.partition("x").equals("あ" * 342)
+    with pytest.raises(WrongType):
+        board.partition(True)
+
+
+def test_a_span_takes_one_range() -> None:
+    with pytest.raises(DesignError, match="one range"):
+        board.partition("x").after("a").before("b")
+
+
+def test_a_key_without_sort_key_cannot_be_narrowed() -> None:
+    with pytest.raises(DesignError, match="no sort key"):
+        by_day.partition("x").equals("y")
+    with pytest.raises(DesignError, match="no sort key"):
+        rooms.partition("x").begins_with("y")
+
+
+def test_filters_add_up() -> None:
+    span = board.partition("x").where(status.equals("ACTIVE")).where(status.exists())
+    assert span.filter == (status.equals("ACTIVE") & status.exists()).expression
+
+
+def test_a_strong_query_on_a_global_index_is_refused() -> None:
+    table = Table("T", pk="pk", sk="sk")
+    index = table.index("G", pk="g")
+
+    @table.query(returns=Move, strong=True)
+    def everywhere() -> Span:
+        """All of them."""
+        return index.partition("x")
+
+    with pytest.raises(StrongReadRefused, match="Read the base item strongly instead"):
+        everywhere()
+
+
+def test_a_strong_query_on_a_local_index_is_fine() -> None:
+    table = Table("T", pk="pk", sk="sk")
+    local = table.local_index("L", sk="l")
+
+    @table.query(returns=Move, strong=True)
+    def here() -> Span:
+        """All of them."""
+        return local.partition("x")
+
+    assert here().strong
+
+
+def test_a_pattern_must_say_what_it_answers() -> None:
+    with pytest.raises(DesignError, match="has no docstring"):
+
+        @board.query(returns=Move)
+        def silent() -> Span:
+            return board.partition("x")
+
+    with pytest.raises(DesignError, match="has no docstring"):
+
+        @board.item()
+        def silent_item() -> Key[Game]:
+            return Game.key(game_id="x")
+
+
+def test_two_patterns_cannot_share_a_name() -> None:
+    def moves_of() -> Span:
+        """Again."""
+        return board.partition("x")
+
+    with pytest.raises(DesignError, match="two access patterns named moves_of"):
+        board.query(returns=Move)(moves_of)
+
+
+def test_a_pattern_reads_its_own_table() -> None:
+    table = Table("T", pk=number("n"))
+
+    @table.query(returns=Move)
+    def elsewhere() -> Span:
+        """Of another table."""
+        return board.partition("x")
+
+    with pytest.raises(DesignError, match="declared on T but reads VoteBoardGame"):
+        elsewhere()

@@ -1,0 +1,46 @@
+"""The documents tell the truth: their code blocks run in order and print what the `text` block after them shows."""
+
+import ast
+import inspect
+import re
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCUMENTS = ["docs/table.md", "README.md"]
+
+
+def blocks_of(document: str) -> list[tuple[int, str, str]]:
+    """Line number, language and content of each fenced block."""
+    text = (ROOT / document).read_text()
+    return [(text.count("\n", 0, found.start()) + 2, found[1], found[2]) for found in BLOCK.finditer(text)]
+
+
+async def run(source: str, document: str, line: int, namespace: dict[str, object]) -> None:
+    tree = ast.parse("\n" * (line - 1) + source, document)
+    code = compile(tree, document, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    outcome = eval(code, namespace)  # noqa: S307 - it is our own document
+    if inspect.isawaitable(outcome):
+        await outcome
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+async def test_the_code_of_a_document_runs_and_prints_what_it_shows(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = types.ModuleType("document_" + re.sub(r"\W", "_", document))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    ran = 0
+    for line, language, content in blocks_of(document):
+        if language == "python":
+            capsys.readouterr()
+            await run(content, document, line, module.__dict__)
+            ran += 1
+        elif language == "text":
+            assert capsys.readouterr().out == content, f"{document}, line {line}"
+    assert ran, f"{document} has no code"
