@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 import tempfile
+from contextlib import AsyncExitStack
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -51,7 +52,10 @@ async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
     every: list[Contestant] = [Ours(folder), RawApsw(folder), Dynoxide(folder, stream=asked.peer_stream)]
     contestants = [it for it in every if not asked.only or it.name in asked.only]
     cases = [case for case in CASES if not asked.case or case.name in asked.case]
-    try:
+    async with AsyncExitStack() as opened:
+        for contestant in contestants:
+            await contestant.open()
+            opened.push_async_callback(contestant.close)
         await load(contestants, notes, tell)
         figures = await race(
             contestants,
@@ -62,9 +66,6 @@ async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
             seconds=asked.seconds,
             tell=tell,
         )
-    finally:
-        for contestant in contestants:
-            await contestant.close()
     if asked.only and "zataku" not in asked.only:
         return rows(figures, asked.only[0], asked.only[1:] or asked.only)
     return rows(figures, "zataku", [it.name for it in contestants if it.name != "zataku"] or ["zataku"])

@@ -64,7 +64,7 @@ class Contestant(Protocol):
     name: str
 
     async def open(self) -> None:
-        """Start from nothing."""
+        """Start from nothing; what fails to start leaves nothing running."""
         ...
 
     async def load(self, notes: list[Note]) -> None:

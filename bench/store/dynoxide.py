@@ -105,8 +105,12 @@ class Dynoxide:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        await self._until_it_listens()
-        await self._one("CreateTable", _table(self._stream))
+        try:
+            await self._until_it_listens()
+            await self._one("CreateTable", _table(self._stream))
+        except BaseException:
+            await self.close()
+            raise
 
     async def _until_it_listens(self) -> None:
         until = perf_counter() + _START_SECONDS

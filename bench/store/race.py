@@ -31,7 +31,6 @@ async def load(contestants: Sequence[Contestant], notes: Notes, tell: Tell) -> N
     expected = [note.body for note in first if note.board == board_name(7)][:PAGE]
     for contestant in contestants:
         began = perf_counter()
-        await contestant.open()
         await contestant.load(first)
         if await contestant.page_of(board_name(7)) != expected:
             raise RuntimeError(f"{contestant.name} does not give back what was loaded.")

@@ -90,7 +90,7 @@ class Hand:
         self.connection.pragma("journal_mode", "wal")
         self.connection.pragma("synchronous", "full")
         # As the embedded store has them, so that neither side wins by a setting.
-        self.connection.pragma("cache_size", -64 * 1024)
+        self.connection.pragma("cache_size", -32 * 1024)
         self.connection.wal_autocheckpoint(4000)
         self._execute = self.connection.cursor().execute
         self.calls: dict[CaseName, Callable[[Any], Any]] = {

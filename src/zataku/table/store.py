@@ -157,7 +157,8 @@ class Store:
 
     async def get_many(self, keys: Sequence[Key[E]], *, strong: bool = False) -> list[E | None]:
         """Any number of items, in the order of their keys, None where there is none. Not one moment: see `snapshot`."""
-        reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong or key.strong) for key in keys]
+        schemas = {entity: self.schema_of(entity) for entity in {key.entity for key in keys}}
+        reads = [GetItem(schemas[key.entity], (key.pk, key.sk), strong or key.strong) for key in keys]
         rows = await self._batches.get(reads)
         return [self._entity(key, row) for key, row in zip(keys, rows, strict=True)]
 

@@ -66,12 +66,12 @@ def refuse_nonsense(table: TableSchema) -> None:
     for index in local:
         if table.sk is None or index.pk != table.pk or index.sk is None:
             raise SchemaRefused(
-                f"{index.name} is local, so it needs the partition key of {table.name} and a sort key of its own."
+                f"{index.name} is local: give it the partition key of {table.name} and a sort key, or make it global."
             )
     types: dict[str, str] = {}
     for key in (*table.keys, *(key for index in table.indexes for key in index.keys)):
         if types.setdefault(key.name, key.type) != key.type:
-            raise SchemaRefused(f"{key.name} is a key of two types in {table.name}. An attribute has one key type.")
+            raise SchemaRefused(f"{key.name} is a key of two types in {table.name}. Choose one.")
 
 
 def refuse_changes(stored: TableSchema, wanted: TableSchema) -> None:

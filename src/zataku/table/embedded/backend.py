@@ -26,7 +26,7 @@ from zataku.table.backend import (
     Written,
 )
 from zataku.table.embedded import log
-from zataku.table.embedded.database import CHECKSUM_VFS, Database
+from zataku.table.embedded.database import Database
 from zataku.table.embedded.engine import Engine
 from zataku.table.embedded.line import Line, again
 from zataku.table.embedded.pages import Page
@@ -61,13 +61,11 @@ class EmbeddedBackend:
         clock: Clock = _SYSTEM_CLOCK,
         accept_loss: bool = False,
         chance: Random | None = None,
-        vfs: str = CHECKSUM_VFS,
     ) -> None:
         self._path = path
         self._clock = clock
         self._accept_loss = accept_loss
         self._chance = chance or Random()
-        self._vfs = vfs
         self._tables: dict[str, TableSchema] = {}
         self._switch = Lock()
         self._engine: Engine | None = None
@@ -90,7 +88,7 @@ class EmbeddedBackend:
             self._tables.update({table.name: table for table in tables})
 
     def _opened(self, tables: Sequence[TableSchema]) -> Engine:
-        database = Database(self._path, accept_loss=self._accept_loss, vfs=self._vfs)
+        database = Database(self._path, accept_loss=self._accept_loss)
         engine = Engine(database, self._clock, self._chance)
         try:
             engine.adapt(tables)
@@ -174,7 +172,7 @@ class EmbeddedBackend:
         engine = self._running()
         log.refuse_silent(engine.database.catalog.part(table.name))
         if limit < 1 or not consumer:
-            raise BadInput("Reading a stream needs the consumer's name and a limit of at least 1.")
+            raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
         # Listening begins before reading, so that a change in between is not missed.
         change = engine.listeners.listen(table.name) if wait > 0 else None
         found = await self._next_changes(table.name, consumer, limit)

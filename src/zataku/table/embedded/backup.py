@@ -35,7 +35,7 @@ def back_up(database: Database, destination: Path, report: Callable[[int, int], 
     except apsw.Error as error:
         raise _explained(database, destination, error) from error
     except OSError as error:
-        raise BadInput(f"The backup could not be written to {destination}: {error}.") from error
+        raise BadInput(f"The backup could not be written to {destination}: {error}. Check the path.") from error
     finally:
         remove(part)
 
@@ -54,7 +54,9 @@ def copy(source: Connection, destination: Path, report: Callable[[int, int], Non
         with target.backup("main", source, "main") as pages:
             while not pages.done:
                 if stop.is_set():
-                    raise StoreClosed("The store was closed during the backup. Nothing was left behind.")
+                    raise StoreClosed(
+                        "The store was closed during the backup. Nothing was left behind. Start it and try again."
+                    )
                 pages.step(_PAGES_AT_ONCE)
                 report(pages.page_count - pages.remaining, pages.page_count)
         source.execute("COMMIT")
@@ -96,4 +98,4 @@ def _explained(database: Database, destination: Path, error: apsw.Error) -> Base
         return StoreFull(f"There is no room for the backup {destination}. The store itself goes on. Free some space.")
     if isinstance(judged(error, database.path), StoreDamaged) and not isinstance(error, apsw.CantOpenError):
         return database.judge(error)
-    return BadInput(f"The backup could not be written to {destination}: {error}.")
+    return BadInput(f"The backup could not be written to {destination}: {error}. Check the path.")

@@ -35,10 +35,10 @@ def register_checksums() -> None:
         apsw.set_default_vfs(names[0])
 
 
-def connect(path: Path, *, writable: bool, vfs: str = CHECKSUM_VFS, cache: int = _SMALL_CACHE_KIB) -> Connection:
+def connect(path: Path, *, writable: bool, cache: int = _SMALL_CACHE_KIB) -> Connection:
     """A connection to a store's file. Every page that it reads is held against its checksum."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOMUTEX
-    connection = cast("Connection", apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=512))
+    connection = cast("Connection", apsw.Connection(str(path), flags=flags, vfs=CHECKSUM_VFS, statementcachesize=512))
     # Closing must not touch a file that was just found damaged; a good store checkpoints by itself.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
@@ -52,7 +52,7 @@ def connect(path: Path, *, writable: bool, vfs: str = CHECKSUM_VFS, cache: int =
 class Database:
     """One open store file, held by this process alone."""
 
-    def __init__(self, path: Path, *, accept_loss: bool = False, vfs: str = CHECKSUM_VFS) -> None:
+    def __init__(self, path: Path, *, accept_loss: bool = False) -> None:
         self.path = path
         self.catalog = Catalog()
         self.damage: StoreDamaged | None = None
@@ -60,7 +60,6 @@ class Database:
         self.sequence = 0
         self.secret = b""
         self._accept_loss = accept_loss
-        self._vfs = vfs
         self._lock = FileLock(path)
         self._mark: Watermark | None = None
         self._connection: Connection | None = None
@@ -82,7 +81,7 @@ class Database:
         mark = self.mark.read()
         self._refuse_missing(mark)
         try:
-            connection = connect(self.path, writable=True, vfs=self._vfs, cache=_CACHE_KIB)
+            connection = connect(self.path, writable=True, cache=_CACHE_KIB)
         except apsw.Error as error:
             raise self.judge(error) from error
         try:
@@ -118,11 +117,11 @@ class Database:
 
     def reader(self) -> Connection:
         """A further connection that only reads."""
-        return connect(self.path, writable=False, vfs=self._vfs, cache=_CACHE_KIB)
+        return connect(self.path, writable=False, cache=_CACHE_KIB)
 
     def checkpointer(self) -> Connection:
         """A further connection that moves the log into the file."""
-        connection = connect(self.path, writable=True, vfs=self._vfs)
+        connection = connect(self.path, writable=True)
         connection.pragma("synchronous", "full")
         return connection
 

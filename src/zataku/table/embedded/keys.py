@@ -27,7 +27,7 @@ def encoded(key: KeyAttribute, value: object, largest: int) -> bytes:
     elif (type(value) is int or type(value) is Decimal) and key.type == "N":
         return sortable(canonical(value))
     else:
-        raise WrongType(f"{key.name} is a key and must be {_WORDS[key.type]}, not {_described(value)}.")
+        raise WrongType(f"{key.name} is a key and must be {_WORDS[key.type]}, not {_described(value)}. Convert it.")
     if not blob:
         raise BadKey(f"{key.name} is empty, and a key needs at least one byte. Give it a value.")
     if len(blob) > largest:
@@ -55,10 +55,10 @@ def of_key(table: TableSchema, key: ItemKey) -> tuple[bytes, bytes]:
     pk, sk = key
     if table.sk is None:
         if sk is not None:
-            raise BadKey(f"{table.name} has no sort key, but the key has one.")
+            raise BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")
         return partition(table.pk, pk), NO_SORT_KEY
     if sk is None:
-        raise BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}.")
+        raise BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}. Give it a value.")
     return partition(table.pk, pk), encoded(table.sk, sk, SORT_KEY_BYTES)
 
 
@@ -66,7 +66,7 @@ def of_item(table: TableSchema, item: Item) -> tuple[bytes, bytes]:
     """The bytes of an item's own key."""
     for key in table.keys:
         if key.name not in item:
-            raise BadKey(f"The item lacks {key.name}, a key of {table.name}.")
+            raise BadKey(f"The item lacks {key.name}, a key of {table.name}. Give it a value.")
     pk = partition(table.pk, item[table.pk.name])
     return pk, NO_SORT_KEY if table.sk is None else encoded(table.sk, item[table.sk.name], SORT_KEY_BYTES)
 

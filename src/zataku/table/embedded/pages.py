@@ -28,7 +28,7 @@ class Page:
         part = catalog.part(read.table.name)
         index = None if read.index is None else part.ready_index(read.index).schema
         if read.limit is not None and read.limit < 1:
-            raise BadInput("A page has a limit of at least 1.")
+            raise BadInput("A page has a limit of at least 1. Give a larger one, or none.")
         if index is not None and not index.local and read.strong:
             raise StrongReadRefused(f"{index.name} is a global index, which has no strong reads. Ask without strong.")
         self._table = read.table.name

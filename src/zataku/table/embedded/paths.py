@@ -100,7 +100,7 @@ def _refuse_other(wanted: bytes, given: bytes) -> None:
 def scan_way(table: TableSchema, index: IndexSchema | None, read: ScanItems) -> Way:
     """The way through everything, in the order of the keys so that it can go on after an item that has gone."""
     if not 0 <= read.segment < read.segments <= _MOST_SEGMENTS:
-        raise BadInput(f"There is no segment {read.segment} of {read.segments}; the first one is 0.")
+        raise BadInput(f"There is no segment {read.segment} of {read.segments}. Count them from 0.")
     order = ("k.pk", "k.sk") if index is None else ("k.ipk", "k.isk", "k.pk", "k.sk")
     start = (b"",) * len(order) if read.start is None else keys.of_position(table, index, read.start)
     conditions = [f"({', '.join(order)}) > ({', '.join('?' * len(order))})"]

@@ -59,7 +59,7 @@ def lookup(catalog: Catalog, read: GetItem) -> Lookup:
 def checked_attributes(attributes: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """A projection names something, and nothing twice."""
     if attributes is not None and (not attributes or len(set(attributes)) < len(attributes)):
-        raise BadInput("A projection names at least one attribute, and each of them once.")
+        raise BadInput("The projection is empty or names an attribute twice. Name each once, or leave it out.")
     return attributes
 
 

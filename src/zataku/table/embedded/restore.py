@@ -30,7 +30,7 @@ def beside(path: Path, ending: str) -> Path:
 def made_ready(source: Path, path: Path, tables: Sequence[TableSchema]) -> Path:
     """A checked copy of the backup next to the store; nothing else is touched, and a bad backup is refused."""
     if not source.is_file():
-        raise BadInput(f"There is no backup {source}.")
+        raise BadInput(f"There is no backup {source}. Check the path.")
     if source.resolve() == path.resolve():
         raise BadInput("A store cannot be restored from itself. Name a backup.")
     ready = beside(path, "restoring")

@@ -54,7 +54,7 @@ def measured(given: Item) -> tuple[Item, int]:
     size = 0
     for name, value in given.items():
         if type(name) is not str:
-            raise WrongType(f"Names of attributes are strings, not {type(name).__name__}.")
+            raise WrongType(f"Names of attributes are strings, not {type(name).__name__}. Convert it.")
         size += len(name) if name.isascii() else len(name.encode())
         if type(value) is str:
             size += len(value) if value.isascii() else len(value.encode())

@@ -36,7 +36,9 @@ class Transaction:
         if len(writes) > TRANSACTION_ITEMS:
             raise TooManyItems(f"The transaction names {len(writes)} items; {TRANSACTION_ITEMS} are allowed. Split it.")
         if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
-            raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}.")
+            raise BadInput(
+                f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}. Shorten it."
+            )
         self._writes = [prepared(catalog, write) for write in writes]
         self._token = token
         self._digest = b"" if token is None else fingerprint(writes)

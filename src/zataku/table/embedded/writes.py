@@ -62,7 +62,7 @@ def _refuse_key_changes(part: TablePart, write: backend.UpdateItem) -> None:
     names = {key.name for key in part.schema.keys}
     for action in write.actions:
         if not action.route:
-            raise BadUpdate("A change names no attribute.")
+            raise BadUpdate("A change names no attribute. Give it a route.")
         if action.route[0] in names:
             raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
 
