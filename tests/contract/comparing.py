@@ -81,16 +81,16 @@ class Comparing(Writing):
             whole = self.model.box(box)[::turn]
             query = box_back(box) if back else box_of(box)
             assert self.run(paged(self.store, query, limit)) == self.seen(whole)
-            assert self.run(self.store.count(query)) == len(whole)
+            assert self.run(self.store.count(query)) == len(self.seen(whole))
             assert self.run(self.store.first(query)) == next(iter(self.seen(whole)), None)
             weights = weighed_back(box) if back else weighed(box)
             self._compare_weights(box, self.run(paged(self.store, weights, limit)), back)
-            assert self.run(self.store.count(weights)) == len(self.model.weighed(box))
+            assert self.run(self.store.count(weights)) == len(self.seen(self.model.weighed(box)))
         for colour in COLOURS:
             expected = self.model.coloured(colour)[::turn]
             colours: Query[Any] = coloured_back(colour) if back else coloured(colour)
             self.run(self.settled(lambda query=colours: paged(self.store, query, limit), self.seen(expected)))
-            self.run(self.settled(lambda query=colours: self.store.count(query), len(expected)))
+            self.run(self.settled(lambda query=colours: self.store.count(query), len(self.seen(expected))))
 
     @invariant()
     def every_index_says_what_its_items_say(self) -> None:

@@ -151,6 +151,7 @@ CASES: dict[str, tuple[Call, type[BadInput], str]] = {
         BadKey,
         "bad_key",
     ),
+    "an id that imitates another kind's key": (put(Game(game_id="g1#TURN#001")), BadKey, "bad_key"),
     "an empty partition key": (put(Word(language="", word="w")), BadKey, "bad_key"),
     "an empty sort key": (put(Word(language="en", word="")), BadKey, "bad_key"),
     "an empty field in a key template": (put(Game(game_id="")), BadKey, "bad_key"),

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contract.asking import contents, drained, eventually, finds, together
-from tests.designs.board import Game, Move, Vote, board, games_with, moves_of, votes_of
+from tests.designs.board import Game, GameLine, Move, Vote, board, game_line, games_with, moves_of, votes_of
 from tests.designs.kifu import Analysis, kifu
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Store, TransactionCancelled, path
@@ -42,12 +42,18 @@ async def test_an_expired_item_is_invisible_to_every_read(store: Store, clock: M
     assert move.expires_at
 
 
-async def test_a_count_includes_what_awaits_its_sweep(store: Store, clock: ManualClock, expiring: Game):
-    await store.put(Move(game_id="g1", turn_number=1, expires_at=expiring.expires_at))
+async def test_a_count_leaves_out_what_awaits_its_sweep(store: Store, clock: ManualClock, expiring: Game):
+    await store.write_many(put=[Move(game_id="g1", turn_number=at, expires_at=expiring.expires_at) for at in (1, 2)])
+    await store.put(Move(game_id="g1", turn_number=3))
+    await eventually(lambda: store.count(moves_of("g1")), 3)
     await clock.advance(10)
-    assert await store.count(moves_of("g1")) == 1
-    await store.sweep()
-    assert await store.count(moves_of("g1")) == 0
+    await eventually(lambda: store.count(moves_of("g1")), 1)
+
+
+async def test_a_view_of_an_expired_item_is_invisible(store: Store, clock: ManualClock, expiring: Game):
+    await eventually(lambda: store.first(game_line("g1")), GameLine(game_id=expiring.game_id, status="ACTIVE"))
+    await clock.advance(10)
+    await eventually(lambda: store.first(game_line("g1")), None)
 
 
 async def test_if_absent_writes_over_an_expired_item(store: Store, clock: ManualClock, expiring: Game):

@@ -132,6 +132,15 @@ async def test_a_snapshot_never_sees_a_transaction_half_done(store: Store):
     assert all(looks)
 
 
+async def test_a_snapshot_may_name_an_item_twice(store: Store):
+    one = await store.put(Game(game_id="g1"))
+    assert await store.snapshot(Game.key(game_id="g1"), Game.key(game_id="g2"), Game.key(game_id="g1")) == [
+        one,
+        None,
+        one,
+    ]
+
+
 async def test_a_snapshot_takes_a_hundred_items_and_no_more(store: Store):
     await store.put(Move(game_id="g1", turn_number=7))
     keys = [Move.key(game_id="g1", turn_number=number) for number in range(101)]

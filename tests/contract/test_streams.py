@@ -10,7 +10,7 @@ from tests.contract.asking import drained, read_on, together
 from tests.designs.board import Candidate, Game, Move, board
 from tests.designs.connections import connections
 from zataku.clock import ManualClock
-from zataku.table import Change, ConditionFailed, DesignError, Store, TransactionCancelled, path
+from zataku.table import Change, ConditionFailed, DesignError, Entity, Store, Table, TransactionCancelled, path
 
 pytestmark = pytest.mark.needs("streams")
 
@@ -87,6 +87,23 @@ async def test_changes_of_one_item_come_in_order(store: Store):
 async def _count(store: Store, name: str) -> None:
     for _ in range(5):
         await store.update(Game.key(game_id=name), turn.add(1))
+
+
+async def test_a_stream_of_keys_tells_which_item_changed(open_store):
+    notices = Table("NoticesOfChanges", pk="PK", sk="SK", stream="KEYS_ONLY")
+
+    @notices.entity(pk="BOARD#{name}", sk="NOTICE#{number:03d}")
+    class Notice(Entity, frozen=True, kw_only=True):
+        """A notice."""
+
+        name: str
+        number: int
+
+    store = await open_store(notices)
+    await store.put(Notice(name="b", number=7))
+    (change,) = await drained(store.stream(notices, "watcher"))
+    assert change.keys == {"PK": "BOARD#b", "SK": "NOTICE#007"}
+    assert (change.kind, change.old, change.new) == ("INSERT", None, None)
 
 
 async def test_replaying_the_stream_gives_the_table(store: Store):

@@ -298,3 +298,15 @@ async def test_a_token_may_have_36_characters(store: Store):
     async with store.transact(token="x" * 36) as tx:
         tx.put(Game(game_id="a"))
     assert await contents(store) == {repr(Game(game_id="a")): 1}
+
+
+async def test_a_transaction_repeated_later_judges_expiry_by_its_first_moment(store: Store, clock: ManualClock):
+    await store.put(Game(game_id="a"))
+    began = clock.now()
+    for _ in range(3):
+        async with store.transact(token="t-1", at=began) as tx:
+            tx.update(key("a"), turn.add(1))
+        await clock.advance(100)
+    found = await store.get(key("a"), strong=True)
+    assert found is not None
+    assert found.current_turn == 1

@@ -11,6 +11,7 @@ from tests.designs.board import (
     VoteLine,
     board,
     by_deadline,
+    by_user,
     game_line,
     games_strongly,
     turn_of,
@@ -22,6 +23,7 @@ from tests.designs.kifu import (
     KifuLine,
     KifuText,
     Tagging,
+    by_creation,
     kifu,
     kifu_by_creation,
     kifu_of_id,
@@ -29,7 +31,7 @@ from tests.designs.kifu import (
     texts_by_update,
 )
 from tests.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
-from zataku.table import Span, Store, StrongReadRefused, View
+from zataku.table import BadInput, Span, Store, StrongReadRefused, View
 
 
 @board.view(Candidate)
@@ -43,6 +45,30 @@ class Deadline(View, frozen=True, kw_only=True, rename="camel"):
 def deadlines_of(game_id: str, turn_number: int) -> Span:
     """The deadlines of a turn, the next first."""
     return by_deadline.partition(f"GAME#{game_id}#TURN#{turn_number:03d}")
+
+
+@board.query(returns=Vote)
+def whole_votes_of(user_id: str) -> Span:
+    """The votes of a user, asked of an index that holds only part of them."""
+    return by_user.partition(f"USER#{user_id}").begins_with("VOTE#")
+
+
+@kifu.query(returns=Kifu, strong=True)
+def whole_kifu_by_creation(username: str) -> Span:
+    """The records of a user, asked of a local index that holds only part of them."""
+    return by_creation.partition(f"kifu#uname#{username}")
+
+
+async def test_a_whole_entity_is_not_made_up_from_a_global_index_that_lacks_part_of_it(store: Store):
+    await store.put(Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c1", created_at="t1"))
+    with pytest.raises(BadInput, match=r"does not hold .*turnNumber"):
+        await store.page(whole_votes_of("ann"))
+
+
+async def test_a_local_index_fetches_what_it_lacks_of_a_whole_entity(open_store):
+    store = await open_store(kifu)
+    record = await store.put(Kifu(username="ann", kifu_id="k1", slug="a/b", kifu="手合割：平手"))
+    await finds(store, whole_kifu_by_creation("ann"), record)
 
 
 async def test_an_index_that_includes_some_attributes_gives_a_view_of_them(store: Store):

@@ -77,3 +77,12 @@ def test_a_fingerprint_does_not_depend_on_the_process() -> None:
     query = Query("games", span, (Game,), strong=False)
     # A set's own order changes with the process's hash seed; the fingerprint's must not.
     assert b"['a', 'b', 'c', 'd', 'e']" in query.fingerprint()
+
+
+def test_a_number_is_told_from_its_text() -> None:
+    level = path(Game, lambda game: game.level)
+    span = by_status.partition("x")
+    number, text = span.where(level.equals(1.5)), span.where(level.contains("1.5"))
+    same = span.where(level.equals("1.5"))  # type: ignore[arg-type]
+    queries = [Query("games", narrowed, (Game,), strong=False).fingerprint() for narrowed in (number, text, same)]
+    assert len(set(queries)) == 3

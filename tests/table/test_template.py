@@ -116,3 +116,14 @@ def test_a_key_of_another_shape_does_not_match() -> None:
     assert not key.matches("MOVE#7")
     assert not key.matches("GAME#007")
     assert key.parse(b"MOVE#007") is None
+
+
+def test_a_value_cannot_imitate_the_key_of_another_kind() -> None:
+    game, turn = Template("GAME#{game_id}"), Template("GAME#{game_id}#TURN#{turn:03d}")
+    for template in (game, turn):
+        template.distinguish([game, turn])
+    assert game.render({"game_id": "g1"}.get) == "GAME#g1"
+    assert game.render({"game_id": "g1#TURN#x"}.get) == "GAME#g1#TURN#x"
+    assert turn.render({"game_id": "g1", "turn": 1}.get) == "GAME#g1#TURN#001"
+    with pytest.raises(BadKey, match="could pass for a key of"):
+        game.render({"game_id": "g1#TURN#001"}.get)

@@ -36,10 +36,11 @@ from zataku.table.errors import (
     WrongType,
 )
 from zataku.table.opening import open_embedded
+from zataku.table.paging import Page
 from zataku.table.path import Condition, Edit, Path, path, some
 from zataku.table.pattern import Query, Span
 from zataku.table.schema import ALL, KEYS_ONLY, Projection, include
-from zataku.table.store import Page, Store
+from zataku.table.store import Store
 from zataku.table.stream import Change, Stream
 from zataku.table.transaction import Transaction
 

@@ -19,10 +19,7 @@ class Batches:
     async def get(self, reads: Sequence[GetItem]) -> list[Row | None]:
         """The rows in the order of the reads; an item named twice is read once."""
         places = [(read.table.name, read.key) for read in reads]
-        named: dict[tuple[str, ItemKey], GetItem] = {}
-        for place, read in zip(places, reads, strict=True):
-            named.setdefault(place, read)
-        waiting = list(named.values())
+        waiting = list(dict(zip(places, reads, strict=True)).values())
         rows: dict[tuple[str, ItemKey], Row | None] = {}
         tries = 0
         while waiting:

@@ -56,6 +56,11 @@ class Binding(Generic[E]):
         self.stored = tuple(field for name, field in self.fields.items() if name not in self.in_key)
         check_declaration(self)
         self._sources = {name: self.source_of(name) for name in self.in_key}
+        # What a whole entity is read from; index keys that hold no field of their own are not among it.
+        sources = (attribute for attribute, _ in self._sources.values())
+        tag = () if self.tag_field is None else (self.tag_field,)
+        stored = (field.attribute for field in self.stored)
+        self.attributes = tuple(dict.fromkeys((*self.key_templates, *sources, *stored, *tag)))
         self.ttl_field = next((f.name for f in self.stored if f.attribute == table.ttl), None)
         # A template that is only a field stored under the key's own name adds nothing to the item.
         rendered = {a: t for a, t in self.templates.items() if not self.is_field(a, t)}
@@ -70,6 +75,7 @@ class Binding(Generic[E]):
         self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
         self._plain_types = {name: unlimited_type(self.fields[name].annotation) for name in self.key_fields}
         # A key given by these names, with values of these types, needs no closer look.
+        self._text_keys = all(key.type == "S" for key in table.keys)
         self._plain_key = (*self.key_fields, *self._plain_types.values())
         self._decode: Callable[[bytes], E] | None = None
         if not self.in_key:
@@ -111,10 +117,13 @@ class Binding(Generic[E]):
         if (*given, *map(type, given.values())) != self._plain_key:
             self._only(given, self.key_fields)
             self._check_types(given)
-        table, sk = self.table, None
-        pk = self.key_value(table.pk.name, self.pk, given.get)
-        if self.sk is not None and table.sk is not None:
-            sk = self.key_value(table.sk.name, self.sk, given.get)
+        value_of = given.get
+        if self._text_keys:
+            whose = self.entity.__name__
+            pk, sk = self.pk.demand(value_of, whose), None if self.sk is None else self.sk.demand(value_of, whose)
+        else:
+            pk, *rest = (self.key_value(name, template, value_of) for name, template in self.key_templates.items())
+            sk = rest[0] if rest else None
         return Key(self.entity, pk, sk, dict(given))
 
     def key_of(self, entity: E) -> Key[E]:

@@ -164,9 +164,16 @@ class Table:
             made = Binding(self, entity, pk, sk, index or {}, version)
             bindings[entity] = made
             self.bindings.append(made)
+            self._distinguish_keys()
             return entity
 
         return bind
+
+    def _distinguish_keys(self) -> None:
+        for attribute in self.key_types:
+            made = [binding.templates[attribute] for binding in self.bindings if attribute in binding.templates]
+            for template in made:
+                template.distinguish(made)
 
     def view(self, of: type[Entity]) -> Callable[[type[V]], type[V]]:
         """Bind a partial view of an entity: the fields that a projected index or a narrow query returns."""

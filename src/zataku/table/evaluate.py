@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from operator import eq, ge, gt, le, lt
+from operator import ge, gt, le, lt
 from typing import Any, cast
 
 from zataku.table import expression as ex
@@ -43,11 +43,14 @@ def equal(left: Value, right: Value) -> bool:
     kind = type_of(left)
     if kind != type_of(right):
         return False
+    # What differs for Python differs here, and it can tell at once; what is the same for it may still be 1 and True.
+    if left != right:
+        return False
     if kind == "L":
         return len(left) == len(right) and all(map(equal, left, right))
     if kind == "M":
         return left.keys() == right.keys() and all(equal(part, right[name]) for name, part in left.items())
-    return bool(eq(left, right))
+    return True
 
 
 def _value(operand: ex.Operand, item: Item) -> Value:

@@ -1,6 +1,7 @@
 """Access patterns: the named, documented, typed questions that a design answers."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -129,7 +130,7 @@ class Query(Generic[R]):
             span.backwards,
             span.filter,
         )
-        return repr(msgspec.to_builtins(parts, builtin_types=(bytes,), order="sorted")).encode()
+        return repr(msgspec.to_builtins(parts, builtin_types=(bytes, Decimal), order="sorted")).encode()
 
 
 class PatternFacts(Struct, frozen=True):

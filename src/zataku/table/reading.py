@@ -13,6 +13,7 @@ from zataku.table.values import Item
 if TYPE_CHECKING:
     from zataku.table.backend import Row
     from zataku.table.design import Table
+    from zataku.table.schema import IndexSchema
 
 R = TypeVar("R", bound=Entity | View)
 Reader = Callable[["Row"], Any]
@@ -66,16 +67,30 @@ def owner(bindings: Iterable[Binding[Any]], item: Item) -> Binding[Any]:
     raise ItemUnreadable(f"An item is none of {names}: { ({name: item[name] for name in list(item)[:4]}) }.")
 
 
-def wanted_attributes(table: "Table", returns: tuple[type[Any], ...]) -> tuple[str, ...] | None:
-    """The attributes a query for views needs, or None for whole entities."""
-    if any(issubclass(kind, Entity) for kind in returns):
+def attributes_of(
+    table: "Table", index: "IndexSchema | None", returns: tuple[type[Any], ...]
+) -> tuple[str, ...] | None:
+    """The attributes a query asks for by name, or None to take all there are.
+
+    A whole entity is asked for by name on an index that holds only part of it: a local index then fetches the rest, and
+    a global one refuses, where otherwise defaults would stand in for what is stored.
+    """
+    whole = any(issubclass(kind, Entity) for kind in returns)
+    if whole and (index is None or index.projection.kind == "ALL"):
         return None
     names: dict[str, None] = {}
-    for view in returns:
-        binding = binding_of(table.views[view])
-        for field in stored_fields(view):
-            if field.name in binding.in_key:
-                names[binding.source_of(field.name)[0]] = None
-            else:
-                names[field.attribute] = None
+    for kind in returns:
+        binding = binding_of(kind if issubclass(kind, Entity) else table.views[kind])
+        if issubclass(kind, Entity):
+            names.update(dict.fromkeys(binding.attributes))
+            continue
+        for field in stored_fields(kind):
+            names[binding.source_of(field.name)[0] if field.name in binding.in_key else field.attribute] = None
     return tuple(names)
+
+
+def expired(found: Entity | View, now: float) -> bool:
+    """True for an entity whose time has passed."""
+    field = binding_of(type(found)).ttl_field if isinstance(found, Entity) else None
+    until = None if field is None else getattr(found, field)
+    return until is not None and until <= now

@@ -9,32 +9,30 @@ It promises what Amazon DynamoDB promises and no more, so that a system written 
   A strong read sees every write acknowledged before it began. A global index is never strong.
 - **Order.** A page comes in the order of its sort key: strings by UTF-8 bytes, numbers by value, bytes by value. Items
   with equal index sort keys come in an order that is stable but not promised.
-- **Time to live.** An item whose time has passed is invisible to reads here and counts as absent for `if_absent`,
-  even before a sweep has deleted it.
+- **Time to live.** An item whose time has passed is invisible to reads here, and absent for `if_absent`, `update` and
+  the checks of a transaction, even before a sweep has deleted it; a put over it is told by the stream as MODIFY. Other
+  conditions, `save`, `delete` and the `current` of a refused write still see it. Views on an index that does not hold
+  the TTL attribute show it until it is swept.
 - **Busy stores.** Throttling and conflicts between transactions are tried again, with growing pauses, a bounded number
   of times; then the error reaches the caller.
 - **Limits.** DynamoDB's limits hold everywhere; crossing one is a `BadInput` that says what to do.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Any, Generic, TypeVar, cast
-
-from msgspec.structs import replace
+from typing import Any, TypeVar, cast
 
 from zataku.clock import Clock, SystemClock
-from zataku.table import cursor as cursors
 from zataku.table import writing
 from zataku.table.backend import (
     Backend,
     GetItem,
     IndexState,
     Progress,
-    QueryItems,
     Row,
-    Rows,
     ScanItems,
     Write,
     Written,
@@ -42,11 +40,12 @@ from zataku.table.backend import (
 from zataku.table.batch import Batches
 from zataku.table.design import Table, needs
 from zataku.table.entity import Entity, Key, View, binding_of
-from zataku.table.errors import BadInput, ConditionFailed, DesignError, LacksCapability
+from zataku.table.errors import ConditionFailed, DesignError, LacksCapability, TooManyItems
 from zataku.table.limits import TRANSACTION_ITEMS
+from zataku.table.paging import Page, Paging
 from zataku.table.path import Condition, Edit
 from zataku.table.pattern import Query
-from zataku.table.reading import RowsReader, reader_for, rows_reader_for, wanted_attributes
+from zataku.table.reading import expired, reader_for
 from zataku.table.retry import Retry
 from zataku.table.schema import TableSchema
 from zataku.table.stream import Stream
@@ -54,19 +53,6 @@ from zataku.table.transaction import Transaction
 
 E = TypeVar("E", bound=Entity)
 R = TypeVar("R", bound=Entity | View)
-
-# With a filter, a page may need several reads; past this many it is handed out short, with a cursor.
-_READS_PER_PAGE = 10
-
-
-class Page(Generic[R]):
-    """Some results of a query; `cursor` leads to the next ones and is None at the end."""
-
-    __slots__ = ("cursor", "items")
-
-    def __init__(self, items: list[R], cursor: str | None) -> None:
-        self.items = items
-        self.cursor = cursor
 
 
 class Store:
@@ -86,11 +72,10 @@ class Store:
         self.tables = tuple(tables)
         self.clock: Clock = clock or SystemClock()
         self.retry = retry or Retry(Random())
-        self._secret = secret
         self._schemas = {table: table.schema(env) for table in tables}
         self._batches = Batches(backend, self.retry)
         self._expiring = any(table.ttl is not None for table in tables)
-        self._shapes: dict[tuple[Table, tuple[type[Any], ...]], tuple[tuple[str, ...] | None, RowsReader]] = {}
+        self._paging = Paging(backend, self.retry, self.clock, secret, self.schema)
 
     @classmethod
     async def open(
@@ -153,7 +138,7 @@ class Store:
         if row is None:
             return None
         entity = binding.decode(row)
-        return entity if self._visible(entity) else None
+        return None if self._expiring and expired(entity, self.clock.now()) else entity
 
     async def get_many(self, keys: Sequence[Key[E]], *, strong: bool = False) -> list[E | None]:
         """Any number of items, in the order of their keys, None where there is none. Not one moment: see `snapshot`."""
@@ -164,43 +149,25 @@ class Store:
 
     async def snapshot(self, *keys: Key[E]) -> list[E | None]:
         """At most 100 items as they all were at one moment, no transaction half visible."""
-        if len(keys) > TRANSACTION_ITEMS:
-            raise BadInput(f"A snapshot takes at most {TRANSACTION_ITEMS} items, not {len(keys)}. Ask for fewer.")
-        reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong=True) for key in keys]
-        rows = await self.retry(lambda: self.backend.snapshot(reads))
-        return [self._entity(key, row) for key, row in zip(keys, rows, strict=True)]
+        unique = list(dict.fromkeys(keys))
+        if len(unique) > TRANSACTION_ITEMS:
+            raise TooManyItems(f"A snapshot takes at most {TRANSACTION_ITEMS} items, not {len(unique)}. Ask for fewer.")
+        reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong=True) for key in unique]
+        rows = dict(zip(unique, await self.retry(lambda: self.backend.snapshot(reads)), strict=True))
+        return [self._entity(key, rows[key]) for key in keys]
 
     async def page(self, query: Query[R], *, limit: int = 50, after: str | None = None) -> Page[R]:
         """The next `limit` results after a cursor.
 
         A page with a cursor may hold fewer, where a filter or expiry leaves out much; an empty page with a cursor is
-        possible. A cursor works for the very same query only, on any process that shares the secret, for ever.
+        possible, and a last page that is just full leads to an empty one. A cursor works for the very same query only,
+        on any process that shares the secret, for ever.
         """
-        if limit < 1:
-            raise BadInput("A page holds at least one item. Ask for a limit of 1 or more.")
-        read, reader = self._reading(query)
-        start = None if after is None else cursors.read(after, query.fingerprint(), self._secret)
-        items: list[R] = []
-        for _ in range(_READS_PER_PAGE):
-            rows = await self._rows(read, limit - len(items), start)
-            items.extend(self._visible_rows(rows, reader))
-            start = rows.resume
-            if start is None or len(items) >= limit:
-                break
-        cursor = None if start is None else cursors.sign(start, query.fingerprint(), self._secret)
-        return Page(items, cursor)
+        return await self._paging.page(query, limit, after)
 
-    async def each(self, query: Query[R]) -> AsyncIterator[R]:
+    def each(self, query: Query[R]) -> AsyncIterator[R]:
         """All results of a query, one after the other, read a page at a time."""
-        read, reader = self._reading(query)
-        start = None
-        while True:
-            rows = await self._rows(read, None, start)
-            for found in self._visible_rows(rows, reader):
-                yield found
-            start = rows.resume
-            if start is None:
-                return
+        return self._paging.each(query)
 
     async def first(self, query: Query[R]) -> R | None:
         """The first result of a query, or None."""
@@ -212,25 +179,18 @@ class Store:
             after = page.cursor
 
     async def count(self, query: Query[R]) -> int:
-        """How many items the query finds, expired ones that await their sweep included."""
-        read, _ = self._reading(query, count_only=True)
-        total, start = 0, None
-        while True:
-            rows = await self._rows(read, None, start)
-            total += rows.count
-            start = rows.resume
-            if start is None:
-                return total
+        """How many items the query finds. They are all read, and paid for."""
+        return await self._paging.count(query)
 
     async def scan(self, table: Table, *, segment: int = 0, segments: int = 1) -> AsyncIterator[Entity]:
-        """Every item of a table, for jobs. In no order; `segments` let several workers share it."""
+        """Every item of a table, for jobs: in no order, eventually consistent. Workers can share the segments."""
         schema, start = self.schema(table), None
         while True:
             read = ScanItems(schema, start=start, segment=segment, segments=segments)
             rows = await self.retry(lambda read=read: self.backend.scan(read))
             for row in rows.rows:
                 entity = self.read_row(table, row)
-                if self._visible(entity):
+                if not expired(entity, self.clock.now()):
                     yield entity
             start = rows.resume
             if start is None:
@@ -247,7 +207,8 @@ class Store:
     async def save(self, entity: E, *, was: E) -> E:
         """Write what differs between two states of an item, if the old one still holds; gives the new state.
 
-        With a version field, any other write in between is noticed; without one, any write to what differs.
+        With a version field, any `save` or `update` in between is noticed, and any `put` with another version; without
+        one, any write to what differs.
         """
         entity, write = writing.save(self.schema_of(type(entity)), entity, was)
         if write is not None:
@@ -279,22 +240,23 @@ class Store:
         deletes = [writing.delete(self.schema_of(key.entity), key, None) for key in delete]
         await self._batches.write([*puts, *deletes])
 
-    def transact(self, token: str | None = None) -> Transaction:
+    def transact(self, token: str | None = None, *, at: float | None = None) -> Transaction:
         """All or nothing for at most 100 items: `async with store.transact() as tx: tx.put(...)`.
 
         Every condition is about the state before the transaction. Raises `TransactionCancelled` with a reason for each
         item in the way. With a token, repeating the transaction within ten minutes does nothing more, so that a lost
-        reply is tried again by itself.
+        reply is tried again by itself. It must be the same to the letter, so on tables with a TTL pass the moment of
+        the first attempt as `at`: expiry is judged by it.
         """
-        return Transaction(self, token)
+        return Transaction(self, token, self.clock.now() if at is None else at)
 
     # Beside the items
 
     def stream(self, table: Table, consumer: str) -> Stream:
         """The changes of a table for a named consumer, which starts at the oldest kept change.
 
-        Changes of one item come in order, each at least once; records are kept 24 hours at least. What has been
-        acknowledged does not come again after a restart.
+        Changes of one item come in order, each at least once; records are kept 24 hours at least. A consumer goes on
+        after what it acknowledged last, also after a restart; now and then a record may come again all the same.
         """
         if table.stream is None:
             raise DesignError(f"{table.name} has no stream. Declare it with `stream=`.")
@@ -305,7 +267,8 @@ class Store:
         total = 0
         for schema in self._schemas.values():
             if schema.ttl is not None:
-                total += await self.backend.sweep(schema, self.clock.now(), limit)
+                now = self.clock.now()
+                total += await self.retry(partial(self.backend.sweep, schema, now, limit), repeatable=True)
         return total
 
     async def index_states(self) -> list[IndexState]:
@@ -326,51 +289,11 @@ class Store:
         """A row of any kind that the table holds."""
         return reader_for(table, tuple(made.entity for made in table.bindings))(row)
 
-    def _reading(self, query: Query[R], count_only: bool = False) -> tuple[QueryItems, RowsReader]:
-        span = query.span
-        attributes, reader = self._shape(span.table, query.returns)
-        read = QueryItems(
-            self.schema(span.table),
-            span.pk,
-            span.index,
-            span.range,
-            span.backwards,
-            filter=span.filter,
-            attributes=None if count_only else attributes,
-            strong=query.strong,
-            count_only=count_only,
-        )
-        return read, reader
-
-    def _shape(self, table: Table, returns: tuple[type[Any], ...]) -> tuple[tuple[str, ...] | None, RowsReader]:
-        """What a query for these kinds asks for and how its rows are read, worked out once."""
-        known = self._shapes.get((table, returns))
-        if known is None:
-            known = self._shapes[table, returns] = (wanted_attributes(table, returns), rows_reader_for(table, returns))
-        return known
-
-    async def _rows(self, read: QueryItems, limit: int | None, start: dict[str, Any] | None) -> Rows:
-        step = replace(read, limit=limit, start=start)
-        return await self.retry(lambda: self.backend.query(step))
-
-    def _visible_rows(self, rows: Rows, reader: RowsReader) -> list[Any]:
-        found = reader(rows.rows)
-        return [each for each in found if self._visible(each)] if self._expiring else found
-
-    def _visible(self, found: Entity | View) -> bool:
-        if not self._expiring or not isinstance(found, Entity):
-            return True
-        field = binding_of(type(found)).ttl_field
-        if field is None:
-            return True
-        until = getattr(found, field)
-        return until is None or until > self.clock.now()
-
     def _entity(self, key: Key[E], row: Row | None) -> E | None:
         if row is None:
             return None
         entity = binding_of(key.entity).decode(row)
-        return entity if self._visible(entity) else None
+        return None if self._expiring and expired(entity, self.clock.now()) else entity
 
     async def _write(self, entity: type[Entity], write: Write) -> Written:
         try:

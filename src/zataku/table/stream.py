@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from zataku.table.backend import RawChange, Row
 from zataku.table.entity import Entity
+from zataku.table.values import KeyValue
 
 if TYPE_CHECKING:
     from zataku.table.design import Table
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Change(Struct, frozen=True):
-    """What happened to one item: its state before and after, as far as the stream's view holds them."""
+    """What happened to one item: its key attributes, and its state before and after as far as the stream holds them."""
 
     kind: Literal["INSERT", "MODIFY", "REMOVE"]
     at: float
@@ -21,6 +22,7 @@ class Change(Struct, frozen=True):
     new: Entity | None
     expired: bool
     position: str
+    keys: dict[str, KeyValue]
 
 
 class Stream:
@@ -43,15 +45,18 @@ class Stream:
 
     async def acknowledge(self, change: Change) -> None:
         """This change and all before it are done with."""
-        schema = self._store.schema(self._table)
-        await self._store.backend.acknowledge(schema, self._consumer, change.position)
+        store = self._store
+        schema = store.schema(self._table)
+        await store.retry(lambda: store.backend.acknowledge(schema, self._consumer, change.position), repeatable=True)
 
     async def forget(self) -> None:
         """Drop the consumer: the store keeps no changes for it any more."""
         await self._store.backend.forget(self._store.schema(self._table), self._consumer)
 
     def _change(self, raw: RawChange) -> Change:
-        return Change(raw.kind, raw.at, self._entity(raw.old), self._entity(raw.new), raw.expired, raw.position)
+        return Change(
+            raw.kind, raw.at, self._entity(raw.old), self._entity(raw.new), raw.expired, raw.position, raw.keys
+        )
 
     def _entity(self, row: Row | None) -> Entity | None:
         return None if row is None else self._store.read_row(self._table, row)

@@ -1,7 +1,7 @@
 """Key templates such as `GAME#{game_id}` and `MOVE#{turn_number:03d}`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -45,15 +45,34 @@ class Template:
         self.bare = len(self.parts) == 1 and bool(self.slots) and self.slots[0].width is None
         self._pattern = re.compile("".join(_as_pattern(part) for part in self.parts), re.DOTALL)
         # The key as a form to fill in, and what each of its places takes without a closer look.
+        self.rivals: tuple[Template, ...] = ()
         self._form = "".join(_as_form(part) for part in self.parts)
         self._places = tuple((slot.field, slot.largest, slot.stop, slot) for slot in self.slots)
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
 
+    def distinguish(self, others: Iterable["Template"]) -> None:
+        """Remember the templates of other items whose keys this one could imitate.
+
+        `GAME#{id}` can make whatever `GAME#{id}#TURN#{n}` makes when an id holds the separator; such an id is refused.
+        """
+        mine = self._sample
+        self.rivals = tuple(
+            other
+            for other in others
+            if other.text != self.text and self.matches(other._sample) and not other.matches(mine)
+        )
+
+    @property
+    def _sample(self) -> str:
+        parts = (part if isinstance(part, str) else "0" * (part.width or 1) for part in self.parts)
+        return "".join(parts)
+
     def render(self, value_of: Callable[[str], object]) -> str | None:
         """The key text, or None when a field is None: the item then stays out of the index."""
         filled: list[object] = []
+        add = filled.append
         for field, largest, stop, slot in self._places:
             value = value_of(field)
             if value is None:
@@ -63,8 +82,14 @@ class Template:
                 plain = type(value) is str and value and not (stop and stop in value)
             else:
                 plain = type(value) is int and 0 <= value <= largest
-            filled.append(value if plain else _rendered(slot, value, self.text))
-        return self._form % tuple(filled)
+            add(value if plain else _rendered(slot, value, self.text))
+        key = self._form % tuple(filled)
+        for rival in self.rivals:
+            if rival.matches(key):
+                raise BadKey(
+                    f"{key!r} from {self.text!r} could pass for a key of {rival.text!r}. Use values without separators."
+                )
+        return key
 
     def demand(self, value_of: Callable[[str], object], whose: str) -> str:
         """The key text; a missing field is an error."""

@@ -21,11 +21,12 @@ E = TypeVar("E", bound=Entity)
 class Transaction:
     """Collects writes inside `async with` and carries them out at its end, unless the block raised."""
 
-    def __init__(self, store: "Store", token: str | None) -> None:
+    def __init__(self, store: "Store", token: str | None, now: float) -> None:
         if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
             raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters.")
         self._store = store
         self._token = token
+        self._now = now
         self._writes: list[TransactWrite] = []
         self._bindings: list[Binding[Any]] = []
         self._open = False
@@ -43,7 +44,7 @@ class Transaction:
 
     def put(self, entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> None:
         """Write a whole item."""
-        made = writing.put(self._store.schema_of(type(entity)), entity, when, if_absent, self._store.clock.now())
+        made = writing.put(self._store.schema_of(type(entity)), entity, when, if_absent, self._now)
         self._add(type(entity), made)
 
     def save(self, entity: E, *, was: E) -> E:
@@ -58,7 +59,7 @@ class Transaction:
 
     def update(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> None:
         """Change parts of an item that is there."""
-        made = writing.update(self._store.schema_of(key.entity), key, edits, when, self._store.clock.now())
+        made = writing.update(self._store.schema_of(key.entity), key, edits, when, self._now)
         self._add(key.entity, made)
 
     def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> None:
@@ -67,11 +68,11 @@ class Transaction:
 
     def check(self, key: Key[E], when: Condition[E] | None = None) -> None:
         """Demand that an item is there, and a condition of it, without writing it."""
-        self._add(key.entity, writing.check(self._store.schema_of(key.entity), key, when, self._store.clock.now()))
+        self._add(key.entity, writing.check(self._store.schema_of(key.entity), key, when, self._now))
 
     def check_absent(self, key: Key[E]) -> None:
         """Demand that an item is not there."""
-        self._add(key.entity, writing.check_absent(self._store.schema_of(key.entity), key, self._store.clock.now()))
+        self._add(key.entity, writing.check_absent(self._store.schema_of(key.entity), key, self._now))
 
     def _add(self, entity: type[Entity], write: TransactWrite) -> None:
         if not self._open:

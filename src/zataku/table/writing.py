@@ -34,8 +34,12 @@ def alive(schema: TableSchema, now: float) -> ex.Expression:
     there = ex.Exists((schema.pk.name,))
     if schema.ttl is None:
         return there
-    expired = ex.Compare(ex.Attribute((schema.ttl,)), "<=", ex.Literally(int(now)))
-    return ex.All((there, ex.Not(expired)))
+    return ex.All((there, unexpired(schema.ttl, now)))
+
+
+def unexpired(ttl: str, now: float) -> ex.Expression:
+    """The item's time has not passed, or it has none."""
+    return ex.Not(ex.Compare(ex.Attribute((ttl,)), "<=", ex.Literally(int(now))))
 
 
 def item_key(key: Key[Any]) -> ItemKey:

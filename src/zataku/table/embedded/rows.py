@@ -6,9 +6,8 @@ from decimal import Decimal
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import TablePart
 from zataku.table.errors import ItemTooLarge, WrongType
-from zataku.table.evaluate import equal
 from zataku.table.limits import ITEM_BYTES
-from zataku.table.packed import pack, unpack
+from zataku.table.packed import pack
 from zataku.table.values import Item, normalised, size_of
 
 _LARGEST_SECOND = 2**62
@@ -84,11 +83,3 @@ def expiry(ttl: str | None, item: Item) -> int | None:
     if type(value) is not int and type(value) is not Decimal:
         return None
     return math.ceil(value) if abs(value) < _LARGEST_SECOND else None
-
-
-def same(old: bytes, new: NewRow) -> bool:
-    """True when the item says what it said before, in whatever order its attributes stand."""
-    if old == new.packed:
-        return True
-    # The same content packs to the same length, so most differing items need no closer look.
-    return len(old) == len(new.packed) and equal(unpack(old), new.item)

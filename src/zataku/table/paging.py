@@ -1,0 +1,144 @@
+"""Queries carried out: pages with cursors, whole walks, counts."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zataku.clock import Clock
+from zataku.table import cursor as cursors
+from zataku.table import expression as ex
+from zataku.table.backend import Backend, Position, QueryItems, Rows
+from zataku.table.design import Table
+from zataku.table.entity import Entity, View
+from zataku.table.errors import BadInput
+from zataku.table.pattern import Query, Span
+from zataku.table.reading import RowsReader, attributes_of, expired, rows_reader_for
+from zataku.table.retry import Retry
+from zataku.table.schema import TableSchema
+from zataku.table.writing import unexpired
+
+R = TypeVar("R", bound=Entity | View)
+
+# With a filter, a page may need several reads; past this many it is handed out short, with a cursor.
+_READS_PER_PAGE = 10
+
+
+class Page(Generic[R]):
+    """Some results of a query; `cursor` leads to the next ones and is None at the end."""
+
+    __slots__ = ("cursor", "items")
+
+    def __init__(self, items: list[R], cursor: str | None) -> None:
+        self.items = items
+        self.cursor = cursor
+
+
+class _Shape(Struct, frozen=True):
+    """What a query for some kinds asks for and how its rows are read, worked out once."""
+
+    attributes: tuple[str, ...] | None
+    read: RowsReader
+    whole: bool
+
+
+class Paging:
+    """Reads what access patterns ask for."""
+
+    def __init__(
+        self, backend: Backend, retry: Retry, clock: Clock, secret: bytes, schema: Callable[[Table], TableSchema]
+    ) -> None:
+        self._backend = backend
+        self._retry = retry
+        self._clock = clock
+        self._secret = secret
+        self._schema = schema
+        self._shapes: dict[tuple[Table, str | None, tuple[type[Any], ...]], _Shape] = {}
+
+    async def page(self, query: Query[R], limit: int, after: str | None) -> Page[R]:
+        """The next results after a cursor."""
+        if limit < 1:
+            raise BadInput("A page holds at least one item. Ask for a limit of 1 or more.")
+        read = self._query(query, count_only=False)
+        fingerprint = read.table.name.encode() + query.fingerprint() if after is not None else b""
+        start = None if after is None else cursors.read(after, fingerprint, self._secret)
+        items: list[R] = []
+        for _ in range(_READS_PER_PAGE):
+            rows = await self._rows(read, limit - len(items), start)
+            items.extend(self._visible(query, rows))
+            start = rows.resume
+            if start is None or len(items) >= limit:
+                break
+        if start is None:
+            return Page(items, None)
+        fingerprint = fingerprint or read.table.name.encode() + query.fingerprint()
+        return Page(items, cursors.sign(start, fingerprint, self._secret))
+
+    async def each(self, query: Query[R]) -> AsyncIterator[R]:
+        """All results, a page at a time."""
+        read, start = self._query(query, count_only=False), None
+        while True:
+            rows = await self._rows(read, None, start)
+            for found in self._visible(query, rows):
+                yield found
+            start = rows.resume
+            if start is None:
+                return
+
+    async def count(self, query: Query[R]) -> int:
+        """How many results there are."""
+        read, total, start = self._query(query, count_only=True), 0, None
+        while True:
+            rows = await self._rows(read, None, start)
+            total += rows.count
+            start = rows.resume
+            if start is None:
+                return total
+
+    def _query(self, query: Query[R], count_only: bool) -> QueryItems:
+        span, shape = query.span, self._shape(query)
+        condition = span.filter
+        if count_only or not shape.whole:
+            # A view may lack the attribute that says when its item ends, so the store is asked to leave those out.
+            condition = ex.both(condition, self._unexpired(span))
+        return QueryItems(
+            self._schema(span.table),
+            span.pk,
+            span.index,
+            span.range,
+            span.backwards,
+            filter=condition,
+            attributes=None if count_only else shape.attributes,
+            strong=query.strong,
+            count_only=count_only,
+        )
+
+    def _unexpired(self, span: Span) -> ex.Expression | None:
+        ttl = span.table.ttl
+        place = span.index or span.table
+        # A filter may not name a key of what it filters.
+        if ttl is None or ttl in {key.name for key in place.keys}:
+            return None
+        return unexpired(ttl, self._clock.now())
+
+    def _shape(self, query: Query[R]) -> _Shape:
+        span = query.span
+        place = (span.table, None if span.index is None else span.index.name, query.returns)
+        known = self._shapes.get(place)
+        if known is None:
+            whole = all(issubclass(kind, Entity) for kind in query.returns)
+            attributes = attributes_of(span.table, span.index, query.returns)
+            known = self._shapes[place] = _Shape(attributes, rows_reader_for(span.table, query.returns), whole)
+        return known
+
+    async def _rows(self, read: QueryItems, limit: int | None, start: Position | None) -> Rows:
+        step = replace(read, limit=limit, start=start)
+        return await self._retry(lambda: self._backend.query(step))
+
+    def _visible(self, query: Query[R], rows: Rows) -> list[R]:
+        found = self._shape(query).read(rows.rows)
+        if query.span.table.ttl is None:
+            return found
+        now = self._clock.now()
+        return [each for each in found if not expired(each, now)]
