@@ -31,7 +31,7 @@ def content_of(items: list[Entity]) -> Content:
         items=list(items),
         by_owner={owner: [it for it in cells if it.owner == owner] for owner in OWNERS},
         by_value={shelf: [it for it in cells if it.shelf == shelf] for shelf in SHELVES},
-        changes=[Change("INSERT", 0.0, None, item, False, str(at)) for at, item in enumerate(items)],
+        changes=[Change("INSERT", 0.0, None, item, False, str(at), {}) for at, item in enumerate(items)],
     )
 
 
@@ -139,7 +139,7 @@ def test_an_index_that_differs_is_seen(damage: Callable[[Content], object], said
         pytest.param(lambda told: told.pop(), "another story of ('tally',)", id="a record missing at the end"),
         pytest.param(lambda told: told.pop(0), "another story of ('put', 'c0')", id="a record missing at the start"),
         pytest.param(
-            lambda told: told.append(Change("REMOVE", 0.0, cell("put", 5), None, False, "99")),
+            lambda told: told.append(Change("REMOVE", 0.0, cell("put", 5), None, False, "99", {})),
             "another story of ('put', 'c0')",
             id="a change that never happened",
         ),
@@ -158,7 +158,7 @@ def test_a_replay_goes_on_from_round_to_round():
     replay, history = Replay(), history_of()
     assert problems(history, replay, content_of(ITEMS)) == []
     later = content_of([cell("put", 6), *ITEMS[1:]])
-    later.changes = [Change("MODIFY", 0.0, cell("put", 5), cell("put", 6), False, "100")]
+    later.changes = [Change("MODIFY", 0.0, cell("put", 5), cell("put", 6), False, "100", {})]
     history.hear(["try", "put/c0", 6])
     assert problems(history, replay, later) == []
     history.settle(later)

@@ -12,12 +12,14 @@ from zataku.table.embedded import layout
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.faults import damaged, judged
 from zataku.table.embedded.lock import FileLock
+from zataku.table.embedded.recent import Recent
 from zataku.table.embedded.sqlite import Connection
 from zataku.table.embedded.watermark import Watermark
 from zataku.table.errors import BadInput, SchemaRefused, StoreClosed, StoreDamaged
 
 CHECKSUM_VFS = "cksmvfs"
 _CACHE_KIB = 32 * 1024
+_WRITER_CACHE_KIB = 8 * 1024
 _SMALL_CACHE_KIB = 2 * 1024
 _BUSY_MILLISECONDS = 5_000
 _registering = Lock()
@@ -59,6 +61,7 @@ class Database:
         self.commits = 0
         self.sequence = 0
         self.secret = b""
+        self.recent = Recent()
         self._accept_loss = accept_loss
         self._lock = FileLock(path)
         self._mark: Watermark | None = None
@@ -81,7 +84,7 @@ class Database:
         mark = self.mark.read()
         self._refuse_missing(mark)
         try:
-            connection = connect(self.path, writable=True, cache=_CACHE_KIB)
+            connection = connect(self.path, writable=True, cache=_WRITER_CACHE_KIB)
         except apsw.Error as error:
             raise self.judge(error) from error
         try:

@@ -109,6 +109,7 @@ class Engine:
 
     def _swap(self, ready: Path) -> None:
         database = self.database
+        database.recent.clear()
         self.writer.pause()
         try:
             database.empty_log()

@@ -4,10 +4,12 @@ from typing import Any, Final
 
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
+from zataku.table.embedded.recent import Place
 from zataku.table.embedded.rows import NewRow
 from zataku.table.embedded.sqlite import Connection
 from zataku.table.evaluate import equal
 from zataku.table.packed import pack, unpack
+from zataku.table.schema import IndexSchema
 from zataku.table.values import Item
 
 INSERT, MODIFY, REMOVE = 0, 1, 2
@@ -54,6 +56,8 @@ class Group:
         self.now = now
         self.sequence = sequence
         self.changed = False
+        # The new state of every item that changes, None for one that goes.
+        self.states: dict[Place, bytes | None] = {}
         self.streams: dict[int, tuple[TablePart, list[tuple[Any, ...]]]] = {}
 
     def row(self, sql: str, *bindings: Any) -> tuple[Any, ...] | None:
@@ -89,11 +93,14 @@ class Group:
             execute(part.update, (new.size, new.expires, new.packed, old.id))
             self._reindex(part, old, new)
         self.changed = True
+        self.states[part.schema.name, new.pk, new.sk] = new.packed
         if part.schema.stream is not None:
             self._note(part, INSERT if old is None else MODIFY, old, new, False)
 
     def _reindex(self, part: TablePart, old: Found, new: NewRow) -> None:
         for index, key in zip(part.indexes, new.index_keys, strict=True):
+            if index.state.status == "active" and _unmoved(index.schema, old.item, new.item):
+                continue
             before = keys.of_index_if_fit(index.schema, old.item)
             if before != key:
                 if before is not None:
@@ -112,6 +119,7 @@ class Group:
             if key is not None:
                 self.cursor.execute(index.delete, (*key, pk, sk))
         self.changed = True
+        self.states[part.schema.name, pk, sk] = None
         if part.schema.stream is not None:
             self._note(part, REMOVE, old, None, expired)
 
@@ -135,3 +143,13 @@ class Group:
         """Write what was noted for the streams; the last thing before the commit."""
         for part, records in self.streams.values():
             self.cursor.executemany(part.log_insert, records)
+
+
+def _unmoved(index: IndexSchema, old: Item, new: Item) -> bool:
+    """True when the key attributes of an index say the same before and after: most updates touch no index."""
+    for key in index.keys:
+        before, after = old.get(key.name), new.get(key.name)
+        # True equals 1 in Python, but only one of them can be a key.
+        if type(before) is not type(after) or before != after:
+            return False
+    return True

@@ -21,6 +21,7 @@ Result = TypeVar("Result")
 
 MOST_WAITING = 4096
 GROUP_CALLS = 512
+_TOGETHER = 64
 GROUP_BYTES = 8 * 1024 * 1024
 
 
@@ -53,16 +54,38 @@ class Line(Generic[Desk]):
         self._most = most
         self._queue: SimpleQueue[Call[Desk] | None] = SimpleQueue()
         self._held: Call[Desk] | None = None
+        self._coming: dict[asyncio.AbstractEventLoop, list[Call[Desk]]] = {}
         self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
         self._gate = Lock()
         self._refusal: TableError | None = None
 
     def submit(self, work: Callable[[Desk], Result], weight: int = 0, alone: bool = False) -> "asyncio.Future[Result]":
         """Join the line; the future is answered when the work is done."""
+        if self._refusal is not None:
+            raise again(self._refusal)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
-        self._join(Call(work, loop, future, weight, alone))
+        call = Call(work, loop, future, weight, alone)
+        # Those who call in the same turn of a loop join together, at its end. Woken by the first of them, the thread
+        # would commit for that one alone, and would fight the loop for Python's lock over all the others.
+        coming = self._coming.get(loop)
+        if coming is None:
+            self._coming[loop] = [call]
+            loop.call_soon(self._join_together, loop)
+        else:
+            coming.append(call)
+            if len(coming) >= _TOGETHER:
+                self._join_together(loop)
         return future
+
+    def _join_together(self, loop: asyncio.AbstractEventLoop) -> None:
+        calls = self._coming.pop(loop, ())
+        try:
+            self._join(*calls)
+        except TableError as refusal:
+            for call in calls:
+                call.error = again(refusal)
+            _settle(calls)
 
     def post(self, work: Callable[[Desk], Result]) -> "Future[Result]":
         """Join the line from a thread without event loop, for work that runs alone."""
@@ -70,12 +93,13 @@ class Line(Generic[Desk]):
         self._join(Call(work, None, future, 0, True))
         return future
 
-    def _join(self, call: Call[Desk]) -> None:
+    def _join(self, *calls: Call[Desk]) -> None:
         # Without the gate a call could slip in behind the end of the line and wait for ever.
         with self._gate:
             if self._refusal is not None:
                 raise again(self._refusal)
-            self._queue.put(call)
+            for call in calls:
+                self._queue.put(call)
 
     @property
     def crowded(self) -> bool:
@@ -201,7 +225,7 @@ def _on(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], argument
         pass
 
 
-def _settle(calls: list[Call[Any]]) -> None:
+def _settle(calls: Iterable[Call[Any]]) -> None:
     for call in calls:
         future = call.future
         if future.done():

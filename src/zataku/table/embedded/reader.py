@@ -31,11 +31,17 @@ class ReadDesk:
         self._since = 0.0
         self._commits = 0
         self._as_of: Catalog | None = None
+        # When the read transaction was begun, as the recent items count.
+        self.moment: int | None = None
 
     @property
     def catalog(self) -> Catalog:
         """The tables as they are now."""
         return self._database.catalog
+
+    def keep(self, table: str, pk: bytes, sk: bytes, packed: bytes) -> None:
+        """Remember an item that was just read."""
+        self._database.recent.fill((table, pk, sk), packed, self.moment)
 
     def own_cursor(self, lagging: bool) -> Cursor:
         """A cursor that the read may close."""
@@ -145,6 +151,7 @@ class Reader:
 
     def _within_transaction(self, calls: list[Call[ReadDesk]]) -> None:
         connection = self._desk.connection
+        self._desk.moment = self._database.recent.moment
         connection.execute("BEGIN")
         for call in calls:
             self._attempt(call)

@@ -7,6 +7,7 @@ from zataku.table.backend import GetItem, Row
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.recent import Recent
 from zataku.table.errors import BadInput, SameItemTwice, TooManyItems, TransactionTooLarge
 from zataku.table.limits import BATCH_GETS, TRANSACTION_BYTES
 from zataku.table.packed import unpack
@@ -31,7 +32,14 @@ class Lookup(NamedTuple):
         if not rows:
             return None
         packed: bytes = rows[0][0]
+        if not lagging:
+            desk.keep(table, pk, sk, packed)
         return packed if attributes is None else trimmed(packed, attributes)
+
+    def recalled(self, recent: Recent) -> Row | None:
+        """The item, if it was read or written lately."""
+        packed = None if self.lagging else recent.get(self[:3])
+        return packed if packed is None or self.attributes is None else trimmed(packed, self.attributes)
 
     def sized(self, desk: ReadDesk) -> tuple[Row | None, int]:
         """Read it and say how large it is."""

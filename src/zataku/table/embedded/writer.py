@@ -155,8 +155,20 @@ class Writer:
         group.finish()
         commits = database.commits + 1
         group.cursor.execute("UPDATE state SET commits = ?, sequence = ?", (commits, group.sequence))
+        database.recent.changing(group.states)
         try:
-            self._database.connection.execute("COMMIT")
+            self._make_lasting(group, commits)
+        except BaseException:
+            database.recent.changed()
+            raise
+        database.recent.changed(group.states.items())
+        if group.streams:
+            self.logged({part.schema.name for part, _ in group.streams.values()})
+
+    def _make_lasting(self, group: Group, commits: int) -> None:
+        database = self._database
+        try:
+            database.connection.execute("COMMIT")
         except apsw.IOError as error:
             if is_full(error):
                 raise
@@ -168,8 +180,6 @@ class Writer:
             database.mark.write(commits)
         except OSError as error:
             self._lose_faith(error)
-        if group.streams:
-            self.logged({part.schema.name for part, _ in group.streams.values()})
 
     def _lose_faith(self, error: Exception) -> NoReturn:
         """The disk refused to confirm a commit. What it holds is unknown, and asking it again proves nothing."""
