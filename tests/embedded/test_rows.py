@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zataku.table.embedded.rows import measured
+from zataku.table.embedded.rows import Before, measured, remeasured
 from zataku.table.values import item_size, normalised
 
 numbers = st.integers(-(10**37), 10**37) | st.integers(-20, 200).map(lambda n: n * 100) | st.floats(-1e9, 1e9, width=32)
@@ -17,3 +17,15 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.di
 def test_an_item_is_measured_as_the_rules_say(item: dict) -> None:
     stored = normalised(item)
     assert measured(item) == (stored, item_size(stored))
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdé"), values, max_size=5),
+    st.dictionaries(st.sampled_from("abcdé"), values, max_size=3),
+    st.frozensets(st.sampled_from("abcdé"), max_size=2),
+)
+def test_an_updated_item_is_measured_by_what_changed(old: dict, new: dict, gone: frozenset[str]) -> None:
+    stored, size = measured(old)
+    after = {name: value for name, value in (stored | new).items() if name not in gone}
+    before = Before(stored, size, b"", b"", frozenset(new) | gone)
+    assert remeasured(after, before) == measured(after)

@@ -121,16 +121,11 @@ class Query(Generic[R]):
     def fingerprint(self) -> bytes:
         """Bytes that differ between any two queries, the same in every process."""
         span = self.span
-        parts = (
-            self.name,
-            span.table.name,
-            span.index.name if span.index else None,
-            span.pk,
-            span.range,
-            span.backwards,
-            span.filter,
-        )
-        return repr(msgspec.to_builtins(parts, builtin_types=(bytes, Decimal), order="sorted")).encode()
+        stretch = None if span.range is None else (span.range.sign, span.range.low, span.range.high)
+        place = (self.name, span.table.name, span.index and span.index.name, span.pk, stretch, span.backwards)
+        # Only a filter can hold sets, whose own order differs between processes.
+        condition = span.filter and msgspec.to_builtins(span.filter, builtin_types=(bytes, Decimal), order="sorted")
+        return repr((place, condition)).encode("utf-8", "surrogatepass")
 
 
 class PatternFacts(Struct, frozen=True):

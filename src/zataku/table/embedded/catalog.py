@@ -49,7 +49,7 @@ class TablePart:
         self.items = items = layout.items(number)
         self.log = log = layout.log(number)
         self.get = f"SELECT item, size FROM {items} WHERE pk = ? AND sk = ?"
-        self.look = f"SELECT id, item FROM {items} WHERE pk = ? AND sk = ?"
+        self.look = f"SELECT id, item, size FROM {items} WHERE pk = ? AND sk = ?"
         self.insert = f"INSERT INTO {items} (pk, sk, size, expires, item) VALUES (?, ?, ?, ?, ?)"
         self.update = f"UPDATE {items} SET size = ?, expires = ?, item = ? WHERE id = ?"
         self.delete = f"DELETE FROM {items} WHERE id = ?"

@@ -20,11 +20,12 @@ _KEEPS_NEW: Final = {"NEW_IMAGE", "NEW_AND_OLD_IMAGES"}
 class Found:
     """An item that lies in the file."""
 
-    __slots__ = ("_item", "id", "packed")
+    __slots__ = ("_item", "id", "packed", "size")
 
-    def __init__(self, row_id: int, packed: bytes) -> None:
+    def __init__(self, row_id: int, packed: bytes, size: int) -> None:
         self.id = row_id
         self.packed = packed
+        self.size = size
         self._item: Item | None = None
 
     @property

@@ -1,5 +1,6 @@
 """Reading pages: one partition in the order of its sort key, or a whole table in portions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from zataku.table.backend import Position, QueryItems, Row, Rows, ScanItems
@@ -17,6 +18,8 @@ from zataku.table.schema import IndexSchema
 from zataku.table.values import Item
 
 _NO_LIMIT = -1
+# So many rows are fetched in one go, which is quicker than one by one; more might be far too many bytes.
+_FEW = 64
 
 
 class Page:
@@ -52,7 +55,9 @@ class Page:
         part = desk.catalog.part(self._table)
         limit = self._limit
         sql = self._way.sql(part, None if self._index is None else part.ready_index(self._index))
-        found, size = _fetched(desk, self._lagging, sql, (*self._way.bindings, _NO_LIMIT if limit is None else limit))
+        few = limit is not None and limit <= _FEW
+        bindings = (*self._way.bindings, _NO_LIMIT if limit is None else limit)
+        found, size = _fetched(desk, self._lagging, sql, bindings, few)
         resume: Position | None = None
         if found and (size > PAGE_BYTES or len(found) == limit):
             resume = keys.position(part.schema, self._index, unpack(found[-1]))
@@ -73,17 +78,30 @@ class Page:
         return rows
 
 
-def _fetched(desk: ReadDesk, lagging: bool, sql: str, bindings: tuple[Any, ...]) -> tuple[list[bytes], int]:
+def _fetched(desk: ReadDesk, lagging: bool, sql: str, bindings: tuple[Any, ...], few: bool) -> tuple[list[bytes], int]:
     cursor = desk.own_cursor(lagging)
     cursor.execute(sql, bindings)
+    if few:
+        rows = cursor.fetchall()
+        size = sum([weight for _, weight in rows])
+        if size <= PAGE_BYTES:
+            return [item for item, _ in rows], size
+        return _cut(rows)
+    found, size = _cut(cursor)
+    if size > PAGE_BYTES:
+        # A statement left half read would keep the transaction's snapshot.
+        cursor.close(True)
+    return found, size
+
+
+def _cut(rows: Iterable[tuple[Any, ...]]) -> tuple[list[bytes], int]:
+    """As many rows as a page holds: up to and including the one that makes it too large."""
     found: list[bytes] = []
     size = 0
-    for item, weight in cursor:
+    for item, weight in rows:
         found.append(item)
         size += weight
         if size > PAGE_BYTES:
-            # A statement left half read would keep the transaction's snapshot.
-            cursor.close(True)
             break
     return found, size
 

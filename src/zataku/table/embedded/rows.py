@@ -2,6 +2,7 @@
 
 import math
 from decimal import Decimal
+from typing import NamedTuple
 
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import TablePart
@@ -14,21 +15,31 @@ _LARGEST_SECOND = 2**62
 _SHORT = 10**18
 
 
+class Before(NamedTuple):
+    """What is known of an item that is being updated: what lay there, and which attributes the update names."""
+
+    item: Item
+    size: int
+    pk: bytes
+    sk: bytes
+    named: frozenset[str | int]
+
+
 class NewRow:
     """An item as it will lie in the file of one table part."""
 
     __slots__ = ("expires", "index_keys", "item", "packed", "part", "pk", "size", "sk")
 
-    def __init__(self, part: TablePart, given: Item) -> None:
+    def __init__(self, part: TablePart, given: Item, before: Before | None = None) -> None:
         table = part.schema
         try:
-            item, self.size = measured(given)
+            item, self.size = measured(given) if before is None else remeasured(given, before)
             self.packed = pack(item)
         except UnicodeEncodeError:
             raise WrongType("The item holds half a character (a lone surrogate). Give it whole characters.") from None
         self.part = part
         self.item = item
-        self.pk, self.sk = keys.of_item(table, item)
+        self.pk, self.sk = keys.of_item(table, item) if before is None else (before.pk, before.sk)
         self.index_keys = [keys.of_index(index.schema, item) for index in part.indexes]
         if self.size > ITEM_BYTES:
             raise ItemTooLarge(
@@ -64,6 +75,14 @@ def measured(given: Item) -> tuple[Item, int]:
             size += size_of(value)
         item[name] = value
     return item, size
+
+
+def remeasured(given: Item, before: Before) -> tuple[Item, int]:
+    """As `measured`, for an item of which only the named attributes can differ from what lay there in stored form."""
+    touched = [name for name in before.named if isinstance(name, str)]
+    _, gone = measured({name: before.item[name] for name in touched if name in before.item})
+    new, come = measured({name: given[name] for name in touched if name in given})
+    return given | new, before.size - gone + come
 
 
 def _size_of_whole(value: int) -> int:

@@ -16,13 +16,13 @@ def sweep(table: str, now: float, limit: int, group: Group) -> tuple[int, bool]:
     part = group.catalog.part(table)
     most = min(limit, PORTION)
     sql = (
-        f"SELECT id, pk, sk, expires, item FROM {part.items} "
+        f"SELECT id, pk, sk, expires, item, size FROM {part.items} "
         "WHERE expires IS NOT NULL AND expires <= ? AND expires > ? ORDER BY expires LIMIT ?"
     )
     found = group.rows(sql, int(now), int(now) - _TOO_LONG_AGO, most)
     deleted = 0
-    for row_id, pk, sk, expires, packed in found:
-        old = Found(row_id, packed)
+    for row_id, pk, sk, expires, packed, size in found:
+        old = Found(row_id, packed, size)
         truly = expiry(part.schema.ttl, old.item)
         if truly != expires:
             # The column still follows the TTL attribute of yesterday.

@@ -7,7 +7,7 @@ from zataku.table.apply import applied
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.group import Found, Group
-from zataku.table.embedded.rows import NewRow
+from zataku.table.embedded.rows import Before, NewRow
 from zataku.table.errors import BadUpdate, ConditionFailed, WrongType
 from zataku.table.evaluate import check_expression, holds
 from zataku.table.expression import Expression
@@ -77,7 +77,7 @@ def decided(group: Group, prepared: Prepared) -> Decision:
     if row is not None:
         return Decision(part, pk, sk, found, row.fitted(part))
     if isinstance(write, backend.UpdateItem):
-        return Decision(part, pk, sk, found, _updated(part, write, found))
+        return Decision(part, pk, sk, found, _updated(part, prepared, write, found))
     return Decision(part, pk, sk, found, None, isinstance(write, backend.CheckItem))
 
 
@@ -90,10 +90,13 @@ def _demand(condition: Expression, found: Found | None) -> None:
         )
 
 
-def _updated(part: TablePart, write: backend.UpdateItem, found: Found | None) -> NewRow:
-    before = keys.key_item(part.schema, write.key) if found is None else found.item
+def _updated(part: TablePart, prepared: Prepared, write: backend.UpdateItem, found: Found | None) -> NewRow:
     try:
-        return NewRow(part, applied(write.actions, before))
+        if found is None:
+            return NewRow(part, applied(write.actions, keys.key_item(part.schema, write.key)))
+        named = frozenset(action.route[0] for action in write.actions)
+        before = Before(found.item, found.size, prepared.pk, prepared.sk, named)
+        return NewRow(part, applied(write.actions, found.item), before)
     except TypeError as error:
         raise WrongType(f"The update mixes values that do not go together: {error}") from error
 
