@@ -167,7 +167,7 @@ class Backend(Protocol):
         ...
 
     async def get(self, read: GetItem) -> Row | None:
-        """TransactGet's little brother: one item or None."""
+        """One item, or None."""
         ...
 
     async def query(self, read: QueryItems) -> Rows:
