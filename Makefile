@@ -38,7 +38,7 @@ system: ## Install missing Debian packages (as root), or say which are missing
 serve: $(SERVE_STAMP) ## Start Zataku (HOST, PORT, DATA can be set)
 	@exec $(BIN)/zataku serve --host $(HOST) --port $(PORT) --data $(DATA)
 
-test: check ## Run every check and every test
+test: check $(PEERS_STAMP) ## Run every check and every test
 	$(BIN)/pytest -n $(WORKERS)
 
 check: $(DEV_STAMP) ## Lint, formatting, types and the direction of imports
@@ -54,7 +54,7 @@ fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
 	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)
 
-peers: $(PEERS_STAMP) ## Install the programs that the benchmarks measure against
+peers: $(PEERS_STAMP) ## Install the programs that tests and benchmarks measure against
 
 bench: bench-store bench-layout ## Run every benchmark
 

@@ -11,5 +11,5 @@ compile() {
 
 compile "$@" pyproject.toml requirements/build.in -o requirements/runtime.txt
 # Constrained, so that what is tested is what is served.
-compile "$@" pyproject.toml requirements/build.in requirements/dev.in -c requirements/runtime.txt -o requirements/dev.txt
+compile "$@" --all-extras pyproject.toml requirements/build.in requirements/dev.in -c requirements/runtime.txt -o requirements/dev.txt
 compile "$@" requirements/node.in -c requirements/dev.txt -o requirements/node.txt

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the benchmarks measure against, exactly as peers/package-lock.json says.
+# Installs what tests and benchmarks measure against, exactly as peers/package-lock.json says.
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 cd "$root/peers"

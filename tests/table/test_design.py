@@ -3,7 +3,7 @@
 import pytest
 
 from tests.table.boardgame import Game, Move, board, library, rooms
-from zataku.table import KEYS_ONLY, DesignError, Entity, Table, View, binary, include, number
+from zataku.table import KEYS_ONLY, DesignError, Entity, Provisioned, Table, View, binary, include, number
 from zataku.table.design import needs
 from zataku.table.schema import IndexSchema, KeyAttribute
 
@@ -20,13 +20,25 @@ def test_the_schema_has_everything_the_design_says() -> None:
     assert schema.indexes[3].local
 
 
+def test_a_table_is_protected_where_its_items_are_retained() -> None:
+    table = Table("T", deletion={"prod": "Retain", "stage": "Retain"})
+    assert [table.schema(env).protected for env in ("prod", "stage", "dev")] == [True, True, False]
+    assert Table("U").schema("prod").protected
+
+
 def test_settings_reach_the_schema() -> None:
     schema = Table(
-        "T", pk=binary("b"), sk=number("n"), billing="PROVISIONED", recovery=True, encryption=False, stream="KEYS_ONLY"
+        "T",
+        pk=binary("b"),
+        sk=number("n"),
+        capacity=Provisioned(5, 2),
+        recovery=True,
+        encryption=False,
+        stream="KEYS_ONLY",
     ).schema()
     assert (schema.pk.type, schema.sk.type if schema.sk else None) == ("B", "N")
-    assert (schema.billing, schema.recovery, schema.encryption, schema.stream) == (
-        "PROVISIONED",
+    assert (schema.capacity, schema.recovery, schema.encryption, schema.stream) == (
+        Provisioned(5, 2),
         True,
         False,
         "KEYS_ONLY",

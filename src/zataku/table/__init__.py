@@ -1,6 +1,7 @@
 """A single-table DynamoDB design as code, and the stores that run it. Knows nothing of games."""
 
 from zataku.table.backend import Backend, IndexState
+from zataku.table.bill import Bill
 from zataku.table.design import NEW_AND_OLD, Index, Table, Waiver, binary, number
 from zataku.table.entity import Entity, InKey, Key, Nullable, View, derived
 from zataku.table.errors import (
@@ -17,6 +18,7 @@ from zataku.table.errors import (
     ItemUnreadable,
     LacksCapability,
     MissingKeyField,
+    NotGranted,
     Reason,
     ResultUnknown,
     SameItemTwice,
@@ -25,6 +27,7 @@ from zataku.table.errors import (
     StoreClosed,
     StoreDamaged,
     StoreFull,
+    StoreUnreachable,
     StrongReadRefused,
     TableError,
     Throttled,
@@ -35,11 +38,12 @@ from zataku.table.errors import (
     UnknownAttribute,
     WrongType,
 )
+from zataku.table.meter import Meter, Usage
 from zataku.table.opening import open_embedded
 from zataku.table.paging import Page
 from zataku.table.path import Condition, Edit, Path, path, some
 from zataku.table.pattern import Query, Span
-from zataku.table.schema import ALL, KEYS_ONLY, Projection, include
+from zataku.table.schema import ALL, KEYS_ONLY, OnDemand, Projection, Provisioned, include
 from zataku.table.store import Store
 from zataku.table.stream import Change, Stream
 from zataku.table.transaction import Transaction
@@ -54,6 +58,7 @@ __all__ = [
     "BadKey",
     "BadNumber",
     "BadUpdate",
+    "Bill",
     "Change",
     "Condition",
     "ConditionFailed",
@@ -69,11 +74,15 @@ __all__ = [
     "ItemUnreadable",
     "Key",
     "LacksCapability",
+    "Meter",
     "MissingKeyField",
+    "NotGranted",
     "Nullable",
+    "OnDemand",
     "Page",
     "Path",
     "Projection",
+    "Provisioned",
     "Query",
     "Reason",
     "ResultUnknown",
@@ -85,6 +94,7 @@ __all__ = [
     "StoreClosed",
     "StoreDamaged",
     "StoreFull",
+    "StoreUnreachable",
     "Stream",
     "StrongReadRefused",
     "Table",
@@ -96,6 +106,7 @@ __all__ = [
     "TransactionCancelled",
     "TransactionTooLarge",
     "UnknownAttribute",
+    "Usage",
     "View",
     "Waiver",
     "WrongType",

@@ -5,12 +5,13 @@ raises the errors of `zataku.table.errors`. What every operation promises is wri
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from zataku.table.bill import Bill
 from zataku.table.expression import Action, Expression
+from zataku.table.meter import Usage
 from zataku.table.schema import IndexSchema, TableSchema
 from zataku.table.values import Item, KeyValue
 
@@ -150,8 +151,17 @@ class IndexState(Struct):
     total: int = 0
 
 
+class Size(Struct):
+    """How much lies in a table (`index` None) or one of its indexes, by DynamoDB's count of bytes."""
+
+    table: str
+    index: str | None
+    items: int
+    bytes: int
+
+
 class Backend(Protocol):
-    """A place that keeps items."""
+    """A place that keeps items. Calls add the units they use to the bill they are given."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -166,35 +176,41 @@ class Backend(Protocol):
         """Finish what was accepted, then let go of the store. Safe to call twice."""
         ...
 
-    async def get(self, read: GetItem) -> Row | None:
+    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
         """One item, or None."""
         ...
 
-    async def query(self, read: QueryItems) -> Rows:
+    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
         """One page of a partition."""
         ...
 
-    async def scan(self, read: ScanItems) -> Rows:
+    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
         """One page of a table."""
         ...
 
-    async def batch_get(self, reads: Sequence[GetItem]) -> list[Row | Literal["unprocessed"] | None]:
+    async def batch_get(
+        self, reads: Sequence[GetItem], bill: Bill | None = None
+    ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items, each by itself; any of them may come back unprocessed."""
         ...
 
-    async def snapshot(self, reads: Sequence[GetItem]) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         ...
 
-    async def write(self, write: Write) -> Written:
+    async def write(self, write: Write, bill: Bill | None = None) -> Written:
         """One conditional write, durable when this returns."""
         ...
 
-    async def batch_write(self, writes: Sequence[PutItem | DeleteItem]) -> list[PutItem | DeleteItem]:
+    async def batch_write(
+        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+    ) -> list[PutItem | DeleteItem]:
         """At most 25 unconditional writes, each by itself; returns those that were not processed."""
         ...
 
-    async def transact(self, writes: Sequence[TransactWrite], token: str | None = None) -> None:
+    async def transact(
+        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+    ) -> None:
         """All or nothing, at most 100 items; the same token within ten minutes does nothing again."""
         ...
 
@@ -218,11 +234,27 @@ class Backend(Protocol):
         """The state of every index."""
         ...
 
-    async def backup(self, destination: Path, progress: Progress | None = None) -> None:
-        """Write a complete, consistent copy while the store goes on working."""
+    async def sizes(self) -> list[Size]:
+        """How much lies in every table and index. DynamoDB's figures are some hours old."""
         ...
 
-    async def restore(self, source: Path) -> None:
+    async def facts(self) -> dict[str, str]:
+        """What a host wants to know of the store itself, as names and values: where it lies, how it is protected."""
+        ...
+
+    async def add_usage(self, usage: Sequence[Usage]) -> None:
+        """Add to the sums per access pattern that outlive the process."""
+        ...
+
+    async def usage(self) -> list[Usage]:
+        """The sums per access pattern since the store was made."""
+        ...
+
+    async def backup(self, destination: str, progress: Progress | None = None) -> None:
+        """Make a complete copy while the store goes on working: a file of that path, or a backup of that name."""
+        ...
+
+    async def restore(self, source: str, progress: Progress | None = None) -> None:
         """Replace everything by a backup; calls that arrive meanwhile wait."""
         ...
 

@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 
 from zataku.table.backend import Backend, DeleteItem, GetItem, ItemKey, PutItem, Row
+from zataku.table.calling import Calls
 from zataku.table.errors import SameItemTwice, Throttled
 from zataku.table.keys import check_item
 from zataku.table.limits import BATCH_GETS, BATCH_WRITES
-from zataku.table.retry import Retry
 
 
 class Batches:
     """Reads and writes many items, each by itself."""
 
-    def __init__(self, backend: Backend, retry: Retry) -> None:
+    def __init__(self, backend: Backend, calls: Calls) -> None:
         self._backend = backend
-        self._retry = retry
+        self._calls = calls
+        self._retry = calls.retry
 
-    async def get(self, reads: Sequence[GetItem]) -> list[Row | None]:
+    async def get(self, pattern: str, reads: Sequence[GetItem]) -> list[Row | None]:
         """The rows in the order of the reads; an item named twice is read once."""
         places = [(read.table.name, read.key) for read in reads]
         waiting = list(dict(zip(places, reads, strict=True)).values())
@@ -24,7 +25,7 @@ class Batches:
         tries = 0
         while waiting:
             step, waiting = waiting[:BATCH_GETS], waiting[BATCH_GETS:]
-            answers = await self._retry(lambda step=step: self._backend.batch_get(step))
+            answers = await self._calls(pattern, lambda bill, step=step: self._backend.batch_get(step, bill))
             left: list[GetItem] = []
             for read, row in zip(step, answers, strict=True):
                 if row == "unprocessed":
@@ -35,7 +36,7 @@ class Batches:
             waiting = left + waiting
         return [rows[place] for place in places]
 
-    async def write(self, writes: Sequence[PutItem | DeleteItem]) -> None:
+    async def write(self, pattern: str, writes: Sequence[PutItem | DeleteItem]) -> None:
         """All writes, 25 at a time."""
         named = {_place(write) for write in writes}
         if len(named) != len(writes):
@@ -49,7 +50,9 @@ class Batches:
         while waiting:
             step, waiting = waiting[:BATCH_WRITES], waiting[BATCH_WRITES:]
             # Putting or deleting the same item again is the same, so a lost reply may be repeated.
-            left = await self._retry(lambda step=step: self._backend.batch_write(step), repeatable=True)
+            left = await self._calls(
+                pattern, lambda bill, step=step: self._backend.batch_write(step, bill), repeatable=True
+            )
             tries = await self._again(len(left), len(step), tries)
             waiting = left + waiting
 

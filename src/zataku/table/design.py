@@ -13,9 +13,10 @@ from zataku.table.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.pattern import ItemPattern, Pattern, Span, declared_item, declared_query, span_of
 from zataku.table.schema import (
     ALL,
-    Billing,
+    Capacity,
     IndexSchema,
     KeyAttribute,
+    OnDemand,
     Projection,
     StreamView,
     TableSchema,
@@ -32,7 +33,11 @@ P = ParamSpec("P")
 Example = dict[str, Any] | None
 
 KeyDeclaration = str | KeyAttribute
+Deletion = Literal["Retain", "Delete"]
 NEW_AND_OLD: StreamView = "NEW_AND_OLD_IMAGES"
+ON_DEMAND = OnDemand()
+# What becomes of a table's items when its stack is deleted; environments that are not named delete them.
+RETAINED_IN_PROD: Mapping[str, Deletion] = {"prod": "Retain"}
 
 
 def number(name: str) -> KeyAttribute:
@@ -84,9 +89,10 @@ class Table:
         sk: KeyDeclaration | None = None,
         ttl: str | None = None,
         stream: StreamView | None = None,
-        billing: Billing = "PAY_PER_REQUEST",
+        capacity: Capacity = ON_DEMAND,
         recovery: bool = False,
         encryption: bool = True,
+        deletion: Mapping[str, Deletion] = RETAINED_IN_PROD,
         transactions: bool = False,
         waivers: Sequence[Waiver] = (),
     ) -> None:
@@ -95,9 +101,10 @@ class Table:
         self.sk = _key(sk) if sk is not None else None
         self.ttl = ttl
         self.stream: StreamView | None = stream
-        self.billing: Billing = billing
+        self.capacity: Capacity = capacity
         self.recovery = recovery
         self.encryption = encryption
+        self.deletion = dict(deletion)
         self.transactions = transactions
         self.waivers = tuple(waivers)
         self.indexes: dict[str, Index] = {}
@@ -253,10 +260,15 @@ class Table:
             tuple(index.schema for index in self.indexes.values()),
             self.ttl,
             self.stream,
-            self.billing,
+            self.capacity,
             self.recovery,
             self.encryption,
+            self.deletion_policy(env) == "Retain",
         )
+
+    def deletion_policy(self, env: str) -> Deletion:
+        """What becomes of the items when the table's stack is deleted."""
+        return self.deletion.get(env, "Delete")
 
 
 Need = Literal["transactions", "streams", "ttl", "local-indexes"]

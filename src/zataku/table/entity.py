@@ -57,7 +57,7 @@ class View(Struct, frozen=True, kw_only=True):
 class Key(Generic[E]):
     """Where one item of a kind lies."""
 
-    __slots__ = ("entity", "fields", "pk", "sk", "strong")
+    __slots__ = ("entity", "fields", "pattern", "pk", "sk", "strong")
 
     def __init__(
         self,
@@ -66,12 +66,14 @@ class Key(Generic[E]):
         sk: "KeyValue | None",
         fields: dict[str, object],
         strong: bool = False,
+        pattern: str | None = None,
     ) -> None:
         self.entity = entity
         self.pk = pk
         self.sk = sk
         self.fields = fields
         self.strong = strong
+        self.pattern = pattern
 
     def __repr__(self) -> str:
         where = repr(self.pk) if self.sk is None else f"{self.pk!r}, {self.sk!r}"
@@ -87,7 +89,11 @@ class Key(Generic[E]):
 
     def strongly(self) -> "Key[E]":
         """The same key, to be read with strong consistency."""
-        return Key(self.entity, self.pk, self.sk, self.fields, strong=True)
+        return Key(self.entity, self.pk, self.sk, self.fields, True, self.pattern)
+
+    def asked_by(self, pattern: str, strong: bool) -> "Key[E]":
+        """The same key, as an access pattern asks for it."""
+        return Key(self.entity, self.pk, self.sk, self.fields, strong or self.strong, pattern)
 
 
 class Derived(property):

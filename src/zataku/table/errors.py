@@ -178,6 +178,18 @@ class ResultUnknown(TableError):
     code = "result_unknown"
 
 
+class StoreUnreachable(TableError):
+    """The store did not answer. Nothing was written; try again when it is back."""
+
+    code = "store_unreachable"
+
+
+class NotGranted(TableError):
+    """The caller has no right to do this. Nothing was written."""
+
+    code = "not_granted"
+
+
 class ItemUnreadable(TableError):
     """A stored item does not fit the entity it should be."""
 

@@ -10,12 +10,12 @@ from zataku.clock import Clock
 from zataku.table import cursor as cursors
 from zataku.table import expression as ex
 from zataku.table.backend import Backend, Position, QueryItems, Rows
+from zataku.table.calling import Calls
 from zataku.table.design import Table
 from zataku.table.entity import Entity, View
 from zataku.table.errors import BadInput
 from zataku.table.pattern import Query, Span
 from zataku.table.reading import RowsReader, attributes_of, expired, rows_reader_for
-from zataku.table.retry import Retry
 from zataku.table.schema import TableSchema
 from zataku.table.writing import unexpired
 
@@ -47,10 +47,10 @@ class Paging:
     """Reads what access patterns ask for."""
 
     def __init__(
-        self, backend: Backend, retry: Retry, clock: Clock, secret: bytes, schema: Callable[[Table], TableSchema]
+        self, backend: Backend, calls: Calls, clock: Clock, secret: bytes, schema: Callable[[Table], TableSchema]
     ) -> None:
         self._backend = backend
-        self._retry = retry
+        self._calls = calls
         self._clock = clock
         self._secret = secret
         self._schema = schema
@@ -65,7 +65,7 @@ class Paging:
         start = None if after is None else cursors.read(after, fingerprint, self._secret)
         items: list[R] = []
         for _ in range(_READS_PER_PAGE):
-            rows = await self._rows(read, limit - len(items), start)
+            rows = await self._rows(query, read, limit - len(items), start)
             items.extend(self._visible(query, rows))
             start = rows.resume
             if start is None or len(items) >= limit:
@@ -79,7 +79,7 @@ class Paging:
         """All results, a page at a time."""
         read, start = self._query(query, count_only=False), None
         while True:
-            rows = await self._rows(read, None, start)
+            rows = await self._rows(query, read, None, start)
             for found in self._visible(query, rows):
                 yield found
             start = rows.resume
@@ -90,7 +90,7 @@ class Paging:
         """How many results there are."""
         read, total, start = self._query(query, count_only=True), 0, None
         while True:
-            rows = await self._rows(read, None, start)
+            rows = await self._rows(query, read, None, start)
             total += rows.count
             start = rows.resume
             if start is None:
@@ -132,9 +132,9 @@ class Paging:
             known = self._shapes[place] = _Shape(attributes, rows_reader_for(span.table, query.returns), whole)
         return known
 
-    async def _rows(self, read: QueryItems, limit: int | None, start: Position | None) -> Rows:
+    async def _rows(self, query: Query[R], read: QueryItems, limit: int | None, start: Position | None) -> Rows:
         step = replace(read, limit=limit, start=start)
-        return await self._retry(lambda: self._backend.query(step))
+        return await self._calls(query.label, lambda bill: self._backend.query(step, bill))
 
     def _visible(self, query: Query[R], rows: Rows) -> list[R]:
         found = self._shape(query).read(rows.rows)

@@ -118,6 +118,11 @@ class Query(Generic[R]):
         self.returns = returns
         self.strong = strong
 
+    @property
+    def label(self) -> str:
+        """The name under which its units are summed."""
+        return f"{self.span.table.name}.{self.name}"
+
     def fingerprint(self) -> bytes:
         """Bytes that differ between any two queries, the same in every process."""
         span = self.span
@@ -177,11 +182,11 @@ class ItemPattern(Generic[P, E]):
         self.function = function
         self.facts = facts
         self.table = table
+        self._label = f"{table.name}.{facts.name}"
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Key[E]:
-        key = self.function(*args, **kwargs)
-        return key.strongly() if self.facts.strong else key
+        return self.function(*args, **kwargs).asked_by(self._label, self.facts.strong)
 
 
 def declared_query(

@@ -7,7 +7,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from zataku.table.errors import Conflict, ResultUnknown, TableError, Throttled, TransactionCancelled
+from zataku.table.errors import (
+    Conflict,
+    ResultUnknown,
+    StoreUnreachable,
+    TableError,
+    Throttled,
+    TransactionCancelled,
+)
 
 T = TypeVar("T")
 Pause = Callable[[float], Awaitable[None]]
@@ -58,4 +65,6 @@ class Retry:
 def _passing(problem: TableError, repeatable: bool) -> bool:
     if isinstance(problem, TransactionCancelled):
         return problem.conflict
-    return isinstance(problem, Throttled | Conflict) or (repeatable and isinstance(problem, ResultUnknown))
+    return isinstance(problem, Throttled | Conflict | StoreUnreachable) or (
+        repeatable and isinstance(problem, ResultUnknown)
+    )

@@ -7,7 +7,6 @@ from msgspec import Struct
 from zataku.table.values import KeyType
 
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
-Billing: TypeAlias = Literal["PAY_PER_REQUEST", "PROVISIONED"]
 
 
 class KeyAttribute(Struct, frozen=True):
@@ -33,6 +32,29 @@ def include(*attributes: str) -> Projection:
     return Projection("INCLUDE", tuple(sorted(set(attributes))))
 
 
+class OnDemand(Struct, frozen=True, tag=True):
+    """Pay for each call. The maxima cap what a table, and each of its global indexes, may use in a second."""
+
+    max_reads: int | None = None
+    max_writes: int | None = None
+
+
+class Provisioned(Struct, frozen=True, tag=True):
+    """Pay for so many units a second, used or not.
+
+    With a maximum, the units follow the load between the figure given and the maximum, aiming at `target` per cent.
+    """
+
+    reads: int
+    writes: int
+    max_reads: int | None = None
+    max_writes: int | None = None
+    target: int = 70
+
+
+Capacity: TypeAlias = OnDemand | Provisioned
+
+
 class IndexSchema(Struct, frozen=True):
     """A secondary index. A local one shares the table's partition key and exists from the table's first day."""
 
@@ -49,7 +71,11 @@ class IndexSchema(Struct, frozen=True):
 
 
 class TableSchema(Struct, frozen=True):
-    """A table under its full name."""
+    """A table under its full name.
+
+    `recovery` keeps what is needed to go back to any second of the last 35 days, `protected` refuses to delete the
+    table. Both are for DynamoDB; a file has neither.
+    """
 
     name: str
     pk: KeyAttribute
@@ -57,9 +83,10 @@ class TableSchema(Struct, frozen=True):
     indexes: tuple[IndexSchema, ...] = ()
     ttl: str | None = None
     stream: StreamView | None = None
-    billing: Billing = "PAY_PER_REQUEST"
+    capacity: Capacity = OnDemand()
     recovery: bool = False
     encryption: bool = True
+    protected: bool = False
 
     @property
     def keys(self) -> tuple[KeyAttribute, ...]:

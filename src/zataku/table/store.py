@@ -19,8 +19,9 @@ It promises what Amazon DynamoDB promises and no more, so that a system written 
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import Path
+from os import PathLike, fspath
 from random import Random
 from types import TracebackType
 from typing import Any, TypeVar, cast
@@ -38,10 +39,13 @@ from zataku.table.backend import (
     Written,
 )
 from zataku.table.batch import Batches
+from zataku.table.bill import Bill
+from zataku.table.calling import Calls
 from zataku.table.design import Table, needs
 from zataku.table.entity import Entity, Key, View, binding_of
-from zataku.table.errors import ConditionFailed, DesignError, LacksCapability, TooManyItems
+from zataku.table.errors import ConditionFailed, DesignError, LacksCapability, TableError, TooManyItems
 from zataku.table.limits import TRANSACTION_ITEMS
+from zataku.table.meter import Meter
 from zataku.table.paging import Page, Paging
 from zataku.table.path import Condition, Edit
 from zataku.table.pattern import Query
@@ -73,9 +77,11 @@ class Store:
         self.clock: Clock = clock or SystemClock()
         self.retry = retry or Retry(Random())
         self._schemas = {table: table.schema(env) for table in tables}
-        self._batches = Batches(backend, self.retry)
+        self.meter = Meter()
+        self.calls = Calls(self.retry, self.meter)
+        self._batches = Batches(backend, self.calls)
         self._expiring = any(table.ttl is not None for table in tables)
-        self._paging = Paging(backend, self.retry, self.clock, secret, self.schema)
+        self._paging = Paging(backend, self.calls, self.clock, secret, self.schema)
 
     @classmethod
     async def open(
@@ -107,6 +113,11 @@ class Store:
 
     async def close(self) -> None:
         """Finish accepted writes and let go of the store. Later calls raise `StoreClosed`."""
+        try:
+            await self.keep_usage()
+        except TableError:
+            # A store that is damaged, full or closed loses some statistics; closing goes on.
+            pass
         await self.backend.close()
 
     async def __aenter__(self) -> "Store":
@@ -134,7 +145,8 @@ class Store:
         """One item, or None. Strong when asked here or declared so in the access pattern."""
         binding = binding_of(key.entity)
         read = GetItem(self.schema(binding.table), (key.pk, key.sk), strong or key.strong)
-        row = await self.retry(lambda: self.backend.get(read))
+        label = key.pattern or f"{binding.table.name}.get {key.entity.__name__}"
+        row = await self.calls(label, lambda bill: self.backend.get(read, bill))
         if row is None:
             return None
         entity = binding.decode(row)
@@ -144,7 +156,7 @@ class Store:
         """Any number of items, in the order of their keys, None where there is none. Not one moment: see `snapshot`."""
         schemas = {entity: self.schema_of(entity) for entity in {key.entity for key in keys}}
         reads = [GetItem(schemas[key.entity], (key.pk, key.sk), strong or key.strong) for key in keys]
-        rows = await self._batches.get(reads)
+        rows = await self._batches.get(_label("get_many", [key.entity for key in keys]), reads)
         return [self._entity(key, row) for key, row in zip(keys, rows, strict=True)]
 
     async def snapshot(self, *keys: Key[E]) -> list[E | None]:
@@ -153,7 +165,9 @@ class Store:
         if len(unique) > TRANSACTION_ITEMS:
             raise TooManyItems(f"A snapshot takes at most {TRANSACTION_ITEMS} items, not {len(unique)}. Ask for fewer.")
         reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong=True) for key in unique]
-        rows = dict(zip(unique, await self.retry(lambda: self.backend.snapshot(reads)), strict=True))
+        label = _label("snapshot", [key.entity for key in unique])
+        found = await self.calls(label, lambda bill: self.backend.snapshot(reads, bill))
+        rows = dict(zip(unique, found, strict=True))
         return [self._entity(key, rows[key]) for key in keys]
 
     async def page(self, query: Query[R], *, limit: int = 50, after: str | None = None) -> Page[R]:
@@ -187,7 +201,7 @@ class Store:
         schema, start = self.schema(table), None
         while True:
             read = ScanItems(schema, start=start, segment=segment, segments=segments)
-            rows = await self.retry(lambda read=read: self.backend.scan(read))
+            rows = await self.calls(f"{table.name}.scan", lambda bill, read=read: self.backend.scan(read, bill))
             for row in rows.rows:
                 entity = self.read_row(table, row)
                 if not expired(entity, self.clock.now()):
@@ -201,7 +215,7 @@ class Store:
     async def put(self, entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> E:
         """Write a whole item; `if_absent` refuses to replace one. Raises `ConditionFailed` with what lies there."""
         write = writing.put(self.schema_of(type(entity)), entity, when, if_absent, self.clock.now())
-        await self._write(type(entity), write)
+        await self._write("put", type(entity), write)
         return entity
 
     async def save(self, entity: E, *, was: E) -> E:
@@ -212,7 +226,7 @@ class Store:
         """
         entity, write = writing.save(self.schema_of(type(entity)), entity, was)
         if write is not None:
-            await self._write(type(entity), write)
+            await self._write("save", type(entity), write)
         return entity
 
     async def update(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> E:
@@ -222,13 +236,13 @@ class Store:
         `ConditionFailed` when the item is absent or expired.
         """
         write = writing.update(self.schema_of(key.entity), key, edits, when, self.clock.now())
-        written = await self._write(key.entity, write)
+        written = await self._write("update", key.entity, write)
         assert written.new is not None
         return binding_of(key.entity).decode(written.new)
 
     async def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> E | None:
         """Take an item away and give it back; None, and no error, when there was none."""
-        written = await self._write(key.entity, writing.delete(self.schema_of(key.entity), key, when))
+        written = await self._write("delete", key.entity, writing.delete(self.schema_of(key.entity), key, when))
         return None if written.old is None else binding_of(key.entity).decode(written.old)
 
     async def write_many(self, *, put: Iterable[Entity] = (), delete: Iterable[Key[Any]] = ()) -> None:
@@ -236,9 +250,11 @@ class Store:
 
         A bad item is refused before anything is written.
         """
-        puts = [writing.put(self.schema_of(type(it)), it, None, False, 0) for it in put]
-        deletes = [writing.delete(self.schema_of(key.entity), key, None) for key in delete]
-        await self._batches.write([*puts, *deletes])
+        entities, keys = list(put), list(delete)
+        puts = [writing.put(self.schema_of(type(it)), it, None, False, 0) for it in entities]
+        deletes = [writing.delete(self.schema_of(key.entity), key, None) for key in keys]
+        label = _label("write_many", [*map(type, entities), *(key.entity for key in keys)])
+        await self._batches.write(label, [*puts, *deletes])
 
     def transact(self, token: str | None = None, *, at: float | None = None) -> Transaction:
         """All or nothing for at most 100 items: `async with store.transact() as tx: tx.put(...)`.
@@ -275,13 +291,29 @@ class Store:
         """How far each index is filled."""
         return await self.backend.index_states()
 
-    async def backup(self, destination: Path, progress: Progress | None = None) -> None:
-        """Write a complete copy of one moment while the store goes on."""
-        await self.backend.backup(destination, progress)
+    async def backup(self, destination: str | PathLike[str], progress: Progress | None = None) -> None:
+        """Write a complete copy while the store goes on: a file of that path, or DynamoDB's own backup of that name.
 
-    async def restore(self, source: Path) -> None:
+        A file is a copy of one moment; DynamoDB makes one of each table, each of one moment.
+        """
+        await self.backend.backup(fspath(destination), progress)
+
+    async def restore(self, source: str | PathLike[str], progress: Progress | None = None) -> None:
         """Replace everything by a backup. Calls made meanwhile wait; nothing happens when the backup is damaged."""
-        await self.backend.restore(source)
+        await self.backend.restore(fspath(source), progress)
+
+    def measured(self, heading: str) -> AbstractContextManager[Bill]:
+        """Count what the block does as one call of this name: `with store.measured("cast_vote") as bill: ...`.
+
+        The bill says what the block used. Without it, calls are summed by access pattern, and writes by their kind.
+        """
+        return self.meter.under(heading)
+
+    async def keep_usage(self) -> None:
+        """Add what was used since the last time to the sums that outlive the process; `close` does it too."""
+        usage = self.meter.taken()
+        if usage:
+            await self.backend.add_usage(usage)
 
     # Inside
 
@@ -295,9 +327,10 @@ class Store:
         entity = binding_of(key.entity).decode(row)
         return None if self._expiring and expired(entity, self.clock.now()) else entity
 
-    async def _write(self, entity: type[Entity], write: Write) -> Written:
+    async def _write(self, verb: str, entity: type[Entity], write: Write) -> Written:
+        label = f"{binding_of(entity).table.name}.{verb} {entity.__name__}"
         try:
-            return await self.retry(lambda: self.backend.write(write))
+            return await self.calls(label, lambda bill: self.backend.write(write, bill))
         except ConditionFailed as refused:
             current = (
                 None
@@ -305,3 +338,10 @@ class Store:
                 else self.read_row(binding_of(entity).table, cast("Row", refused.current))
             )
             raise ConditionFailed(refused.message, current, **refused.details) from None
+
+
+def _label(verb: str, entities: Sequence[type[Entity]]) -> str:
+    """The name of a call about several kinds."""
+    kinds = sorted({entity.__name__ for entity in entities})
+    table = binding_of(entities[0]).table.name if entities else ""
+    return f"{table}.{verb} {' + '.join(kinds)}"

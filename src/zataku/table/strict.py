@@ -21,7 +21,6 @@ source of their own, since how often a consumer asks depends on time.
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
-from pathlib import Path
 from random import Random
 from typing import Literal, NoReturn, TypeAlias, TypeVar
 
@@ -41,10 +40,12 @@ from zataku.table.backend import (
     Row,
     Rows,
     ScanItems,
+    Size,
     TransactWrite,
     Write,
     Written,
 )
+from zataku.table.bill import Bill
 from zataku.table.errors import (
     ConditionFailed,
     Conflict,
@@ -54,6 +55,7 @@ from zataku.table.errors import (
     TransactionCancelled,
 )
 from zataku.table.limits import BATCH_WRITES
+from zataku.table.meter import Usage
 from zataku.table.schema import TableSchema
 
 Fault: TypeAlias = Literal["conflict", "throttle", "stale_read", "short_page", "unprocessed", "duplicate", "lost_reply"]
@@ -165,55 +167,59 @@ class StrictBackend:
         """As the other store does."""
         await self.inner.close()
 
-    async def get(self, read: GetItem) -> Row | None:
+    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
         """May be throttled; an eventually consistent read may be stale."""
         dice = self._dice()
         _maybe_throttle(dice)
-        return await self.inner.get(_aged(read, dice))
+        return await self.inner.get(_aged(read, dice), bill)
 
-    async def query(self, read: QueryItems) -> Rows:
+    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
         """May be throttled or end early; an eventually consistent read may be stale."""
         dice = self._dice()
         _maybe_throttle(dice)
         if not read.strong and dice.strikes("stale_read"):
             read = replace(read, lagging=True)
-        return await self.inner.query(replace(read, limit=_shortened(read.limit, dice)))
+        return await self.inner.query(replace(read, limit=_shortened(read.limit, dice)), bill)
 
-    async def scan(self, read: ScanItems) -> Rows:
+    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
         """May be throttled or end early."""
         dice = self._dice()
         _maybe_throttle(dice)
-        return await self.inner.scan(replace(read, limit=_shortened(read.limit, dice)))
+        return await self.inner.scan(replace(read, limit=_shortened(read.limit, dice)), bill)
 
-    async def batch_get(self, reads: Sequence[GetItem]) -> list[Row | Literal["unprocessed"] | None]:
+    async def batch_get(
+        self, reads: Sequence[GetItem], bill: Bill | None = None
+    ) -> list[Row | Literal["unprocessed"] | None]:
         """May be throttled or leave some items out; each eventually consistent read may be stale."""
         dice = self._dice()
         _maybe_throttle(dice)
-        answers = await self.inner.batch_get([_aged(read, dice) for read in reads])
+        answers = await self.inner.batch_get([_aged(read, dice) for read in reads], bill)
         processed = [at for at, answer in enumerate(answers) if answer != "unprocessed"]
         if len(processed) > 1 and dice.strikes("unprocessed"):
             for at in dice.some(processed, most=len(processed) - 1):
                 answers[at] = "unprocessed"
         return answers
 
-    async def snapshot(self, reads: Sequence[GetItem]) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
         """May be throttled or cancelled for a conflict; never stale."""
         dice = self._dice()
         _maybe_throttle(dice)
         _maybe_cancel(len(reads), dice)
-        return await self.inner.snapshot(reads)
+        return await self.inner.snapshot(reads, bill)
 
-    async def write(self, write: Write) -> Written:
+    async def write(self, write: Write, bill: Bill | None = None) -> Written:
         """May be throttled or refused for a conflict, or its reply may be lost."""
         dice = self._dice()
         _maybe_throttle(dice)
         if dice.strikes("conflict"):
             raise Conflict("A transaction is under way on the item. Nothing was written; try again.")
         if dice.strikes("lost_reply"):
-            await _lose(lambda: self.inner.write(write), dice)
-        return await self.inner.write(write)
+            await _lose(lambda: self.inner.write(write, bill), dice)
+        return await self.inner.write(write, bill)
 
-    async def batch_write(self, writes: Sequence[PutItem | DeleteItem]) -> list[PutItem | DeleteItem]:
+    async def batch_write(
+        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+    ) -> list[PutItem | DeleteItem]:
         """May be throttled or leave some items out, or its reply may be lost."""
         dice = self._dice()
         _maybe_throttle(dice)
@@ -222,17 +228,19 @@ class StrictBackend:
             left = dice.some(writes, most=len(writes) - 1)
         doing = [write for write in writes if not any(write is other for other in left)]
         if dice.strikes("lost_reply"):
-            await _lose(lambda: self.inner.batch_write(doing), dice)
-        return left + await self.inner.batch_write(doing)
+            await _lose(lambda: self.inner.batch_write(doing, bill), dice)
+        return left + await self.inner.batch_write(doing, bill)
 
-    async def transact(self, writes: Sequence[TransactWrite], token: str | None = None) -> None:
+    async def transact(
+        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+    ) -> None:
         """May be throttled or cancelled for a conflict, or its reply may be lost, with a token or without."""
         dice = self._dice()
         _maybe_throttle(dice)
         _maybe_cancel(len(writes), dice)
         if dice.strikes("lost_reply"):
-            await _lose(lambda: self.inner.transact(writes, token), dice)
-        await self.inner.transact(writes, token)
+            await _lose(lambda: self.inner.transact(writes, token, bill), dice)
+        await self.inner.transact(writes, token, bill)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """May repeat the records acknowledged last, in front of newer ones; draining a stream still ends."""
@@ -272,13 +280,29 @@ class StrictBackend:
         """As the other store does."""
         return await self.inner.index_states()
 
-    async def backup(self, destination: Path, progress: Progress | None = None) -> None:
+    async def sizes(self) -> list[Size]:
+        """As the other store does."""
+        return await self.inner.sizes()
+
+    async def facts(self) -> dict[str, str]:
+        """As the other store does."""
+        return await self.inner.facts()
+
+    async def add_usage(self, usage: Sequence[Usage]) -> None:
+        """As the other store does."""
+        await self.inner.add_usage(usage)
+
+    async def usage(self) -> list[Usage]:
+        """As the other store does."""
+        return await self.inner.usage()
+
+    async def backup(self, destination: str, progress: Progress | None = None) -> None:
         """As the other store does."""
         await self.inner.backup(destination, progress)
 
-    async def restore(self, source: Path) -> None:
+    async def restore(self, source: str, progress: Progress | None = None) -> None:
         """As the other store does; what consumers saw before is another history."""
-        await self.inner.restore(source)
+        await self.inner.restore(source, progress)
         self._pending.clear()
         self._seen.clear()
 

@@ -85,10 +85,18 @@ class Transaction:
     async def _commit(self) -> None:
         store, token = self._store, self._token
         try:
-            await store.retry(lambda: store.backend.transact(self._writes, token), repeatable=token is not None)
+            await store.calls(
+                self._label(),
+                lambda bill: store.backend.transact(self._writes, token, bill),
+                repeatable=token is not None,
+            )
         except TransactionCancelled as cancelled:
             reasons = self._readable(cancelled.reasons)
             raise TransactionCancelled(cancelled.message, reasons, **cancelled.details) from None
+
+    def _label(self) -> str:
+        kinds = sorted({binding.entity.__name__ for binding in self._bindings})
+        return f"{self._bindings[0].table.name}.transact {' + '.join(kinds)}"
 
     def _readable(self, reasons: Sequence[Reason]) -> list[Reason]:
         """The reasons with entities in place of stored rows."""

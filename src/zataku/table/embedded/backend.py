@@ -21,10 +21,12 @@ from zataku.table.backend import (
     Row,
     Rows,
     ScanItems,
+    Size,
     TransactWrite,
     Write,
     Written,
 )
+from zataku.table.bill import Bill
 from zataku.table.embedded import log
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.engine import Engine
@@ -37,6 +39,7 @@ from zataku.table.embedded.transact import Transaction, refuse_repeats
 from zataku.table.embedded.writes import prepared, several, single
 from zataku.table.errors import BadInput, StoreClosed, TooManyItems
 from zataku.table.limits import BATCH_WRITES
+from zataku.table.meter import Usage
 from zataku.table.schema import TableSchema
 
 Desk = TypeVar("Desk")
@@ -117,7 +120,7 @@ class EmbeddedBackend:
             raise again(engine.database.damage)
         return engine
 
-    async def get(self, read: GetItem) -> Row | None:
+    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
         """One item or None."""
         engine = self._running()
         look = lookup(engine.database.catalog, read)
@@ -127,17 +130,19 @@ class EmbeddedBackend:
         await self._give_way()
         return found
 
-    async def query(self, read: QueryItems) -> Rows:
+    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
         """One page of a partition."""
         engine = self._running()
         return await _served(engine.reader.line, Page(engine.database.catalog, read))
 
-    async def scan(self, read: ScanItems) -> Rows:
+    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
         """One page of a table."""
         engine = self._running()
         return await _served(engine.scanner.line, Page(engine.database.catalog, read))
 
-    async def batch_get(self, reads: Sequence[GetItem]) -> list[Row | Literal["unprocessed"] | None]:
+    async def batch_get(
+        self, reads: Sequence[GetItem], bill: Bill | None = None
+    ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items; this store processes them all."""
         engine = self._running()
         every = lookups(engine.database.catalog, reads)
@@ -157,19 +162,21 @@ class EmbeddedBackend:
         if self._recalled % _RECALLED_AT_ONCE == 0:
             await asyncio.sleep(0)
 
-    async def snapshot(self, reads: Sequence[GetItem]) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         engine = self._running()
         every = lookups(engine.database.catalog, reads)
         return await _served(engine.reader.line, partial(at_one_moment, every))
 
-    async def write(self, write: Write) -> Written:
+    async def write(self, write: Write, bill: Bill | None = None) -> Written:
         """One conditional write, durable when this returns."""
         engine = self._running()
         ready = prepared(engine.database.catalog, write)
         return await _served(engine.writer.line, partial(single, ready), ready.weight)
 
-    async def batch_write(self, writes: Sequence[PutItem | DeleteItem]) -> list[PutItem | DeleteItem]:
+    async def batch_write(
+        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+    ) -> list[PutItem | DeleteItem]:
         """At most 25 unconditional writes; this store processes them all."""
         engine = self._running()
         if len(writes) > BATCH_WRITES:
@@ -182,7 +189,9 @@ class EmbeddedBackend:
         await _served(engine.writer.line, partial(several, every), weight)
         return []
 
-    async def transact(self, writes: Sequence[TransactWrite], token: str | None = None) -> None:
+    async def transact(
+        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+    ) -> None:
         """All or nothing, durable when this returns."""
         engine = self._running()
         transaction = Transaction(engine.database.catalog, writes, token)
@@ -248,7 +257,22 @@ class EmbeddedBackend:
         """How far every index is."""
         return self._running().database.catalog.states()
 
-    async def backup(self, destination: Path, progress: Progress | None = None) -> None:
+    async def sizes(self) -> list[Size]:
+        """Counted in the file."""
+        return []
+
+    async def facts(self) -> dict[str, str]:
+        """Where the file is."""
+        return {"file": str(self._path)}
+
+    async def add_usage(self, usage: Sequence[Usage]) -> None:
+        """Kept in the file."""
+
+    async def usage(self) -> list[Usage]:
+        """As the file has it."""
+        return []
+
+    async def backup(self, destination: str, progress: Progress | None = None) -> None:
         """Write a complete copy while the store goes on working."""
         engine = self._running()
         loop = asyncio.get_running_loop()
@@ -257,14 +281,14 @@ class EmbeddedBackend:
             if progress is not None:
                 loop.call_soon_threadsafe(progress, done, total)
 
-        await asyncio.to_thread(engine.back_up, destination, report)
+        await asyncio.to_thread(engine.back_up, Path(destination), report)
 
-    async def restore(self, source: Path) -> None:
+    async def restore(self, source: str, progress: Progress | None = None) -> None:
         """Replace everything by a backup; the replaced store is kept as `<path>.before-restore`.
 
         A store that is damaged, or closed, can be restored too; a closed one stays closed.
         """
-        await asyncio.to_thread(self._restore, source)
+        await asyncio.to_thread(self._restore, Path(source))
 
     def _restore(self, source: Path) -> None:
         with self._switch:

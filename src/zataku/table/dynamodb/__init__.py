@@ -1,0 +1,1 @@
+"""The store in Amazon DynamoDB, or in anything that speaks its protocol."""

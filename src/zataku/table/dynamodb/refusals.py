@@ -1,0 +1,116 @@
+"""The service's errors in our own words."""
+
+from typing import Any, cast
+
+from zataku.table.dynamodb.wire import item_of
+from zataku.table.errors import (
+    BadInput,
+    ConditionFailed,
+    Conflict,
+    IndexNotReady,
+    ItemTooLarge,
+    LacksCapability,
+    NotGranted,
+    Reason,
+    ResultUnknown,
+    SchemaRefused,
+    StoreUnreachable,
+    TableError,
+    Throttled,
+    TokenReused,
+    TransactionCancelled,
+)
+
+_BUSY = {
+    "ProvisionedThroughputExceededException",
+    "ProvisionedThroughputExceeded",
+    "ThrottlingException",
+    "Throttling",
+    "RequestLimitExceeded",
+    "LimitExceededException",
+}
+_NO_RIGHT = {
+    "AccessDeniedException",
+    "AccessDenied",
+    "UnrecognizedClientException",
+    "InvalidSignatureException",
+    "IncompleteSignatureException",
+    "MissingAuthenticationTokenException",
+    "MissingAuthenticationToken",
+    "ExpiredTokenException",
+    "ExpiredToken",
+    "OptInRequired",
+}
+_CODES = {
+    "ConditionalCheckFailed": "condition_failed",
+    "TransactionConflict": "conflict",
+    "ProvisionedThroughputExceeded": "throttled",
+    "ThrottlingError": "throttled",
+    "ItemCollectionSizeLimitExceeded": "invalid",
+    "ValidationError": "invalid",
+}
+
+
+def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
+    """What an error answer means."""
+    answer = cast("dict[str, Any]", response)
+    code, message = str(answer["Error"].get("Code", "")), str(answer["Error"].get("Message", ""))
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    match code:
+        case "ConditionalCheckFailedException":
+            lies = answer.get("Item")
+            current = None if not lies else item_of(lies)
+            return ConditionFailed("The item is not as the condition demands. Nothing was written.", current=current)
+        case "TransactionCanceledException":
+            return cancelled(answer.get("CancellationReasons", []))
+        case "TransactionConflictException" | "TransactionInProgressException":
+            return Conflict("A transaction is under way on the item. Nothing was written; try again.")
+        case "IdempotentParameterMismatchException":
+            return TokenReused("The token came before with another transaction. Take a new token for new work.")
+        case "ItemCollectionSizeLimitExceededException":
+            return ItemTooLarge("The items of one partition of a table with local indexes pass 10 GB. Spread them.")
+        case "UnknownOperationException":
+            return LacksCapability(f"This store does not know {operation}.")
+        case "ResourceNotFoundException" | "TableNotFoundException" | "ResourceInUseException":
+            return SchemaRefused(f"{operation}: {message}", code=code)
+        case _ if code in _BUSY:
+            return Throttled("The table takes no more for the moment. Nothing was written; try again later.")
+        case _ if code in _NO_RIGHT:
+            return NotGranted(f"{operation} was refused: {message or code}")
+        case _ if status >= 500 or code in ("InternalServerError", "ServiceUnavailable"):
+            return (lost if changing else unreachable)(operation, f"{code} {message}")
+        case _ if "backfilling" in message:
+            return IndexNotReady(f"The index is still being filled: {message}")
+        case "ValidationException":
+            return BadInput(message)
+        case _:
+            return TableError(f"{operation} was refused: {code} {message}", code=code)
+
+
+def cancelled(given: list[dict[str, Any]]) -> TransactionCancelled:
+    """A cancelled transaction with a reason for each item."""
+    reasons: list[Reason] = []
+    for each in given:
+        code = str(each.get("Code") or "None")
+        if code == "None":
+            reasons.append(Reason())
+            continue
+        lies = each.get("Item")
+        known = _CODES.get(code, "invalid")
+        reasons.append(Reason(known, str(each.get("Message") or code), item_of(lies) if lies else None))
+    codes = ", ".join(reason.code or "none" for reason in reasons)
+    return TransactionCancelled(f"The transaction was cancelled, nothing was written: {codes}.", reasons)
+
+
+def lost(operation: str, problem: object) -> ResultUnknown:
+    """The answer to a write did not arrive."""
+    return ResultUnknown(
+        "The reply was lost: the write may or may not have happened. Read before going on.",
+        operation=operation,
+        problem=str(problem),
+    )
+
+
+def unreachable(operation: str, problem: object) -> StoreUnreachable:
+    """The service did not answer, and nothing was written."""
+    return StoreUnreachable(f"The store did not answer {operation}: {problem}", operation=operation)

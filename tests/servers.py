@@ -1,0 +1,92 @@
+"""DynamoDB implementations that others wrote, each in a process on loopback, started once per test process."""
+
+import atexit
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+ServerName = Literal["dynoxide", "ministack"]
+DYNOXIDE = Path(__file__).parents[1] / "peers/node_modules/@dynoxide/linux-x64/dynoxide"
+_START_SECONDS = 30
+
+
+class Server(Struct, frozen=True):
+    """A running implementation."""
+
+    name: ServerName
+    endpoint: str
+    process: subprocess.Popen[bytes]
+
+
+@cache
+def server(name: ServerName) -> Server:
+    """The implementation of that name, stopped when this process ends."""
+    started = start(name)
+    atexit.register(stop, started)
+    return started
+
+
+def start(name: ServerName) -> Server:
+    """Start one more; the caller stops it."""
+    port = free_port()
+    if name == "dynoxide":
+        command = [str(DYNOXIDE), "--host", "127.0.0.1", "--port", str(port)]
+        settings: dict[str, str] = {}
+    else:
+        command = [sys.executable, "-m", "ministack"]
+        settings = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "LOG_LEVEL": "ERROR"}
+    process = subprocess.Popen(
+        command,
+        cwd=tempfile.gettempdir(),
+        env=os.environ | settings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    made = Server(name, f"http://127.0.0.1:{port}", process)
+    try:
+        _wait(made, port)
+    except BaseException:
+        stop(made)
+        raise
+    return made
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(made: Server, port: int) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if made.process.poll() is not None:
+            raise RuntimeError(f"{made.name} ended at once with status {made.process.returncode}.")
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return
+    raise RuntimeError(f"{made.name} did not listen within {_START_SECONDS} seconds.")
+
+
+def stop(made: Server) -> None:
+    """End it."""
+    if made.process.poll() is None:
+        made.process.terminate()
+        try:
+            made.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            made.process.kill()
+            made.process.wait(timeout=5)
