@@ -1,4 +1,4 @@
-from zataku.table.schema import ALL, KEYS_ONLY, IndexSchema, KeyAttribute, Projection, TableSchema, include
+from zataku.table.schema import ALL, KEYS_ONLY, IndexSchema, KeyAttribute, OnDemand, Projection, TableSchema, include
 
 PK, SK = KeyAttribute("PK"), KeyAttribute("SK")
 BY_STATUS = IndexSchema("GSI1", KeyAttribute("GSI1PK"), KeyAttribute("GSI1SK"))
@@ -48,9 +48,9 @@ def test_tables_are_compared_by_content() -> None:
 
 
 def test_a_plain_table_is_encrypted_pays_per_request_and_has_no_stream() -> None:
-    assert (BOARD.encryption, BOARD.billing, BOARD.stream, BOARD.ttl, BOARD.recovery) == (
+    assert (BOARD.encryption, BOARD.capacity, BOARD.stream, BOARD.ttl, BOARD.recovery) == (
         True,
-        "PAY_PER_REQUEST",
+        OnDemand(),
         None,
         None,
         False,
