@@ -34,14 +34,14 @@ def server(name: ServerName) -> Server:
     return started
 
 
-def start(name: ServerName) -> Server:
-    """Start one more; the caller stops it."""
+def start(name: ServerName, *options: str) -> Server:
+    """Start one more, with options of its own; the caller stops it."""
     port = free_port()
     if name == "dynoxide":
-        command = [str(DYNOXIDE), "--host", "127.0.0.1", "--port", str(port)]
+        command = [str(DYNOXIDE), "--host", "127.0.0.1", "--port", str(port), *options]
         settings: dict[str, str] = {}
     else:
-        command = [sys.executable, "-m", "ministack"]
+        command = [sys.executable, "-m", "ministack", *options]
         settings = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "LOG_LEVEL": "ERROR"}
     process = subprocess.Popen(
         command,

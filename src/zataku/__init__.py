@@ -1,5 +1,12 @@
 """Zataku, the low table people sit around: five community systems and the single-table layer under them."""
 
-from importlib.metadata import version
+__version__: str
 
-__version__ = version("zataku")
+
+def __getattr__(name: str) -> str:
+    # Reading the version of an installed package takes a while, and most who import this do not ask for it.
+    if name != "__version__":
+        raise AttributeError(name)
+    from importlib.metadata import version
+
+    return version("zataku")

@@ -95,6 +95,7 @@ async def test_more_time_can_be_given_before_it_is_up(store: Store, clock: Manua
     assert await store.get(KEY, strong=True)
 
 
+@pytest.mark.needs("sweeping")
 async def test_a_sweep_deletes_what_has_expired_and_nothing_else(store: Store, clock: ManualClock):
     now = int(clock.now())
     moves = [Move(game_id="g1", turn_number=at, expires_at=now + at) for at in range(1, 41)]
@@ -107,6 +108,7 @@ async def test_a_sweep_deletes_what_has_expired_and_nothing_else(store: Store, c
     await finds(store, moves_of("g1"), *moves[30:], forever)
 
 
+@pytest.mark.needs("sweeping")
 async def test_a_sweep_stops_at_its_limit(store: Store, clock: ManualClock):
     await store.write_many(
         put=[Move(game_id="g1", turn_number=at, expires_at=int(clock.now()) + 1) for at in range(25)]
@@ -115,6 +117,7 @@ async def test_a_sweep_stops_at_its_limit(store: Store, clock: ManualClock):
     assert [await store.sweep(limit=10) for _ in range(4)] == [10, 10, 5, 0]
 
 
+@pytest.mark.needs("sweeping")
 async def test_a_sweep_visits_every_table(open_store, clock: ManualClock):
     store = await open_store(board, kifu)
     soon = int(clock.now()) + 1
@@ -124,6 +127,7 @@ async def test_a_sweep_visits_every_table(open_store, clock: ManualClock):
     assert await store.sweep() == 2
 
 
+@pytest.mark.needs("sweeping")
 async def test_a_sweep_takes_items_out_of_their_indexes(store: Store, clock: ManualClock):
     vote = Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c", expires_at=int(clock.now()) + 1)
     await store.put(vote)
@@ -134,6 +138,7 @@ async def test_a_sweep_takes_items_out_of_their_indexes(store: Store, clock: Man
 
 
 @pytest.mark.needs("streams")
+@pytest.mark.needs("sweeping")
 async def test_a_swept_item_is_marked_in_the_stream(store: Store, clock: ManualClock, expiring: Game):
     await store.put(Game(game_id="g2"))
     await clock.advance(10)

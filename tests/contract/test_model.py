@@ -15,7 +15,7 @@ def test_a_store_agrees_with_a_plain_model(store: StoreKind):
 
     usual = settings()
     wanted = settings(
-        max_examples=usual.max_examples // 3,
+        max_examples=max(1, int(usual.max_examples * store.examples)),
         stateful_step_count=usual.stateful_step_count,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         deadline=None,

@@ -23,7 +23,7 @@ def names_of_tests() -> set[str]:
 @pytest.mark.parametrize("kind", STORES, ids=lambda kind: kind.name)
 def test_every_exception_names_a_test_and_a_reason(kind: StoreKind):
     exceptions = {**kind.departs, **kind.leaves_out}
-    assert exceptions.keys() <= names_of_tests()
+    assert {name.partition("[")[0] for name in exceptions} <= names_of_tests()
     assert all(reason.endswith(".") for reason in exceptions.values())
 
 

@@ -16,8 +16,8 @@ PLACE, OTHER = ("T", b"a", b""), ("T", b"b", b"")
 
 def test_what_was_filled_is_found() -> None:
     recent = Recent()
-    recent.fill(PLACE, b"one", recent.moment)
-    assert recent.get(PLACE) == b"one"
+    recent.fill(PLACE, (b"one", 3), recent.moment)
+    assert recent.get(PLACE) == (b"one", 3)
     assert recent.get(OTHER) is None
 
 
@@ -26,18 +26,18 @@ def test_a_read_from_before_a_commit_leaves_nothing_behind() -> None:
     before = recent.moment
     recent.changing([PLACE])
     during = recent.moment
-    recent.fill(PLACE, b"old", before)
-    recent.fill(OTHER, b"old", during)
-    recent.changed([(PLACE, b"new")])
-    recent.fill(PLACE, b"old", before)
-    recent.fill(OTHER, b"old", during)
-    assert recent.get(PLACE) == b"new"
+    recent.fill(PLACE, (b"old", 3), before)
+    recent.fill(OTHER, (b"old", 3), during)
+    recent.changed([(PLACE, (b"new", 3))])
+    recent.fill(PLACE, (b"old", 3), before)
+    recent.fill(OTHER, (b"old", 3), during)
+    assert recent.get(PLACE) == (b"new", 3)
     assert recent.get(OTHER) is None
 
 
 def test_an_item_that_is_changing_is_not_here() -> None:
     recent = Recent()
-    recent.fill(PLACE, b"old", recent.moment)
+    recent.fill(PLACE, (b"old", 3), recent.moment)
     recent.changing([PLACE])
     assert recent.get(PLACE) is None
     recent.changed([(PLACE, None)])
@@ -48,14 +48,14 @@ def test_after_a_failed_commit_reads_fill_again() -> None:
     recent = Recent()
     recent.changing([PLACE])
     recent.changed()
-    recent.fill(PLACE, b"old", recent.moment)
-    assert recent.get(PLACE) == b"old"
+    recent.fill(PLACE, (b"old", 3), recent.moment)
+    assert recent.get(PLACE) == (b"old", 3)
 
 
 def test_the_least_used_make_room() -> None:
     recent = Recent(most=100_000)
     for number in range(1_000):
-        recent.fill(("T", b"%d" % number, b""), b"x" * 744, recent.moment)
+        recent.fill(("T", b"%d" % number, b""), (b"x" * 744, 744), recent.moment)
         assert recent.get(("T", b"0", b"")) is not None
     held = [number for number in range(1_000) if recent.get(("T", b"%d" % number, b"")) is not None]
     assert len(held) <= 101
@@ -65,13 +65,13 @@ def test_the_least_used_make_room() -> None:
 
 def test_an_item_written_while_it_moves_up_does_not_come_back() -> None:
     recent = Recent(most=1_000)
-    recent.fill(PLACE, b"old", recent.moment)
-    recent.fill(("T", b"c", b""), b"x" * 600, recent.moment)
-    recent.fill(("T", b"d", b""), b"x" * 600, recent.moment)
+    recent.fill(PLACE, (b"old", 3), recent.moment)
+    recent.fill(("T", b"c", b""), (b"x" * 600, 600), recent.moment)
+    recent.fill(("T", b"d", b""), (b"x" * 600, 600), recent.moment)
     recent.changing([PLACE])
-    recent.changed([(PLACE, b"new")])
-    assert recent.get(PLACE) == b"new"
-    assert recent.get(PLACE) == b"new"
+    recent.changed([(PLACE, (b"new", 3))])
+    assert recent.get(PLACE) == (b"new", 3)
+    assert recent.get(PLACE) == (b"new", 3)
 
 
 async def test_reading_again_asks_no_thread(

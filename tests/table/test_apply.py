@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.table.strategies import exactly, items, numbers, sets, values
 from zataku.table import expression as ex
-from zataku.table.apply import applied, copied
+from zataku.table.apply import applied, copied, refuse_overlaps
 from zataku.table.errors import BadInput, BadNumber, BadUpdate, TableError
 from zataku.table.limits import NESTING
 from zataku.table.values import Item, Value
@@ -81,8 +81,6 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
         ex.Exclude(("gone", "x"), frozenset({"a"})),
         ex.Assign(("x",), ex.Attribute(("gone",))),
         ex.Assign(("x",), ex.Attribute(("l", 9))),
-        put("l", -1, to=1),
-        drop("l", -1),
     ],
 )
 def test_a_path_that_leads_nowhere_is_refused(action: ex.Action) -> None:
@@ -101,14 +99,21 @@ def test_a_path_that_leads_nowhere_is_refused(action: ex.Action) -> None:
     ],
 )
 def test_overlapping_paths_are_refused_in_either_order(one: ex.Action, other: ex.Action) -> None:
-    item: Item = {"a": [{"n": 1}], "s": frozenset({"b"})}
     for actions in ((one, other), (other, one)):
         with pytest.raises(BadUpdate, match="overlap"):
-            applied(actions, item)
+            refuse_overlaps(actions)
+
+
+@pytest.mark.parametrize("action", [put("l", -1, to=1), drop("l", -1), put("m", "l", -2, to=1)])
+def test_positions_are_counted_from_the_front(action: ex.Action) -> None:
+    with pytest.raises(BadUpdate, match="counts from the end"):
+        refuse_overlaps((action,))
 
 
 def test_neighbouring_paths_do_not_overlap() -> None:
-    assert applied((put("a", "b", to=1), put("a", "bc", to=2), put("ab", to=3)), {"a": {}}) == {
+    neighbours = (put("a", "b", to=1), put("a", "bc", to=2), put("ab", to=3))
+    refuse_overlaps(neighbours)
+    assert applied(neighbours, {"a": {}}) == {
         "a": {"b": 1, "bc": 2},
         "ab": 3,
     }

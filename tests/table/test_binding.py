@@ -1,10 +1,12 @@
 """Entities to items and back."""
 
 from datetime import date, datetime
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Meta
 from msgspec.structs import replace
 
 from tests.table.boardgame import Clock, Game, GameId, Kifu, Move, MoveSquare, Room, Side, board, library
@@ -293,3 +295,16 @@ def test_a_number_as_a_key_of_text_becomes_text() -> None:
         turn: int
 
     assert Thing.key(name="a", turn=7).sk == "7"
+
+
+def test_a_field_that_lies_in_a_key_keeps_its_limits() -> None:
+    table = Table("Limited", pk="PK")
+    marked = InKey[Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]]
+
+    @table.entity(pk="ROOM#{room_id}")
+    class Limited(Entity, frozen=True, kw_only=True):
+        room_id: marked
+
+    assert Limited.key(room_id="0123abcd").pk == "ROOM#0123abcd"
+    with pytest.raises(WrongType):
+        Limited.key(room_id="not hex")

@@ -2,7 +2,7 @@
 
 from typing import Literal, NewType, assert_type
 
-from zataku.table import Entity, Key, Page, Span, Store, Table, View, path, some
+from zataku.table import Attributes, Entity, Key, Page, Span, Store, Table, View, path, some
 
 RoomId = NewType("RoomId", str)
 rooms = Table("Rooms", pk="PK", sk="SK")
@@ -24,6 +24,25 @@ class Comment(Entity, frozen=True, kw_only=True):
     room_id: RoomId
     number: int
     content: str
+
+
+def hours_counted(booking: Attributes) -> None:
+    booking["hours"] = int(booking.pop("duration"))
+
+
+def hours_returned(booking: Attributes) -> Attributes:
+    return booking
+
+
+def hours_of(booking: Comment) -> None:
+    pass
+
+
+rooms.entity(pk="ROOM#{room_id}", revision=2, upgrades={1: hours_counted})
+rooms.entity(pk="ROOM#{room_id}", revision=2, upgrades={1: hours_returned})  # refused
+rooms.entity(pk="ROOM#{room_id}", revision=2, upgrades={1: hours_of})  # refused
+rooms.entity(pk="ROOM#{room_id}", revision="2", upgrades={1: hours_counted})  # refused
+rooms.entity(pk="ROOM#{room_id}", revision=2, upgrades=[hours_counted])  # refused
 
 
 @rooms.view(Room)

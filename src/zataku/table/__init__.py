@@ -1,5 +1,6 @@
 """A single-table DynamoDB design as code, and the stores that run it. Knows nothing of games."""
 
+from zataku.table.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
 from zataku.table.backend import Backend, IndexState
 from zataku.table.bill import Bill
 from zataku.table.design import NEW_AND_OLD, Index, Table, Waiver, binary, number
@@ -12,11 +13,14 @@ from zataku.table.errors import (
     BadUpdate,
     ConditionFailed,
     Conflict,
+    CopyDiffers,
     DesignError,
+    ExportDamaged,
     IndexNotReady,
     ItemTooLarge,
     ItemUnreadable,
     LacksCapability,
+    LeaseLost,
     MissingKeyField,
     NotGranted,
     Reason,
@@ -39,19 +43,30 @@ from zataku.table.errors import (
     WrongType,
 )
 from zataku.table.meter import Meter, Usage
-from zataku.table.opening import open_embedded
+from zataku.table.opening import open_dynamodb, open_embedded
 from zataku.table.paging import Page
 from zataku.table.path import Condition, Edit, Path, path, some
 from zataku.table.pattern import Query, Span
+from zataku.table.place import StorePlace, open_store
+from zataku.table.rights import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, Grant, Matrix, Rights
 from zataku.table.schema import ALL, KEYS_ONLY, OnDemand, Projection, Provisioned, include
 from zataku.table.store import Store
 from zataku.table.stream import Change, Stream
 from zataku.table.transaction import Transaction
+from zataku.table.upgrade import Attributes
 
 __all__ = [
     "ALL",
+    "CHECK",
+    "DELETE",
     "KEYS_ONLY",
     "NEW_AND_OLD",
+    "READ",
+    "READ_WRITE",
+    "STREAM",
+    "WRITE",
+    "Alarm",
+    "Attributes",
     "Backend",
     "BadCursor",
     "BadInput",
@@ -63,9 +78,12 @@ __all__ = [
     "Condition",
     "ConditionFailed",
     "Conflict",
+    "CopyDiffers",
     "DesignError",
     "Edit",
     "Entity",
+    "ExportDamaged",
+    "Grant",
     "InKey",
     "Index",
     "IndexNotReady",
@@ -74,6 +92,8 @@ __all__ = [
     "ItemUnreadable",
     "Key",
     "LacksCapability",
+    "LeaseLost",
+    "Matrix",
     "Meter",
     "MissingKeyField",
     "NotGranted",
@@ -86,6 +106,7 @@ __all__ = [
     "Query",
     "Reason",
     "ResultUnknown",
+    "Rights",
     "SameItemTwice",
     "SchemaRefused",
     "Span",
@@ -94,6 +115,7 @@ __all__ = [
     "StoreClosed",
     "StoreDamaged",
     "StoreFull",
+    "StorePlace",
     "StoreUnreachable",
     "Stream",
     "StrongReadRefused",
@@ -111,10 +133,15 @@ __all__ = [
     "Waiver",
     "WrongType",
     "binary",
+    "capacity_alarm",
     "derived",
+    "error_rate_alarm",
     "include",
     "number",
+    "open_dynamodb",
     "open_embedded",
+    "open_store",
     "path",
     "some",
+    "throttle_alarm",
 ]

@@ -11,8 +11,7 @@ from zataku.table.values import Item, Value, levels_of, too_deep, type_of
 
 
 def applied(actions: tuple[ex.Action, ...], item: Item) -> Item:
-    """A new item with the changes made; the given one stays as it was."""
-    _refuse_overlaps(actions)
+    """A new item with the changes made; the given one stays as it was. Overlaps have been refused before."""
     result = copied(item)
     values = [_assigned(action.value, item) if isinstance(action, ex.Assign) else None for action in actions]
     changes: list[tuple[ex.Route, Value]] = []
@@ -60,7 +59,8 @@ def copied(value: Value) -> Value:
     return value
 
 
-def _refuse_overlaps(actions: tuple[ex.Action, ...]) -> None:
+def refuse_overlaps(actions: tuple[ex.Action, ...]) -> None:
+    """An update changes each place once, counted from the front."""
     routes = [action.route for action in actions]
     for at, route in enumerate(routes):
         if any(isinstance(step, int) and step < 0 for step in route):

@@ -123,7 +123,11 @@ TransactWrite: TypeAlias = PutItem | UpdateItem | DeleteItem | CheckItem
 
 
 class Written(Struct):
-    """What an accepted write found and left."""
+    """What an accepted write found and left.
+
+    `new` is there after a put or update, `old` after a delete. A backend may leave out the old state of a put or
+    update: DynamoDB tells one of the two.
+    """
 
     old: Row | None
     new: Row | None

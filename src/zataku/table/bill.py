@@ -24,8 +24,9 @@ class Bill:
         """Something was used in one place."""
         self.reads += reads
         self.writes += writes
-        before = self.places.get((table, index), (0.0, 0.0))
-        self.places[table, index] = (before[0] + reads, before[1] + writes)
+        place = (table, index)
+        before = self.places.get(place)
+        self.places[place] = (reads, writes) if before is None else (before[0] + reads, before[1] + writes)
 
     def take(self, other: "Bill") -> None:
         """Add all of another bill."""

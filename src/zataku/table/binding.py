@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import msgspec
 
+from zataku.table import expression as ex
 from zataku.table.codec import (
     StoredField,
     as_msgspec_reads,
@@ -34,6 +35,9 @@ E = TypeVar("E", bound=Entity)
 
 class Binding(Generic[E]):
     """Turns one kind of entity into items and back."""
+
+    # The number of the entity's shape, where its design counts them: see `revised`.
+    revision: int | None = None
 
     def __init__(
         self, table: "Table", entity: type[E], pk: str, sk: str | None, index: Mapping[str, str], version: str | None
@@ -109,6 +113,10 @@ class Binding(Generic[E]):
             raise UnknownAttribute(
                 f"{self.entity.__name__} has no field {name!r}. It has: {known}.", field=name
             ) from None
+
+    def guarded(self, condition: ex.Expression | None) -> ex.Expression | None:
+        """The condition under which a write may go through."""
+        return condition
 
     # Keys
 

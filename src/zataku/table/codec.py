@@ -49,9 +49,16 @@ def accepts_none(annotation: Any) -> bool:
 
 def unlimited_type(annotation: Any) -> type[Any] | None:
     """`str` or `int` when every such value fits the annotation, else None."""
-    while hasattr(annotation, "__supertype__") or marks(annotation):
-        annotation = getattr(annotation, "__supertype__", None) or get_args(annotation)[0]
-    return annotation if annotation in (str, int) else None
+    while True:
+        if hasattr(annotation, "__supertype__"):
+            annotation = annotation.__supertype__
+        elif get_origin(annotation) is Annotated:
+            inner, *notes = get_args(annotation)
+            if not all(isinstance(note, Mark) for note in notes):
+                return None
+            annotation = inner
+        else:
+            return annotation if annotation in (str, int) else None
 
 
 def is_empty_set(value: object) -> bool:

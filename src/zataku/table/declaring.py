@@ -35,6 +35,17 @@ def check_declaration(binding: "Binding[Any]") -> None:
         _check_field(binding, field)
 
 
+def check_revisions(binding: "Binding[Any]", attribute: str) -> None:
+    """Refuse a place for the revision that holds something else."""
+    table = binding.table
+    taken = {field.attribute for field in binding.fields.values()} | {*table.key_types, table.ttl, binding.tag_field}
+    if attribute in taken:
+        raise DesignError(
+            f"{binding.entity.__name__} keeps its revision in {attribute!r}, which it has for something else. "
+            f"Give {table.name} another name for it: Table(..., revision=...)."
+        )
+
+
 def _check_template(binding: "Binding[Any]", attribute: str, template: Template) -> None:
     name = binding.entity.__name__
     for field in template.fields:

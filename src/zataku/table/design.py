@@ -5,12 +5,14 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from msgspec import Struct
 
+from zataku.table.alarm import Alarm, check_alarms
 from zataku.table.binding import Binding
 from zataku.table.codec import stored_fields
 from zataku.table.entity import Entity, Key, View, binding_of, bindings
 from zataku.table.errors import DesignError
 from zataku.table.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.pattern import ItemPattern, Pattern, Span, declared_item, declared_query, span_of
+from zataku.table.revised import Revised
 from zataku.table.schema import (
     ALL,
     Capacity,
@@ -21,6 +23,7 @@ from zataku.table.schema import (
     StreamView,
     TableSchema,
 )
+from zataku.table.upgrade import Upgrade
 from zataku.table.values import KeyType, KeyValue
 
 E = TypeVar("E", bound=Entity)
@@ -95,6 +98,8 @@ class Table:
         deletion: Mapping[str, Deletion] = RETAINED_IN_PROD,
         transactions: bool = False,
         waivers: Sequence[Waiver] = (),
+        alarms: Sequence[Alarm] = (),
+        revision: str = "_revision",
     ) -> None:
         self.name = name
         self.pk = _key(pk)
@@ -107,6 +112,9 @@ class Table:
         self.deletion = dict(deletion)
         self.transactions = transactions
         self.waivers = tuple(waivers)
+        self.alarms = tuple(alarms)
+        # The attribute that says in which revision an item was written, from the second on.
+        self.revision = revision
         self.indexes: dict[str, Index] = {}
         self.bindings: list[Binding[Any]] = []
         self.views: dict[type[View], type[Entity]] = {}
@@ -114,6 +122,7 @@ class Table:
         self.key_types: dict[str, KeyType] = {key.name: key.type for key in self.keys}
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DesignError(f"{name}: partition and sort key need different attributes.")
+        check_alarms(name, self.alarms, capacity)
 
     def __repr__(self) -> str:
         return f"Table({self.name!r})"
@@ -161,14 +170,32 @@ class Table:
         return index
 
     def entity(
-        self, *, pk: str, sk: str | None = None, index: Mapping[str, str] | None = None, version: str | None = None
+        self,
+        *,
+        pk: str,
+        sk: str | None = None,
+        index: Mapping[str, str] | None = None,
+        version: str | None = None,
+        revision: int | None = None,
+        upgrades: Mapping[int, Upgrade] | None = None,
     ) -> Callable[[type[E]], type[E]]:
-        """Bind an entity: templates of its keys, index keys by attribute name, and the field that counts versions."""
+        """Bind an entity: templates of its keys, index keys by attribute name, and the field that counts versions.
+
+        `revision` numbers the shape of its items, and `upgrades` has the step from each earlier one to the next. Items
+        of every revision are then read in today's shape and upgraded where they lie before a condition or an edit
+        meets them; items of a later revision are refused. Until `migrate` has passed, an index has old items under
+        their old keys, and gives no view of them that needs more than it holds.
+        """
+        if revision is None and upgrades:
+            raise DesignError("Upgrades lead to a revision. Give its number: revision=...")
 
         def bind(entity: type[E]) -> type[E]:
             if entity in bindings:
                 raise DesignError(f"{entity.__name__} already belongs to {bindings[entity].table.name}.")
-            made = Binding(self, entity, pk, sk, index or {}, version)
+            if revision is None:
+                made = Binding(self, entity, pk, sk, index or {}, version)
+            else:
+                made = Revised(self, entity, pk, sk, index or {}, version, revision, upgrades)
             bindings[entity] = made
             self.bindings.append(made)
             self._distinguish_keys()

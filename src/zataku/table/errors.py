@@ -172,6 +172,12 @@ class Conflict(TableError):
     code = "conflict"
 
 
+class LeaseLost(TableError):
+    """Another process reads this part of a stream by now. Nothing of it was acknowledged."""
+
+    code = "lease_lost"
+
+
 class ResultUnknown(TableError):
     """The reply was lost: the write may or may not have happened. Read before going on."""
 
@@ -224,6 +230,18 @@ class StoreDamaged(TableError):
     """The store's file is damaged or has lost its end. Nothing more is read or written."""
 
     code = "store_damaged"
+
+
+class ExportDamaged(TableError):
+    """An export is incomplete, or not what its manifest says. Nothing of it was written."""
+
+    code = "export_damaged"
+
+
+class CopyDiffers(TableError):
+    """A store that was filled from an export does not hold what the export holds."""
+
+    code = "copy_differs"
 
 
 class StoreClosed(TableError):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zataku.table.bill import Bill
 
@@ -24,7 +25,19 @@ class Usage(Struct):
         self.writes += writes
 
 
-_heading: ContextVar[tuple[str, Bill] | None] = ContextVar("heading", default=None)
+class _Block:
+    """A stretch of work that is counted under one heading."""
+
+    __slots__ = ("bill", "heading", "meter", "outer")
+
+    def __init__(self, meter: "Meter", heading: str, outer: "_Block | None") -> None:
+        self.meter = meter
+        self.heading = heading
+        self.outer = outer
+        self.bill = Bill()
+
+
+_block: ContextVar[_Block | None] = ContextVar("block", default=None)
 
 
 class Meter:
@@ -32,42 +45,56 @@ class Meter:
 
     def __init__(self) -> None:
         self.totals: dict[str, Usage] = {}
-        self._fresh: dict[str, Usage] = {}
+        # The totals as they were when somebody last took what was new in them.
+        self._taken: dict[str, Usage] = {}
 
     def note(self, pattern: str, bill: Bill) -> None:
         """A call has been made. Inside `under` it counts for that heading."""
-        heading = _heading.get()
-        if heading is not None:
-            heading[1].take(bill)
-            self._sum(heading[0], 0, bill)
-        else:
-            self._sum(pattern, 1, bill)
+        block = _block.get()
+        while block is not None and block.meter is not self:
+            block = block.outer
+        if block is None:
+            self._sum(pattern, 1, bill.reads, bill.writes)
+            return
+        self._sum(block.heading, 0, bill.reads, bill.writes)
+        # A task may outlive the block that started it, so the outer ones are told now and not at its end.
+        while block is not None:
+            if block.meter is self:
+                block.bill.take(bill)
+            block = block.outer
 
-    def _sum(self, pattern: str, calls: int, bill: Bill) -> None:
-        for sums in (self.totals, self._fresh):
-            found = sums.get(pattern)
-            if found is None:
-                found = sums[pattern] = Usage(pattern)
-            found.add(calls, bill.reads, bill.writes)
+    def _sum(self, pattern: str, calls: int, reads: float, writes: float) -> None:
+        found = self.totals.get(pattern)
+        if found is None:
+            found = self.totals[pattern] = Usage(pattern)
+        found.add(calls, reads, writes)
 
     @contextmanager
     def under(self, heading: str) -> Generator[Bill]:
         """Count everything done in the block as one call of this name; gives the bill of the block.
 
-        Tasks started inside count too; a block within the block counts for itself and for the outer one's bill.
+        Tasks started inside count too. A block within the block has sums of its own, and is on both bills. What other
+        stores do meanwhile is theirs.
         """
-        bill = Bill()
-        outer = _heading.get()
-        token = _heading.set((heading, bill))
+        block = _Block(self, heading, _block.get())
+        token = _block.set(block)
         try:
-            yield bill
+            yield block.bill
         finally:
-            _heading.reset(token)
-            self._sum(heading, 1, Bill())
-            if outer is not None:
-                outer[1].take(bill)
+            _block.reset(token)
+            self._sum(heading, 1, 0.0, 0.0)
 
     def taken(self) -> list[Usage]:
         """What was used since the last time this was asked."""
-        fresh, self._fresh = self._fresh, {}
-        return list(fresh.values())
+        fresh: list[Usage] = []
+        for pattern, usage in self.totals.items():
+            before = self._taken.get(pattern) or Usage(pattern)
+            if usage != before:
+                calls, reads, writes = (
+                    usage.calls - before.calls,
+                    usage.reads - before.reads,
+                    usage.writes - before.writes,
+                )
+                fresh.append(Usage(pattern, calls, reads, writes))
+                self._taken[pattern] = replace(usage)
+        return fresh

@@ -9,14 +9,16 @@ from msgspec.structs import replace
 from zataku.clock import Clock
 from zataku.table import cursor as cursors
 from zataku.table import expression as ex
-from zataku.table.backend import Backend, Position, QueryItems, Rows
+from zataku.table.backend import Backend, Position, QueryItems, Row, Rows
 from zataku.table.calling import Calls
 from zataku.table.design import Table
 from zataku.table.entity import Entity, View
 from zataku.table.errors import BadInput
+from zataku.table.evaluate import holds
 from zataku.table.pattern import Query, Span
-from zataku.table.reading import RowsReader, attributes_of, expired, rows_reader_for
+from zataku.table.reading import RowsReader, attributes_of, expired, perhaps_old, rows_reader_for, today_for
 from zataku.table.schema import TableSchema
+from zataku.table.values import Item
 from zataku.table.writing import unexpired
 
 R = TypeVar("R", bound=Entity | View)
@@ -36,11 +38,15 @@ class Page(Generic[R]):
 
 
 class _Shape(Struct, frozen=True):
-    """What a query for some kinds asks for and how its rows are read, worked out once."""
+    """What a query for some kinds asks for and how its rows are read, worked out once.
+
+    `today` gives the attributes that a filter is about, where a row may be older than they are.
+    """
 
     attributes: tuple[str, ...] | None
     read: RowsReader
     whole: bool
+    today: Callable[[Row], Item] | None
 
 
 class Paging:
@@ -88,10 +94,11 @@ class Paging:
 
     async def count(self, query: Query[R]) -> int:
         """How many results there are."""
-        read, total, start = self._query(query, count_only=True), 0, None
+        sifted = query.span.filter is not None and self._shape(query).today is not None
+        read, total, start = self._query(query, count_only=not sifted), 0, None
         while True:
             rows = await self._rows(query, read, None, start)
-            total += rows.count
+            total += len(self._visible(query, rows)) if sifted else rows.count
             start = rows.resume
             if start is None:
                 return total
@@ -99,6 +106,9 @@ class Paging:
     def _query(self, query: Query[R], count_only: bool) -> QueryItems:
         span, shape = query.span, self._shape(query)
         condition = span.filter
+        if condition is not None and shape.today is not None:
+            # Old items come through, to be judged when they have today's attributes.
+            condition = ex.Either((condition, perhaps_old(span.table, query.returns)))
         if count_only or not shape.whole:
             # A view may lack the attribute that says when its item ends, so the store is asked to leave those out.
             condition = ex.both(condition, self._unexpired(span))
@@ -129,7 +139,9 @@ class Paging:
         if known is None:
             whole = all(issubclass(kind, Entity) for kind in query.returns)
             attributes = attributes_of(span.table, span.index, query.returns)
-            known = self._shapes[place] = _Shape(attributes, rows_reader_for(span.table, query.returns), whole)
+            read = rows_reader_for(span.table, query.returns, attributes)
+            today = today_for(span.table, query.returns) if attributes is None else None
+            known = self._shapes[place] = _Shape(attributes, read, whole, today)
         return known
 
     async def _rows(self, query: Query[R], read: QueryItems, limit: int | None, start: Position | None) -> Rows:
@@ -137,7 +149,10 @@ class Paging:
         return await self._calls(query.label, lambda bill: self._backend.query(step, bill))
 
     def _visible(self, query: Query[R], rows: Rows) -> list[R]:
-        found = self._shape(query).read(rows.rows)
+        shape, condition, some = self._shape(query), query.span.filter, rows.rows
+        if condition is not None and shape.today is not None:
+            some = [row for row in some if holds(condition, shape.today(row))]
+        found = shape.read(some)
         if query.span.table.ttl is None:
             return found
         now = self._clock.now()

@@ -13,6 +13,9 @@ It promises what Amazon DynamoDB promises and no more, so that a system written 
   the checks of a transaction, even before a sweep has deleted it; a put over it is told by the stream as MODIFY. Other
   conditions, `save`, `delete` and the `current` of a refused write still see it. Views on an index that does not hold
   the TTL attribute show it until it is swept.
+- **Revisions.** An item that was written in an earlier revision of its entity is read in today's shape and upgraded
+  where it lies before a write judges or edits it, which a stream tells as MODIFY; one of a later revision raises
+  `ItemUnreadable` and is left as it is. An index has old items under their old keys until `migrate` has passed.
 - **Busy stores.** Throttling and conflicts between transactions are tried again, with growing pauses, a bounded number
   of times; then the error reaches the caller.
 - **Limits.** DynamoDB's limits hold everywhere; crossing one is a `BadInput` that says what to do.
@@ -44,13 +47,16 @@ from zataku.table.calling import Calls
 from zataku.table.design import Table, needs
 from zataku.table.entity import Entity, Key, View, binding_of
 from zataku.table.errors import ConditionFailed, DesignError, LacksCapability, TableError, TooManyItems
+from zataku.table.limited import LimitedBackend
 from zataku.table.limits import TRANSACTION_ITEMS
 from zataku.table.meter import Meter
 from zataku.table.paging import Page, Paging
 from zataku.table.path import Condition, Edit
 from zataku.table.pattern import Query
 from zataku.table.reading import expired, reader_for
+from zataku.table.renewal import Renewal, outdated
 from zataku.table.retry import Retry
+from zataku.table.rights import Rights
 from zataku.table.schema import TableSchema
 from zataku.table.stream import Stream
 from zataku.table.transaction import Transaction
@@ -71,15 +77,21 @@ class Store:
         env: str = "prod",
         clock: Clock | None = None,
         retry: Retry | None = None,
+        calls: Calls | None = None,
     ) -> None:
         self.backend = backend
         self.tables = tuple(tables)
+        self.env = env
         self.clock: Clock = clock or SystemClock()
         self.retry = retry or Retry(Random())
         self._schemas = {table: table.schema(env) for table in tables}
-        self.meter = Meter()
-        self.calls = Calls(self.retry, self.meter)
+        self.calls = calls or Calls(self.retry, Meter())
+        self.meter = self.calls.meter
+        # The sums of calls that were handed in are kept by whoever made them.
+        self._keeps_usage = calls is None
+        self._secret = secret
         self._batches = Batches(backend, self.calls)
+        self.renewal = Renewal(backend, self.calls)
         self._expiring = any(table.ttl is not None for table in tables)
         self._paging = Paging(backend, self.calls, self.clock, secret, self.schema)
 
@@ -138,6 +150,23 @@ class Store:
     def schema_of(self, entity: type[Entity]) -> TableSchema:
         """The table an entity lies in."""
         return self.schema(binding_of(entity).table)
+
+    def limited(self, rights: Rights) -> "Store":
+        """A handle on the same store that can do what the rights grant; all else raises `NotGranted` and does nothing.
+
+        It shares the clock, the meter and the cursors of this store. Closing it ends the handle, not the store.
+        """
+        grants = {self.schema(grant.table).name: grant for grant in rights.grants}
+        backend = LimitedBackend(self.backend, rights.function, grants)
+        return Store(
+            backend,
+            self.tables,
+            secret=self._secret,
+            env=self.env,
+            clock=self.clock,
+            retry=self.retry,
+            calls=self.calls,
+        )
 
     # Reading
 
@@ -248,11 +277,12 @@ class Store:
     async def write_many(self, *, put: Iterable[Entity] = (), delete: Iterable[Key[Any]] = ()) -> None:
         """Write and delete any number of items, each by itself: a failure in the middle leaves those before it done.
 
-        A bad item is refused before anything is written.
+        A bad item is refused before anything is written. A batch has no conditions, so that it is the one write that
+        also replaces what a program of a later revision wrote.
         """
         entities, keys = list(put), list(delete)
-        puts = [writing.put(self.schema_of(type(it)), it, None, False, 0) for it in entities]
-        deletes = [writing.delete(self.schema_of(key.entity), key, None) for key in keys]
+        puts = [writing.batched_put(self.schema_of(type(it)), it) for it in entities]
+        deletes = [writing.batched_delete(self.schema_of(key.entity), key) for key in keys]
         label = _label("write_many", [*map(type, entities), *(key.entity for key in keys)])
         await self._batches.write(label, [*puts, *deletes])
 
@@ -311,7 +341,7 @@ class Store:
 
     async def keep_usage(self) -> None:
         """Add what was used since the last time to the sums that outlive the process; `close` does it too."""
-        usage = self.meter.taken()
+        usage = self.meter.taken() if self._keeps_usage else []
         if usage:
             await self.backend.add_usage(usage)
 
@@ -328,16 +358,18 @@ class Store:
         return None if self._expiring and expired(entity, self.clock.now()) else entity
 
     async def _write(self, verb: str, entity: type[Entity], write: Write) -> Written:
-        label = f"{binding_of(entity).table.name}.{verb} {entity.__name__}"
-        try:
-            return await self.calls(label, lambda bill: self.backend.write(write, bill))
-        except ConditionFailed as refused:
-            current = (
-                None
-                if refused.current is None
-                else self.read_row(binding_of(entity).table, cast("Row", refused.current))
-            )
-            raise ConditionFailed(refused.message, current, **refused.details) from None
+        binding, tries = binding_of(entity), 0
+        label = f"{binding.table.name}.{verb} {entity.__name__}"
+        while True:
+            try:
+                return await self.calls(label, lambda bill: self.backend.write(write, bill))
+            except ConditionFailed as refused:
+                row, tries = cast("Row | None", refused.current), tries + 1
+                old = outdated(binding, write, row)
+                if old is None:
+                    current = None if row is None else self.read_row(binding.table, row)
+                    raise ConditionFailed(refused.message, current, **refused.details) from None
+            await self.renewal.clear([old], tries)
 
 
 def _label(verb: str, entities: Sequence[type[Entity]]) -> str:

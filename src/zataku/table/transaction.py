@@ -11,6 +11,7 @@ from zataku.table.entity import Entity, Key, binding_of
 from zataku.table.errors import BadInput, Reason, TooManyItems, TransactionCancelled
 from zataku.table.limits import TOKEN_CHARACTERS, TRANSACTION_ITEMS
 from zataku.table.path import Condition, Edit
+from zataku.table.renewal import Outdated, outdated
 
 if TYPE_CHECKING:
     from zataku.table.store import Store
@@ -83,16 +84,30 @@ class Transaction:
         self._bindings.append(binding_of(entity))
 
     async def _commit(self) -> None:
-        store, token = self._store, self._token
-        try:
-            await store.calls(
-                self._label(),
-                lambda bill: store.backend.transact(self._writes, token, bill),
-                repeatable=token is not None,
-            )
-        except TransactionCancelled as cancelled:
-            reasons = self._readable(cancelled.reasons)
-            raise TransactionCancelled(cancelled.message, reasons, **cancelled.details) from None
+        store, token, tries = self._store, self._token, 0
+        while True:
+            try:
+                return await store.calls(
+                    self._label(),
+                    lambda bill: store.backend.transact(self._writes, token, bill),
+                    repeatable=token is not None,
+                )
+            except TransactionCancelled as cancelled:
+                old = self._outdated(cancelled.reasons)
+                reasons = [Reason() if item else reason for item, reason in zip(old, cancelled.reasons, strict=True)]
+                # Repeated when nothing but old items, and perhaps other writers, was in the way.
+                if not any(old) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
+                    readable = self._readable(reasons)
+                    raise TransactionCancelled(cancelled.message, readable, **cancelled.details) from None
+            tries += 1
+            await store.renewal.clear([item for item in old if item is not None], tries)
+
+    def _outdated(self, reasons: Sequence[Reason]) -> list[Outdated | None]:
+        """For each write the old item that it was refused for."""
+        return [
+            outdated(binding, write, cast("Row | None", reason.current)) if reason.code == "condition_failed" else None
+            for binding, write, reason in zip(self._bindings, self._writes, reasons, strict=True)
+        ]
 
     def _label(self) -> str:
         kinds = sorted({binding.entity.__name__ for binding in self._bindings})

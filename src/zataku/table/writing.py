@@ -60,24 +60,37 @@ def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bo
     condition = _demanded(type(entity), when)
     if if_absent:
         condition = ex.both(absent(schema, now), condition)
-    return PutItem(schema, binding_of(type(entity)).encode(entity), condition)
+    binding = binding_of(type(entity))
+    return PutItem(schema, binding.encode(entity), binding.guarded(condition))
 
 
 def delete(schema: TableSchema, key: Key[E], when: Condition[E] | None) -> DeleteItem:
     """Take the item away."""
-    return DeleteItem(schema, item_key(key), _demanded(key.entity, when))
+    return DeleteItem(schema, item_key(key), binding_of(key.entity).guarded(_demanded(key.entity, when)))
+
+
+def batched_put(schema: TableSchema, entity: Entity) -> PutItem:
+    """Write the whole entity in a batch, which takes no conditions."""
+    return PutItem(schema, binding_of(type(entity)).encode(entity))
+
+
+def batched_delete(schema: TableSchema, key: Key[Any]) -> DeleteItem:
+    """Take the item away in a batch."""
+    return DeleteItem(schema, item_key(key))
 
 
 def check(schema: TableSchema, key: Key[E], when: Condition[E] | None, now: float) -> CheckItem:
     """Demand that the item is there, and the condition if any."""
-    condition = ex.both(alive(schema, now), _demanded(key.entity, when))
+    condition = binding_of(key.entity).guarded(ex.both(alive(schema, now), _demanded(key.entity, when)))
     assert condition is not None
     return CheckItem(schema, item_key(key), condition)
 
 
 def check_absent(schema: TableSchema, key: Key[E], now: float) -> CheckItem:
     """Demand that the item is not there."""
-    return CheckItem(schema, item_key(key), absent(schema, now))
+    condition = binding_of(key.entity).guarded(absent(schema, now))
+    assert condition is not None
+    return CheckItem(schema, item_key(key), condition)
 
 
 def update(
@@ -95,7 +108,7 @@ def update(
     if binding.version is not None and binding.version not in changed:
         actions.append(ex.Increase((binding.fields[binding.version].attribute,), 1))
     condition = ex.both(alive(schema, now), _demanded(key.entity, when))
-    return UpdateItem(schema, item_key(key), tuple(actions), condition)
+    return UpdateItem(schema, item_key(key), tuple(actions), binding.guarded(condition))
 
 
 def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
@@ -177,7 +190,7 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
         demands.extend(_still(name, old) for name in changed)
     pk = old[schema.pk.name]
     sk = None if schema.sk is None else old[schema.sk.name]
-    return entity, UpdateItem(schema, (pk, sk), tuple(actions), ex.All(tuple(demands)))
+    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.guarded(ex.All(tuple(demands))))
 
 
 def _same(name: str, old: Item, new: Item) -> bool:

@@ -4,8 +4,12 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
-from typing import Any, Literal, TypeAlias
+from functools import cache
+from io import BytesIO
+from typing import Any, Literal, TypeAlias, cast
+from urllib.parse import urlsplit
 
 from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession, get_session
@@ -14,21 +18,26 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     ConnectTimeoutError,
+    CredentialRetrievalError,
     EndpointConnectionError,
-    HTTPClientError,
     NoCredentialsError,
     NoRegionError,
+    PartialCredentialsError,
+    ProfileNotFound,
 )
+from botocore.parsers import ResponseParserError
 
 from zataku.table.dynamodb.refusals import lost, refusal, unreachable
-from zataku.table.errors import NotGranted, StoreClosed, TableError
+from zataku.table.errors import NotGranted, StoreClosed
 
 Service: TypeAlias = Literal["dynamodb", "dynamodbstreams"]
 Answer: TypeAlias = dict[str, Any]
 
 # Calls that change items: when their answer is lost, nobody knows whether they happened.
 _CHANGING = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
+_NO_CREDENTIALS = (PartialCredentialsError, CredentialRetrievalError, ProfileNotFound)
 _CONNECTIONS = 64
+_LARGE_BODY = 256 * 1024
 _CONNECT_SECONDS = 5
 _READ_SECONDS = 20
 
@@ -69,10 +78,11 @@ class Client:
             raise NotGranted(
                 "AWS credentials were not found. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
             ) from problem
-        except (HTTPClientError, OSError, TimeoutError) as problem:
+        except _NO_CREDENTIALS as problem:
+            raise NotGranted(f"The AWS credentials cannot be used: {problem}") from problem
+        except (BotoCoreError, ResponseParserError, OSError, TimeoutError) as problem:
+            # Whatever else goes wrong, a reply that came in pieces included, may have happened after the sending.
             raise (lost if changing else unreachable)(operation, problem) from problem
-        except BotoCoreError as problem:
-            raise TableError(f"{operation} could not be sent: {problem}") from problem
 
     async def _service(self, name: Service) -> Any:
         made = self._made.get(name)
@@ -86,11 +96,11 @@ class Client:
     async def _connect(self, name: Service) -> Any:
         if self._closed:
             raise StoreClosed("The store is closed. Open it first.")
-        session = get_session()
+        session = await asyncio.to_thread(_session)
         options: dict[str, Any] = {"region_name": self._region}
         if self.endpoint is not None:
             options |= {"endpoint_url": self.endpoint, "region_name": self._region or "us-east-1"}
-            options |= await _stand_in_credentials(session)
+            options |= _stand_in_credentials(self.endpoint)
         config = AioConfig(
             retries={"total_max_attempts": 1},
             max_pool_connections=_CONNECTIONS,
@@ -104,6 +114,7 @@ class Client:
             made = await self._stack.enter_async_context(session.create_client(name, config=config, **options))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         except NoRegionError as problem:
             raise NotGranted("No AWS region is set. Name one, as in dynamodb://eu-west-1.") from problem
+        cast("Any", made).meta.events.register("before-send.*", _in_pieces)
         self._made[name] = made
         return made
 
@@ -114,8 +125,36 @@ class Client:
         await self._stack.aclose()
 
 
-async def _stand_in_credentials(session: AioSession) -> dict[str, str]:
-    """An implementation of one's own rarely looks at credentials, but the protocol needs some."""
-    if await session.get_credentials() is not None:
+def _in_pieces(request: Any, **_: object) -> None:
+    """Let a large body be sent piece by piece, so that others get their turn in between."""
+    if isinstance(request.body, bytes) and len(request.body) > _LARGE_BODY:
+        request.body = BytesIO(request.body)
+
+
+@cache
+def _session() -> AioSession:
+    """What all connections of the process share.
+
+    The descriptions of the services are megabytes of JSON. Those that connecting needs are read here, once and on
+    another thread than the event loop's.
+    """
+    session = get_session()
+    loader = cast("Any", session.get_component("data_loader"))  # pyright: ignore[reportUnknownMemberType]
+    for name in ("dynamodb", "dynamodbstreams"):
+        for kind in ("service-2", "endpoint-rule-set-1"):
+            loader.load_service_model(name, kind)
+    for name in ("endpoints", "partitions", "sdk-default-configuration", "_retry"):
+        loader.load_data(name)
+    return session
+
+
+def _stand_in_credentials(endpoint: str) -> dict[str, str]:
+    """An implementation of one's own rarely looks at credentials, but the protocol needs some.
+
+    AWS itself at an address of one's own gets real ones, found as everywhere.
+    """
+    host = urlsplit(endpoint).hostname or ""
+    given = "AWS_ACCESS_KEY_ID" in os.environ or "AWS_PROFILE" in os.environ
+    if given or host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws")):
         return {}
     return {"aws_access_key_id": "local", "aws_secret_access_key": "local"}

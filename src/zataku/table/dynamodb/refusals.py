@@ -1,10 +1,15 @@
 """The service's errors in our own words."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from zataku.table.dynamodb.wire import item_of
 from zataku.table.errors import (
+    BadCursor,
     BadInput,
+    BadKey,
+    BadNumber,
+    BadUpdate,
     ConditionFailed,
     Conflict,
     IndexNotReady,
@@ -13,12 +18,15 @@ from zataku.table.errors import (
     NotGranted,
     Reason,
     ResultUnknown,
+    SameItemTwice,
     SchemaRefused,
     StoreUnreachable,
     TableError,
     Throttled,
     TokenReused,
     TransactionCancelled,
+    TransactionTooLarge,
+    WrongType,
 )
 
 _BUSY = {
@@ -63,7 +71,7 @@ def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
             return ConditionFailed("The item is not as the condition demands. Nothing was written.", current=current)
         case "TransactionCanceledException":
             return cancelled(answer.get("CancellationReasons", []))
-        case "TransactionConflictException" | "TransactionInProgressException":
+        case "TransactionConflictException" | "TransactionInProgressException" | "ReplicatedWriteConflictException":
             return Conflict("A transaction is under way on the item. Nothing was written; try again.")
         case "IdempotentParameterMismatchException":
             return TokenReused("The token came before with another transaction. Take a new token for new work.")
@@ -79,12 +87,51 @@ def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
             return NotGranted(f"{operation} was refused: {message or code}")
         case _ if status >= 500 or code in ("InternalServerError", "ServiceUnavailable"):
             return (lost if changing else unreachable)(operation, f"{code} {message}")
-        case _ if "backfilling" in message:
-            return IndexNotReady(f"The index is still being filled: {message}")
         case "ValidationException":
-            return BadInput(message)
+            return invalid(message)
         case _:
             return TableError(f"{operation} was refused: {code} {message}", code=code)
+
+
+def invalid(message: str) -> TableError:
+    """A call that the service does not take: of which kind its words say. Words it has never used are a plain one."""
+    for part, made in _INVALID:
+        if part in message:
+            return made(message)
+    return BadInput(f"The service does not take this call: {message.rstrip('.')}. Change it.")
+
+
+def _kind(error: type[TableError], advice: str) -> Callable[[str], TableError]:
+    return lambda message: error(f"{message.rstrip('.')}. {advice}")
+
+
+# Words of the service's messages, the more telling ones first.
+_INVALID: tuple[tuple[str, Callable[[str], TableError]], ...] = (
+    ("backfilling", _kind(IndexNotReady, "Try again when the index is filled.")),
+    ("specified index", _kind(IndexNotReady, "Try again when the index is there, or start a store that may make it.")),
+    ("Item size", _kind(ItemTooLarge, "Split it, or keep the large part elsewhere.")),
+    ("item size", _kind(ItemTooLarge, "Split it, or keep the large part elsewhere.")),
+    ("Number overflow", _kind(BadNumber, "Scale it first.")),
+    ("Number underflow", _kind(BadNumber, "Scale it first.")),
+    ("significant digits", _kind(BadNumber, "Round it first.")),
+    ("numeric value", _kind(BadNumber, "Scale it first.")),
+    ("Type mismatch", _kind(WrongType, "Give it a value of its type.")),
+    ("unsupported type", _kind(WrongType, "Give it a value of its type.")),
+    ("empty string value", _kind(BadKey, "Give it a value.")),
+    ("empty binary value", _kind(BadKey, "Give it a value.")),
+    ("hashkey", _kind(BadKey, "Shorten it.")),
+    ("rangekey", _kind(BadKey, "Shorten it.")),
+    ("key size", _kind(BadKey, "Shorten it.")),
+    ("incorrect data type", _kind(BadUpdate, "Give values that go together.")),
+    ("does not exist in the item", _kind(BadUpdate, "Set it first.")),
+    ("document path", _kind(BadUpdate, "Set the whole of it first.")),
+    ("starting key", _kind(BadCursor, "Start from the first page.")),
+    ("Exclusive Start Key", _kind(BadCursor, "Start from the first page.")),
+    ("Transaction request cannot include multiple operations", _kind(SameItemTwice, "Join the two into one.")),
+    ("contains duplicates", _kind(SameItemTwice, "Name it once.")),
+    ("4 MB", _kind(TransactionTooLarge, "Split the work.")),
+    ("4MB", _kind(TransactionTooLarge, "Split the work.")),
+)
 
 
 def cancelled(given: list[dict[str, Any]]) -> TransactionCancelled:

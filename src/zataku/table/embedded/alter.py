@@ -11,10 +11,8 @@ from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.group import Group
 from zataku.table.embedded.sqlite import Connection
 from zataku.table.errors import SchemaRefused
-from zataku.table.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.schema import IndexSchema, TableSchema
-
-_EXPORT = "Export the items, create the table anew and import them."
+from zataku.table.schema_changes import refuse_changes, refuse_nonsense
 
 
 def load(connection: Connection) -> Catalog:
@@ -34,7 +32,7 @@ def load(connection: Connection) -> Catalog:
 def _index_part(table: TableSchema, number: int, schema: bytes, walked: int | None, done: int, total: int) -> IndexPart:
     index = msgspec.json.decode(schema, type=IndexSchema)
     status = "active" if walked is None else "creating"
-    return IndexPart(index, number, IndexState(table.name, index.name, status, done, total))
+    return IndexPart(table, index, number, IndexState(table.name, index.name, status, done, total))
 
 
 def adapt(group: Group, tables: Sequence[TableSchema]) -> None:
@@ -54,40 +52,12 @@ def adapt(group: Group, tables: Sequence[TableSchema]) -> None:
             _change(group, part, table)
 
 
-def refuse_nonsense(table: TableSchema) -> None:
-    """Refuse a table that DynamoDB would not create."""
-    local = [index for index in table.indexes if index.local]
-    if len({index.name for index in table.indexes}) < len(table.indexes):
-        raise SchemaRefused(f"Two indexes of {table.name} have the same name. Rename one.")
-    if len(local) > LOCAL_INDEXES or len(table.indexes) - len(local) > GLOBAL_INDEXES:
-        raise SchemaRefused(
-            f"{table.name} has more than {GLOBAL_INDEXES} global or {LOCAL_INDEXES} local indexes. Drop some."
-        )
-    for index in local:
-        if table.sk is None or index.pk != table.pk or index.sk is None:
-            raise SchemaRefused(
-                f"{index.name} is local: give it the partition key of {table.name} and a sort key, or make it global."
-            )
-    types: dict[str, str] = {}
-    for key in (*table.keys, *(key for index in table.indexes for key in index.keys)):
-        if types.setdefault(key.name, key.type) != key.type:
-            raise SchemaRefused(f"{key.name} is a key of two types in {table.name}. Choose one.")
-
-
-def refuse_changes(stored: TableSchema, wanted: TableSchema) -> None:
-    """Refuse what cannot be changed in a table that is there."""
-    if stored.keys != wanted.keys:
-        raise SchemaRefused(f"The keys of {wanted.name} have changed, which a stored table cannot follow. {_EXPORT}")
-    before = {index.name: index for index in stored.indexes if index.local}
-    after = {index.name: index for index in wanted.indexes if index.local}
-    for name in sorted(before.keys() | after.keys()):
-        if before.get(name) != after.get(name):
-            what = "is new" if name not in before else "is gone" if name not in after else "has changed"
-            raise SchemaRefused(
-                f"The local index {name} of {wanted.name} {what}. Local indexes exist only from the day their table is "
-                f"created. {_EXPORT} Or make it a global index.",
-                index=name,
-            )
+def refuse_unfit(catalog: Catalog, tables: Sequence[TableSchema]) -> None:
+    """Refuse tables that the stored ones cannot serve."""
+    stored = {part.schema.name: part.schema for part in catalog.parts}
+    for table in tables:
+        if table.name in stored:
+            refuse_changes(stored[table.name], table)
 
 
 def _create(group: Group, table: TableSchema) -> None:

@@ -1,12 +1,12 @@
 """The embedded store: DynamoDB's operations on one SQLite file, on this machine's disk."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
 from threading import Lock
-from typing import Literal, TypeVar
+from typing import Literal
 
 from zataku.clock import Clock, SystemClock
 from zataku.table.backend import (
@@ -27,23 +27,32 @@ from zataku.table.backend import (
     Written,
 )
 from zataku.table.bill import Bill
-from zataku.table.embedded import log
+from zataku.table.embedded import facts, log
+from zataku.table.embedded import usage as kept_usage
+from zataku.table.embedded.charging import (
+    charge_get,
+    charge_gets,
+    charge_page,
+    charge_refused,
+    charge_repetition,
+    charge_snapshot,
+    charge_write,
+)
+from zataku.table.embedded.counting import sizes
 from zataku.table.embedded.database import Database
-from zataku.table.embedded.engine import Engine
-from zataku.table.embedded.line import Line, again
+from zataku.table.embedded.engine import Engine, reading_only
+from zataku.table.embedded.line import Line, again, served
 from zataku.table.embedded.pages import Page
+from zataku.table.embedded.reader import ReadDesk
 from zataku.table.embedded.reads import at_one_moment, lookup, lookups, one_by_one
 from zataku.table.embedded.restore import in_place_of_a_damaged_store
 from zataku.table.embedded.sweep import sweep
 from zataku.table.embedded.transact import Transaction, refuse_repeats
 from zataku.table.embedded.writes import prepared, several, single
-from zataku.table.errors import BadInput, StoreClosed, TooManyItems
+from zataku.table.errors import BadInput, ConditionFailed, StoreClosed, TooManyItems, TransactionCancelled
 from zataku.table.limits import BATCH_WRITES
 from zataku.table.meter import Usage
 from zataku.table.schema import TableSchema
-
-Desk = TypeVar("Desk")
-Result = TypeVar("Result")
 
 _CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
 _SYSTEM_CLOCK = SystemClock()
@@ -56,6 +65,9 @@ class EmbeddedBackend:
     One thread writes, one reads items and pages, one reads whole tables; the event loop never waits for the disk.
     `accept_loss` opens a file that has lost its last commits, after the host has decided to go on without them.
     `chance` decides how far lagging reads lag.
+
+    `read_only` opens a file without taking it, also while another process holds and writes it: everything can be read
+    and backed up, every write raises `StoreClosed`, and nothing is made or changed on the disk.
     """
 
     def __init__(
@@ -65,10 +77,12 @@ class EmbeddedBackend:
         clock: Clock = _SYSTEM_CLOCK,
         accept_loss: bool = False,
         chance: Random | None = None,
+        read_only: bool = False,
     ) -> None:
         self._path = path
         self._clock = clock
         self._accept_loss = accept_loss
+        self._read_only = read_only
         self._chance = chance or Random()
         self._tables: dict[str, TableSchema] = {}
         self._switch = Lock()
@@ -93,7 +107,7 @@ class EmbeddedBackend:
             self._tables.update({table.name: table for table in tables})
 
     def _opened(self, tables: Sequence[TableSchema]) -> Engine:
-        database = Database(self._path, accept_loss=self._accept_loss)
+        database = Database(self._path, accept_loss=self._accept_loss, read_only=self._read_only)
         engine = Engine(database, self._clock, self._chance)
         try:
             engine.adapt(tables)
@@ -126,19 +140,22 @@ class EmbeddedBackend:
         look = lookup(engine.database.catalog, read)
         found = look.recalled(engine.database.recent)
         if found is None:
-            return await _served(engine.reader.line, look)
-        await self._give_way()
-        return found
+            found = await served(engine.reader.line, look)
+        else:
+            await self._give_way()
+        if bill is not None:
+            charge_get(bill, read, found[1])
+        return found[0]
 
     async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
         """One page of a partition."""
         engine = self._running()
-        return await _served(engine.reader.line, Page(engine.database.catalog, read))
+        return await _page(engine.reader.line, Page(engine.database.catalog, read), read, bill)
 
     async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
         """One page of a table."""
         engine = self._running()
-        return await _served(engine.scanner.line, Page(engine.database.catalog, read))
+        return await _page(engine.scanner.line, Page(engine.database.catalog, read), read, bill)
 
     async def batch_get(
         self, reads: Sequence[GetItem], bill: Bill | None = None
@@ -146,15 +163,17 @@ class EmbeddedBackend:
         """At most 100 items; this store processes them all."""
         engine = self._running()
         every = lookups(engine.database.catalog, reads)
-        found = [look.recalled(engine.database.recent) for look in every]
-        missing = [at for at, row in enumerate(found) if row is None]
+        recalled = [look.recalled(engine.database.recent) for look in every]
+        missing = [look for look, row in zip(every, recalled, strict=True) if row is None]
         if missing:
-            rows = await _served(engine.reader.line, partial(one_by_one, [every[at] for at in missing]))
-            for at, row in zip(missing, rows, strict=True):
-                found[at] = row
+            read = iter(await served(engine.reader.line, partial(one_by_one, missing)))
+            found = [next(read) if row is None else row for row in recalled]
         else:
             await self._give_way()
-        return [*found]
+            found = [row for row in recalled if row is not None]
+        if bill is not None:
+            charge_gets(bill, reads, [size for _, size in found])
+        return [row for row, _ in found]
 
     async def _give_way(self) -> None:
         """Let others run now and then: what is found in memory never waits, and a long loop would keep them out."""
@@ -166,13 +185,25 @@ class EmbeddedBackend:
         """At most 100 items as they were at one moment."""
         engine = self._running()
         every = lookups(engine.database.catalog, reads)
-        return await _served(engine.reader.line, partial(at_one_moment, every))
+        found = await served(engine.reader.line, partial(at_one_moment, every))
+        if bill is not None:
+            charge_snapshot(bill, reads, [size for _, size in found])
+        return [row for row, _ in found]
 
     async def write(self, write: Write, bill: Bill | None = None) -> Written:
         """One conditional write, durable when this returns."""
         engine = self._running()
         ready = prepared(engine.database.catalog, write)
-        return await _served(engine.writer.line, partial(single, ready), ready.weight)
+        lay: list[int] = []
+        try:
+            decision = await served(engine.writer.line, partial(single, ready, lay), ready.weight)
+        except ConditionFailed:
+            if bill is not None:
+                charge_refused(bill, [write], lay)
+            raise
+        if bill is not None:
+            charge_write(bill, decision)
+        return decision.written()
 
     async def batch_write(
         self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
@@ -186,7 +217,10 @@ class EmbeddedBackend:
         every = [prepared(engine.database.catalog, write) for write in writes]
         refuse_repeats(every)
         weight = sum(each.weight for each in every)
-        await _served(engine.writer.line, partial(several, every), weight)
+        decisions = await served(engine.writer.line, partial(several, every), weight)
+        if bill is not None:
+            for decision in decisions:
+                charge_write(bill, decision)
         return []
 
     async def transact(
@@ -195,7 +229,19 @@ class EmbeddedBackend:
         """All or nothing, durable when this returns."""
         engine = self._running()
         transaction = Transaction(engine.database.catalog, writes, token)
-        await _served(engine.writer.line, transaction, transaction.weight)
+        try:
+            decisions = await served(engine.writer.line, transaction, transaction.weight)
+        except TransactionCancelled:
+            if bill is not None:
+                charge_refused(bill, writes, transaction.lay, phases=2)
+            raise
+        if bill is None:
+            return
+        if decisions is None:
+            charge_repetition(bill, writes, transaction.lay)
+        else:
+            for decision in decisions:
+                charge_write(bill, decision, phases=2)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """What the consumer has not acknowledged, the oldest first."""
@@ -217,10 +263,10 @@ class EmbeddedBackend:
     async def _next_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
         engine = self._running()
         reading = partial(log.read, table, consumer, limit)
-        found = await _served(engine.reader.line, reading)
+        found = await served(engine.reader.line, reading)
         if found is None:
-            await _served(engine.writer.line, partial(log.register, table, consumer))
-            found = await _served(engine.reader.line, reading)
+            await served(engine.writer.line, partial(log.register, table, consumer))
+            found = await served(engine.reader.line, reading)
         return found or []
 
     async def _first_of(self, change: "asyncio.Future[None]", seconds: float) -> None:
@@ -234,12 +280,12 @@ class EmbeddedBackend:
         """The consumer is done up to this position; durable, and never backwards."""
         engine = self._running()
         work = partial(log.acknowledge, table.name, consumer, log.number(position))
-        await _served(engine.writer.line, work)
+        await served(engine.writer.line, work)
 
     async def forget(self, table: TableSchema, consumer: str) -> None:
         """Drop a consumer and its checkpoint."""
         engine = self._running()
-        await _served(engine.writer.line, partial(log.forget, table.name, consumer))
+        await served(engine.writer.line, partial(log.forget, table.name, consumer))
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:
         """Delete at most so many expired items, in portions between other writes, and trim the stream."""
@@ -247,59 +293,65 @@ class EmbeddedBackend:
         deleted = 0
         more = limit > 0
         while more and deleted < limit:
-            some, more = await _served(line, partial(sweep, table.name, now, limit - deleted))
+            some, more = await served(line, partial(sweep, table.name, now, limit - deleted))
             deleted += some
-        while await _served(line, partial(log.trim, table.name)) == log.TRIM_PORTION:
+        while await served(line, partial(log.trim, table.name)) == log.TRIM_PORTION:
             pass
         return deleted
 
     async def index_states(self) -> list[IndexState]:
         """How far every index is."""
-        return self._running().database.catalog.states()
+        engine = self._running()
+        if self._read_only:
+            await asyncio.to_thread(engine.look_again)
+        return engine.database.catalog.states()
+
+    async def stored_tables(self) -> list[TableSchema]:
+        """The tables as the file has them, whatever was asked for."""
+        return [part.schema for part in self._running().database.catalog.parts]
 
     async def sizes(self) -> list[Size]:
-        """Counted in the file."""
-        return []
+        """Counted in the file, so for large tables it takes a while; others go on meanwhile."""
+        engine = self._running()
+        return await sizes(engine.scanner.line, engine.database.catalog)
 
     async def facts(self) -> dict[str, str]:
-        """Where the file is."""
-        return {"file": str(self._path)}
+        """Where the file lies, the room it takes and has, and how far consumers are behind the streams."""
+        engine = self._running()
+        known = await asyncio.to_thread(facts.of_file, self._path)
+        return known | await served(engine.scanner.line, facts.of_streams)
 
     async def add_usage(self, usage: Sequence[Usage]) -> None:
-        """Kept in the file."""
+        """Kept in the file, and in its backups."""
+        await served(self._running().writer.line, partial(kept_usage.add, usage))
 
     async def usage(self) -> list[Usage]:
         """As the file has it."""
-        return []
+        return await served(self._running().reader.line, kept_usage.read)
 
     async def backup(self, destination: str, progress: Progress | None = None) -> None:
         """Write a complete copy while the store goes on working."""
-        engine = self._running()
-        loop = asyncio.get_running_loop()
-
-        def report(done: int, total: int) -> None:
-            if progress is not None:
-                loop.call_soon_threadsafe(progress, done, total)
-
-        await asyncio.to_thread(engine.back_up, Path(destination), report)
+        await asyncio.to_thread(self._running().back_up, Path(destination), _from_thread(progress))
 
     async def restore(self, source: str, progress: Progress | None = None) -> None:
         """Replace everything by a backup; the replaced store is kept as `<path>.before-restore`.
 
         A store that is damaged, or closed, can be restored too; a closed one stays closed.
         """
-        await asyncio.to_thread(self._restore, Path(source))
+        await asyncio.to_thread(self._restore, Path(source), _from_thread(progress))
 
-    def _restore(self, source: Path) -> None:
+    def _restore(self, source: Path, report: Progress) -> None:
+        if self._read_only:
+            raise reading_only(self._path)
         with self._switch:
             engine, tables = self._engine, list(self._tables.values())
             if engine is not None and engine.database.damage is None:
-                engine.restore(source, tables)
+                engine.restore(source, tables, report)
                 return
             if engine is not None:
                 self._engine = None
                 engine.stop()
-            in_place_of_a_damaged_store(source, self._path, tables)
+            in_place_of_a_damaged_store(source, self._path, tables, report)
             if engine is not None:
                 self._engine = self._opened(tables)
 
@@ -308,7 +360,19 @@ class EmbeddedBackend:
         return self._running().database.secret
 
 
-async def _served(line: Line[Desk], work: Callable[[Desk], Result], weight: int = 0) -> Result:
-    if line.crowded:
-        await line.room()
-    return await line.submit(work, weight)
+def _from_thread(progress: Progress | None) -> Progress:
+    """What a thread calls to tell somebody on this event loop how far it is."""
+    loop = asyncio.get_running_loop()
+
+    def report(done: int, total: int) -> None:
+        if progress is not None:
+            loop.call_soon_threadsafe(progress, done, total)
+
+    return report
+
+
+async def _page(line: Line[ReadDesk], page: Page, read: QueryItems | ScanItems, bill: Bill | None) -> Rows:
+    found = await served(line, page)
+    if bill is not None:
+        charge_page(bill, read, found)
+    return found.rows

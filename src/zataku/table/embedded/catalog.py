@@ -11,10 +11,12 @@ from zataku.table.schema import IndexSchema, TableSchema
 class IndexPart:
     """One index as it lies in the file. Only the count of a filling index moves; all else is a new part."""
 
-    __slots__ = ("delete", "entries", "insert", "number", "schema", "state")
+    __slots__ = ("delete", "entries", "held", "insert", "number", "schema", "state")
 
-    def __init__(self, schema: IndexSchema, number: int, state: IndexState) -> None:
+    def __init__(self, table: TableSchema, schema: IndexSchema, number: int, state: IndexState) -> None:
         self.schema = schema
+        # What an entry holds by its projection, None for all; in the file it only points at its item.
+        self.held = table.projected(schema)
         self.number = number
         self.state = state
         self.entries = layout.entries(number)

@@ -14,7 +14,7 @@ from zataku.table.embedded.faults import damaged, judged
 from zataku.table.embedded.lock import FileLock
 from zataku.table.embedded.recent import Recent
 from zataku.table.embedded.sqlite import Connection
-from zataku.table.embedded.watermark import Watermark
+from zataku.table.embedded.watermark import Watermark, last_mark
 from zataku.table.errors import BadInput, SchemaRefused, StoreClosed, StoreDamaged
 
 CHECKSUM_VFS = "cksmvfs"
@@ -22,6 +22,8 @@ _CACHE_KIB = 32 * 1024
 _WRITER_CACHE_KIB = 8 * 1024
 _SMALL_CACHE_KIB = 2 * 1024
 _BUSY_MILLISECONDS = 5_000
+# How long a start waits for somebody who only looks.
+_PATIENCE_MILLISECONDS = 500
 _registering = Lock()
 
 
@@ -37,9 +39,13 @@ def register_checksums() -> None:
         apsw.set_default_vfs(names[0])
 
 
-def connect(path: Path, *, writable: bool, cache: int = _SMALL_CACHE_KIB) -> Connection:
-    """A connection to a store's file. Every page that it reads is held against its checksum."""
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOMUTEX
+def connect(path: Path, *, writable: bool, cache: int = _SMALL_CACHE_KIB, untouched: bool = False) -> Connection:
+    """A connection to a store's file. Every page that it reads is held against its checksum.
+
+    With `untouched` the file is opened without the right to write, and never made.
+    """
+    access = apsw.SQLITE_OPEN_READONLY if untouched else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    flags = access | apsw.SQLITE_OPEN_NOMUTEX
     connection = cast("Connection", apsw.Connection(str(path), flags=flags, vfs=CHECKSUM_VFS, statementcachesize=512))
     # Closing must not touch a file that was just found damaged; a good store checkpoints by itself.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -52,16 +58,17 @@ def connect(path: Path, *, writable: bool, cache: int = _SMALL_CACHE_KIB) -> Con
 
 
 class Database:
-    """One open store file, held by this process alone."""
+    """One open store file, held by this process alone; or only looked at, whoever holds it, with `read_only`."""
 
-    def __init__(self, path: Path, *, accept_loss: bool = False) -> None:
+    def __init__(self, path: Path, *, accept_loss: bool = False, read_only: bool = False) -> None:
         self.path = path
+        self.read_only = read_only
         self.catalog = Catalog()
         self.damage: StoreDamaged | None = None
         self.commits = 0
         self.sequence = 0
         self.secret = b""
-        self.recent = Recent()
+        self.recent = Recent(0) if read_only else Recent()
         self._accept_loss = accept_loss
         self._lock = FileLock(path)
         self._mark: Watermark | None = None
@@ -69,6 +76,9 @@ class Database:
 
     def open(self) -> None:
         """Take the file and check it."""
+        if self.read_only:
+            self._look()
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock.take()
         try:
@@ -78,6 +88,24 @@ class Database:
         except BaseException:
             self.let_go()
             raise
+
+    def _look(self) -> None:
+        """Check the file without touching it."""
+        if not self.path.is_file():
+            raise BadInput(f"There is no store at {self.path}. Check the path.")
+        register_checksums()
+        # Read before the file: whoever writes there meanwhile moves both on, the mark last.
+        mark = last_mark(self.path)
+        try:
+            connection = self.reader()
+            try:
+                identify(connection, self.path)
+                self._read_state(connection)
+            finally:
+                connection.close()
+        except apsw.Error as error:
+            raise self.judge(error) from error
+        self._refuse_loss(mark)
 
     def reopen(self) -> None:
         """Open the file that lies there now and check it."""
@@ -120,7 +148,7 @@ class Database:
 
     def reader(self) -> Connection:
         """A further connection that only reads."""
-        return connect(self.path, writable=False, cache=_CACHE_KIB)
+        return connect(self.path, writable=False, cache=_CACHE_KIB, untouched=self.read_only)
 
     def checkpointer(self) -> Connection:
         """A further connection that moves the log into the file."""
@@ -155,7 +183,10 @@ class Database:
         identify(connection, self.path)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
-        row = connection.execute("SELECT commits, sequence, secret FROM state").fetchone()
+        self._read_state(connection)
+
+    def _read_state(self, connection: Connection) -> None:
+        row = next(iter(connection.execute("SELECT commits, sequence, secret FROM state").fetchall()), None)
         if row is None:
             raise damaged(self.path, "has lost its own records")
         self.commits, self.sequence, self.secret = row
@@ -181,11 +212,15 @@ class Database:
 
     def _refuse_short_file(self, connection: Connection) -> None:
         # All of the log goes into the file first; then the file must hold every page.
+        connection.set_busy_timeout(_PATIENCE_MILLISECONDS)
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.FullError:
-            # The log stays as it is. A full disk should not keep anyone from reading or deleting.
+        except (apsw.FullError, apsw.BusyError):
+            # The log stays as it is. A full disk should not keep anyone from reading or deleting, nor should somebody
+            # who copies the store at this moment keep a server from starting.
             return
+        finally:
+            connection.set_busy_timeout(_BUSY_MILLISECONDS)
         pages = int(_single(connection, "PRAGMA page_count"))
         if self.path.stat().st_size < pages * layout.PAGE_SIZE:
             raise damaged(self.path, "is shorter than it says: its end was cut off")

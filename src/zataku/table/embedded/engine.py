@@ -13,6 +13,7 @@ from zataku.table.embedded import alter, restore, walk
 from zataku.table.embedded.backup import back_up, remove
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.group import Group
+from zataku.table.embedded.lock import holder
 from zataku.table.embedded.log import Listeners, Trim
 from zataku.table.embedded.reader import Reader
 from zataku.table.embedded.writer import Writer
@@ -28,7 +29,8 @@ class Engine:
     def __init__(self, database: Database, clock: Clock, chance: Random) -> None:
         database.open()
         try:
-            remove(restore.beside(database.path, "restoring"))
+            if not database.read_only:
+                remove(restore.beside(database.path, "restoring"))
             self.database = database
             self.listeners = Listeners()
             self._clock = clock
@@ -36,10 +38,14 @@ class Engine:
             self._stopping = Event()
             self._last_trim = clock.now()
             self._stopped = False
-            database.catalog = alter.load(database.connection)
-            self.writer = Writer(database, clock)
-            self.writer.logged = self.listeners.tell
-            self.writer.between = self._trim_now_and_then
+            self._writer = None
+            if database.read_only:
+                self.look_again()
+            else:
+                database.catalog = alter.load(database.connection)
+                self._writer = Writer(database, clock)
+                self._writer.logged = self.listeners.tell
+                self._writer.between = self._trim_now_and_then
             self.reader = Reader(database, "reader", chance)
             self.scanner = Reader(database, "scanner", chance)
         except BaseException as error:
@@ -47,8 +53,30 @@ class Engine:
             database.disconnect()
             database.let_go()
             raise known from error
-        for thread in (self.writer, self.reader, self.scanner):
+        for thread in self._threads:
             thread.start()
+
+    @property
+    def writer(self) -> Writer:
+        """The thread that writes; a store which is only looked at has none and refuses."""
+        if self._writer is None:
+            raise reading_only(self.database.path)
+        return self._writer
+
+    @property
+    def _threads(self) -> "tuple[Writer | Reader, ...]":
+        readers = (self.reader, self.scanner)
+        return readers if self._writer is None else (self._writer, *readers)
+
+    def look_again(self) -> None:
+        """Learn the tables anew, where another process may have changed them."""
+        connection = self.database.reader()
+        try:
+            self.database.catalog = alter.load(connection)
+        except apsw.Error as error:
+            raise self.database.judge(error) from error
+        finally:
+            connection.close()
 
     def stop(self) -> None:
         """Serve everyone who was let in, then let go of the file."""
@@ -58,11 +86,13 @@ class Engine:
             if self._stopped:
                 return
             self._stopped = True
-            for thread in (self.writer, self.reader, self.scanner):
+            for thread in self._threads:
                 thread.line.end(refusal)
             self.listeners.tell_all()
-            for thread in (self.writer, self.reader, self.scanner):
+            for thread in self._threads:
                 thread.join()
+            if self._writer is None:
+                return
             try:
                 self.database.empty_log()
             except apsw.Error:
@@ -73,7 +103,10 @@ class Engine:
                 self.database.let_go()
 
     def adapt(self, tables: Sequence[TableSchema]) -> None:
-        """Make the file fit the tables."""
+        """Make the file fit the tables. One that is only looked at stays as it is, and must have the same keys."""
+        if self._writer is None:
+            alter.refuse_unfit(self.database.catalog, tables)
+            return
         self.writer.line.post(partial(self._adapt, tables)).result()
 
     def _adapt(self, tables: Sequence[TableSchema], _: Group) -> None:
@@ -86,12 +119,13 @@ class Engine:
         with self._copying:
             back_up(self.database, destination, report, self._stopping)
 
-    def restore(self, source: Path, tables: Sequence[TableSchema]) -> None:
+    def restore(self, source: Path, tables: Sequence[TableSchema], report: Callable[[int, int], None]) -> None:
         """Replace everything by a backup. Only the swap makes the others wait."""
+        writer = self.writer
         with self._copying:
-            ready = restore.made_ready(source, self.database.path, tables)
+            ready = restore.made_ready(source, self.database.path, tables, report)
             try:
-                self.writer.line.post(partial(self._replace, ready, tables)).result()
+                writer.line.post(partial(self._replace, ready, tables)).result()
             finally:
                 remove(ready)
 
@@ -132,3 +166,15 @@ class Engine:
         if now - self._last_trim >= _TRIM_EVERY_SECONDS:
             self._last_trim = now
             self.writer.chores += [Trim(part.schema.name) for part in self.database.catalog.parts]
+
+
+def reading_only(path: Path) -> StoreClosed:
+    """What a write is told by a store that is only looked at."""
+    process = holder(path)
+    held = "" if process is None else f" while process {process} holds it"
+    return StoreClosed(
+        f"{path} was opened for reading only{held}. Nothing was written. "
+        + ("Open it for writing." if process is None else "Let that process do it, or stop it and try again."),
+        path=str(path),
+        process=process,
+    )

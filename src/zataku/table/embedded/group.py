@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
-from zataku.table.embedded.recent import Place
+from zataku.table.embedded.recent import Kept, Place
 from zataku.table.embedded.rows import NewRow
 from zataku.table.embedded.sqlite import Connection
 from zataku.table.evaluate import equal
@@ -58,7 +58,7 @@ class Group:
         self.sequence = sequence
         self.changed = False
         # The new state of every item that changes, None for one that goes.
-        self.states: dict[Place, bytes | None] = {}
+        self.states: dict[Place, Kept | None] = {}
         self.streams: dict[int, tuple[TablePart, list[tuple[Any, ...]]]] = {}
 
     def row(self, sql: str, *bindings: Any) -> tuple[Any, ...] | None:
@@ -79,8 +79,8 @@ class Group:
         rows: list[tuple[Any, ...]] = self.cursor.execute(part.look, (pk, sk)).fetchall()
         return Found(*rows[0]) if rows else None
 
-    def store(self, part: TablePart, old: Found | None, new: NewRow) -> None:
-        """Put an item in the place of what was found there."""
+    def store(self, part: TablePart, old: Found | None, new: NewRow) -> bool:
+        """Put an item in the place of what was found there; False when it says the same."""
         execute = self.cursor.execute
         if old is None:
             execute(part.insert, (new.pk, new.sk, new.size, new.expires, new.packed))
@@ -89,18 +89,19 @@ class Group:
                 if key is not None:
                     execute(index.insert, (*key, new.pk, new.sk, row_id))
         elif old.says_the_same_as(new):
-            return
+            return False
         else:
             execute(part.update, (new.size, new.expires, new.packed, old.id))
             self._reindex(part, old, new)
         self.changed = True
-        self.states[part.schema.name, new.pk, new.sk] = new.packed
+        self.states[part.schema.name, new.pk, new.sk] = (new.packed, new.size)
         if part.schema.stream is not None:
             self._note(part, INSERT if old is None else MODIFY, old, new, False)
+        return True
 
     def _reindex(self, part: TablePart, old: Found, new: NewRow) -> None:
         for index, key in zip(part.indexes, new.index_keys, strict=True):
-            if index.state.status == "active" and _unmoved(index.schema, old.item, new.item):
+            if index.state.status == "active" and unmoved(index.schema, old.item, new.item):
                 continue
             before = keys.of_index_if_fit(index.schema, old.item)
             if before != key:
@@ -146,7 +147,7 @@ class Group:
             self.cursor.executemany(part.log_insert, records)
 
 
-def _unmoved(index: IndexSchema, old: Item, new: Item) -> bool:
+def unmoved(index: IndexSchema, old: Item, new: Item) -> bool:
     """True when the key attributes of an index say the same before and after: most updates touch no index."""
     for key in index.keys:
         before, after = old.get(key.name), new.get(key.name)

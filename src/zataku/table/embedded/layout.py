@@ -44,6 +44,16 @@ CREATE TABLE consumers (
 ) WITHOUT ROWID;
 """
 
+# Came after the first stores, which get it when they first need it.
+USAGE = """
+CREATE TABLE IF NOT EXISTS usage (
+    pattern TEXT PRIMARY KEY,
+    calls INTEGER NOT NULL,
+    reads REAL NOT NULL,
+    writes REAL NOT NULL
+) WITHOUT ROWID;
+"""
+
 
 def items(table: int) -> str:
     """The SQLite table that holds a table's items."""

@@ -191,6 +191,13 @@ class Line(Generic[Desk]):
         self._let_in()
 
 
+async def served(line: Line[Desk], work: Callable[[Desk], Result], weight: int = 0) -> Result:
+    """Have work done by the line's thread, after waiting for room in the line."""
+    if line.crowded:
+        await line.room()
+    return await line.submit(work, weight)
+
+
 def answer(calls: Iterable[Call[Any]]) -> None:
     """Hand every call its result or error, waking each event loop once."""
     loops: dict[asyncio.AbstractEventLoop | None, list[Call[Any]]] = {}

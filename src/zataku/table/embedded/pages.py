@@ -1,17 +1,17 @@
 """Reading pages: one partition in the order of its sort key, or a whole table in portions."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
+from zataku.table import cost
 from zataku.table.backend import Position, QueryItems, Row, Rows, ScanItems
+from zataku.table.checks import check_page, checked_attributes, names_in, refuse_key_filter, refuse_lacking
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.paths import Way, query_way, scan_way
 from zataku.table.embedded.reader import ReadDesk
-from zataku.table.embedded.reads import checked_attributes
-from zataku.table.errors import BadInput, StrongReadRefused
 from zataku.table.evaluate import check_expression, holds
-from zataku.table.expression import All, Between, Compare, Either, Expression, Literally, Not, OneOf
+from zataku.table.expression import Expression
 from zataku.table.limits import PAGE_BYTES
 from zataku.table.packed import unpack
 from zataku.table.schema import IndexSchema
@@ -22,23 +22,42 @@ _NO_LIMIT = -1
 _FEW = 64
 
 
+class PageRead(NamedTuple):
+    """A page, with the bytes that were looked at and the sizes of the items that a local index had fetched."""
+
+    rows: Rows
+    size: int
+    fetched: Sequence[int]
+
+
 class Page:
     """One page to be read, with everything checked that can be before reading."""
 
-    __slots__ = ("_count_only", "_filter", "_index", "_lagging", "_limit", "_shown", "_table", "_visible", "_way")
+    __slots__ = (
+        "_count_only",
+        "_fetching",
+        "_filter",
+        "_held",
+        "_index",
+        "_lagging",
+        "_limit",
+        "_shown",
+        "_table",
+        "_visible",
+        "_way",
+    )
 
     def __init__(self, catalog: Catalog, read: QueryItems | ScanItems) -> None:
         part = catalog.part(read.table.name)
         index = None if read.index is None else part.ready_index(read.index).schema
-        if read.limit is not None and read.limit < 1:
-            raise BadInput("A page has a limit of at least 1. Give a larger one, or none.")
-        if index is not None and not index.local and read.strong:
-            raise StrongReadRefused(f"{index.name} is a global index, which has no strong reads. Ask without strong.")
+        check_page(index, read.limit, read.strong)
         self._table = read.table.name
         self._index = index
         self._limit = read.limit
         self._filter: Expression | None = read.filter
         self._visible, self._shown = _seen(part, index, checked_attributes(read.attributes))
+        self._held = None if index is None else part.schema.projected(index)
+        self._fetching = self._held is not None and self._visible is None and not _all_held(self._held, read)
         if isinstance(read, QueryItems):
             self._count_only, self._lagging = read.count_only, read.lagging
             self._way: Way = query_way(part.schema, index, read)
@@ -48,21 +67,22 @@ class Page:
         if read.filter is not None:
             check_expression(read.filter)
             if isinstance(read, QueryItems):
-                _refuse_keys(part, index, read.filter)
+                refuse_key_filter(part.schema, index, read.filter)
 
-    def __call__(self, desk: ReadDesk) -> Rows:
+    def __call__(self, desk: ReadDesk) -> PageRead:
         """Read it."""
         part = desk.catalog.part(self._table)
         limit = self._limit
         sql = self._way.sql(part, None if self._index is None else part.ready_index(self._index))
-        few = limit is not None and limit <= _FEW
         bindings = (*self._way.bindings, _NO_LIMIT if limit is None else limit)
-        found, size = _fetched(desk, self._lagging, sql, bindings, few)
+        if self._held is not None:
+            return self._of_entries(part, _gathered(desk, self._lagging, sql, bindings, self._held, self._fetching))
+        found, size = _fetched(desk, self._lagging, sql, bindings, limit is not None and limit <= _FEW)
         resume: Position | None = None
         if found and (size > PAGE_BYTES or len(found) == limit):
             resume = keys.position(part.schema, self._index, unpack(found[-1]))
         rows = self._passed(found)
-        return Rows([] if self._count_only else rows, resume, len(rows), len(found))
+        return PageRead(Rows([] if self._count_only else rows, resume, len(rows), len(found)), size, ())
 
     def _passed(self, found: list[bytes]) -> list[Row]:
         if self._filter is None and (self._shown is None or self._count_only):
@@ -70,12 +90,53 @@ class Page:
         rows: list[Row] = []
         for packed in found:
             item: Item = unpack(packed)
-            if self._visible is not None:
-                item = {name: item[name] for name in self._visible if name in item}
             if self._filter is None or holds(self._filter, item):
                 shown = self._shown
                 rows.append(packed if shown is None else {name: item[name] for name in shown if name in item})
         return rows
+
+    def _of_entries(self, part: TablePart, found: "_Gathered") -> PageRead:
+        """The page of an index that holds only some attributes."""
+        resume: Position | None = None
+        if found.items and (found.full or len(found.items) == self._limit):
+            resume = keys.position(part.schema, self._index, found.items[-1])
+        rows: list[Row] = []
+        for item in found.items:
+            seen = item if self._visible is None else {name: item[name] for name in self._visible if name in item}
+            if self._filter is None or holds(self._filter, seen):
+                rows.append({name: seen[name] for name in self._shown or seen if name in seen})
+        shown = Rows([] if self._count_only else rows, resume, len(rows), len(found.items))
+        return PageRead(shown, found.size, found.fetched)
+
+
+class _Gathered(NamedTuple):
+    """The items of a page of entries, the bytes of the entries, the items that were fetched, and whether it is full."""
+
+    items: list[Item]
+    size: int
+    fetched: list[int]
+    full: bool
+
+
+def _gathered(
+    desk: ReadDesk, lagging: bool, sql: str, bindings: tuple[Any, ...], held: Iterable[str], fetching: bool
+) -> _Gathered:
+    """As many entries as a page holds. What is fetched for them takes room in it too, each item rounded up to 4 KB."""
+    items: list[Item] = []
+    fetched: list[int] = []
+    size = room = 0
+    cursor = desk.own_cursor(lagging)
+    for packed, whole in cursor.execute(sql, bindings):
+        item = unpack(packed)
+        items.append(item)
+        size += cost.entry_size(item, held)
+        if fetching:
+            fetched.append(whole)
+            room += cost.READ_BYTES * -(-whole // cost.READ_BYTES)
+        if size + room > PAGE_BYTES:
+            cursor.close(True)
+            return _Gathered(items, size, fetched, True)
+    return _Gathered(items, size, fetched, False)
 
 
 def _fetched(desk: ReadDesk, lagging: bool, sql: str, bindings: tuple[Any, ...], few: bool) -> tuple[list[bytes], int]:
@@ -119,32 +180,11 @@ def _seen(
     if index.local:
         # What a local index lacks is fetched from the table.
         return None, wanted
-    lacking = [name for name in wanted if name not in held]
-    if lacking:
-        raise BadInput(f"{index.name} does not hold {', '.join(lacking)}. Widen its projection or ask for less.")
+    refuse_lacking(part.schema, index, wanted)
     return names, wanted
 
 
-def _refuse_keys(part: TablePart, index: IndexSchema | None, condition: Expression) -> None:
-    names = {key.name for key in (part.schema.keys if index is None else index.keys)}
-    used = _names(condition) & names
-    if used:
-        raise BadInput(
-            f"A filter cannot look at {', '.join(sorted(map(str, used)))}, a key of this query. Use the key range."
-        )
-
-
-def _names(condition: Expression) -> set[str | int]:
-    if isinstance(condition, All | Either):
-        return set[str | int]().union(*(_names(part) for part in condition.parts))
-    if isinstance(condition, Not):
-        return _names(condition.part)
-    if isinstance(condition, Compare):
-        operands = (condition.left, condition.right)
-    elif isinstance(condition, Between):
-        operands = (condition.value, condition.low, condition.high)
-    elif isinstance(condition, OneOf):
-        operands = (condition.value, *condition.options)
-    else:
-        return {condition.route[0]}
-    return {operand.route[0] for operand in operands if not isinstance(operand, Literally)}
+def _all_held(held: frozenset[str], read: QueryItems | ScanItems) -> bool:
+    """True when an index has everything that is shown or looked at, so that nothing is fetched from the table."""
+    looked_at = set[str | int]() if read.filter is None else names_in(read.filter)
+    return held.issuperset(read.attributes or ()) and held.issuperset(looked_at)

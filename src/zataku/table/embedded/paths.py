@@ -4,13 +4,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from zataku.table.backend import QueryItems, ScanItems
+from zataku.table.checks import check_segment
 from zataku.table.embedded import keys
 from zataku.table.embedded.bounds import Bounds, bounds_of
 from zataku.table.embedded.catalog import IndexPart, TablePart
-from zataku.table.errors import BadCursor, BadInput
+from zataku.table.errors import BadCursor
 from zataku.table.schema import IndexSchema, TableSchema
-
-_MOST_SEGMENTS = 1_000_000
 
 
 class Way(NamedTuple):
@@ -99,8 +98,7 @@ def _refuse_other(wanted: bytes, given: bytes) -> None:
 
 def scan_way(table: TableSchema, index: IndexSchema | None, read: ScanItems) -> Way:
     """The way through everything, in the order of the keys so that it can go on after an item that has gone."""
-    if not 0 <= read.segment < read.segments <= _MOST_SEGMENTS:
-        raise BadInput(f"There is no segment {read.segment} of {read.segments}. Count them from 0.")
+    check_segment(read.segment, read.segments)
     order = ("k.pk", "k.sk") if index is None else ("k.ipk", "k.isk", "k.pk", "k.sk")
     start = (b"",) * len(order) if read.start is None else keys.of_position(table, index, read.start)
     conditions = [f"({', '.join(order)}) > ({', '.join('?' * len(order))})"]

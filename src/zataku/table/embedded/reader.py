@@ -9,6 +9,7 @@ import apsw
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.line import Call, Line, answer, run
+from zataku.table.embedded.recent import Kept
 from zataku.table.embedded.sqlite import Connection, Cursor
 from zataku.table.errors import StoreClosed
 
@@ -39,9 +40,9 @@ class ReadDesk:
         """The tables as they are now."""
         return self._database.catalog
 
-    def keep(self, table: str, pk: bytes, sk: bytes, packed: bytes) -> None:
+    def keep(self, table: str, pk: bytes, sk: bytes, found: Kept) -> None:
         """Remember an item that was just read."""
-        self._database.recent.fill((table, pk, sk), packed, self.moment)
+        self._database.recent.fill((table, pk, sk), found, self.moment)
 
     def own_cursor(self, lagging: bool) -> Cursor:
         """A cursor that the read may close."""

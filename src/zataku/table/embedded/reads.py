@@ -1,16 +1,20 @@
 """Reading single items by their keys."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from zataku.table.backend import GetItem, Row
+from zataku.table.checks import checked_attributes, refuse_many_reads, refuse_size
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.reader import ReadDesk
-from zataku.table.embedded.recent import Recent
-from zataku.table.errors import BadInput, SameItemTwice, TooManyItems, TransactionTooLarge
-from zataku.table.limits import BATCH_GETS, TRANSACTION_BYTES
+from zataku.table.embedded.recent import Kept, Recent
+from zataku.table.errors import SameItemTwice
 from zataku.table.packed import unpack
+
+# What a read found, and the size of the whole item; 0 for none.
+Sized: TypeAlias = tuple[Row | None, int]
+_NOTHING: Sized = (None, 0)
 
 
 class Lookup(NamedTuple):
@@ -22,33 +26,27 @@ class Lookup(NamedTuple):
     attributes: tuple[str, ...] | None
     lagging: bool
 
-    def __call__(self, desk: ReadDesk) -> Row | None:
+    def __call__(self, desk: ReadDesk) -> Sized:
         """Read it."""
-        table, pk, sk, attributes, lagging = self
+        table, pk, sk, _, lagging = self
         cursor = desk.late_cursor() if lagging else desk.cursor
         # All rows are fetched, though there is one: a statement left half read would keep the snapshot past its COMMIT,
         # and the next strong read would see the past.
-        rows: list[tuple[Any, ...]] = cursor.execute(desk.catalog.part(table).get, (pk, sk)).fetchall()
+        rows: list[Any] = cursor.execute(desk.catalog.part(table).get, (pk, sk)).fetchall()
         if not rows:
-            return None
-        packed: bytes = rows[0][0]
+            return _NOTHING
+        found: Kept = rows[0]
         if not lagging:
-            desk.keep(table, pk, sk, packed)
-        return packed if attributes is None else trimmed(packed, attributes)
+            desk.keep(table, pk, sk, found)
+        return self._shown(found)
 
-    def recalled(self, recent: Recent) -> Row | None:
+    def recalled(self, recent: Recent) -> Sized | None:
         """The item, if it was read or written lately."""
-        packed = None if self.lagging else recent.get(self[:3])
-        return packed if packed is None or self.attributes is None else trimmed(packed, self.attributes)
+        found = None if self.lagging else recent.get(self[:3])
+        return None if found is None else self._shown(found)
 
-    def sized(self, desk: ReadDesk) -> tuple[Row | None, int]:
-        """Read it and say how large it is."""
-        cursor = desk.own_cursor(self.lagging)
-        rows = cursor.execute(desk.catalog.part(self.table).get, (self.pk, self.sk)).fetchall()
-        if not rows:
-            return None, 0
-        packed, size = rows[0]
-        return (packed if self.attributes is None else trimmed(packed, self.attributes)), size
+    def _shown(self, found: Kept) -> Sized:
+        return found if self.attributes is None else (trimmed(found[0], self.attributes), found[1])
 
 
 def trimmed(packed: bytes, attributes: Sequence[str]) -> Row:
@@ -64,32 +62,22 @@ def lookup(catalog: Catalog, read: GetItem) -> Lookup:
     return Lookup(read.table.name, pk, sk, checked_attributes(read.attributes), read.lagging)
 
 
-def checked_attributes(attributes: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """A projection names something, and nothing twice."""
-    if attributes is not None and (not attributes or len(set(attributes)) < len(attributes)):
-        raise BadInput("The projection is empty or names an attribute twice. Name each once, or leave it out.")
-    return attributes
-
-
 def lookups(catalog: Catalog, reads: Sequence[GetItem]) -> list[Lookup]:
     """Check a batch of reads."""
-    if len(reads) > BATCH_GETS:
-        raise TooManyItems(f"The call names {len(reads)} items; {BATCH_GETS} can be read at once. Split it.")
+    refuse_many_reads(len(reads))
     checked = [lookup(catalog, read) for read in reads]
     if len({(each.table, each.pk, each.sk) for each in checked}) < len(checked):
         raise SameItemTwice("One item is named twice. Read it once.")
     return checked
 
 
-def at_one_moment(every: list[Lookup], desk: ReadDesk) -> list[Row | None]:
+def at_one_moment(every: list[Lookup], desk: ReadDesk) -> list[Sized]:
     """All of them from one snapshot, within the size of a transaction."""
-    found = [each.sized(desk) for each in every]
-    size = sum(size for _, size in found)
-    if size > TRANSACTION_BYTES:
-        raise TransactionTooLarge(f"The items add up to {size} bytes; {TRANSACTION_BYTES} are allowed. Split the call.")
-    return [row for row, _ in found]
+    found = one_by_one(every, desk)
+    refuse_size(sum(size for _, size in found))
+    return found
 
 
-def one_by_one(every: list[Lookup], desk: ReadDesk) -> list[Row | None]:
+def one_by_one(every: list[Lookup], desk: ReadDesk) -> list[Sized]:
     """Each of them."""
     return [each(desk) for each in every]

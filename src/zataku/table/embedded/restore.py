@@ -6,7 +6,7 @@ replaced stays as `<path>.before-restore` until the next restore.
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -27,7 +27,7 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(f"{path.name}.{ending}")
 
 
-def made_ready(source: Path, path: Path, tables: Sequence[TableSchema]) -> Path:
+def made_ready(source: Path, path: Path, tables: Sequence[TableSchema], report: Callable[[int, int], None]) -> Path:
     """A checked copy of the backup next to the store; nothing else is touched, and a bad backup is refused."""
     if not source.is_file():
         raise BadInput(f"There is no backup {source}. Check the path.")
@@ -39,7 +39,7 @@ def made_ready(source: Path, path: Path, tables: Sequence[TableSchema]) -> Path:
         connection = connect(source, writable=False)
         try:
             _refuse_unfit(connection, source, tables)
-            backup.copy(connection, ready, lambda _, __: None, Event())
+            backup.copy(connection, ready, report, Event())
         finally:
             connection.close()
         backup.check(ready)
@@ -107,7 +107,9 @@ def _keep(file: Path, name: Path) -> None:
         backup.make_lasting(name)
 
 
-def in_place_of_a_damaged_store(source: Path, path: Path, tables: Sequence[TableSchema]) -> None:
+def in_place_of_a_damaged_store(
+    source: Path, path: Path, tables: Sequence[TableSchema], report: Callable[[int, int], None]
+) -> None:
     """Put a backup in the place of a store that is not running, whatever state its file is in."""
     lock = FileLock(path)
     lock.take()
@@ -116,7 +118,7 @@ def in_place_of_a_damaged_store(source: Path, path: Path, tables: Sequence[Table
         mark = Watermark(path)
         acknowledged = mark.read()
         mark.close()
-        ready = made_ready(source, path, tables)
+        ready = made_ready(source, path, tables, report)
         number(ready, acknowledged)
         swap(ready, path)
     finally:

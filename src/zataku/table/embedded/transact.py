@@ -7,6 +7,7 @@ from typing import cast
 import msgspec
 
 from zataku.table import backend
+from zataku.table.checks import check_transaction, refuse_size
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.group import Group
 from zataku.table.embedded.writes import Decision, Prepared, carry_out, decided, prepared
@@ -16,11 +17,9 @@ from zataku.table.errors import (
     Reason,
     SameItemTwice,
     TokenReused,
-    TooManyItems,
     TransactionCancelled,
-    TransactionTooLarge,
 )
-from zataku.table.limits import TOKEN_CHARACTERS, TOKEN_SECONDS, TRANSACTION_BYTES, TRANSACTION_ITEMS
+from zataku.table.limits import TOKEN_SECONDS
 
 _TOKENS_FORGOTTEN_AT_ONCE = 20
 
@@ -28,34 +27,31 @@ _TOKENS_FORGOTTEN_AT_ONCE = 20
 class Transaction:
     """A transaction that has been checked as far as that is possible without looking at its items."""
 
-    __slots__ = ("_digest", "_token", "_writes", "weight")
+    __slots__ = ("_digest", "_token", "_writes", "lay", "weight")
 
     def __init__(self, catalog: Catalog, writes: Sequence[backend.TransactWrite], token: str | None) -> None:
-        if not writes:
-            raise BadInput("The transaction is empty. Give it at least one write.")
-        if len(writes) > TRANSACTION_ITEMS:
-            raise TooManyItems(f"The transaction names {len(writes)} items; {TRANSACTION_ITEMS} are allowed. Split it.")
-        if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
-            raise BadInput(
-                f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}. Shorten it."
-            )
+        check_transaction(writes, token)
         self._writes = [prepared(catalog, write) for write in writes]
         self._token = token
+        # The sizes of the items as they were found.
+        self.lay: list[int] = []
         self._digest = b"" if token is None else fingerprint(writes)
         self.weight = sum(write.weight for write in self._writes)
         refuse_repeats(self._writes)
-        _refuse_size(sum(write.row.size for write in self._writes if write.row is not None))
+        refuse_size(sum(write.row.size for write in self._writes if write.row is not None))
 
-    def __call__(self, group: Group) -> None:
-        """Carry it out in the writer's transaction."""
+    def __call__(self, group: Group) -> list[Decision] | None:
+        """Carry it out in the writer's transaction; None when it was done before."""
         if self._token is not None and self._done_before(group, self._token):
-            return
+            found = [group.look(group.catalog.part(each.write.table.name), each.pk, each.sk) for each in self._writes]
+            self.lay += [0 if each is None else each.size for each in found]
+            return None
         decisions = self._decisions(group)
-        _refuse_size(sum(decision.new.size for decision in decisions if decision.new is not None))
-        for decision in decisions:
-            carry_out(group, decision)
+        refuse_size(sum(decision.new.size for decision in decisions if decision.new is not None))
+        done = [carry_out(group, decision) for decision in decisions]
         if self._token is not None:
             group.change("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)", self._token, self._digest, group.now)
+        return done
 
     def _done_before(self, group: Group, token: str) -> bool:
         oldest = group.now - TOKEN_SECONDS
@@ -73,7 +69,7 @@ class Transaction:
         reasons: list[Reason] = []
         for write in self._writes:
             try:
-                decisions.append(decided(group, write))
+                decisions.append(decided(group, write, self.lay))
                 reasons.append(Reason())
             except ConditionFailed as error:
                 reasons.append(Reason("condition_failed", error.message, error.current))
@@ -89,11 +85,6 @@ def refuse_repeats(writes: list[Prepared]) -> None:
     """An item may be named once in a transaction or batch."""
     if len({(write.write.table.name, write.pk, write.sk) for write in writes}) < len(writes):
         raise SameItemTwice("One item is named twice. Join the two writes into one.")
-
-
-def _refuse_size(size: int) -> None:
-    if size > TRANSACTION_BYTES:
-        raise TransactionTooLarge(f"The items add up to {size} bytes; {TRANSACTION_BYTES} are allowed. Split the work.")
 
 
 def fingerprint(writes: object) -> bytes:

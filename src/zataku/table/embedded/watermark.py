@@ -18,6 +18,21 @@ def side_file(path: Path) -> Path:
     return path.with_name(path.name + ".mark")
 
 
+def last_mark(path: Path) -> int:
+    """The mark of a store that is only looked at: nothing is made when there is none."""
+    try:
+        return _number(side_file(path).read_bytes())
+    except OSError:
+        return 0
+
+
+def _number(content: bytes) -> int:
+    if len(content) != _SHAPE.size:
+        return 0
+    number, check = _SHAPE.unpack(content)
+    return number if zlib.crc32(content[:8]) == check else 0
+
+
 class Watermark:
     """The number of the last acknowledged commit."""
 
@@ -26,11 +41,7 @@ class Watermark:
 
     def read(self) -> int:
         """The number, or 0 when there is none to be read."""
-        content = os.pread(self._descriptor, _SHAPE.size, 0)
-        if len(content) != _SHAPE.size:
-            return 0
-        number, check = _SHAPE.unpack(content)
-        return number if zlib.crc32(content[:8]) == check else 0
+        return _number(os.pread(self._descriptor, _SHAPE.size, 0))
 
     def write(self, number: int) -> None:
         """Remember the number."""

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 from zataku.table import backend
 from zataku.table.apply import applied
+from zataku.table.checks import check_changes
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.group import Found, Group
 from zataku.table.embedded.rows import Before, NewRow
-from zataku.table.errors import BadUpdate, ConditionFailed, WrongType
+from zataku.table.errors import ConditionFailed, WrongType
 from zataku.table.evaluate import check_expression, holds
 from zataku.table.expression import Expression
 from zataku.table.values import Item
@@ -54,24 +55,19 @@ def prepared(catalog: Catalog, write: backend.TransactWrite) -> Prepared:
         return Prepared(write, row.pk, row.sk, row)
     pk, sk = keys.of_key(part.schema, write.key)
     if isinstance(write, backend.UpdateItem):
-        _refuse_key_changes(part, write)
+        check_changes(part.schema, write)
     return Prepared(write, pk, sk, None)
 
 
-def _refuse_key_changes(part: TablePart, write: backend.UpdateItem) -> None:
-    names = {key.name for key in part.schema.keys}
-    for action in write.actions:
-        if not action.route:
-            raise BadUpdate("A change names no attribute. Give it a route.")
-        if action.route[0] in names:
-            raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
+def decided(group: Group, prepared: Prepared, lay: list[int]) -> Decision:
+    """What the write will do to the item as it is now; raises when it is refused.
 
-
-def decided(group: Group, prepared: Prepared) -> Decision:
-    """What the write will do to the item as it is now; raises when it is refused."""
+    The size of what was found goes into `lay` either way: a refused write is paid for too.
+    """
     write, pk, sk, row = prepared
     part = group.catalog.part(write.table.name)
     found = group.look(part, pk, sk)
+    lay.append(0 if found is None else found.size)
     if write.condition is not None:
         _demand(write.condition, found)
     if row is not None:
@@ -101,23 +97,21 @@ def _updated(part: TablePart, prepared: Prepared, write: backend.UpdateItem, fou
         raise WrongType(f"The update mixes values that do not go together: {error}") from error
 
 
-def carry_out(group: Group, decision: Decision) -> None:
-    """Do what was decided."""
+def carry_out(group: Group, decision: Decision) -> Decision:
+    """Do what was decided; gives it back as it turned out, for the same item again changes nothing."""
     part, pk, sk, old, new, keep = decision
     if new is not None:
-        group.store(part, old, new)
-    elif old is not None and not keep:
+        return decision if group.store(part, old, new) else decision._replace(keep=True)
+    if old is not None and not keep:
         group.remove(part, pk, sk, old)
+    return decision
 
 
-def single(prepared: Prepared, group: Group) -> backend.Written:
+def single(prepared: Prepared, lay: list[int], group: Group) -> Decision:
     """One write by itself."""
-    decision = decided(group, prepared)
-    carry_out(group, decision)
-    return decision.written()
+    return carry_out(group, decided(group, prepared, lay))
 
 
-def several(every: list[Prepared], group: Group) -> None:
+def several(every: list[Prepared], group: Group) -> list[Decision]:
     """Many unconditional writes, each by itself."""
-    for each in every:
-        carry_out(group, decided(group, each))
+    return [carry_out(group, decided(group, each, [])) for each in every]

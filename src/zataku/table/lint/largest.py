@@ -20,7 +20,8 @@ _NAMED_IN_MESSAGE = 3
 class Size(Struct, frozen=True):
     """The largest size of an item, or None when a field has no limit.
 
-    `by_field` has the share of each field, and of each key and the tag by their names on disk, names included.
+    `by_field` has the share of each field, and of each key, the tag and the revision by their names on disk, names
+    included.
     `endless` are the places inside the item that lack a limit, such as `turns[].answer`.
     """
 
@@ -40,6 +41,9 @@ def largest_item(binding: Binding[Any]) -> Size:
         shares[field.name] = _with_name(field.attribute, _field(binding, field.name))
     if binding.tag_field is not None:
         shares[binding.tag_field] = _with_name(binding.tag_field, Bound(size_of(binding.tag)))
+    if (binding.revision or 1) > 1:
+        name = binding.table.revision
+        shares[name] = _with_name(name, Bound(size_of(binding.revision)))
     kept = {field.attribute for field in binding.stored}
     for attribute, template in binding.templates.items():
         # A key that is just a field of the same name is stored once.

@@ -61,6 +61,9 @@ def _read(binding: Binding[Any], kind: type[Struct]) -> Iterator[tuple[str, str]
     for field in stored_fields(kind):
         inside_key = field.name in binding.in_key
         yield field.name, binding.source_of(field.name)[0] if inside_key else field.attribute
+    if (binding.revision or 1) > 1:
+        # Without it an old item passes for one of today's.
+        yield binding.table.revision, binding.table.revision
 
 
 def _filtered(expression: object) -> Iterator[str]:

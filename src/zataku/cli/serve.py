@@ -1,18 +1,12 @@
-"""The command line of Zataku."""
+"""The command that starts the server."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from zataku import __version__
 
-app = App(name="zataku", help="One table for a community: five systems, one server.", version=__version__)
-
-
-@app.command
 def serve(
     *,
     host: str = "127.0.0.1",
@@ -35,8 +29,3 @@ def serve(
     from zataku.server.settings import Settings
 
     return serve_until_stopped(Settings(host=host, port=port, data_directory=data))
-
-
-def main() -> None:
-    """Run the command that was typed."""
-    sys.exit(app())

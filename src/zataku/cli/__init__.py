@@ -1,0 +1,65 @@
+"""The command line of Zataku."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App
+
+from zataku.cli.serve import serve
+
+INTERRUPTED = 130
+
+
+def _version() -> str:
+    from zataku import __version__
+
+    return __version__
+
+
+app = App(
+    name="zataku",
+    help="One table for a community: five systems, one server.",
+    version=_version,
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+)
+app.command(serve)
+# By name, so that --help and --version do not load the table layer.
+app.command("zataku.cli.design:app", name="design", help="Look at the designs of tables: list, check, show, export.")
+app.command("zataku.cli.store:app", name="store", help="Look after the store: its state, copies, moves and upkeep.")
+
+
+def run(words: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code: 0 for good, 1 for a refusal, 2 for words that make no command."""
+    try:
+        code = _code(words)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read along has seen enough; Python would complain when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as problem:
+        from zataku.cli.refusal import told
+
+        line = told(problem)
+        if line is None:
+            raise
+        print(line, file=sys.stderr)
+        return 1
+
+
+def _code(words: Sequence[str] | None) -> int:
+    try:
+        app(words)
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    return 0
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    sys.exit(run())

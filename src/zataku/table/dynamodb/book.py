@@ -1,0 +1,184 @@
+"""The store's own book-keeping: a small table beside the host's tables."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+from zataku.clock import Clock
+from zataku.table.dynamodb.client import Client
+from zataku.table.dynamodb.wire import WireItem, item_of, wire_item, wire_value
+from zataku.table.errors import ConditionFailed, ResultUnknown, SchemaRefused, StoreUnreachable
+from zataku.table.meter import Usage
+from zataku.table.values import Item, Value
+
+_SECRET = ("store", "secret")
+_USAGE = "usage"
+_SECRET_BYTES = 32
+# A table of this size is there within seconds; a minute without it means that something is wrong.
+_CREATION_SECONDS = 60
+# Updates sent at the same time.
+_AT_ONCE = 16
+
+
+class Book:
+    """Items with the keys pk and sk, written conditionally and read strongly, whoever else writes."""
+
+    def __init__(self, client: Client, name: str, clock: Clock) -> None:
+        self.name = name
+        self._client = client
+        self._clock = clock
+        self._secret: bytes | None = None
+
+    async def start(self) -> None:
+        """Make the table unless it is there. Any number of processes may do so at once."""
+        status = await self._status()
+        if status is None:
+            await self._create()
+        waited = 0
+        while status != "ACTIVE":
+            status = await self._status()
+            if status == "ACTIVE":
+                break
+            if waited >= _CREATION_SECONDS:
+                raise StoreUnreachable(f"{self.name} was not ready within {_CREATION_SECONDS} seconds. Try again.")
+            await self._clock.sleep(1)
+            waited += 1
+
+    async def _status(self) -> str | None:
+        try:
+            answer = await self._client.call("DescribeTable", TableName=self.name)
+        except SchemaRefused:
+            return None
+        return answer["Table"]["TableStatus"]
+
+    async def _create(self) -> None:
+        keys = (("pk", "HASH"), ("sk", "RANGE"))
+        try:
+            await self._client.call(
+                "CreateTable",
+                TableName=self.name,
+                KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
+                AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
+                BillingMode="PAY_PER_REQUEST",
+            )
+        except SchemaRefused as refused:
+            # Another process was first.
+            if refused.details.get("code") != "ResourceInUseException":
+                raise
+
+    # What the store keeps here
+
+    async def secret(self) -> bytes:
+        """32 random bytes, made once, the same for every process of the store."""
+        if self._secret is not None:
+            return self._secret
+        found = await self.item(*_SECRET)
+        if found is None:
+            # Whoever is first decides; everybody reads what came of it.
+            with suppress(ResultUnknown):
+                await self.put_new(*_SECRET, {"secret": secrets.token_bytes(_SECRET_BYTES)})
+            found = await self.item(*_SECRET)
+        if found is None:
+            raise StoreUnreachable(f"{self.name} holds no secret. Try again, or look whether somebody deletes it.")
+        made: bytes = found["secret"]
+        self._secret = made
+        return made
+
+    async def add_usage(self, usage: Sequence[Usage]) -> None:
+        """Add to the sums of each access pattern."""
+        for start in range(0, len(usage), _AT_ONCE):
+            await asyncio.gather(*(self._add(each) for each in usage[start : start + _AT_ONCE]))
+
+    async def _add(self, usage: Usage) -> None:
+        sums = {"calls": usage.calls, "reads": _exact(usage.reads), "writes": _exact(usage.writes)}
+        await self.update(_USAGE, usage.pattern, "ADD #calls :calls, #reads :reads, #writes :writes", sums)
+
+    async def usage(self) -> list[Usage]:
+        """The sums of all access patterns."""
+        return [
+            Usage(str(item["sk"]), _whole(item.get("calls")), _float(item.get("reads")), _float(item.get("writes")))
+            for item in await self.items(_USAGE)
+        ]
+
+    # Items
+
+    async def item(self, pk: str, sk: str) -> Item | None:
+        """One item as it is now."""
+        answer = await self._client.call("GetItem", TableName=self.name, Key=_key(pk, sk), ConsistentRead=True)
+        found: WireItem | None = answer.get("Item")
+        return item_of(found) if found else None
+
+    async def items(self, pk: str) -> list[Item]:
+        """All items of a partition in the order of their sk."""
+        found: list[Item] = []
+        start: dict[str, Any] = {}
+        while True:
+            answer = await self._client.call(
+                "Query",
+                TableName=self.name,
+                KeyConditionExpression="pk = :pk",
+                ExpressionAttributeValues={":pk": {"S": pk}},
+                ConsistentRead=True,
+                **start,
+            )
+            found += [item_of(item) for item in answer["Items"]]
+            if not answer.get("LastEvaluatedKey"):
+                return found
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    async def put_new(self, pk: str, sk: str, attributes: Item) -> bool:
+        """Write an item unless there is one; says whether it was written."""
+        try:
+            await self._client.call(
+                "PutItem",
+                TableName=self.name,
+                Item=_key(pk, sk) | wire_item(attributes),
+                ConditionExpression="attribute_not_exists(pk)",
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    async def update(self, pk: str, sk: str, change: str, values: Item, *, when: str | None = None) -> Item:
+        """Change an item and give its new state; raises `ConditionFailed`.
+
+        In the expressions `#name` is the attribute of that name and `:name` the value.
+        """
+        parameters: dict[str, Any] = {"ConditionExpression": when} if when else {}
+        if values:
+            parameters["ExpressionAttributeValues"] = {f":{name}": wire_value(it) for name, it in values.items()}
+        answer = await self._client.call(
+            "UpdateItem",
+            TableName=self.name,
+            Key=_key(pk, sk),
+            UpdateExpression=change,
+            ExpressionAttributeNames={name: name[1:] for name in re.findall(r"#\w+", f"{change} {when}")},
+            ReturnValues="ALL_NEW",
+            **parameters,
+        )
+        return item_of(answer["Attributes"])
+
+    async def delete(self, pk: str, sk: str) -> None:
+        """Take an item away; an absent one is no error."""
+        await self._client.call("DeleteItem", TableName=self.name, Key=_key(pk, sk))
+
+
+def _key(pk: str, sk: str) -> WireItem:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def _exact(units: float) -> Decimal:
+    # The shortest text of a float, so that halves and tenths add up as written.
+    return Decimal(repr(units))
+
+
+def _whole(value: Value) -> int:
+    return int(value) if isinstance(value, int | Decimal) else 0
+
+
+def _float(value: Value) -> float:
+    return float(value) if isinstance(value, int | Decimal) else 0.0

@@ -1,0 +1,163 @@
+"""Conditions, updates and key ranges as DynamoDB's expression strings.
+
+Names and values never stand in an expression themselves: placeholders take their place, the same one for the same name
+or value, so that reserved words, odd characters and long values are all alike.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from zataku.table import expression as ex
+from zataku.table.backend import KeyRange
+from zataku.table.dynamodb.wire import WireValue, wire_value
+from zataku.table.schema import KeyAttribute
+from zataku.table.values import KeyValue, Value, normalised
+
+Assigned = ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined
+
+
+class Expressions:
+    """The expressions of one call, with the names and values that they share."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._values: dict[str, tuple[str, WireValue]] = {}
+
+    def parameters(self) -> dict[str, Any]:
+        """The names and values as parameters of the call; empty ones are left out, as the service demands."""
+        found: dict[str, Any] = {}
+        if self._names:
+            found["ExpressionAttributeNames"] = {mark: name for name, mark in self._names.items()}
+        if self._values:
+            found["ExpressionAttributeValues"] = dict(self._values.values())
+        return found
+
+    def name(self, name: str) -> str:
+        """The placeholder of an attribute name."""
+        return self._names.setdefault(name, f"#n{len(self._names)}")
+
+    def value(self, value: Value) -> str:
+        """The placeholder of a value."""
+        wire = wire_value(normalised(value))
+        # Sets are sorted on the wire, so that equal values are spelt the same.
+        return self._values.setdefault(repr(wire), (f":v{len(self._values)}", wire))[0]
+
+    def route(self, route: ex.Route) -> str:
+        """A path into an item."""
+        text = ""
+        for step in route:
+            if isinstance(step, int):
+                text += f"[{step}]"
+            else:
+                text += f"{'.' if text else ''}{self.name(step)}"
+        return text
+
+    # Conditions
+
+    def condition(self, condition: ex.Expression) -> str:
+        """A condition or filter."""
+        if isinstance(condition, ex.All | ex.Either):
+            if len(condition.parts) == 1:
+                return self.condition(condition.parts[0])
+            word = " AND " if isinstance(condition, ex.All) else " OR "
+            return word.join(map(self._part, condition.parts))
+        if isinstance(condition, ex.Not):
+            return f"NOT ({self.condition(condition.part)})"
+        return self._demand(condition)
+
+    def _part(self, part: ex.Expression) -> str:
+        text = self.condition(part)
+        joined = isinstance(part, ex.All | ex.Either) and len(part.parts) > 1
+        # NOT binds tighter than AND and OR, and the service refuses parentheses that are not needed twice.
+        return f"({text})" if joined else text
+
+    def _demand(self, condition: ex.Expression) -> str:
+        match condition:
+            case ex.Compare(left, sign, right):
+                return f"{self._operand(left)} {sign} {self._operand(right)}"
+            case ex.Between(value, low, high):
+                return f"{self._operand(value)} BETWEEN {self._operand(low)} AND {self._operand(high)}"
+            case ex.OneOf(value, options):
+                return f"{self._operand(value)} IN ({', '.join(map(self._operand, options))})"
+            case ex.Exists(route):
+                return f"attribute_exists({self.route(route)})"
+            case ex.Missing(route):
+                return f"attribute_not_exists({self.route(route)})"
+            case ex.HasType(route, kind):
+                return f"attribute_type({self.route(route)}, {self.value(kind)})"
+            case ex.BeginsWith(route, prefix):
+                return f"begins_with({self.route(route)}, {self.value(prefix.value)})"
+            case ex.Contains(route, part):
+                return f"contains({self.route(route)}, {self._operand(part)})"
+            case _:
+                raise TypeError(f"{condition!r} is no condition.")
+
+    def _operand(self, operand: ex.Operand) -> str:
+        if isinstance(operand, ex.Literally):
+            return self.value(operand.value)
+        path = self.route(operand.route)
+        return f"size({path})" if isinstance(operand, ex.SizeOf) else path
+
+    # Updates
+
+    def update(self, actions: Iterable[ex.Action]) -> str:
+        """All changes of an update: each of the four clauses at most once."""
+        clauses: dict[str, list[str]] = {}
+        # Later positions of a list go first. All count in the list as it was, but not every implementation knows.
+        for action in sorted(actions, key=_position, reverse=True):
+            clause, text = self._change(action)
+            clauses.setdefault(clause, []).append(text)
+        return " ".join(f"{clause} {', '.join(texts)}" for clause, texts in clauses.items())
+
+    def _change(self, action: ex.Action) -> tuple[str, str]:
+        path = self.route(action.route)
+        match action:
+            case ex.Assign(_, value):
+                return "SET", f"{path} = {self._assigned(value)}"
+            case ex.Drop():
+                return "REMOVE", path
+            case ex.Increase(route, by):
+                if len(route) > 1:
+                    # ADD is documented for top-level attributes only; this means the same.
+                    return "SET", f"{path} = if_not_exists({path}, {self.value(0)}) + {self.value(by)}"
+                return "ADD", f"{path} {self.value(by)}"
+            case ex.Include(_, members):
+                return "ADD", f"{path} {self.value(members)}"
+            case ex.Exclude(_, members):
+                return "DELETE", f"{path} {self.value(members)}"
+
+    def _assigned(self, value: Assigned) -> str:
+        match value:
+            case ex.Literally(given):
+                return self.value(given)
+            case ex.Attribute(route):
+                return self.route(route)
+            case ex.IfMissing(route, otherwise):
+                return f"if_not_exists({self.route(route)}, {self.value(otherwise.value)})"
+            case ex.Sum(left, right):
+                return f"{self._assigned(left)} + {self._assigned(right)}"
+            case ex.Joined(left, right):
+                return f"list_append({self._assigned(left)}, {self._assigned(right)})"
+
+    # Keys and projections
+
+    def key(self, pk: KeyAttribute, value: KeyValue, sk: KeyAttribute | None, stretch: KeyRange | None) -> str:
+        """One partition, or a stretch of it."""
+        text = f"{self.name(pk.name)} = {self.value(value)}"
+        if stretch is None or sk is None:
+            return text
+        path, low = self.name(sk.name), self.value(stretch.low)
+        if stretch.sign == "between":
+            return f"{text} AND {path} BETWEEN {low} AND {self.value(stretch.high)}"
+        if stretch.sign == "begins":
+            return f"{text} AND begins_with({path}, {low})"
+        return f"{text} AND {path} {stretch.sign} {low}"
+
+    def projection(self, attributes: Iterable[str]) -> str:
+        """Only these attributes."""
+        return ", ".join(map(self.name, attributes))
+
+
+def _position(action: ex.Action) -> int:
+    last = action.route[-1]
+    return last if isinstance(action, ex.Drop) and isinstance(last, int) else -1

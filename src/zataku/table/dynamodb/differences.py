@@ -1,0 +1,208 @@
+"""What differs between a stored table and its design, each difference with the call that takes it away."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from zataku.table.dynamodb.describe import Stored
+from zataku.table.schema import Capacity, IndexSchema, OnDemand, Projection, TableSchema
+
+Parameters = dict[str, Any]
+
+
+class Difference(Struct, frozen=True):
+    """One thing that is not as the design says.
+
+    `online` marks changes of indexes, which go one at a time. One that is not `required` may be refused by a service
+    that does not know the setting: the store works without it.
+    """
+
+    says: str
+    operation: str
+    parameters: Parameters
+    online: bool = False
+    required: bool = True
+
+
+def creation(table: TableSchema) -> Parameters:
+    """The parameters that make a table. Encryption at rest with a key of AWS is always on and needs no word."""
+    parameters: Parameters = {
+        "TableName": table.name,
+        "KeySchema": _key_schema(table),
+        "AttributeDefinitions": _definitions((table, *table.indexes)),
+        "DeletionProtectionEnabled": table.protected,
+        **_table_capacity(table.capacity),
+    }
+    global_indexes = [index for index in table.indexes if not index.local]
+    local_indexes = [index for index in table.indexes if index.local]
+    if global_indexes:
+        parameters["GlobalSecondaryIndexes"] = [_global_index(table, index) for index in global_indexes]
+    if local_indexes:
+        parameters["LocalSecondaryIndexes"] = [_index(index) for index in local_indexes]
+    if table.stream is not None:
+        parameters["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
+    return parameters
+
+
+def differences(stored: Stored, wanted: TableSchema) -> list[Difference]:
+    """All of them, in the order in which they can be taken away.
+
+    What protects items and was turned on by somebody else stays on.
+    """
+    found = _capacity(stored, wanted) + _stream(stored.schema, wanted) + _time_to_live(stored.schema, wanted)
+    if wanted.recovery and not stored.schema.recovery and stored.recovery_offered:
+        found.append(
+            Difference(
+                f"{wanted.name} has no point-in-time recovery.",
+                "UpdateContinuousBackups",
+                {
+                    "TableName": wanted.name,
+                    "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+                },
+            )
+        )
+    if wanted.protected and not stored.schema.protected:
+        found.append(
+            Difference(
+                f"{wanted.name} is not protected against deletion.",
+                "UpdateTable",
+                {"TableName": wanted.name, "DeletionProtectionEnabled": True},
+            )
+        )
+    return found + _indexes(stored.schema, wanted)
+
+
+# Indexes
+
+
+def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
+    before = {index.name: index for index in stored.indexes if not index.local}
+    after = {index.name: index for index in wanted.indexes if not index.local}
+    found = [
+        _index_change(
+            wanted,
+            f"The index {name} of {wanted.name} {'has other keys or attributes' if name in after else 'is too many'}.",
+            {"Delete": {"IndexName": name}},
+        )
+        for name, index in before.items()
+        if after.get(name) != index
+    ]
+    # An index that has changed shows up here once the old one is gone.
+    for name, index in after.items():
+        if name not in before:
+            change = _index_change(
+                wanted,
+                f"The index {name} of {wanted.name} is missing.",
+                {"Create": _global_index(wanted, index)},
+            )
+            change.parameters["AttributeDefinitions"] = _definitions((wanted, index))
+            found.append(change)
+    return found
+
+
+def _index_change(table: TableSchema, says: str, update: Parameters) -> Difference:
+    parameters = {"TableName": table.name, "GlobalSecondaryIndexUpdates": [update]}
+    return Difference(says, "UpdateTable", parameters, online=True)
+
+
+def _key_schema(place: TableSchema | IndexSchema) -> list[Parameters]:
+    return [
+        {"AttributeName": key.name, "KeyType": kind} for key, kind in zip(place.keys, ("HASH", "RANGE"), strict=False)
+    ]
+
+
+def _definitions(places: Sequence[TableSchema | IndexSchema]) -> list[Parameters]:
+    types = {key.name: key.type for place in places for key in place.keys}
+    return [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
+
+
+def _index(index: IndexSchema) -> Parameters:
+    return {"IndexName": index.name, "KeySchema": _key_schema(index), "Projection": _projection(index.projection)}
+
+
+def _global_index(table: TableSchema, index: IndexSchema) -> Parameters:
+    return _index(index) | _units(table.capacity)
+
+
+def _projection(projection: Projection) -> Parameters:
+    if projection.kind != "INCLUDE":
+        return {"ProjectionType": projection.kind}
+    return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(projection.attributes)}
+
+
+# Capacity
+
+
+def _table_capacity(capacity: Capacity) -> Parameters:
+    mode = "PAY_PER_REQUEST" if isinstance(capacity, OnDemand) else "PROVISIONED"
+    return {"BillingMode": mode} | _units(capacity)
+
+
+def _units(capacity: Capacity, *, lifting: bool = False) -> Parameters:
+    """The units of a table or index; `lifting` says that there were maxima, which only -1 takes away."""
+    if not isinstance(capacity, OnDemand):
+        return {"ProvisionedThroughput": {"ReadCapacityUnits": capacity.reads, "WriteCapacityUnits": capacity.writes}}
+    most = {"MaxReadRequestUnits": capacity.max_reads, "MaxWriteRequestUnits": capacity.max_writes}
+    given = {name: -1 if units is None else units for name, units in most.items() if lifting or units is not None}
+    return {"OnDemandThroughput": given} if given else {}
+
+
+def _serves(stored: Capacity, wanted: Capacity) -> bool:
+    """True when nothing needs to change. Where units follow the load, any figure between the two ends is right."""
+    if isinstance(stored, OnDemand) or isinstance(wanted, OnDemand):
+        return stored == wanted
+    reads = wanted.reads <= stored.reads <= (wanted.max_reads or wanted.reads)
+    return reads and wanted.writes <= stored.writes <= (wanted.max_writes or wanted.writes)
+
+
+def _capacity(stored: Stored, wanted: TableSchema) -> list[Difference]:
+    parameters: Parameters = {}
+    before = stored.schema.capacity
+    if not _serves(before, wanted.capacity):
+        parameters |= _units(wanted.capacity, lifting=isinstance(before, OnDemand))
+        if type(before) is not type(wanted.capacity):
+            parameters |= _table_capacity(wanted.capacity)
+    kept = {index.name for index in wanted.indexes} & stored.index_capacities.keys()
+    updates = [
+        {"Update": {"IndexName": name} | _units(wanted.capacity, lifting=isinstance(capacity, OnDemand))}
+        for name, capacity in sorted(stored.index_capacities.items())
+        if name in kept and not _serves(capacity, wanted.capacity)
+    ]
+    # Without a maximum on either side an index has nothing to be told.
+    updates = [update for update in updates if len(update["Update"]) > 1]
+    if updates:
+        parameters["GlobalSecondaryIndexUpdates"] = updates
+    if not parameters:
+        return []
+    says = f"{wanted.name} has another capacity than {_spelt(wanted.capacity)}."
+    # Implementations for one machine take no maxima; other settings of capacity everybody knows.
+    required = not (isinstance(before, OnDemand) and isinstance(wanted.capacity, OnDemand))
+    return [Difference(says, "UpdateTable", {"TableName": wanted.name} | parameters, required=required)]
+
+
+def _spelt(capacity: Capacity) -> str:
+    if isinstance(capacity, OnDemand):
+        return f"on demand, at most {capacity.max_reads or 'any'} reads and {capacity.max_writes or 'any'} writes"
+    return f"{capacity.reads} reads and {capacity.writes} writes a second"
+
+
+# Stream and time to live: both go off before they can come back with another setting.
+
+
+def _stream(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
+    if stored.stream == wanted.stream:
+        return []
+    says = f"The stream of {wanted.name} is {stored.stream or 'off'}, not {wanted.stream or 'off'}."
+    setting: Parameters = {"StreamEnabled": False}
+    if stored.stream is None:
+        setting = {"StreamEnabled": True, "StreamViewType": wanted.stream}
+    return [Difference(says, "UpdateTable", {"TableName": wanted.name, "StreamSpecification": setting})]
+
+
+def _time_to_live(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
+    if stored.ttl == wanted.ttl:
+        return []
+    says = f"The time to live of {wanted.name} is {stored.ttl or 'off'}, not {wanted.ttl or 'off'}."
+    setting = {"Enabled": stored.ttl is None, "AttributeName": stored.ttl or wanted.ttl}
+    return [Difference(says, "UpdateTimeToLive", {"TableName": wanted.name, "TimeToLiveSpecification": setting})]

@@ -1,0 +1,13 @@
+"""What follows from a design besides a store: its document, its CloudFormation template, its IAM policies.
+
+    print(design_document([board], title="Vote board game"))
+    print(to_json(template([board], env="prod", rights=matrix)))
+
+The same design gives the same text to the byte, so that what was generated can be kept and compared.
+"""
+
+from zataku.table.export.cloudformation import template, to_json, to_yaml
+from zataku.table.export.iam import policy_document
+from zataku.table.export.markdown import Departure, design_document
+
+__all__ = ["Departure", "design_document", "policy_document", "template", "to_json", "to_yaml"]

@@ -1,0 +1,34 @@
+"""What resources are called in a template."""
+
+import re
+from typing import Any
+
+from zataku.table.design import Table
+
+_LONGEST = 255
+
+
+def logical_id(name: str, kind: str) -> str:
+    """A name of letters and digits for a resource."""
+    words = re.split(r"[^A-Za-z0-9]+", name)
+    return ("".join(word[:1].upper() + word[1:] for word in words) + kind)[-_LONGEST:]
+
+
+def design_name(table: Table) -> str:
+    """The table's name without its environment."""
+    return table.name.replace("{env}", "").strip("-_.")
+
+
+def table_id(table: Table) -> str:
+    """The logical id of a table, the same in every environment."""
+    return logical_id(design_name(table), "Table")
+
+
+def arn(rest: str) -> dict[str, Any]:
+    """The ARN of a table, or of something of a table, where the template is deployed."""
+    return {"Fn::Sub": "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/" + rest}
+
+
+def reference(name: str) -> dict[str, Any]:
+    """A reference to a resource or parameter of the template."""
+    return {"Ref": name}

@@ -1,0 +1,171 @@
+"""The part of the document about one table: settings, indexes, access patterns, alarms, waivers."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zataku.table.codec import stored_fields
+from zataku.table.design import Table
+from zataku.table.export.alarms import Watched, watches
+from zataku.table.export.asking import Asked, asked
+from zataku.table.export.grid import code, grid
+from zataku.table.export.notation import written
+from zataku.table.lint.sources import feeders, source
+from zataku.table.pattern import ItemPattern, Pattern
+from zataku.table.schema import Capacity, IndexSchema, KeyAttribute, OnDemand
+
+_TYPES = {"S": "String", "N": "Number", "B": "Binary"}
+_STREAMS: Mapping[str, str] = {
+    "KEYS_ONLY": "the keys of each changed item",
+    "NEW_IMAGE": "each changed item as it is afterwards",
+    "OLD_IMAGE": "each changed item as it was before",
+    "NEW_AND_OLD_IMAGES": "each changed item before and after",
+}
+
+
+def settings_section(table: Table, env: str, level: str) -> Iterator[str]:
+    """How the table is set up."""
+    yield f"{level} Settings"
+    yield grid(("Setting", "Value"), _settings(table, env))
+
+
+def _settings(table: Table, env: str) -> Iterator[tuple[str, str]]:
+    names = [f"{code(table.schema(each).name)} in {code(each)}" for each in dict.fromkeys((env, "prod"))]
+    yield "Name", ", ".join([*names, f"{code(table.schema('<env>').name)} elsewhere"])
+    yield "Partition key", _key(table.pk)
+    yield "Sort key", "none" if table.sk is None else _key(table.sk)
+    yield "Capacity", _capacity(table.capacity)
+    yield "Point-in-time recovery", "on, to any second of the last 35 days" if table.recovery else "off"
+    yield "Stream", "none" if table.stream is None else f"{code(table.stream)}: {_STREAMS[table.stream]}"
+    yield "Time to live", "none" if table.ttl is None else f"by {code(table.ttl)}"
+    yield (
+        "Encryption",
+        "with the account's key that AWS manages" if table.encryption else "with a key of DynamoDB's own",
+    )
+    if table.transactions:
+        yield "Needs", "transactions"
+    named = [f"{code(name)}: {policy}" for name, policy in sorted(table.deletion.items())]
+    yield "When the stack is deleted", "; ".join([*named, "other environments: Delete"])
+
+
+def index_section(table: Table, level: str) -> Iterator[str]:
+    """What can be found otherwise than by the table's own keys."""
+    if not table.indexes:
+        return
+    yield f"{level} Indexes"
+    headings = ("Index", "Kind", "Partition key", "Sort key", "Projection")
+    schemas = [index.schema for index in table.indexes.values()]
+    yield grid(headings, (_index_row(schema) for schema in schemas))
+    rows = [row for schema in schemas for row in _holders(table, schema)]
+    if rows:
+        yield "What lies in them:"
+        yield grid(("Index", "Entity", "Partition key", "Sort key"), rows)
+
+
+def pattern_section(table: Table, level: str) -> Iterator[str]:
+    """The questions that the table answers."""
+    if not table.patterns:
+        return
+    yield f"{level} Access patterns"
+    for number, (name, pattern) in enumerate(table.patterns.items(), 1):
+        first, rest = _sentences(pattern.facts.doc)
+        yield f"{level}# {number}. {first}"
+        yield f"In code: {code(name + _parameters(pattern))}.{rest}"
+        reads = asked(table, pattern)
+        yield (
+            "\n".join(["```text", *(line for read in reads for line in _read_lines(read)), "```"])
+            if reads
+            else ("The key condition depends on arguments of which no example is given.")
+        )
+        yield _answer(table, pattern, reads)
+
+
+def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
+    """When somebody is called."""
+    if not table.alarms:
+        return
+    yield f"{level} Alarms"
+    schema = table.schema(env)
+    indexes = tuple(index.name for index in schema.indexes if not index.local)
+    watched = Watched(schema.name, indexes, schema.capacity)
+    made = [watch for alarm in table.alarms for watch in watches(watched, alarm)]
+    yield grid(("Alarm", "Sounds when"), ((code(watch.name), watch.sentence) for watch in made))
+
+
+def waiver_section(table: Table, level: str) -> Iterator[str]:
+    """What the lint would have otherwise, and why it is so."""
+    if table.waivers:
+        yield f"{level} Waivers"
+        rows = ((code(it.rule), code(it.subject), it.reason, it.limit) for it in table.waivers)
+        yield grid(("Rule", "Subject", "Reason", "Holds up to"), rows)
+
+
+def _key(key: KeyAttribute) -> str:
+    return f"{code(key.name)} ({_TYPES[key.type]})"
+
+
+def _capacity(capacity: Capacity) -> str:
+    ends = (("read", capacity.max_reads), ("write", capacity.max_writes))
+    most = " and ".join(f"{units:,} {name} units" for name, units in ends if units is not None)
+    if isinstance(capacity, OnDemand):
+        return f"on demand, at most {most} a second" if most else "on demand"
+    steady = f"{capacity.reads:,} read units and {capacity.writes:,} write units a second"
+    return f"{steady}, growing to {most} to stay near {capacity.target} % in use" if most else steady
+
+
+def _index_row(index: IndexSchema) -> tuple[str, ...]:
+    held = index.projection
+    names = ", ".join(code(name) for name in held.attributes)
+    projection = {"ALL": "everything", "KEYS_ONLY": "keys only"}.get(held.kind) or f"keys and {names}"
+    sort = "none" if index.sk is None else _key(index.sk)
+    return code(index.name), "local" if index.local else "global", _key(index.pk), sort, projection
+
+
+def _holders(table: Table, index: IndexSchema) -> Iterator[tuple[str, ...]]:
+    for binding in feeders(table, index):
+        made = [source(binding, key) for key in index.keys]
+        texts = [code(written(binding, template)) for template in made if template is not None]
+        yield code(index.name), binding.entity.__name__, texts[0], texts[1] if len(texts) > 1 else "none"
+
+
+def _sentences(doc: str) -> tuple[str, str]:
+    """The first sentence, without its full stop, and the rest with a space before it."""
+    first, stop, rest = " ".join(doc.split()).partition(". ")
+    return first.rstrip("."), f" {rest}" if stop else ""
+
+
+def _parameters(pattern: Pattern[..., Any] | ItemPattern[..., Any]) -> str:
+    return f"({', '.join(inspect.signature(pattern.function).parameters)})"
+
+
+def _read_lines(read: Asked) -> Iterator[str]:
+    yield f"{read.operation}:" if read.index is None else f"{read.operation} ({read.index.name}):"
+    yield from (f"  {line}" for line in read.condition)
+    if read.backwards:
+        yield "  from the end"
+    if read.filtered:
+        yield f"  filtered by {', '.join(read.filtered)}"
+
+
+def _answer(table: Table, pattern: Pattern[..., Any] | ItemPattern[..., Any], reads: list[Asked]) -> str:
+    consistency = "strongly consistent" if pattern.facts.strong else "eventually consistent"
+    if isinstance(pattern, ItemPattern):
+        return f"Returns one item or none; {consistency}."
+    kinds = ", ".join(_kind(table, kind) for kind in pattern.facts.returns)
+    orders = dict.fromkeys(_order(table, read) for read in reads)
+    return f"Returns {kinds}{''.join(orders)}; {consistency}."
+
+
+def _order(table: Table, read: Asked) -> str:
+    sort = table.sk if read.index is None else read.index.sk
+    if sort is None:
+        return ""
+    return f", in {'descending' if read.backwards else 'ascending'} order of {code(sort.name)}"
+
+
+def _kind(table: Table, kind: type[Any]) -> str:
+    whole = table.views.get(kind)
+    if whole is None:
+        return code(kind.__name__)
+    names = ", ".join(code(field.attribute) for field in stored_fields(kind))
+    return f"{code(kind.__name__)} ({names} of {code(whole.__name__)})"

@@ -1,0 +1,55 @@
+"""A running server holds its store: commands that look work beside it, those that change things are refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Host
+from tests.neighbour import neighbour
+
+
+def test_the_state_says_who_holds_the_store(host: Host, store: Path) -> None:
+    with neighbour(store) as server:
+        printed = host.good("store", "status")
+    assert f"yes; process {server.pid} holds it" in printed
+
+
+def test_figures_are_read_while_they_change(host: Host, store: Path) -> None:
+    with neighbour(store) as server:
+        server.put(500)
+        figures = json.loads(host.good("store", "stats", "--json"))
+    assert figures["sizes"][0]["items"] > 5
+
+
+def test_a_backup_of_a_running_store_can_be_restored_elsewhere(host: Host, store: Path) -> None:
+    with neighbour(store) as server:
+        server.put(500)
+        host.good("store", "backup", "copy.db")
+    host.good("store", "restore", "copy.db", "--store", "other.db", "--yes")
+    host.good("store", "status", "--store", "other.db")
+
+
+def test_a_running_store_is_exported(host: Host, store: Path) -> None:
+    with neighbour(store) as server:
+        server.put(500)
+        host.good("store", "export", "out")
+    assert "and every item was read back" in host.good("store", "import", "out", "--store", "other.db")
+
+
+def test_a_dry_run_of_a_migration_only_looks(host: Host, store: Path) -> None:
+    with neighbour(store):
+        host.good("store", "migrate", "--dry-run")
+
+
+@pytest.mark.parametrize("words", ["restore copy.db --yes", "import out", "import out --merge", "migrate", "sweep"])
+def test_what_changes_things_is_refused_with_the_process_that_holds_the_store(
+    host: Host, store: Path, words: str
+) -> None:
+    host.good("store", "backup", "copy.db")
+    host.good("store", "export", "out")
+    with neighbour(store) as server:
+        line = host.refused("store", *words.split())
+        server.put(501)
+    assert f"Another process holds data/zataku.db (process {server.pid}). Stop it" in line
+    assert line.endswith("(store_closed)")

@@ -1,0 +1,38 @@
+"""The example is what the documentation declares, to the letter."""
+
+import ast
+import re
+
+from tests.circle import FILE
+from tests.cli.running import ROOT
+from zataku.table.catalogue import EXAMPLE
+
+PAGE = ROOT / "docs" / "table.md"
+
+
+def declarations(source: str) -> dict[str, str]:
+    """What a source declares, by name; imports and printed lines are no declarations."""
+    found: dict[str, str] = {}
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign):
+            found[ast.unparse(statement.targets[0])] = ast.unparse(statement)
+        elif isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            found[statement.name] = ast.unparse(statement)
+    return found
+
+
+def section(title: str) -> str:
+    page = PAGE.read_text(encoding="utf-8")
+    text = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+
+
+def test_the_example_declares_what_the_page_declares() -> None:
+    page = declarations(section("The design"))
+    page["BookId"] = declarations(section("A first attempt"))["BookId"]
+    assert declarations(FILE.read_text(encoding="utf-8")) == page
+    assert {"circle", "by_writer", "Book", "Note", "Member", "notes_on", "on_shelf"} <= page.keys()
+
+
+def test_the_example_lies_where_the_program_says() -> None:
+    assert ROOT / EXAMPLE == FILE

@@ -1,0 +1,110 @@
+"""The command line explains itself, and the documentation explains all of it."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from cyclopts import App
+
+from tests.cli.running import ROOT, Host
+from zataku.cli import app
+
+DOCS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+COMMANDS = DOCS.partition("\n## Commands\n")[2].partition("\n## ")[0]
+ALWAYS = {"--help", "-h", "--version"}
+
+
+def commands(group: App = app, *before: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command."""
+    for name in group:
+        if name not in ALWAYS:
+            found = group[name]
+            yield from (
+                commands(found, *before, name)
+                if list(found) != [] and found.default_command is None
+                else [(*before, name)]
+            )
+
+
+def options(words: tuple[str, ...]) -> set[str]:
+    """Every option of a command by its first name."""
+    found = app
+    for word in words:
+        found = found[word]
+    arguments = found.assemble_argument_collection()
+    return {argument.names[0] for argument in arguments if argument.names and argument.names[0].startswith("--")}
+
+
+EVERY = sorted(commands())
+
+
+def test_all_commands_are_there() -> None:
+    design = {("design", name) for name in ("list", "lint", "show", "export")}
+    kept = ("status", "stats", "backup", "restore", "export", "import", "migrate", "sweep")
+    assert set(EVERY) == {("serve",), *design, *(("store", name) for name in kept)}
+    assert options(("store", "status")) == {"--store", "--env", "--designs"}
+
+
+def test_the_version_is_the_one_of_the_package(bare: Host) -> None:
+    assert bare.good("--version") == version("zataku") + "\n"
+
+
+def test_help_lists_the_commands(bare: Host) -> None:
+    printed = bare.good("--help")
+    assert [word for word in ("design", "serve", "store") if word in printed] == ["design", "serve", "store"]
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_every_command_says_in_a_sentence_what_it_does(bare: Host, words: tuple[str, ...]) -> None:
+    printed = bare.good(*words, "--help")
+    sentence = printed.split("\n\n")[1]
+    assert re.match(r"[A-Z].*\.", sentence, re.DOTALL), printed
+    for option in options(words):
+        assert option in printed
+        assert re.search(rf"{option}\b[^\n]*\s{{2,}}\S", printed), f"{option} is not explained"
+
+
+def documented(words: tuple[str, ...]) -> str:
+    """The lines that the documentation spends on a command, and those on options that several have."""
+    rows = [line for line in COMMANDS.splitlines() if re.match(rf"\| `zataku {' '.join(words)}[ `]", line)]
+    shared = [line for line in COMMANDS.splitlines() if line.startswith("| `--")]
+    return "\n".join([*rows, *shared]) if rows else ""
+
+
+@pytest.mark.parametrize("words", [words for words in EVERY if words != ("serve",)], ids=" ".join)
+def test_every_command_is_documented_with_all_its_options(words: tuple[str, ...]) -> None:
+    text = documented(words)
+    assert text
+    assert [option for option in options(words) if not re.search(rf"`[^`]*{option}\b[^`]*`", text)] == []
+
+
+def test_every_option_of_serve_is_documented() -> None:
+    assert options(("serve",)) == {"--host", "--port", "--data"}
+    assert [option for option in options(("serve",)) if f"`{option}`" not in DOCS] == []
+
+
+@pytest.mark.parametrize("port", ["70000", "-1", "eighty"])
+def test_a_port_that_cannot_be_is_refused(bare: Host, port: str) -> None:
+    said = bare("serve", "--port", port)
+    assert said.code == 2
+    assert "--port" in said.out + said.err
+
+
+def test_words_that_make_no_command_end_with_two(bare: Host) -> None:
+    assert bare("store", "burn").code == 2
+    assert bare("design", "export", "pdf", "reading_circle").code == 2
+
+
+def test_help_does_not_wait_for_the_table_layer(tmp_path: Path) -> None:
+    program = (
+        "import sys; from zataku.cli import run; run(['--help'])\n"
+        "heavy = {'zataku.table', 'zataku.server', 'msgspec', 'apsw', 'litestar', 'aiobotocore', 'asyncio',"
+        " 'rich.markdown', 'importlib.metadata'}\n"
+        "print(sorted(heavy & sys.modules.keys()), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == "[]\n"

@@ -1,0 +1,114 @@
+"""At a terminal there are rules, bars and questions; in a pipe there are plain columns and lines."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Host
+from zataku.cli.printing import columns
+from zataku.cli.progress import Lines, reporting
+from zataku.cli.stats import weight
+from zataku.clock import ManualClock
+
+
+def at_terminal(*words: str, typing: str = "") -> tuple[int, str]:
+    """Run a command at a terminal of its own, type something, and see all that appears there."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "zataku", *words],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "50"},
+    )
+    os.close(theirs)
+    os.write(ours, typing.encode())
+    shown = b""
+    while True:
+        try:
+            more = os.read(ours, 4096)
+        except OSError:
+            # The other end of a terminal that has been closed.
+            break
+        if not more:
+            break
+        shown += more
+    os.close(ours)
+    return process.wait(), shown.decode().replace("\r\n", "\n")
+
+
+def test_a_document_is_set_for_reading(host: Host) -> None:
+    code, shown = at_terminal("design", "show", "reading_circle")
+    assert code == 0
+    assert "\x1b[" in shown
+    assert "| --- |" not in shown
+
+
+def test_a_list_has_rules(host: Host) -> None:
+    code, shown = at_terminal("design", "list")
+    assert code == 0
+    assert "─" in shown
+    assert "reading_circle" in shown
+
+
+def test_a_backup_shows_a_bar(host: Host, store: Path) -> None:
+    code, shown = at_terminal("store", "backup", "copy.db")
+    assert code == 0
+    assert "━" in shown
+    assert "pages" in shown
+
+
+def test_the_stores_name_must_be_typed_before_it_is_replaced(host: Host, store: Path) -> None:
+    host.good("store", "backup", "copy.db")
+    before = store.read_bytes()
+    code, shown = at_terminal("store", "restore", "copy.db", typing="yes\n")
+    assert code == 1
+    assert "Type zataku.db to go on: " in shown
+    assert "That is not its name. Nothing was changed." in shown
+    assert store.read_bytes() == before
+    code, shown = at_terminal("store", "restore", "copy.db", typing="zataku.db\n")
+    assert code == 0
+    assert "is restored from copy.db" in shown
+
+
+def test_columns_in_a_pipe_are_as_wide_as_they_need_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    columns(("name", "items"), [("a" * 200, "1"), ("b", "1,000")], right=("items",))
+    assert capsys.readouterr().out.splitlines() == [
+        "name" + " " * 198 + "items",
+        "a" * 200 + "      1",
+        "b" + " " * 201 + "1,000",
+    ]
+
+
+async def test_lines_come_every_few_seconds_and_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = ManualClock()
+    lines = Lines("items", clock)
+    for done in range(0, 1200, 100):
+        lines("Circles", done, 1100)
+        await clock.advance(1)
+    assert capsys.readouterr().err.splitlines() == [
+        "Circles: 0 of 1,100 items (0 %)",
+        "Circles: 500 of 1,100 items (45 %)",
+        "Circles: 1,000 of 1,100 items (90 %)",
+        "Circles: 1,100 of 1,100 items (100 %)",
+    ]
+
+
+def test_what_is_done_is_told_without_knowing_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    with reporting("items", ManualClock()) as report:
+        report("Deleted", 1000, None)
+        report("Deleted", 2000, None)
+        report("Kept", 0, 0)
+        report("Kept", 0, 0)
+    assert capsys.readouterr().err == "Deleted: 1,000 items\nKept: 0 of 0 items\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (12_345_678, "12.3 MB"), (5e15, "5,000.0 TB")]
+)
+def test_sizes_have_the_unit_that_a_person_would_choose(size: float, words: str) -> None:
+    assert weight(size) == words

@@ -1,0 +1,135 @@
+"""What a case of the golden table consists of, the two tables that all cases use, and how a store is asked.
+
+Sizes are worked out by hand. An item `{"pk": "p", "sk": "s"}` has 6 bytes: two names of two and two values of one.
+Every further attribute adds its name and its value.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from zataku.table.backend import Backend, DeleteItem, GetItem, PutItem, QueryItems, ScanItems, TransactWrite, UpdateItem
+from zataku.table.bill import Bill, Place
+from zataku.table.errors import ConditionFailed, TransactionCancelled
+from zataku.table.schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.values import Item
+
+PK, SK = KeyAttribute("pk"), KeyAttribute("sk")
+PLAIN = TableSchema("GoldenPlain", PK, SK)
+# Attributes named w, b and n, s, l, m put an item into one index each; all of them are sparse.
+WHOLE = IndexSchema("whole", KeyAttribute("w"))
+BARE = IndexSchema("bare", KeyAttribute("b"), KeyAttribute("n", "N"), KEYS_ONLY)
+SOME = IndexSchema("some", KeyAttribute("s"), projection=include("note"))
+NEAR = IndexSchema("near", PK, KeyAttribute("l"), include("note"), local=True)
+NEAR_ALL = IndexSchema("near_all", PK, KeyAttribute("m"), local=True)
+INDEXED = TableSchema("GoldenIndexed", PK, SK, (WHOLE, BARE, SOME, NEAR, NEAR_ALL))
+
+
+class BatchGet(Struct, frozen=True):
+    """Several items, each by itself."""
+
+    reads: tuple[GetItem, ...]
+
+
+class Snapshot(Struct, frozen=True):
+    """Several items at one moment."""
+
+    reads: tuple[GetItem, ...]
+
+
+class BatchWrite(Struct, frozen=True):
+    """Several writes, each by itself."""
+
+    writes: tuple[PutItem | DeleteItem, ...]
+
+
+class Transact(Struct, frozen=True):
+    """All or nothing. With `repeated` the same was done before under the same token."""
+
+    writes: tuple[TransactWrite, ...]
+    repeated: bool = False
+
+
+Call: TypeAlias = (
+    GetItem | QueryItems | ScanItems | PutItem | UpdateItem | DeleteItem | BatchGet | Snapshot | BatchWrite | Transact
+)
+Costs: TypeAlias = Mapping[Place, tuple[float, float]]
+
+
+class Case(Struct, frozen=True):
+    """What lies there, what is asked, what it costs by place (reads, writes), and the rule that says so.
+
+    `refused` calls raise; what they cost is on no server's answer.
+    """
+
+    name: str
+    rule: str
+    call: Call
+    costs: Costs
+    lies: tuple[Item, ...] = ()
+    table: TableSchema = PLAIN
+    refused: bool = False
+
+
+def reads(table: float = 0, **indexes: float) -> Costs:
+    """Read units of a call on the plain table, or on the one with indexes and those."""
+    return _costs(0, table, indexes)
+
+
+def writes(table: float = 0, **indexes: float) -> Costs:
+    """Write units in the same way."""
+    return _costs(1, table, indexes)
+
+
+def _costs(kind: int, table: float, indexes: Mapping[str, float]) -> Costs:
+    name = INDEXED.name if indexes else PLAIN.name
+    found: dict[Place, float] = {(name, index): units for index, units in indexes.items() if index != "none"}
+    if table:
+        found[name, None] = table
+    return {place: (0, units) if kind else (units, 0) for place, units in found.items()}
+
+
+def padded(size: int, sk: str = "s") -> Item:
+    """An item of so many bytes: 6 of the keys, 3 of the name `pad`, and the rest."""
+    return {"pk": "p", "sk": sk, "pad": "x" * (size - 9)}
+
+
+def item(sk: str = "s", **attributes: object) -> Item:
+    """An item of 6 bytes and what the attributes add; `sk` is one character."""
+    return {"pk": "p", "sk": sk, **attributes}
+
+
+async def carry_out(store: Backend, case: Case, bill: Bill) -> None:
+    """Put in place what lies there, then make the call with the bill."""
+    for lying in case.lies:
+        await store.write(PutItem(case.table, lying))
+    if isinstance(case.call, Transact) and case.call.repeated:
+        await store.transact(case.call.writes, case.name[:36])
+    try:
+        await ask(store, case, bill)
+    except (ConditionFailed, TransactionCancelled):
+        assert case.refused
+    else:
+        assert not case.refused
+
+
+async def ask(store: Backend, case: Case, bill: Bill) -> None:
+    """The call itself."""
+    call = case.call
+    if isinstance(call, GetItem):
+        await store.get(call, bill)
+    elif isinstance(call, QueryItems):
+        await store.query(call, bill)
+    elif isinstance(call, ScanItems):
+        await store.scan(call, bill)
+    elif isinstance(call, BatchGet):
+        await store.batch_get(call.reads, bill)
+    elif isinstance(call, Snapshot):
+        await store.snapshot(call.reads, bill)
+    elif isinstance(call, BatchWrite):
+        await store.batch_write(call.writes, bill)
+    elif isinstance(call, Transact):
+        await store.transact(call.writes, case.name[:36] if call.repeated else None, bill)
+    else:
+        await store.write(call, bill)

@@ -1,0 +1,127 @@
+"""How much lies in the embedded store, what a host is told of its file, and sums that outlive the process."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.embedded.tables import GAMES, PLAIN, game, started
+from zataku.table import backend as port
+from zataku.table.backend import Size
+from zataku.table.embedded import EmbeddedBackend, counting
+from zataku.table.embedded.database import connect, register_checksums
+from zataku.table.meter import Usage
+from zataku.table.values import Item
+
+# 2 + 1, 2 + 4, 6 + 4, 2 + 2, 4 + 3, 5 + 2, 4 + 9: 50 bytes.
+MOVE = game("a", status="open", at=7, name="bob", score=3, body="123456789")
+
+
+async def fill(store: EmbeddedBackend, *items: Item) -> None:
+    for each in items:
+        await store.write(port.PutItem(GAMES, each))
+
+
+@pytest.fixture
+async def store(tmp_path: Path):
+    store = await started(tmp_path / "store.db", (GAMES, PLAIN))
+    yield store
+    await store.close()
+
+
+async def sizes(store: EmbeddedBackend, table: str = GAMES.name) -> dict[str | None, tuple[int, int]]:
+    return {each.index: (each.items, each.bytes) for each in await store.sizes() if each.table == table}
+
+
+async def test_an_empty_store_has_tables_and_indexes_of_nothing(store: EmbeddedBackend) -> None:
+    assert await store.sizes() == [
+        Size("Games", None, 0, 0),
+        Size("Games", "by_status", 0, 0),
+        Size("Games", "by_name", 0, 0),
+        Size("Games", "by_score", 0, 0),
+        Size("Plain", None, 0, 0),
+    ]
+
+
+async def test_entries_are_as_large_as_what_they_hold(store: EmbeddedBackend) -> None:
+    await fill(store, MOVE, game("b", name="ann"))
+    assert await sizes(store) == {
+        None: (2, 50 + 16),
+        # Whole items; the second one lacks its key.
+        "by_status": (1, 50),
+        # The table's keys and the name: 3 + 6 + 7 each.
+        "by_name": (2, 16 + 16),
+        # The table's keys, the score and the name: 3 + 6 + 7 + 7
+        "by_score": (1, 23),
+    }
+
+
+async def test_counting_in_portions_misses_nothing(store: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "PORTION", 7)
+    await fill(store, *(MOVE | {"PK": f"{number:04d}"} for number in range(21)))
+    assert await sizes(store) == {
+        None: (21, 21 * 53),
+        "by_status": (21, 21 * 53),
+        "by_name": (21, 21 * 19),
+        "by_score": (21, 21 * 26),
+    }
+
+
+async def test_a_host_is_told_where_the_file_lies_and_how_much_room_there_is(
+    store: EmbeddedBackend, tmp_path: Path
+) -> None:
+    await fill(store, MOVE)
+    facts = await store.facts()
+    file = tmp_path / "store.db"
+    assert facts["file"] == str(file)
+    assert facts["bytes of the file"] == str(file.stat().st_size)
+    assert facts["bytes of its log"] == str(file.with_name("store.db-wal").stat().st_size)
+    assert int(facts["free bytes on the disk"]) > 0
+
+
+async def test_a_host_is_told_how_far_consumers_are_behind(store: EmbeddedBackend) -> None:
+    await fill(store, *(game(name) for name in "abcde"))
+    first = await store.changes(GAMES, "mirror", 2)
+    await store.acknowledge(GAMES, "mirror", first[-1].position)
+    await store.changes(GAMES, "search", 1)
+    facts = await store.facts()
+    assert facts["changes kept of Games"] == "5"
+    assert facts["changes of Games before mirror"] == "3"
+    assert facts["changes of Games before search"] == "5"
+    assert not any("Plain" in name for name in facts)
+
+
+# Usage
+
+
+async def test_usage_adds_up_and_outlives_the_process(tmp_path: Path) -> None:
+    for _ in range(2):
+        store = await started(tmp_path / "store.db")
+        await store.add_usage([Usage("b", 1, 0.5, 0), Usage("a", 2, 0, 3)])
+        await store.close()
+    store = await started(tmp_path / "store.db")
+    assert await store.usage() == [Usage("a", 4, 0.0, 6.0), Usage("b", 2, 1.0, 0.0)]
+    await store.close()
+
+
+async def test_usage_goes_into_backups_and_comes_back(store: EmbeddedBackend, tmp_path: Path) -> None:
+    await store.add_usage([Usage("a", 1, 1, 1)])
+    await store.backup(str(tmp_path / "copy.db"))
+    await store.add_usage([Usage("a", 1, 1, 1)])
+    await store.restore(str(tmp_path / "copy.db"))
+    assert await store.usage() == [Usage("a", 1, 1.0, 1.0)]
+    await store.add_usage([Usage("a", 1, 1, 1)])
+    assert await store.usage() == [Usage("a", 2, 2.0, 2.0)]
+
+
+async def test_a_file_from_before_there_were_sums_gets_them(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    await (await started(file)).close()
+    register_checksums()
+    connection = connect(file, writable=True)
+    connection.execute("DROP TABLE IF EXISTS usage")
+    connection.close()
+    store = await started(file)
+    assert await store.usage() == []
+    await store.add_usage([Usage("a", 1, 1, 1)])
+    assert await store.usage() == [Usage("a", 1, 1.0, 1.0)]
+    await store.close()

@@ -1,0 +1,96 @@
+"""Items as lines: exact, in one spelling, and refused when they are no items."""
+
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from tests.table.strategies import exactly, items
+from zataku.table.moving.lines import Tally, item_of, line_of
+from zataku.table.values import Item
+
+
+@given(items())
+def test_every_item_comes_back_exactly_from_its_line(item: Item):
+    assert exactly(item_of(line_of(item))) == exactly(item)
+
+
+@given(items())
+def test_an_item_has_one_line_in_whatever_order_its_attributes_come(item: Item):
+    def turned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: turned(value[name]) for name in reversed(value)}
+        return [turned(part) for part in value] if isinstance(value, list) else value
+
+    assert line_of(turned(item)) == line_of(item)
+
+
+def test_a_line_is_dynamodb_json():
+    item: Item = {"b": b"\0\xff", "n": Decimal("1.50"), "bs": frozenset([b"b", b"a"]), "null": None, "m": {"s": ""}}
+    assert msgspec.json.decode(line_of(item)) == {
+        "Item": {
+            "b": {"B": "AP8="},
+            "bs": {"BS": ["YQ==", "Yg=="]},
+            "m": {"M": {"s": {"S": ""}}},
+            "n": {"N": "1.50"},
+            "null": {"NULL": True},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1.50", Decimal("1.5")), ("1e3", 1000), ("-0", 0), ("007", 7), ("1E-130", Decimal("1E-130"))],
+)
+def test_a_number_may_be_spelt_in_any_way(text: str, number: object):
+    assert exactly(item_of(b'{"Item":{"n":{"N":"%s"}}}' % text.encode())) == exactly({"n": number})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "null",
+        '{"Item":null}',
+        '{"Item":[]}',
+        '{"item":{}}',
+        '{"Item":{"a":"text"}}',
+        '{"Item":{"a":{}}}',
+        '{"Item":{"a":{"S":"x","N":"1"}}}',
+        '{"Item":{"a":{"X":"x"}}}',
+        '{"Item":{"a":{"S":1}}}',
+        '{"Item":{"a":{"N":1}}}',
+        '{"Item":{"a":{"N":"one"}}}',
+        '{"Item":{"a":{"N":"NaN"}}}',
+        '{"Item":{"a":{"N":"123456789012345678901234567890123456789"}}}',
+        '{"Item":{"a":{"B":"???"}}}',
+        '{"Item":{"a":{"BOOL":"true"}}}',
+        '{"Item":{"a":{"SS":[]}}}',
+        '{"Item":{"a":{"NS":[1]}}}',
+        '{"Item":{"a":{"L":{}}}}',
+        '{"Item":{"a":{"S":"half"',
+        '{"Item":' + '{"a":{"M":' * 40 + "{}" + "}}" * 40 + "}",
+        '{"Item":' + '{"a":{"L":[' * 5000,
+    ],
+)
+def test_what_is_no_item_is_refused(content: str):
+    with pytest.raises(ValueError, match=r"."):
+        item_of(content.encode())
+
+
+def test_a_tally_is_the_same_in_any_order_and_another_for_any_other_item():
+    lines = [line_of({"PK": str(at), "flag": True}) for at in range(100)]
+    one, other, third = Tally(), Tally(), Tally()
+    one.add(lines)
+    Random(1).shuffle(lines)
+    other.add(lines[:30])
+    rest = Tally()
+    rest.add(lines[30:])
+    other.take(rest)
+    third.add([*lines[1:], line_of({"PK": "0", "flag": 1})])
+    assert one == other == Tally(100, one.digest)
+    assert one != third

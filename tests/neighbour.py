@@ -1,0 +1,93 @@
+"""A second process that holds a store and writes to it.
+
+It writes without a pause in the background, and on demand: for each line `NUMBER NOTES` that it reads, it puts that
+member and answers with the same line as soon as the write is acknowledged.
+"""
+
+import asyncio
+import itertools
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.circle import circle, example, member
+from zataku.table import Store, open_embedded
+
+ROOT = Path(__file__).parents[1]
+
+
+class Neighbour:
+    """The process as the test sees it."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.pid = process.pid
+
+    def put(self, number: int, notes: int = 0) -> None:
+        """Let it put a member, and wait until that is acknowledged."""
+        line = f"{number} {notes}\n"
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == line
+
+    def kill(self) -> None:
+        """End it without a chance to tidy up."""
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def neighbour(path: Path) -> Iterator[Neighbour]:
+    """Start it, and stop it at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.neighbour", str(path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield Neighbour(process)
+    finally:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+async def write_on(store: Store) -> None:
+    """Fill books with notes, for ever."""
+    for number in itertools.count():
+        await store.put(
+            example.Note(
+                book_id="walden",
+                page=number % 9999,
+                note_id=f"n{number}",
+                writer="hana",
+                text="x" * 500,
+                written_at="2026-05-01T10:00:00Z",
+            )
+        )
+
+
+async def main(path: Path) -> None:
+    """Hold the store until nobody asks any more."""
+    async with await open_embedded(path, [circle]) as store:
+        await store.put(member(0))
+        writing = asyncio.create_task(write_on(store))
+        print("ready", flush=True)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            number, notes = map(int, line.split())
+            await store.put(member(number, notes))
+            print(line, end="", flush=True)
+        writing.cancel()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

@@ -1,0 +1,203 @@
+"""A limited handle refuses what its function has no right to, the same on every store, and changes nothing."""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.contract.stores import DynamoPlace, EmbeddedPlace, Place
+from tests.designs import live
+from tests.designs.live import Comment, Connection, Room
+from zataku.clock import ManualClock, SystemClock
+from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Store, StoreClosed, path
+from zataku.table.backend import Backend
+from zataku.table.limited import LimitedBackend
+
+ROOM = Room(room_id="room-1", host_id="host-1")
+COMMENT = Comment(room_id="room-1", comment_id="comment-1", seq=1)
+SOCKET = Connection(connection_id="socket-1", room_id="room-1")
+status = path(Room, lambda room: room.status)
+name = path(Room, lambda room: room.name)
+content = path(Comment, lambda comment: comment.content)
+
+
+@pytest.fixture(params=["embedded", "dynoxide"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    place: Place = EmbeddedPlace(tmp_path) if request.param == "embedded" else DynamoPlace("dynoxide")
+    clock = ManualClock() if request.param == "embedded" else SystemClock()
+    async with await place.open(live.TABLES, clock) as opened:
+        await opened.write_many(put=[ROOM, COMMENT, SOCKET])
+        yield opened
+
+
+async def everything(store: Store) -> list[object]:
+    rows = [entity for table in live.TABLES async for entity in store.scan(table)]
+    return sorted(rows, key=repr)
+
+
+async def refused(store: Store, call: Callable[[], Awaitable[object]]) -> NotGranted:
+    """The refusal of a call, after which everything is as it was."""
+    before = await everything(store)
+    with pytest.raises(NotGranted) as found:
+        await call()
+    assert await everything(store) == before
+    return found.value
+
+
+async def test_posting_a_comment_with_the_rights_of_its_function(store: Store) -> None:
+    poster = store.limited(live.matrix["PostCommentFunction"])
+    second = Comment(room_id="room-1", comment_id="comment-2", seq=2)
+    async with poster.transact() as tx:
+        tx.check(Room.key(room_id="room-1"), status.equals("OPEN"))
+        tx.put(second, if_absent=True)
+    assert [found.connection_id async for found in poster.each(live.connections_in("room-1"))] == ["socket-1"]
+    await poster.delete(Connection.key(connection_id="socket-1"))
+    assert await store.get(Comment.key(room_id="room-1", comment_id="comment-2")) == second
+    assert await store.get(Connection.key(connection_id="socket-1")) is None
+
+
+async def test_a_refusal_names_function_action_and_table(store: Store) -> None:
+    poster = store.limited(live.matrix["PostCommentFunction"])
+    problem = await refused(store, lambda: poster.put(ROOM))
+    table = store.schema(live.rooms).name
+    assert problem.message.startswith(f"PostCommentFunction has no right to PutItem on {table}.")
+    assert problem.details == {"function": "PostCommentFunction", "action": "PutItem", "table": table, "index": None}
+
+
+@pytest.mark.parametrize(
+    ("function", "action", "call"),
+    [
+        ("PostCommentFunction", "GetItem", lambda store: store.get(Room.key(room_id="room-1"))),
+        ("PostCommentFunction", "BatchGetItem", lambda store: store.get_many([Room.key(room_id="room-1")])),
+        ("PostCommentFunction", "GetItem", lambda store: store.snapshot(Room.key(room_id="room-1"))),
+        ("PostCommentFunction", "Query", lambda store: store.page(live.rooms_of("host-1"))),
+        ("PostCommentFunction", "Query", lambda store: store.count(live.rooms_of("host-1"))),
+        ("PostCommentFunction", "Query", lambda store: store.first(live.rooms_of("host-1"))),
+        ("PostCommentFunction", "PutItem", lambda store: store.put(SOCKET, if_absent=True)),
+        ("PostCommentFunction", "UpdateItem", lambda store: store.update(Room.key(room_id="room-1"), name.set("x"))),
+        ("PostCommentFunction", "DeleteItem", lambda store: store.delete(Room.key(room_id="room-1"))),
+        ("PostCommentFunction", "BatchWriteItem", lambda store: store.write_many(put=[SOCKET])),
+        ("GetRoomCommentsFunction", "PutItem", lambda store: store.put(COMMENT)),
+        ("GetRoomCommentsFunction", "DeleteItem", lambda store: store.delete(Comment.key(room_id="r", comment_id="c"))),
+        ("GetRoomCommentsFunction", "BatchWriteItem", lambda store: store.write_many(put=[COMMENT])),
+        ("CountCommentsFunction", "Query", lambda store: store.page(live.comments_of("room-1"))),
+        ("GetRoomCommentsFunction", "DescribeStream", lambda store: store.stream(live.comments, "reader").read()),
+        ("CreateRoomFunction", "sweep", lambda store: store.sweep()),
+        ("CreateRoomFunction", "CreateBackup", lambda store: store.backup("copy")),
+        ("CreateRoomFunction", "RestoreTableFromBackup", lambda store: store.restore("copy")),
+        ("CreateRoomFunction", "DescribeTable", lambda store: store.index_states()),
+    ],
+)
+async def test_calls_that_are_not_granted(
+    store: Store, function: str, action: str, call: Callable[[Store], Awaitable[object]]
+) -> None:
+    problem = await refused(store, lambda: call(store.limited(live.matrix[function])))
+    assert problem.details["action"] == action
+
+
+async def test_a_transaction_is_refused_for_one_of_its_items(store: Store) -> None:
+    poster = store.limited(live.matrix["PostCommentFunction"])
+
+    async def closing() -> None:
+        async with poster.transact() as tx:
+            tx.put(Comment(room_id="room-1", comment_id="comment-2"))
+            tx.update(Room.key(room_id="room-1"), status.set("CLOSED"))
+
+    assert (await refused(store, closing)).details["action"] == "UpdateItem"
+
+
+async def test_a_batch_is_refused_for_one_of_its_tables(store: Store) -> None:
+    keeper = store.limited(live.matrix["DisconnectFunction"])
+    other = Connection(connection_id="socket-2")
+    problem = await refused(store, lambda: keeper.write_many(put=[other, COMMENT]))
+    assert problem.details["table"] == store.schema(live.comments).name
+
+
+async def test_an_index_needs_its_own_grant(store: Store) -> None:
+    matrix = Matrix({"Narrow": [Grant(live.comments, READ, ())], "Wide": [Grant(live.comments, READ, (live.by_seq,))]})
+    narrow, wide = store.limited(matrix["Narrow"]), store.limited(matrix["Wide"])
+    assert [found async for found in narrow.each(live.comments_of("room-1"))] == [COMMENT]
+    problem = await refused(store, lambda: narrow.page(live.comments_after("room-1", 0)))
+    assert problem.details["index"] == "seq-index"
+    assert (await wide.page(live.comments_after("room-1", 0))).items == [COMMENT]
+
+
+async def test_a_reader_of_the_stream(store: Store) -> None:
+    counter = store.limited(live.matrix["CountCommentsFunction"])
+    stream = counter.stream(live.comments, "counter")
+    (change,) = await stream.read()
+    assert change.new == COMMENT
+    await stream.acknowledge(change)
+    assert await stream.read() == []
+    await stream.forget()
+
+
+async def test_a_handle_of_a_handle_has_the_rights_of_both(store: Store) -> None:
+    joined = store.limited(live.matrix["JoinRoomFunction"]).limited(live.matrix["CloseRoomFunction"])
+    assert await joined.get(Room.key(room_id="room-1")) == ROOM
+    problem = await refused(store, lambda: joined.put(ROOM))
+    assert problem.details["function"] == "JoinRoomFunction"
+
+
+async def test_closing_a_handle_leaves_the_store_open(store: Store) -> None:
+    reader = store.limited(live.matrix["GetUserRoomsFunction"])
+    async with reader:
+        assert await reader.get(Room.key(room_id="room-1")) == ROOM
+    with pytest.raises(StoreClosed, match="The handle of GetUserRoomsFunction is closed"):
+        await reader.get(Room.key(room_id="room-1"))
+    assert await store.get(Room.key(room_id="room-1")) == ROOM
+
+
+async def test_units_of_a_handle_are_summed_by_its_store(store: Store) -> None:
+    reader = store.limited(live.matrix["GetUserRoomsFunction"])
+    await store.keep_usage()
+    await reader.page(live.rooms_of("host-1"))
+    await reader.keep_usage()
+    await reader.close()
+    pattern = "LiveComment-Rooms-{env}.rooms_of"
+    assert pattern not in {found.pattern for found in await store.backend.usage()}
+    await store.keep_usage()
+    (kept,) = [found for found in await store.backend.usage() if found.pattern == pattern]
+    assert (kept.calls, kept.reads) == (1, 0.5)
+
+
+async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> None:
+    await store.put(Comment(room_id="room-1", comment_id="comment-2"))
+    reader = store.limited(live.matrix["GetRoomCommentsFunction"])
+    first = await store.page(live.comments_of("room-1"), limit=1)
+    second = await reader.page(live.comments_of("room-1"), limit=1, after=first.cursor)
+    assert [found.comment_id for found in (*first.items, *second.items)] == ["comment-1", "comment-2"]
+
+
+async def test_the_table_of_a_grant_must_be_open(tmp_path: Path) -> None:
+    async with await EmbeddedPlace(tmp_path).open((live.rooms,), ManualClock()) as opened:
+        with pytest.raises(DesignError, match="LiveComment-Connections-{env} was not opened with this store"):
+            opened.limited(live.matrix["JoinRoomFunction"])
+
+
+def test_every_call_of_a_backend_is_decided_on() -> None:
+    asked = {name for name in vars(Backend) if not name.startswith("_")}
+    assert asked <= vars(LimitedBackend).keys()
+
+
+MANAGEMENT = {
+    "start": ([],),
+    "sizes": (),
+    "facts": (),
+    "usage": (),
+    "add_usage": ([],),
+    "secret": (),
+    "index_states": (),
+    "backup": ("copy",),
+    "restore": ("copy",),
+}
+
+
+@pytest.mark.parametrize("call", MANAGEMENT)
+async def test_the_store_as_a_whole_is_its_owners(store: Store, call: str) -> None:
+    backend = store.limited(live.matrix["CreateRoomFunction"]).backend
+    method = getattr(backend, call)
+    assert inspect.iscoroutinefunction(method)
+    problem = await refused(store, lambda: method(*MANAGEMENT[call]))
+    assert problem.code == "not_granted"

@@ -1,0 +1,81 @@
+"""A permission matrix says what it means, and refuses what means nothing."""
+
+import pytest
+
+from tests.designs import live
+from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, Matrix
+from zataku.table.export import Departure, design_document
+
+
+def test_the_document_row_by_row() -> None:
+    said = [(rights.function, grant.table.name, grant.words) for rights in live.matrix for grant in rights.grants]
+    rooms, comments, sockets = (table.name for table in live.TABLES)
+    assert said == [
+        ("CreateRoomFunction", rooms, "read and write"),
+        ("PostCommentFunction", comments, "read and write"),
+        ("PostCommentFunction", sockets, "read, delete"),
+        ("PostCommentFunction", rooms, "condition check"),
+        ("GetRoomCommentsFunction", comments, "read"),
+        ("CloseRoomFunction", rooms, "read and write"),
+        ("CloseRoomFunction", sockets, "read"),
+        ("GetUserRoomsFunction", rooms, "read"),
+        ("DisconnectFunction", sockets, "read and write"),
+        ("JoinRoomFunction", sockets, "read and write"),
+        ("JoinRoomFunction", rooms, "read"),
+        ("CountCommentsFunction", comments, "read the stream"),
+    ]
+
+
+def test_words_for_sets_of_actions() -> None:
+    def words(actions: frozenset[str]) -> str:
+        return Grant(live.comments, actions).words  # pyright: ignore[reportArgumentType]
+
+    assert words(READ | STREAM) == "read, read the stream"
+    assert words(WRITE | CHECK) == "write, condition check"
+    assert words(READ_WRITE - {"Scan"}) == "write, condition check, GetItem, BatchGetItem, Query"
+    assert words(DELETE | {"PutItem"}) == "delete, PutItem"
+
+
+def test_a_table_twice_in_one_function() -> None:
+    with pytest.raises(DesignError, match="Poster has two grants on LiveComment-Rooms-{env}. Join their actions"):
+        Matrix({"Poster": [Grant(live.rooms, READ), Grant(live.rooms, WRITE)]})
+
+
+def test_a_function_without_grants() -> None:
+    with pytest.raises(DesignError, match="Idler has no grants"):
+        Matrix({"Idler": []})
+
+
+def test_a_matrix_without_functions() -> None:
+    with pytest.raises(DesignError, match="without functions"):
+        Matrix({})
+
+
+def test_a_function_whose_name_no_policy_could_have() -> None:
+    with pytest.raises(DesignError, match="letters, digits, hyphens"):
+        Matrix({"Post Comment": [Grant(live.rooms, READ)]})
+
+
+def test_a_function_that_is_not_in_the_matrix() -> None:
+    with pytest.raises(DesignError, match="has no function 'PostComment'. It has: CreateRoomFunction,"):
+        live.matrix["PostComment"]
+
+
+def test_grants_that_mean_nothing() -> None:
+    with pytest.raises(DesignError, match="names no action. It takes: GetItem,"):
+        Grant(live.rooms, frozenset())
+    with pytest.raises(DesignError, match="names DropTable"):
+        Grant(live.rooms, frozenset({"DropTable"}))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(DesignError, match="has no stream to read"):
+        Grant(live.rooms, STREAM)
+    with pytest.raises(DesignError, match="an index of another table"):
+        Grant(live.rooms, READ, (live.by_room,))
+
+
+def test_the_document_shows_the_matrix_and_its_departures() -> None:
+    departures = [Departure("PostComment checks the room", "A closed room takes no comment.", "1 unit each")]
+    text = design_document(live.TABLES, title="Live", env="dev", rights=live.matrix, departures=departures)
+    assert "| `PostCommentFunction`     | LiveComment-Rooms       | condition check | –       |" in text
+    assert "| PostComment checks the room | A closed room takes no comment. | 1 unit each |" in text
+    assert "(#permissions)" in text
+    assert "(#departures)" in text

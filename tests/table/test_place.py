@@ -1,0 +1,151 @@
+"""A store is named by a path or a URL, and a name that cannot be is refused with what could be meant."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.circle import circle, member, member_key
+from zataku.table import BadInput, SchemaRefused, StoreClosed, StorePlace, Table, open_store
+
+FILES = {
+    "data/zataku.db": "data/zataku.db",
+    "/var/lib/zataku.db": "/var/lib/zataku.db",
+    "what?.db": "what?.db",
+    " data/zataku.db ": "data/zataku.db",
+    "file:data/zataku.db": "data/zataku.db",
+    "file:/var/lib/zataku.db": "/var/lib/zataku.db",
+    "file:///var/lib/zataku.db": "/var/lib/zataku.db",
+    "file:two%20words%3F.db": "two words?.db",
+    "FILE:x.db": "x.db",
+}
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_a_path_names_a_file(text: str) -> None:
+    assert StorePlace.parse(text) == StorePlace("embedded", path=Path(FILES[text]))
+
+
+SERVICES = {
+    "dynamodb:": StorePlace("dynamodb"),
+    "dynamodb://": StorePlace("dynamodb"),
+    "dynamodb://eu-west-1": StorePlace("dynamodb", region="eu-west-1"),
+    "dynamodb://us-gov-east-1": StorePlace("dynamodb", region="us-gov-east-1"),
+    "dynamodb:?tables=verify": StorePlace("dynamodb", manage=False),
+    "dynamodb://eu-west-1?tables=manage": StorePlace("dynamodb", region="eu-west-1"),
+    "dynamodb+http://127.0.0.1:8000": StorePlace("dynamodb", endpoint="http://127.0.0.1:8000"),
+    "dynamodb+https://db.example/": StorePlace("dynamodb", endpoint="https://db.example"),
+    "dynamodb+http://[::1]:8000?region=here&tables=verify": StorePlace(
+        "dynamodb", endpoint="http://[::1]:8000", region="here", manage=False
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SERVICES)
+def test_a_url_names_a_service(text: str) -> None:
+    assert StorePlace.parse(text) == SERVICES[text]
+
+
+@pytest.mark.parametrize("text", [*FILES, *SERVICES])
+def test_a_place_is_told_in_words_that_name_it_again(text: str) -> None:
+    place = StorePlace.parse(text)
+    if place.manage:
+        assert StorePlace.parse(str(place)) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("data/zataku.db", "zataku.db"),
+        ("dynamodb://eu-west-1", "eu-west-1"),
+        ("dynamodb:", "dynamodb"),
+        ("dynamodb+http://localhost:8000", "localhost:8000"),
+    ],
+)
+def test_a_person_can_type_its_name(text: str, name: str) -> None:
+    assert StorePlace.parse(text).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "has no place"),
+        ("redis://localhost", "no kind of store called redis"),
+        ("dynamo://eu-west-1", "no kind of store called dynamo"),
+        ("file:", "names no file"),
+        ("file://host/zataku.db", "on this machine"),
+        ("file:x.db?table=verify", "no option table"),
+        ("file:x.db?region=eu-west-1", "no option region"),
+        ("dynamodb:eu-west-1", "Write dynamodb://eu-west-1"),
+        ("dynamodb://localhost:8000", "dynamodb\\+http://HOST:PORT"),
+        ("dynamodb://eu-west-1/table", "no path. Write dynamodb://eu-west-1.$"),
+        ("dynamodb://eu-west-1?tables=drop", "tables=drop is not known"),
+        ("dynamodb+http:", "names no host"),
+        ("dynamodb+http://:8000", "names no host"),
+        ("dynamodb+http://localhost:port", "cannot be read"),
+        ("dynamodb+http://localhost:99999", "cannot be read"),
+        ("dynamodb+http://localhost:8000/path", "at its root"),
+        ("dynamodb+http://localhost?verify=1", "no option verify"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(text: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        StorePlace.parse(text)
+
+
+@pytest.mark.parametrize("text", ["dynamodb://AKIA:hush@eu-west-1", "dynamodb+https://AKIA:hush@db.example"])
+def test_credentials_in_a_url_are_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(BadInput, match="Credentials do not belong") as refused:
+        StorePlace.parse(text)
+    assert "hush" not in str(refused.value)
+
+
+async def test_a_url_opens_a_file(tmp_path: Path) -> None:
+    async with await open_store(f"file:{tmp_path}/circle.db", [circle]) as store:
+        await store.put(member(1))
+    async with await open_store(f"{tmp_path}/circle.db", [circle], read_only=True) as store:
+        assert await store.get(member_key(1)) == member(1)
+        with pytest.raises(StoreClosed):
+            await store.put(member(2))
+
+
+async def test_with_verify_a_file_must_be_there_and_fit(tmp_path: Path) -> None:
+    url = f"file:{tmp_path}/circle.db?tables=verify"
+    more = Table("Another", pk="PK")
+    with pytest.raises(BadInput, match="There is no store"):
+        await open_store(url, [circle])
+    assert list(tmp_path.iterdir()) == []
+    await (await open_store(f"{tmp_path}/circle.db", [circle])).close()
+    with pytest.raises(SchemaRefused, match="Another is absent"):
+        await open_store(url, [circle, more])
+    with pytest.raises(SchemaRefused, match="ReadingCircle: no index GSI9"):
+        await open_store(url, [_with_another_index()])
+    async with await open_store(url, [circle]) as store:
+        await store.put(member(1))
+
+
+def _with_another_index() -> Table:
+    other = Table("ReadingCircle", pk="PK", sk="SK", ttl="expiresAt", stream=circle.stream)
+    for index in circle.indexes.values():
+        other.index(index.schema.name, pk=index.schema.pk, sk=index.schema.sk, projection=index.schema.projection)
+    other.index("GSI9", pk="GSI9PK")
+    return other
+
+
+def test_without_the_extra_the_file_still_opens_and_dynamodb_says_what_to_install(tmp_path: Path) -> None:
+    program = (
+        "import asyncio, sys\n"
+        "sys.modules['aiobotocore'] = None\n"
+        "from zataku.table import TableError, Table, open_store\n"
+        "async def main():\n"
+        "    await (await open_store('store.db', [Table('Circles', pk='PK')])).close()\n"
+        "    await open_store('dynamodb://eu-west-1', [])\n"
+        "try:\n"
+        "    asyncio.run(main())\n"
+        "except TableError as error:\n"
+        "    print(error.code, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("lacks_capability ")
+    assert "pip install 'zataku[aws]'" in done.stdout

@@ -1,0 +1,65 @@
+"""What a call came to, in a form in which two stores can be compared."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+
+from tests.table.strategies import exactly
+from zataku.table.backend import Row, Rows, Written
+from zataku.table.bill import Bill, Place
+from zataku.table.errors import BadInput, ConditionFailed, TableError, TransactionCancelled
+from zataku.table.packed import unpack
+
+
+class Outcome(Struct, frozen=True):
+    """The answer or the kind of refusal, and the units used in each place."""
+
+    answer: object
+    units: dict[Place, tuple[float, float]]
+
+
+def plain(row: Row | None) -> object:
+    """A row with its types spelt out."""
+    if row is None:
+        return None
+    return exactly(unpack(row) if isinstance(row, bytes) else row)
+
+
+def _answer(result: Any) -> object:
+    if isinstance(result, Rows):
+        return (
+            [plain(row) for row in result.rows],
+            result.resume and exactly(result.resume),
+            result.count,
+            result.scanned,
+        )
+    if isinstance(result, Written):
+        return "written"
+    if isinstance(result, list):
+        return [plain(row) for row in result]
+    return plain(result)
+
+
+def _refusal(problem: TableError) -> object:
+    if isinstance(problem, BadInput):
+        # AWS has one name for all of these; which of ours it is depends on who notices first.
+        return "bad input"
+    if isinstance(problem, ConditionFailed):
+        return problem.code, plain(problem.current)  # pyright: ignore[reportArgumentType]
+    if isinstance(problem, TransactionCancelled):
+        return problem.code, [(reason.code, plain(reason.current)) for reason in problem.reasons]  # pyright: ignore[reportArgumentType]
+    return problem.code
+
+
+async def outcome(call: Callable[[Bill], Awaitable[object]]) -> Outcome:
+    """Make the call and say what it came to."""
+    bill = Bill()
+    try:
+        answer = _answer(await call(bill))
+    except TableError as problem:
+        answer = _refusal(problem)
+        if isinstance(problem, TransactionCancelled):
+            # No service says what a cancelled transaction used; the golden table does.
+            bill = Bill()
+    return Outcome(answer, {place: units for place, units in bill.places.items() if units != (0, 0)})

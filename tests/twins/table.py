@@ -1,0 +1,73 @@
+"""The table that both twins keep, and random items for it."""
+
+from hypothesis import strategies as st
+
+from tests.table.strategies import numbers, sets, texts, values
+from zataku.table.backend import ItemKey
+from zataku.table.numbers import Number
+from zataku.table.schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.values import Item, Value
+
+PK, SK = KeyAttribute("PK"), KeyAttribute("SK")
+BY_COLOUR = IndexSchema("ByColour", KeyAttribute("colour"), KeyAttribute("n", "N"))
+BY_SHADE = IndexSchema("ByShade", KeyAttribute("colour"), KeyAttribute("n", "N"), include("text"))
+BY_WEIGHT = IndexSchema("ByWeight", PK, KeyAttribute("weight", "N"), KEYS_ONLY, local=True)
+INDEXES = (BY_COLOUR, BY_SHADE, BY_WEIGHT)
+
+KEYS: tuple[ItemKey, ...] = tuple((pk, sk) for pk in ("p", "q#1") for sk in ("a", "ab", "b", "が"))
+COLOURS = ("red", "blue")
+# Around the sizes at which a unit more is charged.
+_LENGTHS = (0, 1, 700, 950, 1000, 1024, 2000, 3900, 4050, 4096, 8200)
+
+keys = st.sampled_from(KEYS)
+
+
+def twin_table(name: str) -> TableSchema:
+    """The table under its own name."""
+    return TableSchema(name, PK, SK, INDEXES, stream="NEW_AND_OLD_IMAGES")
+
+
+def sort_number(key: ItemKey) -> st.SearchStrategy[Number]:
+    """A number that no other item has: items with equal index keys come in an order that nobody promises."""
+    return st.integers(-3, 3).map(lambda step: step * len(KEYS) + KEYS.index(key))
+
+
+long_texts = st.sampled_from(_LENGTHS).map(lambda length: "x" * length)
+
+
+@st.composite
+def items(draw: st.DrawFn, key: ItemKey) -> Item:
+    """An item under a key: in none, some or all of the indexes, small or around the size of a unit."""
+    optional: dict[str, st.SearchStrategy[Value]] = {
+        "colour": st.sampled_from(COLOURS),
+        "n": sort_number(key),
+        "weight": sort_number(key),
+        "text": st.one_of(texts(), long_texts),
+        "count": numbers(),
+        "flag": st.one_of(st.booleans(), st.none()),
+        "list": st.lists(st.one_of(numbers(), texts()), max_size=4),
+        "map": st.fixed_dictionaries({"x": st.integers(0, 3)}, optional={"deep": st.dictionaries(texts(), numbers())}),
+        "tags": sets(),
+        "any": values(),
+    }
+    return {"PK": key[0], "SK": key[1], **draw(st.fixed_dictionaries({}, optional=optional))}
+
+
+@st.composite
+def bad_items(draw: st.DrawFn, key: ItemKey) -> Item:
+    """An item that no table takes: a key missing, empty or of another type, an index key of another type, too large."""
+    item = draw(items(key))
+    spoil = draw(st.sampled_from(["no key", "empty key", "number key", "index key", "empty index key", "large"]))
+    if spoil == "no key":
+        del item["SK"]
+    elif spoil == "large":
+        item["text"] = "x" * (400 * 1024)
+    else:
+        name, value = {
+            "empty key": ("SK", ""),
+            "number key": ("PK", 7),
+            "index key": ("n", "seven"),
+            "empty index key": ("colour", ""),
+        }[spoil]
+        item[name] = value
+    return item

@@ -1,0 +1,61 @@
+"""Each departure of dynoxide is still there; one that has gone is struck off the list."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.servers import server
+from tests.twins.departures import DEPARTURES
+from tests.twins.outcome import Outcome, outcome
+from tests.twins.table import BY_WEIGHT, twin_table
+from zataku.clock import ManualClock
+from zataku.table.backend import Backend, PutItem, QueryItems, ScanItems, UpdateItem
+from zataku.table.dynamodb.backend import DynamoBackend
+from zataku.table.dynamodb.client import Client
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.expression import Assign, Drop, Literally
+
+TABLE = twin_table("TwinsTable-departing")
+ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1]}
+SHOWN_BY = {
+    "local-index-fetch": QueryItems(TABLE, "p", BY_WEIGHT, attributes=("text",)),
+    "local-index-scan": ScanItems(TABLE, BY_WEIGHT),
+    "remove-below-nothing": UpdateItem(TABLE, ("p", "a"), (Drop(("nowhere", "inside")),)),
+    "list-past-the-end": UpdateItem(TABLE, ("p", "a"), (Assign(("list", 5), Literally(2)),)),
+}
+
+
+@pytest.fixture
+async def twins(tmp_path: Path) -> AsyncIterator[tuple[Backend, Backend]]:
+    clock = ManualClock()
+    ours = EmbeddedBackend(tmp_path / "store.db", clock=clock)
+    theirs = DynamoBackend(Client(server("dynoxide").endpoint), clock=clock, random=Random(1))
+    for store in (ours, theirs):
+        await store.start([TABLE])
+        await store.write(PutItem(TABLE, ITEM))
+    yield ours, theirs
+    await ours.close()
+    await theirs.close()
+
+
+async def _made(store: Backend, request: QueryItems | ScanItems | UpdateItem) -> Outcome:
+    if isinstance(request, QueryItems):
+        return await outcome(lambda bill: store.query(request, bill))
+    if isinstance(request, ScanItems):
+        return await outcome(lambda bill: store.scan(request, bill))
+    try:
+        done = await outcome(lambda bill: store.write(request, bill))
+        left = await outcome(lambda _: store.scan(ScanItems(TABLE)))
+        return Outcome((done.answer, left.answer) if done.answer == "written" else done.answer, done.units)
+    finally:
+        await store.write(PutItem(TABLE, ITEM))
+
+
+@pytest.mark.parametrize("departure", DEPARTURES, ids=lambda departure: departure.name)
+async def test_a_departure_still_shows(departure, twins: tuple[Backend, Backend]) -> None:
+    request = SHOWN_BY[departure.name]
+    ours, theirs = [await _made(store, request) for store in twins]
+    assert ours != theirs
+    assert departure.shows(request, ours, theirs)

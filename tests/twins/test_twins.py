@@ -1,0 +1,8 @@
+"""The embedded store and dynoxide over HTTP answer every call alike, and charge the same for it."""
+
+from hypothesis import HealthCheck, settings
+
+from tests.twins.machine import Twins
+
+TestTwins = Twins.TestCase
+TestTwins.settings = settings(stateful_step_count=30, suppress_health_check=list(HealthCheck), deadline=None)
