@@ -4,7 +4,25 @@ from typing import Annotated, Literal, NewType
 
 from msgspec import Meta
 
-from zataku.table import NEW_AND_OLD, Entity, InKey, Key, Nullable, Span, Table, View, Waiver, include
+from zataku.table import (
+    NEW_AND_OLD,
+    READ,
+    READ_WRITE,
+    Entity,
+    Grant,
+    InKey,
+    Key,
+    Matrix,
+    Nullable,
+    OnDemand,
+    Span,
+    Table,
+    View,
+    Waiver,
+    capacity_alarm,
+    error_rate_alarm,
+    include,
+)
 
 BookId = NewType("BookId", str)
 MemberName = NewType("MemberName", str)
@@ -19,6 +37,9 @@ circle = Table(
     sk="SK",
     ttl="expiresAt",
     stream=NEW_AND_OLD,
+    recovery=True,
+    capacity=OnDemand(max_reads=500, max_writes=200),
+    alarms=[capacity_alarm("read"), error_rate_alarm(percent=5)],
     waivers=[
         Waiver(
             rule="hot-partition",
@@ -112,3 +133,11 @@ def written_by(name: MemberName) -> Span:
 def on_shelf(shelf: Shelf) -> Span:
     """The books on a shelf, by title."""
     return by_shelf.partition(f"SHELF#{shelf}")
+
+
+matrix = Matrix(
+    {
+        "WriteNoteFunction": [Grant(circle, READ_WRITE)],
+        "ListNotesFunction": [Grant(circle, READ, indexes=(by_writer,))],
+    }
+)

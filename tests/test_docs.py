@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import server
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# The documents open DynamoDB as anybody would, by AWS's own variables.
+AWS_SETTINGS = {"AWS_DEFAULT_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
 DOCUMENTS = ["docs/table.md", "README.md"]
 
 
@@ -33,6 +37,9 @@ async def test_the_code_of_a_document_runs_and_prints_what_it_shows(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name, value in AWS_SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server("dynoxide").endpoint)
     module = types.ModuleType("document_" + re.sub(r"\W", "_", document))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     ran = 0

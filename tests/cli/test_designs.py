@@ -162,7 +162,9 @@ def test_a_template_is_json_or_yaml_by_the_name_of_its_file(host: Host) -> None:
 
 
 def test_policies_need_a_matrix_of_rights(host: Host) -> None:
-    assert "has no matrix of rights" in host.refused("design", "export", "iam", "reading_circle")
+    rightless = write(host.folder, "slipping_fair.py", SLIPPING)
+    line = host.refused("design", "export", "iam", "slipping_fair", "--designs", rightless)
+    assert "has no matrix of rights" in line
     granting = write(host.folder, "granting_fair.py", SLIPPING + GRANTING)
     policies = json.loads(host.good("design", "export", "iam", "granting_fair", "--designs", granting))
     assert policies.keys() == {"GateFunction"}

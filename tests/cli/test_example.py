@@ -30,6 +30,7 @@ def section(title: str) -> str:
 def test_the_example_declares_what_the_page_declares() -> None:
     page = declarations(section("The design"))
     page["BookId"] = declarations(section("A first attempt"))["BookId"]
+    page["matrix"] = declarations(section("Who may do what"))["matrix"]
     assert declarations(FILE.read_text(encoding="utf-8")) == page
     assert {"circle", "by_writer", "Book", "Note", "Member", "notes_on", "on_shelf"} <= page.keys()
 

@@ -59,7 +59,6 @@ steady = Table(
     "SteadyTraffic",
     sk="SK",
     capacity=Provisioned(5, 5, max_reads=100, max_writes=50, target=60),
-    encryption=False,
     alarms=[capacity_alarm("write", percent=90)],
 )
 steady_index = steady.index("ByOwner", pk="owner")

@@ -72,8 +72,8 @@ async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
     async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
         await store.put(Connection(connection_id="c"))
     async with connected(endpoint) as client:
-        found = (await client.call("ListTables"))["TableNames"]
-    assert {f"ZatakuStore-{env}", connections.schema(env).name} <= set(found)
+        for name in (f"ZatakuStore-{env}", connections.schema(env).name):
+            assert (await client.call("DescribeTable", TableName=name))["Table"]["TableStatus"] == "ACTIVE"
 
 
 async def test_without_the_right_to_change_the_tables_must_be_there(env: str):

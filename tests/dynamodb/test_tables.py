@@ -234,7 +234,22 @@ async def test_a_setting_that_a_service_does_not_know_does_not_hold_the_store_up
         await tables.fit([table])
         (said,) = tables.problems[table.name]
         assert "at most 40 reads and 30 writes" in said
+        looking = Tables(client, SystemClock(), manage=False)
+        await looking.fit([table])
+        assert "at most 40 reads and 30 writes" in looking.problems[table.name][0]
         assert differences(await there(client, table), table) != []
+
+
+async def test_a_key_of_the_account_encrypts_where_the_design_says_so(ministack: Client):
+    table = fresh(GAMES)
+    await fitted(ministack, table)
+    assert (await there(ministack, table)).schema.encryption == "owned"
+    managed = replace(table, encryption="managed")
+    await fitted(ministack, managed)
+    assert (await there(ministack, managed)).schema.encryption == "managed"
+    made = fresh(replace(GAMES, encryption="managed"))
+    await fitted(ministack, made)
+    assert (await there(ministack, made)).schema.encryption == "managed"
 
 
 async def test_what_protects_items_is_turned_on_and_never_off(ministack: Client):

@@ -52,7 +52,7 @@ def tables(draw: st.DrawFn) -> Table:
         stream=draw(st.sampled_from(STREAMS)),
         capacity=capacity,
         recovery=draw(st.booleans()),
-        encryption=draw(st.booleans()),
+        encryption=draw(st.sampled_from(["owned", "managed"])),
         deletion=draw(st.sampled_from([{"prod": "Retain"}, {}, {"dev": "Retain"}])),
         alarms=draw(alarms(capacity)),
     )

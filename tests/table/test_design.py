@@ -33,14 +33,14 @@ def test_settings_reach_the_schema() -> None:
         sk=number("n"),
         capacity=Provisioned(5, 2),
         recovery=True,
-        encryption=False,
+        encryption="managed",
         stream="KEYS_ONLY",
     ).schema()
     assert (schema.pk.type, schema.sk.type if schema.sk else None) == ("B", "N")
     assert (schema.capacity, schema.recovery, schema.encryption, schema.stream) == (
         Provisioned(5, 2),
         True,
-        False,
+        "managed",
         "KEYS_ONLY",
     )
 

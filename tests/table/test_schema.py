@@ -49,7 +49,7 @@ def test_tables_are_compared_by_content() -> None:
 
 def test_a_plain_table_is_encrypted_pays_per_request_and_has_no_stream() -> None:
     assert (BOARD.encryption, BOARD.capacity, BOARD.stream, BOARD.ttl, BOARD.recovery) == (
-        True,
+        "owned",
         OnDemand(),
         None,
         None,

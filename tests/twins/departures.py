@@ -9,7 +9,7 @@ from typing import cast
 from msgspec import Struct
 
 from tests.twins.outcome import Outcome
-from zataku.table.backend import QueryItems, ScanItems, UpdateItem
+from zataku.table.backend import GetItem, QueryItems, ScanItems, UpdateItem
 from zataku.table.expression import Assign, Drop, Exclude
 
 
@@ -37,6 +37,10 @@ def _scans_locally(request: object, ours: Outcome, theirs: Outcome) -> bool:
     if not isinstance(request, ScanItems) or request.index is None or not request.index.local:
         return False
     return ours.answer == theirs.answer and list(ours.units.values()) == list(theirs.units.values())
+
+
+def _gets_a_part(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    return isinstance(request, GetItem) and request.attributes is not None and ours.answer == theirs.answer
 
 
 def _below_nothing(request: object, ours: Outcome, theirs: Outcome) -> bool:
@@ -69,6 +73,11 @@ DEPARTURES: tuple[Departure, ...] = (
         "local-index-scan",
         "The units of a scan of a local index are reported under the index. dynoxide reports them under the table.",
         _scans_locally,
+    ),
+    Departure(
+        "part-of-an-item",
+        "Reading some attributes of an item costs as much as all of it. dynoxide charges for what it returns.",
+        _gets_a_part,
     ),
     Departure(
         "remove-below-nothing",

@@ -230,8 +230,10 @@ class Twins(RuleBasedStateMachine):
         every = [port.ScanItems(self.table, index, segment=each, segments=segments) for each in range(segments)]
 
         async def walk(store: port.Backend, bill: Bill) -> list[port.Row]:
-            # Which item lies in which segment, and in which order they come, is each store's own affair.
-            found = [row for read in every for row in (await store.scan(read, bill)).rows]
+            # Which item lies in which segment, and in which order they come, is each store's own affair; and so is
+            # what the segments cost, each of which is rounded up.
+            spent = bill if segments == 1 else Bill()
+            found = [row for read in every for row in (await store.scan(read, spent)).rows]
             return sorted(found, key=_where)
 
         self.both(every[0], walk)

@@ -11,17 +11,18 @@ from tests.twins.departures import DEPARTURES
 from tests.twins.outcome import Outcome, outcome
 from tests.twins.table import BY_WEIGHT, twin_table
 from zataku.clock import ManualClock
-from zataku.table.backend import Backend, PutItem, QueryItems, ScanItems, UpdateItem
+from zataku.table.backend import Backend, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.expression import Assign, Drop, Literally
 
 TABLE = twin_table("TwinsTable-departing")
-ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1]}
+ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "blob": b"x" * 5000}
 SHOWN_BY = {
     "local-index-fetch": QueryItems(TABLE, "p", BY_WEIGHT, attributes=("text",)),
     "local-index-scan": ScanItems(TABLE, BY_WEIGHT),
+    "part-of-an-item": GetItem(TABLE, ("p", "a"), attributes=("text",)),
     "remove-below-nothing": UpdateItem(TABLE, ("p", "a"), (Drop(("nowhere", "inside")),)),
     "list-past-the-end": UpdateItem(TABLE, ("p", "a"), (Assign(("list", 5), Literally(2)),)),
 }
@@ -40,7 +41,9 @@ async def twins(tmp_path: Path) -> AsyncIterator[tuple[Backend, Backend]]:
     await theirs.close()
 
 
-async def _made(store: Backend, request: QueryItems | ScanItems | UpdateItem) -> Outcome:
+async def _made(store: Backend, request: GetItem | QueryItems | ScanItems | UpdateItem) -> Outcome:
+    if isinstance(request, GetItem):
+        return await outcome(lambda bill: store.get(request, bill))
     if isinstance(request, QueryItems):
         return await outcome(lambda bill: store.query(request, bill))
     if isinstance(request, ScanItems):

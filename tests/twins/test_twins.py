@@ -5,4 +5,11 @@ from hypothesis import HealthCheck, settings
 from tests.twins.machine import Twins
 
 TestTwins = Twins.TestCase
-TestTwins.settings = settings(stateful_step_count=30, suppress_health_check=list(HealthCheck), deadline=None)
+_USUAL = settings()
+# A step is two calls, one of them over HTTP: a few examples in every run, many more with the thorough profile.
+TestTwins.settings = settings(
+    max_examples=_USUAL.max_examples // 4,
+    stateful_step_count=30,
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+)

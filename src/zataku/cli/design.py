@@ -72,6 +72,7 @@ def export(
     *,
     env: Env = "prod",
     output: Path | None = None,
+    store_table: Annotated[bool, Parameter(negative=())] = False,
     designs: Designs | None = None,
 ) -> int:
     """Write a design for others: its document, its CloudFormation template, or the IAM policies of its functions.
@@ -85,9 +86,12 @@ def export(
     output
         File to write, replaced when it is there; the terminal when none is named. A template is YAML in a file that
         ends in .yaml, JSON otherwise.
+    store_table
+        Add the store's own table to the template. One template of each environment needs it when stores are opened
+        with ?tables=verify.
     """
     yaml = output is not None and output.suffix in (".yaml", ".yml")
-    text = exporting.exported(form, _one(name, designs), env, yaml=yaml)
+    text = exporting.exported(form, _one(name, designs), env, yaml=yaml, store_table=store_table)
     if output is None:
         print(text, end="" if text.endswith("\n") else "\n")
     else:

@@ -11,13 +11,15 @@ from zataku.table.export import design_document, policy_document, template, to_j
 Form: TypeAlias = Literal["markdown", "cloudformation", "iam"]
 
 
-def exported(form: Form, design: Design, env: str, *, yaml: bool = False) -> str:
+def exported(form: Form, design: Design, env: str, *, yaml: bool = False, store_table: bool = False) -> str:
     """The design as text: a Markdown document, a CloudFormation template, or the policies of its functions."""
     match form:
         case "markdown":
-            return design_document(design.tables, title=design.name, env=env)
+            return design_document(
+                design.tables, title=design.name, env=env, rights=design.matrix, introduction=design.doc
+            )
         case "cloudformation":
-            whole = template(design.tables, env=env, rights=design.matrix)
+            whole = template(design.tables, env=env, rights=design.matrix, store_table=store_table)
             return _yaml(whole) if yaml else to_json(whole)
         case "iam":
             return _policies(design, env)

@@ -48,6 +48,7 @@ async def move_in(where: Where, folder: Path, *, merge: bool, verify: bool, from
                 merge=merge,
                 verify=verify,
                 names=_names(tables, where.env, from_env),
+                calls=store.calls,
             )
     return f"{folder} is imported into {where.place}{_checked(done)}:\n{_counted(done.tables)}"
 

@@ -16,6 +16,7 @@ from zataku.table.revised import Revised
 from zataku.table.schema import (
     ALL,
     Capacity,
+    Encryption,
     IndexSchema,
     KeyAttribute,
     OnDemand,
@@ -94,7 +95,7 @@ class Table:
         stream: StreamView | None = None,
         capacity: Capacity = ON_DEMAND,
         recovery: bool = False,
-        encryption: bool = True,
+        encryption: Encryption = "owned",
         deletion: Mapping[str, Deletion] = RETAINED_IN_PROD,
         transactions: bool = False,
         waivers: Sequence[Waiver] = (),
@@ -108,7 +109,7 @@ class Table:
         self.stream: StreamView | None = stream
         self.capacity: Capacity = capacity
         self.recovery = recovery
-        self.encryption = encryption
+        self.encryption: Encryption = encryption
         self.deletion = dict(deletion)
         self.transactions = transactions
         self.waivers = tuple(waivers)

@@ -9,6 +9,10 @@ from zataku.table.values import KeyType
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
 
+# All items are encrypted at rest: with a key that DynamoDB owns, or with the account's own, which AWS manages.
+Encryption: TypeAlias = Literal["owned", "managed"]
+
+
 class KeyAttribute(Struct, frozen=True):
     """An attribute that serves as a key: its name on disk and its type."""
 
@@ -85,7 +89,7 @@ class TableSchema(Struct, frozen=True):
     stream: StreamView | None = None
     capacity: Capacity = OnDemand()
     recovery: bool = False
-    encryption: bool = True
+    encryption: Encryption = "owned"
     protected: bool = False
 
     @property

@@ -158,7 +158,9 @@ class DynamoBackend:
         """One conditional write; tells the old state of a delete and the new one of a put or update."""
         async with self._gate:
             self._known(write.table)
-            return await writing.write(self._client, write, bill)
+            written = await writing.write(self._client, write, bill)
+        self._streams.wake(write.table)
+        return written
 
     async def batch_write(
         self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
@@ -167,7 +169,9 @@ class DynamoBackend:
         async with self._gate:
             for write in writes:
                 self._known(write.table)
-            return await writing.batch_write(self._client, writes, bill)
+            left = await writing.batch_write(self._client, writes, bill)
+        self._wake(writes)
+        return left
 
     async def transact(
         self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
@@ -177,6 +181,12 @@ class DynamoBackend:
             for write in writes:
                 self._known(write.table)
             await self._transactions(writes, token, bill)
+        self._wake(writes)
+
+    def _wake(self, writes: Sequence[TransactWrite]) -> None:
+        """Readers of this process that wait for a change need not wait for their next look."""
+        for table in {write.table.name: write.table for write in writes}.values():
+            self._streams.wake(table)
 
     # Changes
 

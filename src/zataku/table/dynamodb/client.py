@@ -113,7 +113,9 @@ class Client:
         try:
             made = await self._stack.enter_async_context(session.create_client(name, config=config, **options))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         except NoRegionError as problem:
-            raise NotGranted("No AWS region is set. Name one, as in dynamodb://eu-west-1.") from problem
+            raise NotGranted(
+                "No AWS region is set. Set AWS_DEFAULT_REGION, or name one: dynamodb://eu-west-1."
+            ) from problem
         cast("Any", made).meta.events.register("before-send.*", _in_pieces)
         self._made[name] = made
         return made

@@ -94,6 +94,7 @@ def stored(told: Answer, ttl: str | None, recovery: bool | None) -> Stored:
     local_indexes: list[Answer] = told.get("LocalSecondaryIndexes") or []
     pk, sk = _keys(told, types)
     stream: Answer = told.get("StreamSpecification") or {}
+    key: Answer = told.get("SSEDescription") or {}
     schema = TableSchema(
         told["TableName"],
         pk,
@@ -106,6 +107,7 @@ def stored(told: Answer, ttl: str | None, recovery: bool | None) -> Stored:
         stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
         capacity_of(told, billing),
         bool(recovery),
+        "managed" if key.get("Status") in ("ENABLED", "ENABLING", "UPDATING") else "owned",
         protected=bool(told.get("DeletionProtectionEnabled")),
     )
     return Stored(

@@ -9,6 +9,7 @@ from zataku.table.dynamodb.describe import Stored
 from zataku.table.schema import Capacity, IndexSchema, OnDemand, Projection, TableSchema
 
 Parameters = dict[str, Any]
+_MANAGED_KEY: Parameters = {"Enabled": True, "SSEType": "KMS"}
 
 
 class Difference(Struct, frozen=True):
@@ -26,7 +27,7 @@ class Difference(Struct, frozen=True):
 
 
 def creation(table: TableSchema) -> Parameters:
-    """The parameters that make a table. Encryption at rest with a key of AWS is always on and needs no word."""
+    """The parameters that make a table. Encryption at rest with a key of DynamoDB's own needs no word."""
     parameters: Parameters = {
         "TableName": table.name,
         "KeySchema": _key_schema(table),
@@ -40,6 +41,8 @@ def creation(table: TableSchema) -> Parameters:
         parameters["GlobalSecondaryIndexes"] = [_global_index(table, index) for index in global_indexes]
     if local_indexes:
         parameters["LocalSecondaryIndexes"] = [_index(index) for index in local_indexes]
+    if table.encryption == "managed":
+        parameters["SSESpecification"] = _MANAGED_KEY
     if table.stream is not None:
         parameters["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
     return parameters
@@ -68,6 +71,14 @@ def differences(stored: Stored, wanted: TableSchema) -> list[Difference]:
                 f"{wanted.name} is not protected against deletion.",
                 "UpdateTable",
                 {"TableName": wanted.name, "DeletionProtectionEnabled": True},
+            )
+        )
+    if wanted.encryption == "managed" and stored.schema.encryption != "managed":
+        found.append(
+            Difference(
+                f"{wanted.name} is not encrypted with the account's own key.",
+                "UpdateTable",
+                {"TableName": wanted.name, "SSESpecification": _MANAGED_KEY},
             )
         )
     return found + _indexes(stored.schema, wanted)

@@ -42,7 +42,7 @@ class Tables:
             refuse_nonsense(table)
         found = await asyncio.gather(*(look(self._client, table.name) for table in tables))
         if not self._manage:
-            _refuse_differences(tables, found)
+            self.problems |= _tolerated(tables, found)
             return
         for table, stored in zip(tables, found, strict=True):
             if stored is not None:
@@ -183,9 +183,10 @@ class _Fitting:
         return None
 
 
-def _refuse_differences(tables: Sequence[TableSchema], found: Sequence[Stored | None]) -> None:
-    """Nothing may be changed here, so everything must be as the design says."""
+def _tolerated(tables: Sequence[TableSchema], found: Sequence[Stored | None]) -> dict[str, list[str]]:
+    """Nothing may be changed here, so all must be as the design says; what a store works without is only told."""
     said: list[str] = []
+    tolerated: dict[str, list[str]] = {}
     for table, stored in zip(tables, found, strict=True):
         if stored is None:
             said.append(f"{table.name} is missing.")
@@ -194,10 +195,13 @@ def _refuse_differences(tables: Sequence[TableSchema], found: Sequence[Stored | 
             refuse_changes(stored.schema, table)
         except SchemaRefused as problem:
             said.append(problem.message)
-        said += [difference.says for difference in differences(stored, table)]
+        differing = differences(stored, table)
+        said += [difference.says for difference in differing if difference.required]
+        tolerated[table.name] = [difference.says for difference in differing if not difference.required]
     if said:
         raise SchemaRefused(
             f"The tables are not as the design says, and this store may not change them. {' '.join(said)} "
             "Deploy the design's template, or open the store with manage=True.",
             differences=said,
         )
+    return tolerated

@@ -28,8 +28,7 @@ def table_properties(schema: TableSchema, tags: dict[str, str]) -> Properties:
     if schema.stream is not None:
         properties["StreamSpecification"] = {"StreamViewType": schema.stream}
     properties["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": schema.recovery}
-    if schema.encryption:
-        # Without it, DynamoDB encrypts with a key of its own, which the account neither sees nor pays for.
+    if schema.encryption == "managed":
         properties["SSESpecification"] = {"SSEEnabled": True}
     properties["DeletionProtectionEnabled"] = schema.protected
     properties["Tags"] = [{"Key": key, "Value": value} for key, value in tags.items()]

@@ -40,7 +40,9 @@ def _settings(table: Table, env: str) -> Iterator[tuple[str, str]]:
     yield "Time to live", "none" if table.ttl is None else f"by {code(table.ttl)}"
     yield (
         "Encryption",
-        "with the account's key that AWS manages" if table.encryption else "with a key of DynamoDB's own",
+        "with the account's key, which AWS manages"
+        if table.encryption == "managed"
+        else "with a key of DynamoDB's own",
     )
     if table.transactions:
         yield "Needs", "transactions"
