@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from zataku.table.bill import Bill
+from zataku.table.errors import TableError
 from zataku.table.meter import Meter
 from zataku.table.retry import Retry
 
@@ -21,6 +22,10 @@ class Calls:
         """The call's result; `repeatable` as in `Retry`."""
         bill = Bill()
         try:
-            return await self.retry(lambda: call(bill), repeatable=repeatable)
+            try:
+                return await call(bill)
+            except TableError as problem:
+                refused = problem
+            return await self.retry.after(refused, lambda: call(bill), repeatable=repeatable)
         finally:
             self.meter.note(pattern, bill)

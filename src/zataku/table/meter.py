@@ -54,7 +54,13 @@ class Meter:
         while block is not None and block.meter is not self:
             block = block.outer
         if block is None:
-            self._sum(pattern, 1, bill.reads, bill.writes)
+            found = self.totals.get(pattern)
+            if found is None:
+                found = self.totals[pattern] = Usage(pattern)
+            # Spelt out, because every call of a store comes here.
+            found.calls += 1
+            found.reads += bill.reads
+            found.writes += bill.writes
             return
         self._sum(block.heading, 0, bill.reads, bill.writes)
         # A task may outlive the block that started it, so the outer ones are told now and not at its end.

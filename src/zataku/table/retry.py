@@ -41,15 +41,22 @@ class Retry:
 
     async def __call__(self, call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
         """The call's result. `repeatable` says that doing it twice is doing it once, so a lost reply is retried too."""
-        tries = 0
-        while True:
+        try:
+            return await call()
+        except TableError as problem:
+            refused = problem
+        return await self.after(refused, call, repeatable=repeatable)
+
+    async def after(self, refused: TableError, call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
+        """The call's result after its first try was refused; most calls never come here."""
+        tries = 1
+        while tries < self._patience.tries and _passing(refused, repeatable):
+            await self.wait(tries)
             try:
                 return await call()
             except TableError as problem:
-                tries += 1
-                if tries >= self._patience.tries or not _passing(problem, repeatable):
-                    raise
-            await self.wait(tries)
+                refused, tries = problem, tries + 1
+        raise refused
 
     async def wait(self, tries: int) -> None:
         """The pause after so many tries."""
