@@ -1,6 +1,7 @@
 """Batches of any size, cut to what one call takes; what a store left unprocessed is tried again."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from zataku.table.backend import Backend, DeleteItem, GetItem, ItemKey, PutItem, Row
 from zataku.table.calling import Calls
@@ -25,7 +26,7 @@ class Batches:
         tries = 0
         while waiting:
             step, waiting = waiting[:BATCH_GETS], waiting[BATCH_GETS:]
-            answers = await self._calls(pattern, lambda bill, step=step: self._backend.batch_get(step, bill))
+            answers = await self._calls(pattern, partial(self._backend.batch_get, step))
             left: list[GetItem] = []
             for read, row in zip(step, answers, strict=True):
                 if row == "unprocessed":
@@ -50,9 +51,7 @@ class Batches:
         while waiting:
             step, waiting = waiting[:BATCH_WRITES], waiting[BATCH_WRITES:]
             # Putting or deleting the same item again is the same, so a lost reply may be repeated.
-            left = await self._calls(
-                pattern, lambda bill, step=step: self._backend.batch_write(step, bill), repeatable=True
-            )
+            left = await self._calls(pattern, partial(self._backend.batch_write, step), repeatable=True)
             tries = await self._again(len(left), len(step), tries)
             waiting = left + waiting
 

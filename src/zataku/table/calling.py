@@ -1,6 +1,7 @@
 """Calls of a backend as a store makes them: tried again when the backend is busy, and paid for."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from zataku.table.bill import Bill
@@ -26,6 +27,6 @@ class Calls:
                 return await call(bill)
             except TableError as problem:
                 refused = problem
-            return await self.retry.after(refused, lambda: call(bill), repeatable=repeatable)
+            return await self.retry.after(refused, partial(call, bill), repeatable=repeatable)
         finally:
             self.meter.note(pattern, bill)

@@ -1,6 +1,7 @@
 """Queries carried out: pages with cursors, whole walks, counts."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -146,7 +147,7 @@ class Paging:
 
     async def _rows(self, query: Query[R], read: QueryItems, limit: int | None, start: Position | None) -> Rows:
         step = replace(read, limit=limit, start=start)
-        return await self._calls(query.label, lambda bill: self._backend.query(step, bill))
+        return await self._calls(query.label, partial(self._backend.query, step))
 
     def _visible(self, query: Query[R], rows: Rows) -> list[R]:
         shape, condition, some = self._shape(query), query.span.filter, rows.rows

@@ -175,7 +175,7 @@ class Store:
         binding = binding_of(key.entity)
         read = GetItem(self.schema(binding.table), (key.pk, key.sk), strong or key.strong)
         label = key.pattern or f"{binding.table.name}.get {key.entity.__name__}"
-        row = await self.calls(label, lambda bill: self.backend.get(read, bill))
+        row = await self.calls(label, partial(self.backend.get, read))
         if row is None:
             return None
         entity = binding.decode(row)
@@ -195,7 +195,7 @@ class Store:
             raise TooManyItems(f"A snapshot takes at most {TRANSACTION_ITEMS} items, not {len(unique)}. Ask for fewer.")
         reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong=True) for key in unique]
         label = _label("snapshot", [key.entity for key in unique])
-        found = await self.calls(label, lambda bill: self.backend.snapshot(reads, bill))
+        found = await self.calls(label, partial(self.backend.snapshot, reads))
         rows = dict(zip(unique, found, strict=True))
         return [self._entity(key, rows[key]) for key in keys]
 
@@ -230,7 +230,7 @@ class Store:
         schema, start = self.schema(table), None
         while True:
             read = ScanItems(schema, start=start, segment=segment, segments=segments)
-            rows = await self.calls(f"{table.name}.scan", lambda bill, read=read: self.backend.scan(read, bill))
+            rows = await self.calls(f"{table.name}.scan", partial(self.backend.scan, read))
             for row in rows.rows:
                 entity = self.read_row(table, row)
                 if not expired(entity, self.clock.now()):
@@ -362,7 +362,7 @@ class Store:
         label = f"{binding.table.name}.{verb} {entity.__name__}"
         while True:
             try:
-                return await self.calls(label, lambda bill: self.backend.write(write, bill))
+                return await self.calls(label, partial(self.backend.write, write))
             except ConditionFailed as refused:
                 row, tries = cast("Row | None", refused.current), tries + 1
                 old = outdated(binding, write, row)

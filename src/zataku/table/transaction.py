@@ -1,6 +1,7 @@
 """Several writes that happen together or not at all."""
 
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -89,7 +90,7 @@ class Transaction:
             try:
                 return await store.calls(
                     self._label(),
-                    lambda bill: store.backend.transact(self._writes, token, bill),
+                    partial(store.backend.transact, self._writes, token),
                     repeatable=token is not None,
                 )
             except TransactionCancelled as cancelled:
