@@ -11,11 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+import pytest
 from msgspec import Struct
 
 ServerName = Literal["dynoxide", "ministack"]
 DYNOXIDE = Path(__file__).parents[1] / "peers/node_modules/@dynoxide/linux-x64/dynoxide"
 _START_SECONDS = 30
+_TRIES = 3
 
 
 class Server(Struct, frozen=True):
@@ -34,14 +36,25 @@ def server(name: ServerName) -> Server:
     return started
 
 
-def start(name: ServerName, *options: str) -> Server:
-    """Start one more, with options of its own; the caller stops it."""
+def start(name: ServerName, *options: str, program: Path | None = None) -> Server:
+    """Start one more, with options of its own; the caller stops it. `program` starts ministack in a way of its own."""
+    if name == "dynoxide" and not DYNOXIDE.exists():
+        pytest.skip("dynoxide is not installed: make peers fetches it, on x86-64 Linux.")
+    for _ in range(_TRIES):
+        made = _started(name, options, program)
+        if made is not None:
+            return made
+    raise RuntimeError(f"{name} does not start.")
+
+
+def _started(name: ServerName, options: tuple[str, ...], program: Path | None) -> Server | None:
+    """A running server; None when it ended at once, as it does when somebody else has just taken its port."""
     port = free_port()
     if name == "dynoxide":
         command = [str(DYNOXIDE), "--host", "127.0.0.1", "--port", str(port), *options]
         settings: dict[str, str] = {}
     else:
-        command = [sys.executable, "-m", "ministack", *options]
+        command = [sys.executable, *(["-m", "ministack"] if program is None else [str(program)]), *options]
         settings = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "LOG_LEVEL": "ERROR"}
     process = subprocess.Popen(
         command,
@@ -53,11 +66,10 @@ def start(name: ServerName, *options: str) -> Server:
     )
     made = Server(name, f"http://127.0.0.1:{port}", process)
     try:
-        _wait(made, port)
+        return made if _listens(made, port) else None
     except BaseException:
         stop(made)
         raise
-    return made
 
 
 def free_port() -> int:
@@ -67,17 +79,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait(made: Server, port: int) -> None:
+def _listens(made: Server, port: int) -> bool:
+    """True as soon as it can be spoken to, False when it has ended."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         if made.process.poll() is not None:
-            raise RuntimeError(f"{made.name} ended at once with status {made.process.returncode}.")
+            return False
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
             time.sleep(0.02)
         else:
-            return
+            # Somebody else may answer on the port while this one is about to end.
+            return made.process.poll() is None
     raise RuntimeError(f"{made.name} did not listen within {_START_SECONDS} seconds.")
 
 

@@ -1,9 +1,5 @@
 """Backups that the service keeps."""
 
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -12,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.dynamodb.scripted import served
 from tests.dynamodb.streaming import unique
-from tests.servers import Server, _wait, free_port, server, stop
+from tests.servers import server, start, stop
 from zataku.clock import ManualClock, SystemClock
 from zataku.table.dynamodb.backups import Backups
 from zataku.table.dynamodb.client import Client
@@ -34,21 +30,9 @@ FULL = replace(
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("restoring.py"))],
-        cwd=tempfile.gettempdir(),
-        env=os.environ | {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "LOG_LEVEL": "ERROR"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    made = Server("ministack", f"http://127.0.0.1:{port}", process)
-    try:
-        _wait(made, port)
-        yield made.endpoint
-    finally:
-        stop(made)
+    made = start("ministack", program=Path(__file__).with_name("restoring.py"))
+    yield made.endpoint
+    stop(made)
 
 
 @pytest.fixture

@@ -70,12 +70,13 @@ class Twins(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        endpoint = server("dynoxide").endpoint
         self.runner = asyncio.Runner()
         self.folder = TemporaryDirectory(prefix="zataku-twins-")
         self.table = twin_table(f"TwinsTable-{next(_numbers):05d}")
         clock = ManualClock()
         self.ours: port.Backend = EmbeddedBackend(Path(self.folder.name) / "store.db", clock=clock)
-        self.theirs: port.Backend = DynamoBackend(Client(server("dynoxide").endpoint), clock=clock, random=Random(1))
+        self.theirs: port.Backend = DynamoBackend(Client(endpoint), clock=clock, random=Random(1))
         self.run(self.ours.start([self.table]))
         self.run(self.theirs.start([self.table]))
         self.left_off: port.QueryItems | None = None
