@@ -28,6 +28,13 @@ class Server(Struct, frozen=True):
     process: subprocess.Popen[bytes]
 
 
+def dynoxide() -> Path:
+    """The program; a test that needs it is skipped where it is not installed."""
+    if not DYNOXIDE.exists():
+        pytest.skip("dynoxide is not installed: make peers fetches it, on x86-64 Linux.")
+    return DYNOXIDE
+
+
 @cache
 def server(name: ServerName) -> Server:
     """The implementation of that name, stopped when this process ends."""
@@ -38,8 +45,6 @@ def server(name: ServerName) -> Server:
 
 def start(name: ServerName, *options: str, program: Path | None = None) -> Server:
     """Start one more, with options of its own; the caller stops it. `program` starts ministack in a way of its own."""
-    if name == "dynoxide" and not DYNOXIDE.exists():
-        pytest.skip("dynoxide is not installed: make peers fetches it, on x86-64 Linux.")
     for _ in range(_TRIES):
         made = _started(name, options, program)
         if made is not None:
@@ -51,7 +56,7 @@ def _started(name: ServerName, options: tuple[str, ...], program: Path | None) -
     """A running server; None when it ended at once, as it does when somebody else has just taken its port."""
     port = free_port()
     if name == "dynoxide":
-        command = [str(DYNOXIDE), "--host", "127.0.0.1", "--port", str(port), *options]
+        command = [str(dynoxide()), "--host", "127.0.0.1", "--port", str(port), *options]
         settings: dict[str, str] = {}
     else:
         command = [sys.executable, *(["-m", "ministack"] if program is None else [str(program)]), *options]

@@ -154,6 +154,7 @@ class Stage:
     """A service, a book and an event loop for all scenes, since connecting takes longer than a scene."""
 
     def __init__(self) -> None:
+        self.book_keeper = server("dynoxide").endpoint
         self.runner = asyncio.Runner()
         self.service = StreamService()
         self.runner.run(self._open())
@@ -161,7 +162,7 @@ class Stage:
     async def _open(self) -> None:
         self.serving = served(self)
         self.client = Client(await self.serving.__aenter__())
-        self.keeping = Client(server("dynoxide").endpoint)
+        self.keeping = Client(self.book_keeper)
         self.book = Book(self.keeping, unique("ZatakuStore"), ManualClock())
         await self.book.start()
 

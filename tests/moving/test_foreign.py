@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.moving.goods import CURTAINS, FURNITURE, items_for, lines_in, lines_of
-from tests.servers import DYNOXIDE, start, stop
+from tests.servers import dynoxide, start, stop
 from zataku.clock import ManualClock
 from zataku.table import ExportDamaged, SchemaRefused
 from zataku.table.dynamodb.backend import DynamoBackend
@@ -57,7 +57,7 @@ async def test_dynoxide_imports_our_export_and_has_every_item(
     (tmp_path / "schema.json").write_text(json.dumps([described(table) for table in BOTH]))
     database = str(tmp_path / "dynoxide.db")
     subprocess.run(
-        [DYNOXIDE, "import", "--source", folder, "--schema", tmp_path / "schema.json", "--output", database],
+        [dynoxide(), "import", "--source", folder, "--schema", tmp_path / "schema.json", "--output", database],
         check=True,
         capture_output=True,
         timeout=60,
