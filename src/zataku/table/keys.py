@@ -18,6 +18,20 @@ def checked_key(key: KeyAttribute, value: object, most: int) -> KeyValue:
     return made  # pyright: ignore[reportReturnType] - key_type_of has just shown that it is one
 
 
+def key_of_other_parts(table: TableSchema) -> BadKey:
+    """The error for a key that has a sort key where the table has none, or none where it has one."""
+    if table.sk is None:
+        return BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")
+    return BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}. Give it a value.")
+
+
+def refuse_keyless(table: TableSchema, item: Item) -> None:
+    """An item has every key of its table."""
+    for key in table.keys:
+        if key.name not in item:
+            raise BadKey(f"The item lacks {key.name}, a key of {table.name}. Give it a value.")
+
+
 def check_item(table: TableSchema, item: Item) -> None:
     """Refuse an item that no store would take, before any store is asked."""
     for place in (table, *table.indexes):

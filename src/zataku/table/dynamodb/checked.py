@@ -4,8 +4,8 @@ from zataku.table import expression as ex
 from zataku.table.backend import ItemKey, KeyRange, Position, UpdateItem
 from zataku.table.checks import check_changes
 from zataku.table.dynamodb.wire import WireItem, wire_item, wire_value
-from zataku.table.errors import BadCursor, BadInput, BadKey, WrongType
-from zataku.table.keys import check_item, checked_key
+from zataku.table.errors import BadCursor, BadInput, WrongType
+from zataku.table.keys import check_item, checked_key, key_of_other_parts, refuse_keyless
 from zataku.table.limits import NESTING, PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.values import Item, KeyValue, Value, levels_of, normalised, too_deep
@@ -24,13 +24,9 @@ def sort_value(key: KeyAttribute, value: object) -> KeyValue:
 def whole_key(table: TableSchema, key: ItemKey) -> ItemKey:
     """The key of an item in its one form."""
     pk, sk = key
-    if table.sk is None:
-        if sk is not None:
-            raise BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")
-        return partition_value(table.pk, pk), None
-    if sk is None:
-        raise BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}. Give it a value.")
-    return partition_value(table.pk, pk), sort_value(table.sk, sk)
+    if (sk is None) != (table.sk is None):
+        raise key_of_other_parts(table)
+    return partition_value(table.pk, pk), None if table.sk is None else sort_value(table.sk, sk)
 
 
 def wire_key(table: TableSchema, key: ItemKey) -> WireItem:
@@ -53,9 +49,7 @@ def whole_item(table: TableSchema, given: Item) -> Item:
         if type(name) is not str:
             raise WrongType(f"Names of attributes are strings, not {type(name).__name__}. Convert it.")
         item[normalised(name)] = normalised(value)
-    for key in table.keys:
-        if key.name not in item:
-            raise BadKey(f"The item lacks {key.name}, a key of {table.name}. Give it a value.")
+    refuse_keyless(table, item)
     check_item(table, item)
     return item
 

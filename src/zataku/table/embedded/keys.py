@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from zataku.table.backend import ItemKey, Position
 from zataku.table.errors import BadCursor, BadInput, BadKey, WrongType
+from zataku.table.keys import key_of_other_parts, refuse_keyless
 from zataku.table.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.numbers import canonical, sortable
 from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
@@ -53,20 +54,14 @@ def sort(key: KeyAttribute | None, value: object) -> bytes:
 def of_key(table: TableSchema, key: ItemKey) -> tuple[bytes, bytes]:
     """The bytes of a key given as values."""
     pk, sk = key
-    if table.sk is None:
-        if sk is not None:
-            raise BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")
-        return partition(table.pk, pk), NO_SORT_KEY
-    if sk is None:
-        raise BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}. Give it a value.")
-    return partition(table.pk, pk), encoded(table.sk, sk, SORT_KEY_BYTES)
+    if (sk is None) != (table.sk is None):
+        raise key_of_other_parts(table)
+    return partition(table.pk, pk), sort(table.sk, sk)
 
 
 def of_item(table: TableSchema, item: Item) -> tuple[bytes, bytes]:
     """The bytes of an item's own key."""
-    for key in table.keys:
-        if key.name not in item:
-            raise BadKey(f"The item lacks {key.name}, a key of {table.name}. Give it a value.")
+    refuse_keyless(table, item)
     pk = partition(table.pk, item[table.pk.name])
     return pk, NO_SORT_KEY if table.sk is None else encoded(table.sk, item[table.sk.name], SORT_KEY_BYTES)
 

@@ -14,7 +14,7 @@ from zataku.table.batch import Batches
 from zataku.table.calling import Calls
 from zataku.table.errors import CopyDiffers, ExportDamaged
 from zataku.table.limits import BATCH_WRITES
-from zataku.table.moving.checking import check_parts, matched, refuse_filled
+from zataku.table.moving.checking import Checked, check_parts, matched, refuse_filled
 from zataku.table.moving.files import PathLock
 from zataku.table.moving.found import FoundTable, open_export
 from zataku.table.moving.moved import MovedTable, MovingProgress, first_of, patient_calls
@@ -63,7 +63,7 @@ async def import_store(
     `names` says what a table is called in the export, where it is called otherwise. With `verify`, the store is read
     back: the tables must hold exactly the items of the export, or at least all of them when merging.
     """
-    making, time = calls or patient_calls(), clock or SystemClock()
+    making = calls or patient_calls()
     tell: Callable[[Phase], None] = phase or (lambda _: None)
     lock = await asyncio.to_thread(_entered, folder)
     try:
@@ -73,18 +73,12 @@ async def import_store(
         checked = {table.name: await check_parts(table, found, progress) for table, found in pairs}
         into = {table.name: found.name for table, found in pairs}
         state = await asyncio.to_thread(ImportState, folder, await identity(backend), export.identity, into)
+        journey = _Journey(backend, making, state, pairs, checked, tell, progress)
         try:
-            if not merge and not state.resumed:
-                await refuse_filled(backend, making, tables)
-            await asyncio.to_thread(state.begin, merge)
-            tell("write")
-            writer = _Writer(backend, making, workers, state, progress)
-            moved = [await writer.write(table, found, checked[table.name].size) for table, found in pairs]
+            await journey.prepare(merge)
+            moved = await journey.write(workers)
             if verify:
-                tell("verify")
-                for table, found in pairs:
-                    sums = None if state.merge else checked[table.name].tally
-                    await verify_copy(backend, making, table, found, sums, time.now(), progress)
+                await journey.read_back(clock or SystemClock())
             await asyncio.to_thread(state.finished)
         except CopyDiffers:
             # Going on would find all parts written: the next import has to begin anew.
@@ -95,7 +89,38 @@ async def import_store(
     finally:
         lock.release()
     left_out = tuple(sorted(export.tables.keys() - {found.name for _, found in pairs}))
-    return Imported(folder, tuple(moved), verify, state.resumed, left_out)
+    return Imported(folder, moved, verify, state.resumed, left_out)
+
+
+class _Journey(Struct):
+    """An import whose export has been seen to be whole."""
+
+    backend: Backend
+    calls: Calls
+    state: ImportState
+    pairs: list[tuple[TableSchema, FoundTable]]
+    checked: dict[str, Checked]
+    tell: Callable[[Phase], None]
+    progress: MovingProgress | None
+
+    async def prepare(self, merge: bool) -> None:
+        """See that there is room for the items, and note that the import has begun."""
+        if not merge and not self.state.resumed:
+            await refuse_filled(self.backend, self.calls, [table for table, _ in self.pairs])
+        await asyncio.to_thread(self.state.begin, merge)
+
+    async def write(self, workers: int) -> tuple[MovedTable, ...]:
+        """Put everything into the store that is not there yet."""
+        self.tell("write")
+        writer = _Writer(self.backend, self.calls, workers, self.state, self.progress)
+        return tuple([await writer.write(table, found, self.checked[table.name].size) for table, found in self.pairs])
+
+    async def read_back(self, clock: Clock) -> None:
+        """Compare what lies in the store with the export."""
+        self.tell("verify")
+        for table, found in self.pairs:
+            sums = None if self.state.merge else self.checked[table.name].tally
+            await verify_copy(self.backend, self.calls, table, found, sums, clock.now(), self.progress)
 
 
 def _entered(folder: Path) -> PathLock:
