@@ -4,7 +4,8 @@ import pytest
 
 from tests.designs import live
 from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, Matrix
-from zataku.table.export import Departure, design_document
+from zataku.table.departure import Departure
+from zataku.table.export import design_document
 
 
 def test_the_document_row_by_row() -> None:

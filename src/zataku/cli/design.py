@@ -31,7 +31,7 @@ def _row(design: Design) -> tuple[str, ...]:
         ", ".join(table.name for table in tables),
         str(sum(len(table.bindings) for table in tables)),
         str(sum(len(table.indexes) for table in tables)),
-        str(sum(len(table.patterns) for table in tables)),
+        str(sum(len(table.patterns) + len(table.writes) for table in tables)),
         f"{len(report.findings) or 'none'}{waived}",
     )
 

@@ -16,7 +16,12 @@ def exported(form: Form, design: Design, env: str, *, yaml: bool = False, store_
     match form:
         case "markdown":
             return design_document(
-                design.tables, title=design.name, env=env, rights=design.matrix, introduction=design.doc
+                design.tables,
+                title=design.title,
+                env=env,
+                departures=design.departures,
+                rights=design.matrix,
+                introduction=design.doc,
             )
         case "cloudformation":
             whole = template(design.tables, env=env, rights=design.matrix, store_table=store_table)

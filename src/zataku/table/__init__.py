@@ -3,6 +3,8 @@
 from zataku.table.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
 from zataku.table.backend import Backend, IndexState
 from zataku.table.bill import Bill
+from zataku.table.budget import Budget
+from zataku.table.departure import Departure
 from zataku.table.design import NEW_AND_OLD, Index, Table, Waiver, binary, number
 from zataku.table.entity import Entity, InKey, Key, Nullable, View, derived
 from zataku.table.errors import (
@@ -48,6 +50,7 @@ from zataku.table.paging import Page
 from zataku.table.path import Condition, Edit, Path, path, some
 from zataku.table.pattern import Query, Span
 from zataku.table.place import StorePlace, open_store
+from zataku.table.plan import Plan, Step, check, check_absent, delete, put, save, update
 from zataku.table.rights import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, Grant, Matrix, Rights
 from zataku.table.schema import ALL, KEYS_ONLY, OnDemand, Projection, Provisioned, include
 from zataku.table.store import Store
@@ -74,11 +77,13 @@ __all__ = [
     "BadNumber",
     "BadUpdate",
     "Bill",
+    "Budget",
     "Change",
     "Condition",
     "ConditionFailed",
     "Conflict",
     "CopyDiffers",
+    "Departure",
     "DesignError",
     "Edit",
     "Entity",
@@ -101,6 +106,7 @@ __all__ = [
     "OnDemand",
     "Page",
     "Path",
+    "Plan",
     "Projection",
     "Provisioned",
     "Query",
@@ -111,6 +117,7 @@ __all__ = [
     "SchemaRefused",
     "Span",
     "StaleIndexKey",
+    "Step",
     "Store",
     "StoreClosed",
     "StoreDamaged",
@@ -134,6 +141,9 @@ __all__ = [
     "WrongType",
     "binary",
     "capacity_alarm",
+    "check",
+    "check_absent",
+    "delete",
     "derived",
     "error_rate_alarm",
     "include",
@@ -142,6 +152,9 @@ __all__ = [
     "open_embedded",
     "open_store",
     "path",
+    "put",
+    "save",
     "some",
     "throttle_alarm",
+    "update",
 ]

@@ -4,6 +4,8 @@ A package offers its designs under the entry-point group `zataku.designs`, each 
 
     [project.entry-points."zataku.designs"]
     circle = "reading_circle.design"
+
+A module called `design` may keep its declared writes in a module `writes` beside it, which is then loaded too.
 """
 
 import importlib
@@ -19,6 +21,7 @@ from types import ModuleType
 
 from msgspec import Struct
 
+from zataku.table.departure import Departure
 from zataku.table.design import Table
 from zataku.table.errors import BadInput, DesignError, TableError
 from zataku.table.rights import Matrix
@@ -29,13 +32,18 @@ EXAMPLE = "examples/reading_circle.py"
 
 
 class Design(Struct, frozen=True):
-    """What one module declares: its tables, who may do what with them, and what it says of itself."""
+    """What one module declares: its tables, who may do what with them, and what it says of itself.
+
+    `TITLE` in the module heads its document, and `DEPARTURES` lists where it differs from the document it follows.
+    """
 
     name: str
     tables: tuple[Table, ...]
     matrix: Matrix | None = None
     doc: str = ""
     origin: str = ""
+    title: str = ""
+    departures: tuple[Departure, ...] = ()
 
 
 def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.environ) -> list[Design]:
@@ -43,9 +51,9 @@ def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.
 
     A name is a dotted module, or the path of a Python file.
     """
-    found = [_of(entry.name, load_module(entry.value)) for entry in sorted(entry_points(group=GROUP))]
+    found = [_of(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
     for text in (*_listed(environment.get(VARIABLE, "")), *named):
-        module = load_file(Path(text)) if _is_path(text) else load_module(text)
+        module = load_file(Path(text)) if _is_path(text) else load_design(text)
         found.append(_of(Path(text).stem if _is_path(text) else text.rpartition(".")[2], module))
     return _without_repeats(found)
 
@@ -69,6 +77,15 @@ def chosen(designs: Sequence[Design], names: Iterable[str]) -> list[Design]:
             raise no_designs() if not designs else BadInput(f"There is no design {name}. There are: {known}.")
         found += [design for design in match if design not in found]
     return found
+
+
+def load_design(name: str) -> ModuleType:
+    """Import a design by its dotted name, with its writes when they are in a module beside it."""
+    module = load_module(name)
+    package, _, last = name.rpartition(".")
+    if last == "design" and package and importlib.util.find_spec(f"{package}.writes") is not None:
+        load_module(f"{package}.writes")
+    return module
 
 
 def load_module(name: str) -> ModuleType:
@@ -121,7 +138,15 @@ def _of(name: str, module: ModuleType) -> Design:
         raise DesignError(f"{origin} declares no table. A design has at least one zataku.table.Table.")
     if len(matrices) > 1:
         raise DesignError(f"{origin} declares {len(matrices)} matrices of rights. Put them into one.")
-    return Design(name, tables, matrices[0] if matrices else None, (module.__doc__ or "").strip(), origin)
+    return Design(
+        name,
+        tables,
+        matrices[0] if matrices else None,
+        (module.__doc__ or "").strip(),
+        origin,
+        getattr(module, "TITLE", name),
+        tuple(getattr(module, "DEPARTURES", ())),
+    )
 
 
 def _without_repeats(found: Sequence[Design]) -> list[Design]:

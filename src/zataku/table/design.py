@@ -7,11 +7,13 @@ from msgspec import Struct
 
 from zataku.table.alarm import Alarm, check_alarms
 from zataku.table.binding import Binding
+from zataku.table.budget import Budget
 from zataku.table.codec import stored_fields
 from zataku.table.entity import Entity, Key, View, binding_of, bindings
 from zataku.table.errors import DesignError
 from zataku.table.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.pattern import ItemPattern, Pattern, Span, declared_item, declared_query, span_of
+from zataku.table.plan import Plan, WritePattern, declared_write
 from zataku.table.revised import Revised
 from zataku.table.schema import (
     ALL,
@@ -35,6 +37,7 @@ R3 = TypeVar("R3", bound=Entity | View)
 R4 = TypeVar("R4", bound=Entity | View)
 P = ParamSpec("P")
 Example = dict[str, Any] | None
+Cost = Budget | None
 
 KeyDeclaration = str | KeyAttribute
 Deletion = Literal["Retain", "Delete"]
@@ -120,6 +123,7 @@ class Table:
         self.bindings: list[Binding[Any]] = []
         self.views: dict[type[View], type[Entity]] = {}
         self.patterns: dict[str, Pattern[..., Any] | ItemPattern[..., Any]] = {}
+        self.writes: dict[str, WritePattern[..., Any]] = {}
         self.key_types: dict[str, KeyType] = {key.name: key.type for key in self.keys}
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DesignError(f"{name}: partition and sort key need different attributes.")
@@ -232,43 +236,73 @@ class Table:
         return bind
 
     def item(
-        self, *, strong: bool = False, example: Example = None
+        self, *, strong: bool = False, example: Example = None, budget: Cost = None
     ) -> Callable[[Callable[P, Key[E]]], ItemPattern[P, E]]:
         """Declare an access pattern that reads one item by its key."""
 
         def declare(function: Callable[P, Key[E]]) -> ItemPattern[P, E]:
-            return declared_item(self, function, strong, example)
+            return declared_item(self, function, strong, example, budget)
 
         return declare
 
     @overload
     def query(
-        self, *, returns: type[R], strong: bool = False, example: Example = None
+        self, *, returns: type[R], strong: bool = False, example: Example = None, budget: Cost = None
     ) -> Callable[[Callable[P, Span]], Pattern[P, R]]: ...
     @overload
     def query(
-        self, *, returns: tuple[type[R], type[R2]], strong: bool = False, example: Example = None
+        self,
+        *,
+        returns: tuple[type[R], type[R2]],
+        strong: bool = False,
+        example: Example = None,
+        budget: Cost = None,
     ) -> Callable[[Callable[P, Span]], Pattern[P, R | R2]]: ...
     @overload
     def query(
-        self, *, returns: tuple[type[R], type[R2], type[R3]], strong: bool = False, example: Example = None
+        self,
+        *,
+        returns: tuple[type[R], type[R2], type[R3]],
+        strong: bool = False,
+        example: Example = None,
+        budget: Cost = None,
     ) -> Callable[[Callable[P, Span]], Pattern[P, R | R2 | R3]]: ...
     @overload
     def query(
-        self, *, returns: tuple[type[R], type[R2], type[R3], type[R4]], strong: bool = False, example: Example = None
+        self,
+        *,
+        returns: tuple[type[R], type[R2], type[R3], type[R4]],
+        strong: bool = False,
+        example: Example = None,
+        budget: Cost = None,
     ) -> Callable[[Callable[P, Span]], Pattern[P, R | R2 | R3 | R4]]: ...
     def query(
-        self, *, returns: type[Any] | tuple[type[Any], ...], strong: bool = False, example: Example = None
+        self,
+        *,
+        returns: type[Any] | tuple[type[Any], ...],
+        strong: bool = False,
+        example: Example = None,
+        budget: Cost = None,
     ) -> Callable[[Callable[P, Span]], Pattern[P, Any]]:
         """Declare an access pattern that reads a stretch of a partition.
 
         The function's docstring says what it answers. `example` gives arguments for the lint where it cannot think of
-        some itself.
+        some itself; `budget` is what one stated case costs.
         """
         kinds = returns if isinstance(returns, tuple) else (returns,)
 
         def declare(function: Callable[P, Span]) -> Pattern[P, Any]:
-            return declared_query(self, function, kinds, strong, example)
+            return declared_query(self, function, kinds, strong, example, budget)
+
+        return declare
+
+    def write(
+        self, *, budget: Cost = None, example: Example = None
+    ) -> Callable[[Callable[P, Plan[E]]], WritePattern[P, E]]:
+        """Declare an access pattern that writes: a function that gives a `Plan`, carried out by `store.write`."""
+
+        def declare(function: Callable[P, Plan[E]]) -> WritePattern[P, E]:
+            return declared_write(self, function, budget, example)
 
         return declare
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from zataku.table.backend import KeyRange
+from zataku.table.budget import Budget
 from zataku.table.entity import Entity, Key, View
 from zataku.table.errors import DesignError, StrongReadRefused, WrongType
 from zataku.table.expression import Expression, both
@@ -141,17 +142,22 @@ class PatternFacts(Struct, frozen=True):
     strong: bool
     returns: tuple[type[Any], ...]
     example: dict[str, Any] | None
+    budget: Budget | None = None
 
 
 def _facts(
-    function: Callable[..., object], strong: bool, returns: tuple[type[Any], ...], example: dict[str, Any] | None
+    function: Callable[..., object],
+    strong: bool,
+    returns: tuple[type[Any], ...],
+    example: dict[str, Any] | None,
+    budget: Budget | None,
 ) -> PatternFacts:
     doc = (function.__doc__ or "").strip()
     if not doc:
         raise DesignError(
             f"The access pattern {function.__name__} has no docstring. Say in a sentence what it answers."
         )
-    return PatternFacts(function.__name__, doc, strong, returns, example)
+    return PatternFacts(function.__name__, doc, strong, returns, example, budget)
 
 
 class Pattern(Generic[P, R]):
@@ -195,23 +201,28 @@ def declared_query(
     returns: tuple[type[R], ...],
     strong: bool,
     example: dict[str, Any] | None,
+    budget: Budget | None = None,
 ) -> Pattern[P, R]:
     """Register a query under its function's name."""
-    made: Pattern[P, R] = Pattern(function, _facts(function, strong, returns, example), table)
+    made: Pattern[P, R] = Pattern(function, _facts(function, strong, returns, example, budget), table)
     _register(table, made)
     return made
 
 
 def declared_item(
-    table: "Table", function: Callable[P, Key[E]], strong: bool, example: dict[str, Any] | None
+    table: "Table",
+    function: Callable[P, Key[E]],
+    strong: bool,
+    example: dict[str, Any] | None,
+    budget: Budget | None = None,
 ) -> ItemPattern[P, E]:
     """Register a read of one item under its function's name."""
-    made: ItemPattern[P, E] = ItemPattern(function, _facts(function, strong, (), example), table)
+    made: ItemPattern[P, E] = ItemPattern(function, _facts(function, strong, (), example, budget), table)
     _register(table, made)
     return made
 
 
 def _register(table: "Table", made: Pattern[..., Any] | ItemPattern[..., Any]) -> None:
-    if made.facts.name in table.patterns:
+    if made.facts.name in table.patterns or made.facts.name in table.writes:
         raise DesignError(f"{table.name} has two access patterns named {made.facts.name}.")
     table.patterns[made.facts.name] = made

@@ -53,6 +53,8 @@ from zataku.table.meter import Meter
 from zataku.table.paging import Page, Paging
 from zataku.table.path import Condition, Edit
 from zataku.table.pattern import Query
+from zataku.table.plan import Plan
+from zataku.table.planned import carried_out
 from zataku.table.reading import expired, reader_for
 from zataku.table.renewal import Renewal, outdated
 from zataku.table.retry import Retry
@@ -295,6 +297,14 @@ class Store:
         the first attempt as `at`: expiry is judged by it.
         """
         return Transaction(self, token, self.clock.now() if at is None else at)
+
+    async def write(self, plan: Plan[E], *, token: str | None = None) -> E | None:
+        """Carry out a plan: one conditional write, or a transaction of all its steps with the given token.
+
+        Gives the first item as it is now: what was put or saved, also in a transaction; what came of an update that is
+        alone; what a delete that is alone took away; else None. Raises as `put`, `update`, `delete` and `transact` do.
+        """
+        return await carried_out(self, plan, token)
 
     # Beside the items
 

@@ -8,6 +8,6 @@ The same design gives the same text to the byte, so that what was generated can 
 
 from zataku.table.export.cloudformation import template, to_json, to_yaml
 from zataku.table.export.iam import policy_document
-from zataku.table.export.markdown import Departure, design_document
+from zataku.table.export.markdown import design_document
 
-__all__ = ["Departure", "design_document", "policy_document", "template", "to_json", "to_yaml"]
+__all__ = ["design_document", "policy_document", "template", "to_json", "to_yaml"]

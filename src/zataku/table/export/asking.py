@@ -71,7 +71,7 @@ def _described(table: Table, answer: Any, arguments: Arguments) -> Asked:
             condition.append(f"{name} BETWEEN {low} AND {high}")
         else:
             condition.append(f"{name} {'begins_with' if sign == 'begins' else sign} {low}")
-    return Asked("Query", span.index, tuple(condition), span.backwards, tuple(dict.fromkeys(_routes(span.filter))))
+    return Asked("Query", span.index, tuple(condition), span.backwards, tuple(dict.fromkeys(routes(span.filter))))
 
 
 def _item(table: Table, key: Key[Any], arguments: Arguments) -> Asked:
@@ -168,13 +168,13 @@ def _values(name: str, arm: Arm, at: int) -> list[Any]:
     return [_PLAIN[kind]] if kind in _PLAIN else []
 
 
-def _routes(condition: Any) -> Iterator[str]:
-    """The attributes that a filter looks at."""
+def routes(condition: Any) -> Iterator[str]:
+    """The attributes that a condition looks at."""
     if isinstance(condition, tuple):
         for part in cast("tuple[Any, ...]", condition):
-            yield from _routes(part)
+            yield from routes(part)
     elif isinstance(condition, Struct):
         route = getattr(condition, "route", None)
         if route:
             yield ".".join(str(step) for step in route)
-        yield from _routes(structs.astuple(condition))
+        yield from routes(structs.astuple(condition))

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from zataku.table.binding import Binding
 from zataku.table.codec import stored_fields
+from zataku.table.entity import Entity, binding_of
 from zataku.table.errors import TableError
 from zataku.table.export.kinds import LISTS, MAPS, SETS, defaults_of
 from zataku.table.export.spelling import text_for
@@ -36,12 +37,27 @@ _PLAIN: dict[Any, Any] = {
 def example_item(binding: Binding[Any]) -> Item | None:
     """An item of the entity with all its fields, keys first; None where the types do not say what would be right."""
     try:
-        fields = {field.name: _field(binding, field.name) for field in binding.fields.values()}
-        item = binding.encode(binding.entity(**fields))
+        item = binding.encode(example_entity(binding))
     except (TableError, TypeError, ValueError, LookupError):
         # A rule beyond the types, such as a pattern with a look-ahead, is the author's to illustrate.
         return None
     return {name: item[name] for name in (*binding.templates, *item) if name in item}
+
+
+def example_entity(binding: Binding[Any]) -> Any:
+    """The entity of that item; raises whatever its types raise when they do not say what would be right."""
+    return binding.entity(**{field.name: _field(binding, field.name) for field in binding.fields.values()})
+
+
+def example_value(name: str, annotation: Any) -> Any:
+    """A value for an argument of that name and type; an entity has all its fields."""
+    kinds = [arm.kind for arm in arms(annotation) if arm.kind is not NoneType]
+    kind = kinds[0] if kinds else None
+    if isinstance(kind, type) and issubclass(kind, Entity):
+        return example_entity(binding_of(kind))
+    if get_origin(kind) in LISTS:
+        return [example_value(name, get_args(kind)[0])]
+    return _value(name, annotation, 0)
 
 
 def as_json(item: Item) -> str:

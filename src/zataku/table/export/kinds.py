@@ -13,6 +13,7 @@ from msgspec.structs import fields as struct_fields
 
 from zataku.table.export.grid import code
 from zataku.table.lint.annotations import Arm, arms
+from zataku.table.lint.regex import plain_end
 
 _PLAIN: dict[Any, str] = {
     str: "String",
@@ -107,7 +108,7 @@ def _limits(arm: Arm) -> Iterator[str]:
     lowest, highest = _ends(arm)
     if lowest is not None or highest is not None:
         yield _stretch(lowest, highest, "")
-    yield from (f"matches {code(meta.pattern)}" for meta in arm.metas if meta.pattern is not None)
+    yield from (f"matches {code(plain_end(meta.pattern))}" for meta in arm.metas if meta.pattern is not None)
     if origin in (*LISTS, *SETS, *MAPS):
         members = [kind for kind in get_args(arm.kind) if kind is not Ellipsis]
         each = limits_of(members[-1]) if members else ""

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
+from zataku.table.departure import Departure
 from zataku.table.design import Table
 from zataku.table.errors import DesignError
+from zataku.table.export.doing import write_section
 from zataku.table.export.entities import cost_section, docstring, entity_section
 from zataku.table.export.grid import code, grid
 from zataku.table.export.names import design_name
@@ -32,14 +32,6 @@ _COSTS = (
 
 # Headings below the third level are too many to list.
 _LISTED = 3
-
-
-class Departure(Struct, frozen=True):
-    """Where the design differs from the document it follows: what is different, why, and the figure behind it."""
-
-    what: str
-    reason: str
-    figure: str = ""
 
 
 def design_document(
@@ -75,6 +67,7 @@ def _table(table: Table, env: str) -> Iterator[str]:
         yield from entity_section(binding, "####")
     yield from index_section(table, "###")
     yield from pattern_section(table, "###")
+    yield from write_section(table, "###")
     yield from cost_section(table, "###")
     yield from alarm_section(table, env, "###")
     yield from waiver_section(table, "###")

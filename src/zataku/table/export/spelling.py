@@ -2,6 +2,8 @@
 
 import re
 
+from zataku.table.lint.regex import plain_end
+
 _UUID = "456e7890-e89b-42d3-a456-426614174001"
 _MOMENT = "2026-02-21T10:30:00Z"
 _BY_NAME: tuple[tuple[str, str], ...] = (
@@ -35,7 +37,7 @@ def text_for(name: str, shortest: int, longest: int | None, patterns: tuple[str,
 
 def _matching(pattern: str) -> str | None:
     """A text that the pattern matches, or None when the pattern is beyond this."""
-    found = _sequence(pattern.removeprefix("^").removesuffix("$"), 0)
+    found = _sequence(plain_end(pattern).removeprefix("^").removesuffix("$"), 0)
     return None if found is None else found[0]
 
 

@@ -1,7 +1,7 @@
 """The part of the document about one table: settings, indexes, access patterns, alarms, waivers."""
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from zataku.table.codec import stored_fields
@@ -70,9 +70,7 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
         return
     yield f"{level} Access patterns"
     for number, (name, pattern) in enumerate(table.patterns.items(), 1):
-        first, rest = _sentences(pattern.facts.doc)
-        yield f"{level}# {number}. {first}"
-        yield f"In code: {code(name + _parameters(pattern))}.{rest}"
+        yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
         reads = asked(table, pattern)
         yield (
             "\n".join(["```text", *(line for read in reads for line in _read_lines(read)), "```"])
@@ -80,6 +78,8 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
             else ("The key condition depends on arguments of which no example is given.")
         )
         yield _answer(table, pattern, reads)
+        if pattern.facts.budget is not None:
+            yield f"Budget: {pattern.facts.budget.words}."
 
 
 def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
@@ -130,14 +130,18 @@ def _holders(table: Table, index: IndexSchema) -> Iterator[tuple[str, ...]]:
         yield code(index.name), binding.entity.__name__, texts[0], texts[1] if len(texts) > 1 else "none"
 
 
+def pattern_head(heading: str, name: str, doc: str, function: Callable[..., Any]) -> Iterator[str]:
+    """The heading of an access pattern, and how it is called."""
+    first, rest = _sentences(doc)
+    yield f"{heading} {first}"
+    parameters = ", ".join(inspect.signature(function).parameters)
+    yield f"In code: {code(f'{name}({parameters})')}.{rest}"
+
+
 def _sentences(doc: str) -> tuple[str, str]:
     """The first sentence, without its full stop, and the rest with a space before it."""
     first, stop, rest = " ".join(doc.split()).partition(". ")
     return first.rstrip("."), f" {rest}" if stop else ""
-
-
-def _parameters(pattern: Pattern[..., Any] | ItemPattern[..., Any]) -> str:
-    return f"({', '.join(inspect.signature(pattern.function).parameters)})"
 
 
 def _read_lines(read: Asked) -> Iterator[str]:

@@ -5,6 +5,8 @@ from math import inf
 
 from msgspec import Struct
 
+from zataku.table.forms import END
+
 _LARGEST_CHARACTER = 4
 _ONE = re.compile(r"\\[dDwWsS.^$*+?()\[\]{}|/\\-]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\^$*+?()\[\]{}|]")
 _COUNT = re.compile(r"\{(?:(\d+),)?(?P<most>\d+)\}|(?P<endless>[*+]|\{\d+,\})|\?")
@@ -39,6 +41,8 @@ def shape_of(pattern: str) -> Shape:
 
     Knows anchored patterns of characters, classes, groups, alternatives and counts; everything else allows anything.
     """
+    exact = pattern.endswith(END)
+    pattern = plain_end(pattern)
     if not pattern.startswith("^") or not pattern.endswith("$") or pattern.endswith("\\$"):
         return ANYTHING
     inner = pattern[1:-1]
@@ -46,7 +50,13 @@ def shape_of(pattern: str) -> Shape:
     # In ^a|b$ each anchor holds for one alternative only, so the sequence must reach the end.
     if found is None or found[1] != len(inner):
         return ANYTHING
-    return found[0].then(Shape(1, 1))  # `$` lets a line break pass at the end.
+    # A bare `$` lets a line break pass at the end.
+    return found[0] if exact else found[0].then(Shape(1, 1))
+
+
+def plain_end(pattern: str) -> str:
+    """The pattern as people write it, with `$` for its end."""
+    return pattern.removesuffix(END) + "$" if pattern.endswith(END) else pattern
 
 
 def _alternatives(text: str, at: int) -> tuple[Shape, int] | None:

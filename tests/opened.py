@@ -1,0 +1,34 @@
+"""Stores for the tests of systems: the embedded one, the same on a bad day, and a DynamoDB that others wrote."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+from tests.contract.stores import LATER, ROUGH, DynamoPlace, EmbeddedPlace
+from zataku.clock import ManualClock
+from zataku.table import Store, Table
+from zataku.table.strict import Faults
+
+StoreName = Literal["embedded", "strict", "lossy", "dynoxide"]
+
+# `strict` refuses, delays and shortens; `lossy` loses replies as well, so that a writer does not know what came of it.
+STORES: tuple[StoreName, ...] = ("embedded", "strict", "dynoxide")
+RACES: tuple[StoreName, ...] = ("strict", "lossy", "dynoxide")
+PRICED: tuple[StoreName, ...] = ("embedded", "dynoxide")
+
+# A service deletes what has expired by its own clock, so tests take place where none of them comes.
+START = LATER
+
+
+@asynccontextmanager
+async def opened(
+    name: StoreName, folder: Path, tables: Sequence[Table], clock: ManualClock | None = None
+) -> AsyncIterator[Store]:
+    """An empty store of that kind, closed at the end."""
+    faults = {"strict": ROUGH, "lossy": Faults.rough()}.get(name)
+    place = DynamoPlace("dynoxide") if name == "dynoxide" else EmbeddedPlace(folder, faults)
+    store = await place.open(tuple(tables), clock or ManualClock(START))
+    async with store:
+        yield store
+    await place.clear()
