@@ -1,0 +1,135 @@
+"""Plans: writes as values, carried out whole or not at all."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.designs.board import Candidate, Game, Move, Vote
+from zataku.table import (
+    BadInput,
+    ConditionFailed,
+    Plan,
+    Store,
+    TransactionCancelled,
+    check,
+    check_absent,
+    delete,
+    path,
+    put,
+    save,
+    update,
+)
+
+GAME = Game(game_id="g1")
+KEY = Game.key(game_id="g1")
+turn = path(Game, lambda it: it.current_turn)
+status = path(Game, lambda it: it.status)
+votes = path(Candidate, lambda it: it.vote_count)
+CANDIDATE = Candidate(game_id="g1", turn_number=0, candidate_id="c1", vote_count=0)
+OF_CANDIDATE = Candidate.key(game_id="g1", turn_number=0, candidate_id="c1")
+
+
+def vote(user: str) -> Plan[Vote]:
+    """One vote, counted."""
+    made = Vote(game_id="g1", turn_number=0, user_id=user, candidate_id="c1")
+    return Plan(put(made, if_absent=True), update(OF_CANDIDATE, votes.add(1)), check(KEY, status.equals("ACTIVE")))
+
+
+async def test_a_plan_of_one_put_gives_what_was_put(store: Store):
+    assert await store.write(Plan(put(GAME))) == GAME
+    assert await store.get(KEY, strong=True) == GAME
+
+
+async def test_a_plan_of_one_update_gives_the_new_state(store: Store):
+    await store.put(GAME)
+    written = await store.write(Plan(update(KEY, turn.add(3))))
+    assert written is not None
+    assert (written.current_turn, written.version) == (3, 1)
+
+
+async def test_a_plan_of_one_save_counts_the_version(store: Store):
+    await store.put(GAME)
+    saved = await store.write(Plan(save(replace(GAME, note="on"), was=GAME)))
+    assert saved == replace(GAME, note="on", version=1) == await store.get(KEY, strong=True)
+
+
+async def test_a_plan_of_one_delete_gives_what_was_there(store: Store):
+    await store.put(GAME)
+    assert await store.write(Plan(delete(KEY))) == GAME
+    assert await store.write(Plan(delete(KEY))) is None
+
+
+async def test_a_plan_of_several_steps_happens_whole(store: Store):
+    await store.write_many(put=[GAME, CANDIDATE])
+    made = await store.write(vote("u1"))
+    assert made is not None
+    assert made.user_id == "u1"
+    counted = await store.get(OF_CANDIDATE, strong=True)
+    assert counted is not None
+    assert counted.vote_count == 1
+
+
+async def test_a_plan_with_one_step_refused_changes_nothing(store: Store):
+    await store.write_many(put=[replace(GAME, status="FINISHED"), CANDIDATE])
+    with pytest.raises(TransactionCancelled) as refused:
+        await store.write(vote("u1"))
+    assert [reason.code for reason in refused.value.reasons] == [None, None, "condition_failed"]
+    assert await store.get(Vote.key(game_id="g1", turn_number=0, user_id="u1"), strong=True) is None
+    assert await store.get(OF_CANDIDATE, strong=True) == CANDIDATE
+
+
+async def test_a_refused_single_step_says_what_lies_there(store: Store):
+    await store.put(GAME)
+    with pytest.raises(ConditionFailed) as refused:
+        await store.write(Plan(put(replace(GAME, note="again"), if_absent=True)))
+    assert refused.value.current == GAME
+
+
+async def test_a_saved_state_in_a_plan_of_several_is_the_new_one(store: Store):
+    await store.put(GAME)
+    move = Move(game_id="g1", turn_number=0)
+    saved = await store.write(Plan(save(replace(GAME, current_turn=1), was=GAME), put(move, if_absent=True)))
+    assert saved == replace(GAME, current_turn=1, version=1) == await store.get(KEY, strong=True)
+    with pytest.raises(TransactionCancelled):
+        await store.write(Plan(save(replace(GAME, current_turn=1), was=GAME), put(move)))
+
+
+async def test_an_update_in_a_plan_of_several_gives_nothing(store: Store):
+    await store.put(GAME)
+    absent = check_absent(Move.key(game_id="g1", turn_number=9))
+    assert await store.write(Plan(update(KEY, turn.add(1)), absent)) is None
+
+
+async def test_a_plan_that_demands_absence_is_refused_where_something_lies(store: Store):
+    move = Move(game_id="g1", turn_number=9)
+    await store.write_many(put=[GAME, move])
+    with pytest.raises(TransactionCancelled):
+        await store.write(Plan(update(KEY, turn.add(1)), check_absent(Move.key(game_id="g1", turn_number=9))))
+    assert await store.get(KEY, strong=True) == GAME
+
+
+async def test_a_plan_with_a_token_is_carried_out_once(store: Store):
+    await store.write_many(put=[GAME, CANDIDATE])
+    plan = Plan(update(KEY, turn.add(1)), update(OF_CANDIDATE, votes.add(1)))
+    await store.write(plan, token="once")
+    await store.write(plan, token="once")
+    found = await store.get(KEY, strong=True)
+    assert found is not None
+    assert found.current_turn == 1
+
+
+async def test_a_plan_that_only_looks_is_refused(store: Store):
+    await store.put(GAME)
+    for step in (check(KEY), check_absent(KEY)):
+        with pytest.raises(BadInput, match="writes nothing"):
+            await store.write(Plan(step))
+
+
+async def test_units_are_summed_under_the_name_of_the_plan(store: Store):
+    await store.write_many(put=[GAME, CANDIDATE])
+    await store.write(Plan(update(KEY, turn.add(1))))
+    assert "VoteBoardGame.update Game" in store.meter.totals
+    with store.measured("around") as bill:
+        await store.write(vote("u1"))
+    summed = store.meter.totals["VoteBoardGame.put Vote + update Candidate + check Game"]
+    assert summed.calls == 1
+    assert summed.writes == bill.writes > 0

@@ -1,0 +1,61 @@
+"""The forms of moments, days and identifiers: what they take and what they refuse."""
+
+import msgspec
+import pytest
+
+from zataku.table.forms import Day, Instant, InstantMs, Millis, Seconds, Uuid, whole
+from zataku.table.lint.regex import Shape, plain_end, shape_of
+
+ACCEPTED = [
+    (Instant, "2025-02-19T10:00:00Z"),
+    (Instant, "9999-12-31T23:59:59Z"),
+    (InstantMs, "2025-02-19T10:00:00.000Z"),
+    (Day, "2026-02-21"),
+    (Uuid, "456e7890-e89b-12d3-a456-426614174001"),
+    (Seconds, 0),
+    (Seconds, 253_402_300_799),
+    (Millis, 253_402_300_799_999),
+]
+REFUSED = [
+    (Instant, "2025-02-19T10:00:00Z\n"),
+    (Instant, "2025-02-19T10:00:00"),
+    (Instant, "2025-02-19T10:00:00+00:00"),
+    (Instant, "2025-02-19T10:00:00.000Z"),
+    (Instant, "2025-13-19T10:00:00Z"),
+    (Instant, "2025-02-32T10:00:00Z"),
+    (Instant, "2025-02-19T24:00:00Z"),
+    (Instant, "2025-02-19T10:60:00Z"),
+    (Instant, "２０２５-02-19T10:00:00Z"),
+    (InstantMs, "2025-02-19T10:00:00Z"),
+    (Day, "2026-2-21"),
+    (Day, "2026-02-21\n"),
+    (Day, "2026-00-21"),
+    (Uuid, "456E7890-e89b-12d3-a456-426614174001"),
+    (Uuid, "456e7890e89b12d3a456426614174001"),
+    (Uuid, "456e7890-e89b-12d3-a456-426614174001\n"),
+    (Seconds, -1),
+    (Seconds, 253_402_300_800),
+    (Millis, 253_402_300_800_000),
+]
+
+
+@pytest.mark.parametrize(("form", "value"), ACCEPTED)
+def test_a_form_takes(form: object, value: object):
+    assert msgspec.convert(value, form) == value
+
+
+@pytest.mark.parametrize(("form", "value"), REFUSED)
+def test_a_form_refuses(form: object, value: object):
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(value, form)
+
+
+def test_the_lint_knows_the_size_of_a_whole_pattern():
+    assert shape_of(whole("[a-z]{3}")) == Shape(3, 1)
+    assert shape_of(whole("[ぁ-ゖ]{2}|PASS")) == Shape(4, 3)
+    assert shape_of("^[a-z]{3}$") == Shape(4, 1), "a bare end lets a line break pass"
+
+
+def test_people_read_the_pattern_without_its_guard():
+    assert plain_end(whole("[a-z]{3}")) == "^[a-z]{3}$"
+    assert plain_end("^[a-z]$") == "^[a-z]$"

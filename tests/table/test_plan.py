@@ -1,0 +1,85 @@
+"""Declared writes: named, documented, registered with their table."""
+
+import pytest
+
+from zataku.table import Budget, DesignError, Entity, Plan, Span, Table, path, put, update
+
+
+def table() -> tuple[Table, type[Entity]]:
+    made = Table("Shelves", pk="PK")
+
+    @made.entity(pk="SHELF#{name}")
+    class Shelf(Entity, frozen=True, kw_only=True):
+        """A shelf."""
+
+        name: str
+        books: int = 0
+
+    return made, Shelf
+
+
+def test_a_declared_write_is_registered_with_its_budget():
+    shelves, shelf = table()
+
+    @shelves.write(budget=Budget(writes=1, of="one shelf"))
+    def put_up(name: str) -> Plan[Entity]:
+        """A new shelf."""
+        return Plan(put(shelf(name=name), if_absent=True))
+
+    facts = shelves.writes["put_up"].facts
+    assert (facts.name, facts.doc, facts.budget) == ("put_up", "A new shelf.", Budget(writes=1, of="one shelf"))
+    plan = put_up("hall")
+    assert plan.label == "Shelves.put_up"
+    assert repr(plan) == "Plan(put Shelf)"
+
+
+def test_a_plan_nobody_declared_is_called_by_its_steps():
+    _, shelf = table()
+    key = shelf.key(name="hall")
+    plan = Plan(put(shelf(name="attic")), update(key, path(shelf, lambda it: it.books).add(1)))
+    assert plan.label == "Shelves.put Shelf + update Shelf"
+
+
+def test_a_write_without_a_docstring_is_refused():
+    shelves, shelf = table()
+    with pytest.raises(DesignError, match="put_up has no docstring"):
+
+        @shelves.write()
+        def put_up(name: str) -> Plan[Entity]:
+            return Plan(put(shelf(name=name)))
+
+
+def test_a_name_is_taken_once_by_reads_and_writes_alike():
+    shelves, shelf = table()
+
+    @shelves.write()
+    def hall() -> Plan[Entity]:
+        """The shelf in the hall."""
+        return Plan(put(shelf(name="hall")))
+
+    with pytest.raises(DesignError, match="two access patterns named hall"):
+
+        @shelves.query(returns=shelf)
+        def hall() -> Span:
+            """What is in the hall."""
+            return shelves.partition("SHELF#hall")
+
+    with pytest.raises(DesignError, match="two access patterns named hall"):
+
+        @shelves.write()
+        def hall() -> Plan[Entity]:
+            """The shelf in the hall, again."""
+            return Plan(put(shelf(name="hall")))
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        (Budget(reads=0.5), "0.5 read units"),
+        (Budget(reads=1, of="one game"), "1 read unit for one game"),
+        (Budget(reads=2, writes=12, of="a vote"), "2 read units and 12 write units for a vote"),
+        (Budget(of="an empty room"), "nothing for an empty room"),
+    ],
+)
+def test_a_budget_is_said_in_words(budget: Budget, words: str):
+    assert budget.words == words
