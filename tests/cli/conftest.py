@@ -9,10 +9,14 @@ from tests.circle import FILE, circle, example, member
 from tests.cli.running import Host
 from zataku.table import open_embedded
 
+# The entry-point group under which packages of these tests offer designs.
+OFFERED = "zataku.designs.of.tests"
+
 
 @pytest.fixture
 def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
-    """A host without any design."""
+    """A host without any design, not even those that come with Zataku."""
+    monkeypatch.setattr("zataku.table.catalogue.GROUP", OFFERED)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ZATAKU_DESIGNS", raising=False)
     monkeypatch.delenv("ZATAKU_STORE", raising=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.circle import FILE
+from tests.cli.conftest import OFFERED
 from tests.cli.running import Host
 from zataku.table import BadInput, DesignError
 from zataku.table.catalogue import find_designs
@@ -34,6 +35,23 @@ from zataku.table.rights import READ, Grant, Matrix
 
 rights = Matrix({"GateFunction": [Grant(fair, READ)]})
 """
+DEPARTING = """
+from zataku.table import Departure
+
+TITLE = "Tickets"
+DEPARTURES = (Departure("Tickets are numbered", "So that nobody comes twice.", "1 number each"),)
+"""
+WRITING = """
+from stalls.design import Ticket, fair
+
+from zataku.table import Plan, put
+
+
+@fair.write()
+def sell(ticket: Ticket) -> Plan[Ticket]:
+    '''Sells a ticket.'''
+    return Plan(put(ticket, if_absent=True))
+"""
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -46,7 +64,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 def install(folder: Path, name: str, module: str) -> None:
     """Lay out what an installer leaves of a package that offers a design."""
     write(folder, f"{name}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    write(folder, f"{name}.dist-info/entry_points.txt", f"[zataku.designs]\n{name} = {module}\n")
+    write(folder, f"{name}.dist-info/entry_points.txt", f"[{OFFERED}]\n{name} = {module}\n")
 
 
 def test_without_any_design_the_example_is_named(bare: Host) -> None:
@@ -92,6 +110,34 @@ def test_a_design_knows_its_tables_its_rights_and_what_it_says_of_itself(tmp_pat
     assert [table.name for table in found.tables] == ["TicketsOfAFair"]
     assert found.matrix is not None
     assert [rights.function for rights in found.matrix] == ["GateFunction"]
+
+
+def test_a_design_can_have_a_title_and_departures(tmp_path: Path) -> None:
+    text = SLIPPING + DEPARTING
+    [found] = find_designs([str(write(tmp_path, "fair.py", text))], {})
+    assert found.title == "Tickets"
+    assert [departure.what for departure in found.departures] == ["Tickets are numbered"]
+
+
+def test_the_title_and_the_departures_are_in_the_document(host: Host) -> None:
+    shown = host.good("design", "show", "fair", "--designs", write(host.folder, "fair.py", SLIPPING + DEPARTING))
+    assert shown.startswith("# Tickets\n")
+    assert "| Tickets are numbered | So that nobody comes twice. | 1 number each |" in shown
+
+
+def test_writes_beside_a_design_come_with_it(bare: Host) -> None:
+    write(bare.folder, "stalls/__init__.py", "")
+    write(bare.folder, "stalls/design.py", SLIPPING)
+    write(bare.folder, "stalls/writes.py", WRITING)
+    assert bare.good("design", "list", "--designs", "stalls.design").splitlines()[1].split()[4] == "1"
+    assert "#### 1. Sells a ticket" in bare.good("design", "show", "design", "--designs", "stalls.design")
+
+
+def test_designs_that_are_named_stand_for_those_that_are_installed(bare: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(bare.folder, "site/offered_fair.py", SLIPPING)
+    install(bare.folder / "site", "autumn", "offered_fair")
+    monkeypatch.syspath_prepend(str(bare.folder / "site"))
+    assert "autumn" not in bare.good("design", "list", "--designs", FILE)
 
 
 def test_the_same_design_named_twice_is_one(tmp_path: Path) -> None:

@@ -47,12 +47,17 @@ class Design(Struct, frozen=True):
 
 
 def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.environ) -> list[Design]:
-    """All designs of installed packages, then those of ZATAKU_DESIGNS, then the named ones.
+    """The designs of ZATAKU_DESIGNS and the named ones; where none is named, those of installed packages.
 
     A name is a dotted module, or the path of a Python file.
     """
-    found = [_of(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
-    for text in (*_listed(environment.get(VARIABLE, "")), *named):
+    wanted = [*_listed(environment.get(VARIABLE, "")), *named]
+    if not wanted:
+        return _without_repeats(
+            [_of(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
+        )
+    found: list[Design] = []
+    for text in wanted:
         module = load_file(Path(text)) if _is_path(text) else load_design(text)
         found.append(_of(Path(text).stem if _is_path(text) else text.rpartition(".")[2], module))
     return _without_repeats(found)

@@ -1,0 +1,133 @@
+"""Declared writes and budgets in the design document."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from zataku.table import (
+    Budget,
+    Entity,
+    Key,
+    Plan,
+    Span,
+    Table,
+    check,
+    check_absent,
+    delete,
+    path,
+    put,
+    save,
+    update,
+)
+from zataku.table.export import design_document
+
+shelves = Table("Shelves", pk="PK", sk="SK")
+
+
+@shelves.entity(pk="ROOM#{room}", sk="SHELF#{number:02d}", version="version")
+class Shelf(Entity, frozen=True, kw_only=True):
+    """A shelf in a room."""
+
+    room: Annotated[str, Meta(max_length=20)]
+    number: Annotated[int, Meta(ge=1, le=99)]
+    books: int = 0
+    version: int = 0
+
+
+@shelves.entity(pk="ROOM#{room}", sk="LABEL#{text}")
+class Label(Entity, frozen=True, kw_only=True):
+    """What is written on a shelf."""
+
+    room: Annotated[str, Meta(max_length=20)]
+    text: Annotated[str, Meta(max_length=20)]
+
+
+books = path(Shelf, lambda it: it.books)
+
+
+@shelves.item(budget=Budget(reads=0.5, of="a shelf"))
+def shelf(room: str, number: int) -> Key[Shelf]:
+    """One shelf."""
+    return Shelf.key(room=room, number=number)
+
+
+@shelves.query(returns=Shelf, budget=Budget(reads=1, of="99 shelves"))
+def shelves_in(room: str) -> Span:
+    """All shelves of a room."""
+    return shelves.partition(f"ROOM#{room}").begins_with("SHELF#")
+
+
+@shelves.write(budget=Budget(writes=1))
+def put_up(made: Shelf) -> Plan[Shelf]:
+    """A new shelf. Somebody may sit down on it."""
+    return Plan(put(made, if_absent=True))
+
+
+@shelves.write(budget=Budget(writes=12, of="a shelf with one label"))
+def rearrange(new: Shelf, was: Shelf, labels: list[Label], room: str) -> Plan[Shelf]:
+    """Everything at once."""
+    other = Shelf.key(room=room, number=2)
+    return Plan(
+        save(new, was=was),
+        *(put(label) for label in labels),
+        update(other, books.add(1), when=books.below(10)),
+        delete(Label.key(room=room, text="old")),
+        check(Shelf.key(room=room, number=3)),
+        check_absent(Label.key(room=room, text="new")),
+    )
+
+
+@shelves.write()
+def refuse(made: Shelf) -> Plan[Shelf]:
+    """Takes no shelf that anybody could make up."""
+    if made.number != 77:
+        raise ValueError("not that one")
+    return Plan(put(made))
+
+
+@shelves.write(example={"made": Shelf(room="hall", number=77)})
+def take_one(made: Shelf) -> Plan[Shelf]:
+    """Takes one shelf only, which the design gives as an example."""
+    return refuse.function(made)
+
+
+DOCUMENT = design_document([shelves], title="Shelves")
+
+
+def section(heading: str) -> str:
+    return DOCUMENT.partition(f"\n#### {heading}\n")[2].partition("\n###")[0].strip()
+
+
+def test_a_single_write_is_told_with_its_key_and_condition():
+    assert section("1. A new shelf") == (
+        "In code: `put_up(made)`. Somebody may sit down on it.\n\n"
+        "```text\nPutItem:\n  Put Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if there is none\n```\n\n"
+        "Budget: 1 write unit."
+    )
+
+
+def test_every_step_of_a_transaction_is_told():
+    assert section("2. Everything at once") == (
+        "In code: `rearrange(new, was, labels, room)`.\n\n"
+        "```text\nTransactWriteItems:\n"
+        "  Update Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if version is still as read\n"
+        "  Put Label (PK = ROOM#<room>, SK = LABEL#<text>)\n"
+        "  Update Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), on condition of books\n"
+        "  Delete Label (PK = ROOM#<room>, SK = LABEL#<text>)\n"
+        "  ConditionCheck Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if it is there\n"
+        "  ConditionCheck Label (PK = ROOM#<room>, SK = LABEL#<text>), if there is none\n"
+        "```\n\nBudget: 12 write units for a shelf with one label."
+    )
+
+
+def test_a_write_that_takes_nothing_made_up_is_told_in_words_alone():
+    assert section("3. Takes no shelf that anybody could make up") == "In code: `refuse(made)`."
+
+
+def test_a_write_can_bring_its_own_example():
+    assert "PutItem:\n  Put Shelf" in section("4. Takes one shelf only, which the design gives as an example")
+
+
+def test_reads_have_their_budgets_beside_them():
+    assert section("1. One shelf").endswith("Budget: 0.5 read units for a shelf.")
+    assert section("2. All shelves of a room").endswith("Budget: 1 read unit for 99 shelves.")
