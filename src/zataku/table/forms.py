@@ -19,24 +19,24 @@ def whole(pattern: str) -> str:
 _DATE = "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 
-Instant: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}T{_TIME}Z{END}", description="ISO 8601, UTC, in seconds")]
+Instant: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}T{_TIME}Z{END}", title="moment as 2026-02-21T10:30:00Z")]
 """A moment such as 2025-02-19T10:00:00Z. Always as wide, so that it sorts by time."""
 
 InstantMs: TypeAlias = Annotated[
-    str, Meta(pattern=f"^{_DATE}T{_TIME}\\.[0-9]{{3}}Z{END}", description="ISO 8601, UTC, in milliseconds")
+    str, Meta(pattern=f"^{_DATE}T{_TIME}\\.[0-9]{{3}}Z{END}", title="moment as 2026-02-21T10:30:00.000Z")
 ]
 """A moment such as 2025-02-19T10:00:00.000Z."""
 
-Day: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}{END}", description="ISO 8601 date")]
+Day: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}{END}", title="day as 2026-02-21")]
 """A day such as 2026-02-21."""
 
 Uuid: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), description="UUID")
+    str, Meta(pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), title="UUID")
 ]
 """An identifier such as 456e7890-e89b-12d3-a456-426614174001, in small letters."""
 
-Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=253_402_300_799, description="seconds since 1970, UTC")]
+Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=253_402_300_799, title="seconds since 1970, UTC")]
 """A moment as a Unix time, up to the end of the year 9999."""
 
-Millis: TypeAlias = Annotated[int, Meta(ge=0, le=253_402_300_799_999, description="milliseconds since 1970, UTC")]
+Millis: TypeAlias = Annotated[int, Meta(ge=0, le=253_402_300_799_999, title="milliseconds since 1970, UTC")]
 """A moment in milliseconds, up to the end of the year 9999: 15 digits."""

@@ -47,15 +47,15 @@ def kind_of(annotation: Any) -> str:
 
 
 def limits_of(annotation: Any) -> str:
-    """The limits on a value, those of its members included."""
+    """The limits on a value, those of its members included; `Meta(title=...)` stands for all of them."""
     found = [limit for arm in _some(annotation) for limit in _limits(arm)]
     return "; ".join(dict.fromkeys(found))
 
 
 def description_of(annotation: Any) -> str:
-    """What `Meta(description=...)` says of a field."""
-    told = (meta.description for arm in _some(annotation) for meta in arm.metas if meta.description)
-    return " ".join(dict.fromkeys(told))
+    """What `Meta(description=...)` says of a field; its own description stands for that of its type."""
+    told = ([meta.description for meta in arm.metas if meta.description][-1:] for arm in _some(annotation))
+    return " ".join(dict.fromkeys(text for texts in told for text in texts))
 
 
 def structs_in(annotation: Any) -> Iterator[type[Struct]]:
@@ -98,6 +98,11 @@ def _limits(arm: Arm) -> Iterator[str]:
     origin = get_origin(arm.kind)
     if arm.choices is not None and arm.kind is not bool:
         yield ", ".join(code(str(choice)) for choice in arm.choices)
+        return
+    titles = [meta.title for meta in arm.metas if meta.title]
+    if titles:
+        # A form that has a name needs no pattern to be understood.
+        yield titles[-1]
         return
     if arm.kind in _SPELT:
         yield _SPELT[arm.kind]

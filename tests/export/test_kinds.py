@@ -1,0 +1,27 @@
+"""What the type of a field says in the document."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from zataku.table.export.kinds import description_of, limits_of
+from zataku.table.forms import Instant
+
+Opened = Annotated[Instant, Meta(description="When it opened")]
+Short = Annotated[str, Meta(max_length=3, pattern="^[a-z]+$", description="Something short")]
+
+
+def test_a_form_that_has_a_name_is_told_by_it():
+    assert limits_of(Instant) == "moment as 2026-02-21T10:30:00Z"
+    assert limits_of(list[Instant]) == "each moment as 2026-02-21T10:30:00Z"
+
+
+def test_a_form_without_a_name_is_told_by_its_limits():
+    assert limits_of(Short) == "at most 3 characters; matches `^[a-z]+$`"
+
+
+def test_a_fields_own_description_stands_for_that_of_its_type():
+    assert description_of(Short) == "Something short"
+    assert description_of(Annotated[Short, Meta(description="A nickname")]) == "A nickname"
+    assert description_of(Annotated[Short, Meta(description="A nickname")] | None) == "A nickname"
+    assert description_of(Opened) == "When it opened"
