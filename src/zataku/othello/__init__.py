@@ -1,1 +1,1 @@
-"""Othello by vote: everyone together against the AI, one voted move at a time. Not on the table yet."""
+"""Othello by vote: everyone together against the AI, one voted move at a time."""

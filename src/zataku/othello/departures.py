@@ -1,0 +1,83 @@
+"""Where the table differs from its design document, and why."""
+
+from zataku.table import Departure
+
+DEPARTURES: tuple[Departure, ...] = (
+    Departure(
+        "The turn in the sort keys `MOVE#<turnNumber>` and `COMMENTARY#<turnNumber>` is padded to three digits.",
+        "Sort keys are ordered as text. Unpadded, move 10 would be read before move 2 and no range of turns could be "
+        "asked for. The turn in partition keys stays as it is in the document.",
+        "A game has up to 120 turns; of the first 60 unpadded, 58 are out of their place.",
+    ),
+    Departure(
+        "A GAME item also has `votingDeadline` and `closedTurn`.",
+        "A vote and a proposal are checked against the deadline, and against the end of voting, in their own "
+        "transaction. On the candidates alone neither could be changed for all of them at once.",
+        "2 write units of each vote are for this check; the two attributes add at most 47 bytes to a game.",
+    ),
+    Departure(
+        "A GAME item can have `cadence`, `timeZone`, `aiLevel` and `language`.",
+        "Games are played at any pace, in any zone, against ten strengths and in three languages; the document knows "
+        "one game a day.",
+        "At most 134 bytes; a game with all of them stays below 1 KB, so that it costs no more.",
+    ),
+    Departure(
+        "`candidateId` is the UUIDv5 of game, turn and square, in a namespace of its own.",
+        "A square can be proposed once in a turn, and this makes it one put of an item that is not there. With random "
+        "IDs, two users at once could propose the same square.",
+        "No further item: a separate lock on the square would add 2 write units to the 8 of a proposal.",
+    ),
+    Departure(
+        "`position` of a MOVE can be `PASS`, and its `candidateId` is absent for passes and for moves of the AI.",
+        "A side without a move passes, which is a turn; nobody votes for it, nor for what the AI plays.",
+        "Half of the 60 moves of a game are the AI's and have no candidate.",
+    ),
+    Departure(
+        "Candidates can have `descriptionI18n`, commentary `contentI18n`: the text in Japanese, Korean and English.",
+        "What a template wrote is read by people of three languages. `description` and `content` hold the text in the "
+        "language of the game, as in the document.",
+        "Three texts of 40 characters are at most 360 bytes: a candidate of the AI stays below 1 KB, a vote for it at "
+        "7 units.",
+    ),
+    Departure(
+        "`email` and `iconUrl` of a USER can be absent.",
+        "Nobody needs a mail address to sign in, and a new user has no picture yet.",
+        "0 bytes for each that is absent.",
+    ),
+    Departure(
+        "Commentary has at most 500 characters, a user name 1 to 30, a reason at least 1; texts without anything to "
+        "see or with control and direction characters are refused.",
+        "The document limits the reason of a candidate alone, to 200 characters. Without limits an item could reach "
+        "400 KB, and a name could be one that nobody can see.",
+        "The largest item, a commentary in all languages, has 8,254 bytes.",
+    ),
+    Departure(
+        "`expiresAt` can be on every kind of item, and is put there by a job.",
+        "The document deletes the data of a finished game, which lies in one partition for the game and one for each "
+        "turn; time to live deletes items one by one.",
+        "3 write units a vote in transactions of 99: a game of 30 voted turns with 100 votes each takes 31 calls and "
+        "9,062 units, once.",
+    ),
+    Departure(
+        "One user, one game and one vote are read with GetItem, where the document writes Query with both keys.",
+        "Both find the same item; GetItem is the shorter way and can be part of a batch or of a snapshot.",
+        "0.5 read units either way.",
+    ),
+    Departure(
+        "Candidates that a user proposed, moves up to a turn, and all votes of a turn are access patterns too.",
+        "They are asked on the page of a user, for the replay of a past turn, and when counts are held against votes. "
+        "The keys of the document answer them as they are.",
+        "0 further indexes, 0 further attributes.",
+    ),
+    Departure(
+        "GSI1 and GSI2 hold all attributes.",
+        "The document names no projection. Lists show most of what an item holds, and getting the rest item by item "
+        "would cost more than the entries do.",
+        "A page of 50 games costs 3.5 read units from the index; 50 GetItem would cost 25.",
+    ),
+    Departure(
+        "Outside `prod` the table's name ends in the name of the environment.",
+        "Several environments share one account.",
+        "1 table for each environment.",
+    ),
+)

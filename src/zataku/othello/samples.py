@@ -1,0 +1,233 @@
+"""Games to look at: users who vote, games that they have played or are playing, down to the last vote.
+
+Everything comes from the `Random` and the time that are passed in: the same arguments give the same items.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zataku.othello.board import START, Board, board_text
+from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
+from zataku.othello.limits import (
+    Contents,
+    Descriptions,
+    GameId,
+    Side,
+    UserId,
+    Winner,
+    candidate_id,
+    instant,
+    side_of,
+)
+from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, sentence
+from zataku.othello.squares import discs, legal, other, played
+from zataku.othello.turns import elected
+
+DAY = 86_400
+THINKING = 60
+Sample = User | Game | Move | Candidate | Vote | Commentary
+
+
+def users(random: Random, start: int, number: int = 12) -> list[User]:
+    """Users who signed up in the month before, with names in the scripts of all three languages."""
+    found: list[User] = []
+    for at in range(number):
+        name = NAMES[at % len(NAMES)]
+        joined = instant(start - random.randrange(1, 30 * DAY))
+        user_id = UserId(_uuid(random))
+        found.append(
+            User(
+                user_id=user_id,
+                username=name if at < len(NAMES) else f"{name}{at // len(NAMES) + 1}",
+                icon_url=f"/icons/{user_id}.png" if random.random() < 0.5 else None,
+                created_at=joined,
+                updated_at=joined,
+            )
+        )
+    return found
+
+
+def finished_game(random: Random, start: int, voters: Sequence[User], ai_side: Side = "BLACK") -> Iterator[Sample]:
+    """A legal game that was played to its end, the GAME item last."""
+    return _played(random, start, voters, ai_side, 120)
+
+
+def running_game(
+    random: Random, start: int, voters: Sequence[User], ai_side: Side = "BLACK", turns: int = 11
+) -> Iterator[Sample]:
+    """A game after that many turns, or the next where the crowd votes, which it is doing; the GAME item last."""
+    return _played(random, start, voters, ai_side, turns)
+
+
+class _Scene(Struct):
+    """A game as it is being made up: the board, the time, and how many turns there are to be."""
+
+    random: Random
+    voters: Sequence[User]
+    turns: int
+    now: int
+    game: Game
+    board: Board = START
+
+    @property
+    def turn(self) -> int:
+        """The turn that the game has come to."""
+        return self.game.current_turn
+
+    @property
+    def over(self) -> bool:
+        """True when neither side has a move."""
+        return not legal(self.board, "BLACK") and not legal(self.board, "WHITE")
+
+
+def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, turns: int) -> Iterator[Sample]:
+    game = Game(
+        game_id=GameId(_uuid(random)),
+        ai_side=ai_side,
+        board_state=board_text(START),
+        created_at=instant(start),
+        updated_at=instant(start),
+        cadence="DAILY",
+        time_zone="Asia/Tokyo",
+        ai_level=random.randint(1, 10),
+        language="ja",
+    )
+    scene = _Scene(random, voters, turns, start, game)
+    while not scene.over:
+        side = side_of(scene.turn)
+        squares = legal(scene.board, side)
+        voting = bool(squares) and side != ai_side
+        if voting and scene.turn >= turns:
+            break
+        yield from _voted_turn(scene, squares) if voting else _plain_turn(scene, squares)
+    yield from _ending(scene)
+
+
+def _plain_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
+    """The AI plays, or a side passes, and a minute is gone."""
+    scene.now += THINKING
+    side = side_of(scene.turn)
+    position = scene.random.choice(squares) if squares else "PASS"
+    yield Move(
+        game_id=scene.game.game_id,
+        turn_number=scene.turn,
+        side=side,
+        position=position,
+        played_by="AI" if side == scene.game.ai_side else "COLLECTIVE",
+        created_at=instant(scene.now),
+    )
+    yield from _go_on(scene, position)
+
+
+def _voted_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
+    """The crowd votes until midnight in Tokyo and plays what it elected."""
+    deadline = _next_midnight(scene.now)
+    candidates, votes = _ballot(scene, squares, deadline)
+    best = elected(candidates)
+    scene.now = deadline
+    yield from (replace(it, status="ADOPTED" if it is best else "CLOSED") for it in candidates)
+    yield from votes
+    yield Move(
+        game_id=scene.game.game_id,
+        turn_number=scene.turn,
+        side=side_of(scene.turn),
+        position=best.position,
+        played_by="COLLECTIVE",
+        candidate_id=best.candidate_id,
+        created_at=instant(scene.now),
+    )
+    yield from _go_on(scene, best.position)
+
+
+def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
+    """The board and the turn move on, and something is said about it."""
+    turn, side = scene.turn, side_of(scene.turn)
+    if position != "PASS":
+        scene.board = played(scene.board, side, position)
+    texts = Contents(**sentence(COMMENTS, turn, position, discs(scene.board, "BLACK"), discs(scene.board, "WHITE")))
+    yield Commentary(
+        game_id=scene.game.game_id,
+        turn_number=turn,
+        content=texts.ja,
+        content_i18n=texts,
+        created_at=instant(scene.now + 1),
+    )
+    voted = position != "PASS" and side != scene.game.ai_side
+    scene.game = replace(
+        scene.game,
+        current_turn=turn + 1,
+        board_state=board_text(scene.board),
+        updated_at=instant(scene.now),
+        closed_turn=turn if voted else scene.game.closed_turn,
+    )
+
+
+def _ending(scene: _Scene) -> Iterator[Sample]:
+    """The game is over, or the crowd is voting."""
+    if scene.over:
+        yield replace(scene.game, status="FINISHED", winner=_winner(scene))
+        return
+    deadline = _next_midnight(scene.now)
+    candidates, votes = _ballot(scene, legal(scene.board, side_of(scene.turn)), deadline)
+    yield from candidates
+    yield from votes
+    yield replace(scene.game, voting_deadline=instant(deadline))
+
+
+def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
+    """Up to three candidates of the engine, perhaps one of a user, and the votes for them."""
+    random, game_id, turn = scene.random, scene.game.game_id, scene.turn
+    chosen = random.sample(squares, min(len(squares), 4))
+    candidates: list[Candidate] = []
+    for at, position in enumerate(chosen):
+        by_user = at == 3 and bool(scene.voters)
+        texts = None if by_user else Descriptions(**sentence(REASONS, turn + at, position))
+        candidates.append(
+            Candidate(
+                candidate_id=candidate_id(game_id, turn, position),
+                game_id=game_id,
+                turn_number=turn,
+                position=position,
+                description=random.choice(USER_REASONS) if texts is None else texts.ja,
+                description_i18n=texts,
+                created_by=f"USER#{random.choice(scene.voters).user_id}" if by_user else "AI",
+                created_at=instant(scene.now + (THINKING * 10 if by_user else THINKING)),
+                voting_deadline=instant(deadline),
+            )
+        )
+    votes: list[Vote] = []
+    for voter in scene.voters:
+        if random.random() < 0.7:
+            at = random.randrange(len(candidates))
+            when = instant(random.randrange(scene.now + THINKING * 10, deadline))
+            candidates[at] = replace(candidates[at], vote_count=candidates[at].vote_count + 1)
+            votes.append(
+                Vote(
+                    game_id=game_id,
+                    turn_number=turn,
+                    user_id=voter.user_id,
+                    candidate_id=candidates[at].candidate_id,
+                    created_at=when,
+                    updated_at=when,
+                )
+            )
+    return candidates, votes
+
+
+def _winner(scene: _Scene) -> Winner:
+    ai, crowd = discs(scene.board, scene.game.ai_side), discs(scene.board, other(scene.game.ai_side))
+    return "DRAW" if ai == crowd else "AI" if ai > crowd else "COLLECTIVE"
+
+
+def _next_midnight(now: int) -> int:
+    """The next midnight in Tokyo, nine hours ahead of UTC, that leaves an hour to vote."""
+    offset = 9 * 3600
+    return (now + 3600 + offset) // DAY * DAY + DAY - offset
+
+
+def _uuid(random: Random) -> str:
+    return str(UUID(int=random.getrandbits(128), version=4))

@@ -1,0 +1,179 @@
+"""The case that each budget speaks of: what lies there before, and the call that is paid for."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from tests.othello.playing import (
+    AFTER_D3,
+    C3,
+    DEADLINE,
+    GAME,
+    NOW,
+    SOON,
+    TOMORROW,
+    TURN,
+    candidate,
+    closed_game,
+    new_game,
+    person,
+    user_named,
+    vote,
+    voted_game,
+)
+from tests.spending import Case
+from zataku.othello import design
+from zataku.othello.board import START, board_text
+from zataku.othello.design import Commentary, Move
+from zataku.othello.limits import Contents, Descriptions, GameId, candidate_id
+from zataku.othello.writes import (
+    Proposal,
+    add_commentary,
+    advance,
+    cast_vote,
+    change_profile,
+    change_vote,
+    close_turn,
+    finish,
+    open_candidates,
+    open_game,
+    play_turn,
+    propose,
+    register_user,
+    reopen_turn,
+    stamp_expiry,
+    stamp_game,
+)
+from zataku.table import Entity, Key, Plan, Query, Store
+
+REASON = "次の手で角を取れるようになるので、ここは我慢して中央を固めておきたいところです。" * 5
+LONG = REASON[:200]
+SHORT = REASON[:40]
+COMMENT = (REASON * 3)[:500]
+HANA = user_named("はな")
+THREE = Descriptions(
+    ja=SHORT,
+    ko="다음 수에 귀를 노릴 수 있도록 여기서는 중앙을 다져 둡니다. 참을 때"[:40],
+    en="Keep to the centre now, corners later. "[:40],
+)
+SAID = Contents(ja="形勢は互角。" * 6, ko="형세는 팽팽하다. " * 4, en="An even game so far. " * 2)
+ASKED = tuple(candidate(it, description=SHORT, description_i18n=THREE) for it in ("C3", "E3", "C5"))
+OWN = tuple(
+    candidate(square, description=LONG, created_by=f"USER#{person(at)}")
+    for at, square in enumerate(("C2", "D2", "E2", "F2", "G2"))
+)
+MOVES = [
+    Move(
+        game_id=GAME,
+        turn_number=turn,
+        side="WHITE" if turn % 2 else "BLACK",
+        position="D3",
+        played_by="COLLECTIVE" if turn % 2 else "AI",
+        candidate_id=C3.candidate_id if turn % 2 else None,
+        created_at=NOW,
+    )
+    for turn in range(60)
+]
+
+
+def having(*items: Entity, then: Callable[[Store], Awaitable[Any]]) -> Case:
+    """Items that lie there already, and the call."""
+
+    async def prepare(store: Store) -> Callable[[], Awaitable[Any]]:
+        await store.write_many(put=items)
+        return lambda: then(store)
+
+    return prepare
+
+
+def writing(plan: Plan[Any], *items: Entity) -> Case:
+    """A write onto what lies there."""
+    return having(*items, then=lambda store: store.write(plan))
+
+
+def getting(key: Key[Any], *items: Entity) -> Case:
+    """A read of one item."""
+    return having(*items, then=lambda store: store.get(key))
+
+
+def paging(query: Query[Any], items: Sequence[Entity], limit: int = 50) -> Case:
+    """A read of one page, which is full of what it looks for."""
+
+    async def read(store: Store) -> None:
+        assert len((await store.page(query, limit=limit)).items) == min(limit, len(items))
+
+    return having(*items, then=read)
+
+
+def _games(number: int) -> list[Entity]:
+    full = {"cadence": "DAILY", "time_zone": "Asia/Tokyo", "ai_level": 5, "language": "ja"}
+    return [replace(voted_game, game_id=GameId(str(UUID(int=at, version=4))), **full) for at in range(number)]
+
+
+CASES: dict[str, Case] = {
+    "user": getting(design.user(HANA.user_id), HANA),
+    "games_with": paging(design.games_with("ACTIVE"), _games(50)),
+    "game": getting(design.game(GAME), voted_game),
+    "moves_of": paging(design.moves_of(GAME), MOVES, limit=60),
+    "candidates_of": paging(design.candidates_of(GAME, TURN), [*ASKED, *OWN]),
+    "vote_of": getting(design.vote_of(GAME, TURN, person(0)), vote(0, C3.candidate_id)),
+    "votes_by": paging(design.votes_by(person(0)), [vote(0, C3.candidate_id, turn) for turn in range(50)]),
+    "commentary_of": paging(
+        design.commentary_of(GAME),
+        [
+            Commentary(game_id=GAME, turn_number=turn, content=SAID.ja, content_i18n=SAID, created_at=NOW)
+            for turn in range(60)
+        ],
+        limit=60,
+    ),
+    "candidates_by": paging(
+        design.candidates_by(person(0)),
+        [candidate("C3", turn_number=turn, created_by=f"USER#{person(0)}", description=SHORT) for turn in range(50)],
+    ),
+    "moves_until": paging(design.moves_until(GAME, 30), MOVES, limit=31),
+    "votes_in": paging(design.votes_in(GAME, TURN), [vote(at, C3.candidate_id) for at in range(50)]),
+    "register_user": writing(register_user(HANA)),
+    "change_profile": writing(change_profile(HANA, "花", "/icons/hana.png", None, SOON), HANA),
+    "open_game": writing(open_game(replace(new_game, cadence="PT30M", ai_level=3, language="ko"))),
+    "open_candidates": writing(
+        open_candidates(voted_game, [Proposal(it.position, SHORT, THREE) for it in ASKED], NOW), voted_game
+    ),
+    "propose": writing(propose(voted_game, Proposal("C3", LONG), person(0), NOW), voted_game),
+    "cast_vote": writing(cast_vote(GAME, TURN, person(9), OWN[0].candidate_id, NOW), voted_game, *OWN),
+    "change_vote": writing(
+        change_vote(vote(9, OWN[0].candidate_id), OWN[1].candidate_id, SOON),
+        voted_game,
+        vote(9, OWN[0].candidate_id),
+        replace(OWN[0], vote_count=1),
+        OWN[1],
+    ),
+    "close_turn": writing(close_turn(GAME, TURN, DEADLINE), voted_game),
+    "reopen_turn": writing(reopen_turn(GAME, TURN, TOMORROW, DEADLINE), closed_game),
+    "advance": writing(advance(closed_game, [*ASKED, *OWN], board_text(START), DEADLINE), closed_game, *ASKED, *OWN),
+    "play_turn": writing(play_turn(new_game, "D3", AFTER_D3, NOW, DEADLINE), new_game),
+    "finish": writing(finish(GAME, TURN, "AI", NOW), replace(closed_game, voting_deadline=None)),
+    "add_commentary": writing(add_commentary(GAME, TURN, COMMENT, NOW, Contents(ja=COMMENT, ko=COMMENT, en=COMMENT))),
+    "stamp_expiry": writing(
+        stamp_expiry(GAME, [vote(at, C3.candidate_id) for at in range(99)], 4_200_000_000),
+        replace(closed_game, status="FINISHED"),
+        *[vote(at, C3.candidate_id) for at in range(99)],
+    ),
+    "stamp_game": writing(stamp_game(GAME, 4_200_000_000), replace(closed_game, status="FINISHED")),
+}
+
+AI_VOTE = writing(cast_vote(GAME, TURN, person(9), ASKED[0].candidate_id, NOW), voted_game, *ASKED)
+AI_CHANGE = writing(
+    change_vote(vote(9, ASKED[0].candidate_id), ASKED[1].candidate_id, SOON),
+    voted_game,
+    vote(9, ASKED[0].candidate_id),
+    replace(ASKED[0], vote_count=1),
+    ASKED[1],
+)
+MOST = [
+    candidate(f"{column}{row}", candidate_id=candidate_id(GAME, TURN, f"{column}{row}"))
+    for row in range(1, 9)
+    for column in "ABCDEFGH"
+    if f"{column}{row}" not in ("D4", "E4", "D5", "E5")
+]

@@ -1,0 +1,78 @@
+"""A game in the middle of a vote, and the moments around it."""
+
+from collections import Counter
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from tests.opened import START
+from zataku.othello.board import START as OPENING
+from zataku.othello.board import board_text
+from zataku.othello.design import Candidate, Game, User, Vote, candidates_of, votes_in
+from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, instant
+from zataku.othello.squares import played
+from zataku.table import Query, Store
+
+NOW = instant(START)
+SOON = instant(START + 60)
+DEADLINE = instant(START + 3600)
+AFTER = instant(START + 3601)
+TOMORROW = instant(START + 86_400)
+GAME = GameId("456e7890-e89b-12d3-a456-426614174001")
+TURN = 1
+AFTER_D3 = board_text(played(OPENING, "BLACK", "D3"))
+
+new_game = Game(game_id=GAME, ai_side="BLACK", board_state=board_text(OPENING), created_at=NOW, updated_at=NOW)
+voted_game = replace(new_game, current_turn=TURN, board_state=AFTER_D3, voting_deadline=DEADLINE)
+closed_game = replace(voted_game, closed_turn=TURN)
+
+
+def person(number: int) -> UserId:
+    """One of many users."""
+    return UserId(str(UUID(int=number + 1, version=4)))
+
+
+def user_named(name: str, number: int = 0) -> User:
+    """A user of that name."""
+    return User(user_id=person(number), username=name, created_at=NOW, updated_at=NOW)
+
+
+def candidate(position: str, **changes: object) -> Candidate:
+    """A candidate of the AI in the turn that is voted on."""
+    made = Candidate(
+        candidate_id=candidate_id(GAME, TURN, position),
+        game_id=GAME,
+        turn_number=TURN,
+        position=position,
+        description="角に近づかない堅実な手。",
+        created_by="AI",
+        created_at=NOW,
+        voting_deadline=DEADLINE,
+    )
+    return replace(made, **changes)
+
+
+def vote(number: int, choice: CandidateId, turn: int = TURN) -> Vote:
+    """The vote of one of many users."""
+    return Vote(
+        game_id=GAME, turn_number=turn, user_id=person(number), candidate_id=choice, created_at=NOW, updated_at=NOW
+    )
+
+
+C3, E3, C5 = candidate("C3"), candidate("E3"), candidate("C5")
+
+
+def strongly(query: Query[Candidate]) -> Query[Candidate]:
+    """The same question, asked with strong consistency."""
+    return Query(query.name, query.span, query.returns, True)
+
+
+async def counts(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
+    """What the candidates of the turn say, without those that nobody voted for."""
+    query = strongly(candidates_of(GAME, turn))
+    return {it.candidate_id: it.vote_count async for it in store.each(query) if it.vote_count}
+
+
+async def tally(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
+    """What the votes of the turn say."""
+    return dict(Counter([it.candidate_id async for it in store.each(votes_in(GAME, turn))]))

@@ -1,0 +1,132 @@
+"""Games that are made up are games all the same."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from zataku.othello.board import START, Board, board_text
+from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
+from zataku.othello.limits import Side, candidate_id, side_of
+from zataku.othello.samples import finished_game, running_game, users
+from zataku.othello.squares import discs, legal, other, played
+from zataku.othello.turns import elected
+from zataku.table.entity import binding_of
+
+BEGIN = 1_767_225_600
+# The game of this seed has passes in it.
+SEED = 3
+
+
+def cast() -> list[User]:
+    """Those who vote."""
+    return users(Random(1), BEGIN)
+
+
+def sorted_out(items: list[object], kind: type) -> list:
+    """The items of one kind."""
+    return [it for it in items if isinstance(it, kind)]
+
+
+@pytest.fixture(scope="module", params=["BLACK", "WHITE"])
+def finished(request: pytest.FixtureRequest) -> list[object]:
+    """All items of a game that is over."""
+    return list(finished_game(Random(SEED), BEGIN, cast(), request.param))
+
+
+def replayed(moves: list[Move]) -> Board:
+    """The board after the moves, each of which must be legal, and a pass only where there is no other."""
+    board = START
+    for turn, move in enumerate(moves):
+        assert (move.turn_number, move.side) == (turn, side_of(turn))
+        if move.position == "PASS":
+            assert not legal(board, move.side)
+            assert legal(board, other(move.side))
+        else:
+            board = played(board, move.side, move.position)
+    return board
+
+
+def test_a_finished_game_is_legal_to_its_end(finished: list[object]):
+    game: Game = sorted_out(finished, Game)[0]
+    moves = sorted_out(finished, Move)
+    board = replayed(moves)
+    assert not legal(board, "BLACK")
+    assert not legal(board, "WHITE")
+    assert game.board_state == board_text(board)
+    assert game.current_turn == len(moves)
+    lead = discs(board, game.ai_side) - discs(board, other(game.ai_side))
+    assert game.winner == ("AI" if lead > 0 else "COLLECTIVE" if lead < 0 else "DRAW")
+    assert (game.status, game.voting_deadline) == ("FINISHED", None)
+
+
+def test_a_finished_game_has_passes_in_it():
+    moves = sorted_out(list(finished_game(Random(SEED), BEGIN, cast())), Move)
+    assert "PASS" in {move.position for move in moves}
+
+
+def test_what_the_crowd_played_was_elected_and_counts_equal_votes(finished: list[object]):
+    game: Game = sorted_out(finished, Game)[0]
+    candidates, votes = sorted_out(finished, Candidate), sorted_out(finished, Vote)
+    tally = Counter(vote.candidate_id for vote in votes)
+    assert len({(vote.turn_number, vote.user_id) for vote in votes}) == len(votes)
+    assert {it.candidate_id: it.vote_count for it in candidates if it.vote_count} == dict(tally)
+    for move in sorted_out(finished, Move):
+        mine = [it for it in candidates if it.turn_number == move.turn_number]
+        if move.side == game.ai_side or move.position == "PASS":
+            assert not mine
+            assert move.candidate_id is None
+        else:
+            best = elected(mine)
+            assert (move.position, move.candidate_id) == (best.position, best.candidate_id)
+            assert {it.candidate_id: it.status for it in mine} == {
+                it.candidate_id: "ADOPTED" if it is best else "CLOSED" for it in mine
+            }
+
+
+def test_candidates_are_made_and_voted_for_in_their_time(finished: list[object]):
+    candidates = {it.candidate_id: it for it in sorted_out(finished, Candidate)}
+    for it in candidates.values():
+        assert it.candidate_id == candidate_id(it.game_id, it.turn_number, it.position)
+        assert it.created_at < it.voting_deadline
+        assert it.voting_deadline.endswith("T15:00:00Z")
+    for vote in sorted_out(finished, Vote):
+        chosen = candidates[vote.candidate_id]
+        assert chosen.created_at <= vote.created_at < chosen.voting_deadline
+
+
+def test_every_turn_is_commented_on(finished: list[object]):
+    turns = [it.turn_number for it in sorted_out(finished, Commentary)]
+    assert turns == [it.turn_number for it in sorted_out(finished, Move)]
+
+
+@pytest.mark.parametrize("ai_side", ["BLACK", "WHITE"])
+@pytest.mark.parametrize("turns", [0, 1, 11, 12])
+def test_a_running_game_is_being_voted_on(ai_side: Side, turns: int):
+    items = list(running_game(Random(SEED), BEGIN, cast(), ai_side, turns))
+    game: Game = sorted_out(items, Game)[0]
+    assert game.status == "ACTIVE"
+    assert turns <= game.current_turn <= turns + 1
+    assert side_of(game.current_turn) != ai_side
+    assert game.board_state == board_text(replayed(sorted_out(items, Move)))
+    open_now = [it for it in sorted_out(items, Candidate) if it.status == "VOTING"]
+    assert open_now
+    assert {it.turn_number for it in open_now} == {game.current_turn}
+    assert {it.voting_deadline for it in open_now} == {game.voting_deadline}
+    assert game.closed_turn != game.current_turn
+
+
+def test_the_same_seed_gives_the_same_items():
+    assert users(Random(5), BEGIN) == users(Random(5), BEGIN)
+    assert list(finished_game(Random(5), BEGIN, cast())) == list(finished_game(Random(5), BEGIN, cast()))
+    assert list(finished_game(Random(5), BEGIN, cast())) != list(finished_game(Random(6), BEGIN, cast()))
+
+
+def test_everything_that_is_made_up_can_be_stored(finished: list[object]):
+    for item in (*users(Random(2), BEGIN, 40), *finished):
+        binding_of(type(item)).encode(item)
+
+
+def test_names_are_told_apart():
+    names = [user.username for user in users(Random(2), BEGIN, 40)]
+    assert len(set(names)) == 40
