@@ -1,0 +1,273 @@
+"""Writes about who is who: signing up, in and out, names, passwords, keys, and leaving."""
+
+from msgspec.structs import replace
+
+from zataku.platform.design import Account, ApiKey, Job, NameClaim, Session, platform
+from zataku.platform.errors import AccountDeleted, NotAGuest, NotAUser, NotDeleted
+from zataku.platform.limits import (
+    GUEST_LASTS,
+    KEY_MOVES,
+    SEEN_MOVES,
+    SESSION_LASTS,
+    SESSION_MOVES,
+    AccountId,
+    AccountName,
+    AccountUuid,
+    Language,
+    PasswordHash,
+    Scope,
+    Sha256,
+    UserAgent,
+    expiry,
+)
+from zataku.platform.names import folded
+from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, save, update
+from zataku.table.forms import Millis, Seconds
+
+_HASH = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
+# For the printed document: which fields an account has depends on its role, so that none can be made up from its types.
+_GUEST = Account(
+    account_id=AccountId("456e7890-e89b-42d3-a456-426614174001"),
+    role="guest",
+    language="ja",
+    created_at=1,
+    last_seen_at=1,
+    expires_at=2,
+)
+_USER = replace(_GUEST, role="user", name="hana", password=_HASH, password_changed_at=1, expires_at=None)
+_DELETED = replace(_USER, deleted_at=1)
+
+role = path(Account, lambda it: it.role)
+generation = path(Account, lambda it: it.generation)
+language = path(Account, lambda it: it.language)
+last_seen = path(Account, lambda it: it.last_seen_at)
+deleted = path(Account, lambda it: it.deleted_at)
+account_expires = path(Account, lambda it: it.expires_at)
+claimed_by = path(NameClaim, lambda it: it.account_id)
+session_used = path(Session, lambda it: it.last_used_at)
+session_expires = path(Session, lambda it: it.expires_at)
+key_used = path(ApiKey, lambda it: it.last_used_at)
+
+
+@platform.write(budget=Budget(writes=1))
+def keep_guest(account_id: AccountUuid, language: Language, now: Millis) -> Plan[Account]:
+    """A guest does something that is kept, and so gets an account. Refused when there is one."""
+    guest = Account(
+        account_id=account_id,
+        role="guest",
+        language=language,
+        created_at=now,
+        last_seen_at=now,
+        expires_at=expiry(now, GUEST_LASTS),
+    )
+    return Plan(put(guest, if_absent=True))
+
+
+@platform.write(budget=Budget(writes=4), example={"name": "hana", "password": _HASH})
+def sign_up(
+    account_id: AccountUuid, name: AccountName, password: PasswordHash, language: Language, now: Millis
+) -> Plan[Account]:
+    """Somebody becomes a user under a name that nobody has. A guest of whom nothing was kept brings the cookie's id."""
+    user = Account(
+        account_id=account_id,
+        name=name,
+        password=password,
+        password_changed_at=now,
+        language=language,
+        created_at=now,
+        last_seen_at=now,
+    )
+    return Plan(put(user, if_absent=True), _claim(user, name, now))
+
+
+@platform.write(budget=Budget(writes=4), example={"guest": _GUEST, "name": "hana", "password": _HASH})
+def become_user(guest: Account, name: AccountName, password: PasswordHash, now: Millis) -> Plan[Account]:
+    """A guest signs up and keeps the id, with all that hangs on it. The guest's cookie is void from then on."""
+    if guest.role != "guest":
+        raise NotAGuest("This account has signed up before. Sign in instead.")
+    _refuse_deleted(guest)
+    user = replace(
+        guest,
+        role="user",
+        name=name,
+        password=password,
+        password_changed_at=now,
+        generation=guest.generation + 1,
+        last_seen_at=now,
+        expires_at=None,
+    )
+    return Plan(save(user, was=guest), _claim(user, name, now))
+
+
+@platform.write(
+    budget=Budget(writes=6, of="a new name; 1 for another spelling of the same"),
+    example={"user": _USER, "name": "nana"},
+)
+def rename(user: Account, name: AccountName, now: Millis) -> Plan[Account]:
+    """A user takes another name; the old one is free at once. Another spelling of the same name stays claimed."""
+    _refuse_deleted(user)
+    old = _name_of(user)
+    renamed = save(replace(user, name=name), was=user)
+    if folded(name) == folded(old):
+        return Plan(renamed)
+    return Plan(renamed, _claim(user, name, now), _release(user, old))
+
+
+@platform.write(budget=Budget(writes=1), example={"user": _USER, "password": _HASH})
+def change_password(user: Account, password: PasswordHash, now: Millis, sign_out: bool = True) -> Plan[Account]:
+    """A user sets another password, which ends all sessions unless told otherwise.
+
+    Without signing out, somebody who signs in with the old password in the same moment stays signed in.
+    """
+    _refuse_deleted(user)
+    _name_of(user)
+    newer = user.generation + 1 if sign_out else user.generation
+    return Plan(save(replace(user, password=password, password_changed_at=now, generation=newer), was=user))
+
+
+@platform.write(budget=Budget(writes=1))
+def choose_language(account_id: AccountUuid, chosen: Language) -> Plan[Account]:
+    """Somebody prefers another language."""
+    return Plan(update(Account.key(account_id=account_id), language.set(chosen), when=deleted.missing()))
+
+
+@platform.write(budget=Budget(writes=1))
+def grant_role(account_id: AccountUuid, admin: bool) -> Plan[Account]:
+    """A user becomes an admin, or is one no more. A guest never does."""
+    signed_up = role.is_in("user", "admin") & deleted.missing()
+    return Plan(update(Account.key(account_id=account_id), role.set("admin" if admin else "user"), when=signed_up))
+
+
+@platform.write(budget=Budget(writes=1), example={"account": _GUEST})
+def note_visit(account: Account, now: Millis) -> Plan[Account]:
+    """Somebody is here: noted once a day at most, and a guest stays 90 days more. Refused when it was noted lately."""
+    edits = [last_seen.set(now)]
+    unchanged = last_seen.at_most(now - SEEN_MOVES) & deleted.missing()
+    if account.role == "guest":
+        edits.append(account_expires.set(expiry(now, GUEST_LASTS)))
+        # Who has signed up meanwhile must not expire.
+        unchanged = unchanged & role.equals("guest")
+    return Plan(update(Account.key(account_id=account.account_id), *edits, when=unchanged))
+
+
+@platform.write(budget=Budget(writes=1), example={"user": _USER})
+def sign_in(user: Account, token_hash: Sha256, user_agent: UserAgent, now: Millis) -> Plan[Session]:
+    """A user signs in with a password that was checked against this very state of the account.
+
+    One put and nothing else: the session belongs to the generation that was read. Whoever signs out everywhere, changes
+    the password or deletes the account in the same moment makes it void.
+    """
+    _refuse_deleted(user)
+    _name_of(user)
+    session = Session(
+        account_id=user.account_id,
+        token_hash=token_hash,
+        generation=user.generation,
+        user_agent=user_agent,
+        created_at=now,
+        last_used_at=now,
+        expires_at=expiry(now, SESSION_LASTS),
+    )
+    return Plan(put(session, if_absent=True))
+
+
+@platform.write(budget=Budget(writes=1))
+def use_session(account_id: AccountUuid, token_hash: Sha256, now: Millis) -> Plan[Session]:
+    """A session is used: it lasts 30 days more. Noted every ten minutes at most, and refused in between."""
+    key = Session.key(account_id=account_id, token_hash=token_hash)
+    edits = session_used.set(now), session_expires.set(expiry(now, SESSION_LASTS))
+    return Plan(update(key, *edits, when=session_used.at_most(now - SESSION_MOVES)))
+
+
+@platform.write(budget=Budget(writes=1))
+def sign_out(account_id: AccountUuid, token_hash: Sha256) -> Plan[Session]:
+    """One session ends. Ending it twice is no error."""
+    return Plan(delete(Session.key(account_id=account_id, token_hash=token_hash)))
+
+
+@platform.write(budget=Budget(writes=1, of="any number of sessions"))
+def sign_out_everywhere(account_id: AccountUuid) -> Plan[Account]:
+    """All sessions made so far end at once, each of which belongs to an earlier generation from now on."""
+    return Plan(update(Account.key(account_id=account_id), generation.add(1)))
+
+
+@platform.write(budget=Budget(writes=4))
+def add_key(
+    account_id: AccountUuid,
+    key_hash: Sha256,
+    label: str,
+    scopes: frozenset[Scope],
+    now: Millis,
+    expires_at: Seconds | None = None,
+) -> Plan[ApiKey]:
+    """A user makes an API key. Guests and deleted accounts have none."""
+    made = ApiKey(
+        account_id=account_id, key_hash=key_hash, label=label, scopes=scopes, created_at=now, expires_at=expires_at
+    )
+    signed_up = role.is_in("user", "admin") & deleted.missing()
+    return Plan(put(made, if_absent=True), check(Account.key(account_id=account_id), signed_up))
+
+
+@platform.write(budget=Budget(writes=1))
+def use_key(account_id: AccountUuid, key_hash: Sha256, now: Millis) -> Plan[ApiKey]:
+    """An API key is used: noted once a day at most. Refused when it was noted lately."""
+    long_ago: Condition[ApiKey] = key_used.missing() | key_used.at_most(now - KEY_MOVES)
+    return Plan(update(ApiKey.key(account_id=account_id, key_hash=key_hash), key_used.set(now), when=long_ago))
+
+
+@platform.write(budget=Budget(writes=1))
+def revoke_key(account_id: AccountUuid, key_hash: Sha256) -> Plan[ApiKey]:
+    """An API key is good for nothing from now on. Revoking it twice is no error."""
+    return Plan(delete(ApiKey.key(account_id=account_id, key_hash=key_hash)))
+
+
+@platform.write(budget=Budget(writes=5))
+def mark_deleted(account_id: AccountUuid, now: Millis) -> Plan[Account]:
+    """An account is to go: nobody is signed in with it any more, and the job that removes it is due at once.
+
+    The name stays claimed until the job is done, so that nobody else appears under it beside what is still there.
+    """
+    removal = Job(system="platform", kind="remove_account", subject=account_id, scheduled_for=now, due_at=now)
+    marked = update(Account.key(account_id=account_id), deleted.set(now), generation.add(1), when=deleted.missing())
+    return Plan(marked, put(removal, if_absent=True))
+
+
+@platform.write(budget=Budget(writes=4, of="a user; 1 for a guest"), example={"account": _DELETED})
+def remove_account(account: Account, now: Millis) -> Plan[Account]:
+    """The last step of a removal: name and password go, and the name is free.
+
+    The job removes before this, in batches and as often as it takes, what the account owned in every system, and its
+    sessions and keys here: they may be more than the 100 items of a transaction.
+    """
+    if account.deleted_at is None:
+        raise NotDeleted("Mark the account as deleted first.")
+    bare = replace(
+        account,
+        role="guest",
+        name=None,
+        password=None,
+        password_changed_at=None,
+        expires_at=expiry(now, GUEST_LASTS),
+    )
+    gone = save(bare, was=account)
+    return Plan(gone) if account.name is None else Plan(gone, _release(account, account.name))
+
+
+def _claim(account: Account, name: str, now: Millis) -> Step[NameClaim]:
+    claim = NameClaim(folded_name=folded(name), account_id=account.account_id, claimed_at=now)
+    return put(claim, if_absent=True)
+
+
+def _release(account: Account, name: str) -> Step[NameClaim]:
+    return delete(NameClaim.key(folded_name=folded(name)), when=claimed_by.equals(account.account_id))
+
+
+def _refuse_deleted(account: Account) -> None:
+    if account.deleted_at is not None:
+        raise AccountDeleted("The account is being deleted. Sign up anew.")
+
+
+def _name_of(user: Account) -> str:
+    if user.name is None:
+        raise NotAUser("A guest has no name and no password. Sign up first.")
+    return user.name

@@ -1,0 +1,87 @@
+"""Writes about leases, and about the checkpoints that their epochs guard."""
+
+from zataku.platform.design import Checkpoint, Lease, platform
+from zataku.platform.errors import LeaseHeld
+from zataku.platform.limits import (
+    LEASE_REMEMBERED,
+    SECOND,
+    Consumer,
+    Epoch,
+    LeaseName,
+    Owner,
+    OwnerId,
+    Position,
+    StreamShard,
+    TableName,
+    expiry,
+)
+from zataku.table import Budget, Condition, Plan, path, put, update
+from zataku.table.forms import Millis
+
+_HELD = Lease(name="room/drawing/7F3K9Q", owner=OwnerId("web-1"), until=1, epoch=1, expires_at=1)
+
+lease_owner = path(Lease, lambda it: it.owner)
+lease_until = path(Lease, lambda it: it.until)
+lease_epoch = path(Lease, lambda it: it.epoch)
+lease_expires = path(Lease, lambda it: it.expires_at)
+checkpoint_epoch = path(Checkpoint, lambda it: it.epoch)
+
+
+@platform.write(budget=Budget(writes=1), example={"found": _HELD, "owner": OwnerId("web-2"), "now": 2, "until": 3})
+def take_lease(found: Lease | None, name: LeaseName, owner: Owner, now: Millis, until: Millis) -> Plan[Lease]:
+    """A process takes a lease that nobody has, that has lapsed, or that is its own. Of many processes one gets it.
+
+    `found` is the lease as it was read. The epoch goes up by one when it changes hands, also when the owner before had
+    let it go; whoever takes its own lease again keeps its epoch.
+    """
+    if until <= now:
+        raise ValueError("A lease ends after it begins.")
+    expires_at = expiry(until, LEASE_REMEMBERED)
+    if found is None:
+        first = Lease(name=name, owner=owner, until=until, epoch=now // SECOND, expires_at=expires_at)
+        return Plan(put(first, if_absent=True))
+    if found.owner == owner:
+        return renew_lease(found, until)
+    if found.until > now:
+        raise LeaseHeld("Somebody else holds the lease. Come back when it has lapsed.")
+    edits = (
+        lease_owner.set(owner),
+        lease_until.set(until),
+        lease_epoch.set(found.epoch + 1),
+        lease_expires.set(expires_at),
+    )
+    lapsed = lease_epoch.equals(found.epoch) & lease_until.at_most(now)
+    return Plan(update(Lease.key(name=found.name), *edits, when=lapsed))
+
+
+@platform.write(budget=Budget(writes=1), example={"held": _HELD})
+def renew_lease(held: Lease, until: Millis) -> Plan[Lease]:
+    """The owner keeps a lease for longer. Refused when it has changed hands, however short the time."""
+    edits = lease_until.set(until), lease_expires.set(expiry(until, LEASE_REMEMBERED))
+    return Plan(update(Lease.key(name=held.name), *edits, when=_still(held)))
+
+
+@platform.write(budget=Budget(writes=1), example={"held": _HELD})
+def release_lease(held: Lease, now: Millis) -> Plan[Lease]:
+    """The owner lets a lease go before its time. The item stays for a week, since it knows the epoch."""
+    edits = lease_owner.remove(), lease_until.set(now), lease_expires.set(expiry(now, LEASE_REMEMBERED))
+    return Plan(update(Lease.key(name=held.name), *edits, when=_still(held)))
+
+
+@platform.write(budget=Budget(writes=1))
+def move_checkpoint(
+    consumer: Consumer, table: TableName, shard: StreamShard, position: Position, epoch: Epoch, now: Millis
+) -> Plan[Checkpoint]:
+    """A consumer has dealt with the changes up to a position. Refused when a later owner of the lease has been here.
+
+    Whoever takes the lease over first writes the position that it finds, under its own epoch: from then on the owner
+    before it is refused. A transaction with the lease would cost four units instead of one.
+    """
+    made = Checkpoint(consumer=consumer, table=table, shard=shard, position=position, epoch=epoch, moved_at=now)
+    return Plan(put(made, when=checkpoint_epoch.missing() | checkpoint_epoch.at_most(epoch)))
+
+
+def _still(held: Lease) -> Condition[Lease]:
+    if held.owner is None:
+        raise LeaseHeld("Nobody holds this lease. Take it first.")
+    return lease_owner.equals(held.owner) & lease_epoch.equals(held.epoch)

@@ -1,0 +1,161 @@
+"""What values may be: identifiers, names, hashes, texts and lengths of time, each with its limit."""
+
+from typing import Annotated, Literal, NewType, TypeAlias
+
+from msgspec import Meta
+
+from zataku.table.forms import Millis, Seconds, whole
+
+# Who
+
+AccountId = NewType("AccountId", str)
+AccountUuid: TypeAlias = Annotated[
+    AccountId,
+    Meta(
+        pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), description="Id of the account"
+    ),
+]
+"""The id of an account, made when a guest first comes and kept for good."""
+
+AccountName: TypeAlias = Annotated[str, Meta(min_length=2, max_length=20, description="Name as its owner spells it")]
+"""A name of 2 to 20 characters. Which characters it may have is said in `names`."""
+
+FoldedName: TypeAlias = Annotated[
+    str,
+    Meta(
+        min_length=2,
+        max_length=60,
+        description="The name as `names.folded` makes it: width and case make no difference",
+    ),
+]
+"""A name as it is claimed. Folding makes at most three characters of one."""
+
+Role: TypeAlias = Literal["guest", "user", "admin"]
+"""A guest has no name and no password; an admin may do everything."""
+
+Language: TypeAlias = Literal["ja", "ko", "en"]
+"""The language that somebody chose."""
+
+PasswordHash: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=whole(
+            r"\$argon2id\$v=19\$m=[0-9]{1,7},t=[0-9]{1,2},p=[0-9]{1,2}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{16,86}"
+        ),
+        description="Argon2id, in its usual text form",
+    ),
+]
+"""A hashed password with its parameters and salt. Other algorithms are refused."""
+
+Generation: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999, description="Goes up to end all earlier sessions")]
+"""Sessions belong to the generation they were made in."""
+
+# How they come in
+
+Sha256: TypeAlias = Annotated[str, Meta(pattern=whole("[0-9a-f]{64}"), description="SHA-256 of the secret, in hex")]
+"""What is kept of a secret that only its owner knows."""
+
+UserAgent: TypeAlias = Annotated[
+    str, Meta(pattern=whole("[ -~]{0,200}"), description="What the browser calls itself, at most 200 characters")
+]
+"""A browser's name for itself, cut short, in printable ASCII."""
+
+Label: TypeAlias = Annotated[str, Meta(min_length=1, max_length=40, description="What its owner calls it")]
+"""What people call an API key: one line of at most 40 characters."""
+
+Scope: TypeAlias = Annotated[
+    str, Meta(pattern=whole("(?:drawing|othello|ranking|live|kifu):(?:read|write)"), description="system:right")
+]
+"""What an API key may do, such as ranking:write."""
+
+Scopes: TypeAlias = Annotated[frozenset[Scope], Meta(max_length=10, description="What the key may do")]
+"""Reading and writing of five systems make ten scopes."""
+
+# What is to be done, and by whom
+
+System: TypeAlias = Literal["drawing", "othello", "ranking", "live", "kifu", "platform"]
+"""Whose job it is."""
+
+JobKind: TypeAlias = Annotated[str, Meta(pattern=whole("[a-z][a-z_]{0,29}"), description="What is to be done")]
+"""What a job does, such as close_turn."""
+
+Subject: TypeAlias = Annotated[str, Meta(pattern=whole("[!-~]{1,120}"), description="What it is to be done to")]
+"""What a job is about: ids and numbers, in printable ASCII without spaces. It may contain `#`."""
+
+Shard: TypeAlias = Annotated[int, Meta(ge=0, le=3, description="One of four partitions of the indexes of jobs")]
+"""Where a job lies in the indexes, by a hash of its id."""
+
+JobState: TypeAlias = Literal["waiting", "running", "dead"]
+"""A running job whose runner died is waiting again as soon as its run has lapsed, whatever its state says."""
+
+Payload: TypeAlias = Annotated[
+    str, Meta(max_length=1000, description="What the runner must know beside the id, as JSON")
+]
+"""A few values for the runner; what is large lies in the items of the system."""
+
+Attempts: TypeAlias = Annotated[
+    int, Meta(ge=0, le=999_999_999, description="How often it was claimed since it last succeeded")
+]
+"""Runs that began, those included of which nothing was heard again."""
+
+ErrorText: TypeAlias = Annotated[str, Meta(max_length=500, description="What went wrong the last time")]
+"""The end of an error message, for whoever looks at dead jobs."""
+
+OwnerId = NewType("OwnerId", str)
+Owner: TypeAlias = Annotated[
+    OwnerId, Meta(pattern=whole("[A-Za-z0-9._:-]{1,60}"), description="The process, with a new name at each start")
+]
+"""A process that runs jobs or holds leases. A restarted process is another one."""
+
+LeaseName: TypeAlias = Annotated[
+    str, Meta(pattern=whole("[A-Za-z0-9._:/-]{1,150}"), description="What it is about, such as room/drawing/7F3K9Q")
+]
+"""What only one process may do at a time."""
+
+Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999_999, description="Goes up each time it changes hands")]
+"""Tells the owners of a lease apart, the earlier from the later."""
+
+Consumer: TypeAlias = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_-]{0,39}"), description="Who reads the stream")]
+"""A reader of a stream by name, such as ranking-totals."""
+
+TableName: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9_.-]{3,255}"), description="Name of the table")]
+"""A table as DynamoDB names it."""
+
+StreamShard: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9-]{1,65}"), description="Part of the stream")]
+"""A shard of a stream as the store names it."""
+
+Position: TypeAlias = Annotated[
+    str, Meta(pattern=whole("[0-9]{1,40}"), description="The last change that is dealt with")
+]
+"""The number of a change in its stream."""
+
+# How long
+
+SECOND = 1000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+"""Lengths of time in milliseconds, as all moments here but `expiresAt`."""
+
+SESSION_LASTS = 30 * DAY
+GUEST_LASTS = 90 * DAY
+"""How long a session or guest outlives its last use."""
+
+SESSION_MOVES = 10 * MINUTE
+SEEN_MOVES = DAY
+KEY_MOVES = DAY
+"""How much later a use must be than the last noted one to be noted: a visit costs no write."""
+
+SHARDS = 4
+MOST_ATTEMPTS = 8
+FIRST_PAUSE = 10 * SECOND
+LONGEST_PAUSE = HOUR
+"""A failed job is tried again after 10 s, 20 s, 40 s and so on, and is dead after the eighth attempt."""
+
+LEASE_REMEMBERED = 7 * DAY
+"""How long a lease that nobody holds is kept."""
+
+
+def expiry(now: Millis, lasts: int) -> Seconds:
+    """The time to live of something that outlives `now` by so long, in the seconds that the table wants."""
+    return (now + lasts) // SECOND

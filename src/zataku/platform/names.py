@@ -1,0 +1,44 @@
+"""Names that people give themselves: which are allowed, and which count as the same.
+
+Letters, digits and marks of any script, and between them single spaces, hyphens, low lines, full stops and middle dots.
+What cannot be seen, or makes its neighbours look different, is refused: nobody shall pass for somebody else.
+"""
+
+import unicodedata
+
+# Letters and marks by their category that show nothing: Hangul fillers, joiners, variation selectors and vowels that
+# Khmer has given up. Two names that differ only in them look alike.
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(
+    chr(code) for codes in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in codes
+)
+_BETWEEN = " -_.・"
+_MARKS_IN_A_ROW = 2
+
+
+def folded(name: str) -> str:
+    """The name as it is claimed: ＨＡＮＡ, Hana and hana are one."""
+    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return unicodedata.normalize("NFKC", once.casefold())
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that others could not read or tell apart, with a ValueError that says why."""
+    if name != unicodedata.normalize("NFKC", name):
+        raise ValueError("A name is written in plain characters (Unicode's NFKC). Normalise it first.")
+    marks = 0
+    for at, letter in enumerate(name):
+        kind = unicodedata.category(letter)
+        marks = marks + 1 if kind[0] == "M" else 0
+        if letter in _BETWEEN:
+            _check_between(name, at)
+        elif letter in _UNSEEN or (kind[0] not in "LM" and kind != "Nd"):
+            raise ValueError(f"A name has letters and digits; U+{ord(letter):04X} is neither.")
+        elif marks > _MARKS_IN_A_ROW or (marks and at == 0):
+            raise ValueError("A mark belongs to a letter, and a letter has at most two.")
+
+
+def _check_between(name: str, at: int) -> None:
+    if at in (0, len(name) - 1):
+        raise ValueError("A name begins and ends with a letter or digit.")
+    if name[at - 1] in _BETWEEN or unicodedata.category(name[at + 1])[0] == "M":
+        raise ValueError("Only one space, hyphen, low line or dot stands between letters.")

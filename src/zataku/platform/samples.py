@@ -1,0 +1,190 @@
+"""A small community, made by code: the same random source and moment give the same items."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from random import Random
+
+from zataku.platform.design import Account, ApiKey, Checkpoint, Job, Lease, NameClaim, Session
+from zataku.platform.limits import (
+    DAY,
+    GUEST_LASTS,
+    HOUR,
+    LEASE_REMEMBERED,
+    MINUTE,
+    MOST_ATTEMPTS,
+    SECOND,
+    SESSION_LASTS,
+    AccountId,
+    Language,
+    OwnerId,
+    expiry,
+)
+from zataku.platform.names import folded
+from zataku.table import Entity
+from zataku.table.forms import Millis
+
+NAMES: dict[Language, tuple[str, ...]] = {
+    "ja": ("はなこ", "たろう", "さくら餅", "将棋好きのケン", "月見うどん", "ミナト・アオイ", "雪だるま", "こたつ猫"),
+    "ko": ("김하늘", "달토끼", "붕어빵", "서울 여우", "한월", "두부조림", "파란 우산", "겨울밤", "초록고래", "민지"),
+    "en": ("Mabel", "otto_the_owl", "Sofia", "quiet.harbour", "Jun-ho", "Rowan Vale", "teapot", "Émile", "Ines"),
+}
+# Nobody knows a password for it: the hash belongs to random bytes that were thrown away.
+PASSWORD = "$argon2id$v=19$m=65536,t=3,p=4$Nq1Yc0wV7mJ2kR5tXb8uZg$3m0Q9vJ7pYd2sL1xTg6hWc4nRk8bFe5aUo0iZqXyHsM"
+BROWSERS = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148",
+    "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0",
+)
+LABELS: dict[Language, str] = {"ja": "ランキング取込み", "ko": "랭킹 가져오기", "en": "ranking importer"}
+
+
+def account_id(random: Random) -> AccountId:
+    """An id as the server makes them."""
+    digits = f"{random.getrandbits(128):032x}"
+    return AccountId(f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}")
+
+
+def secret_hash(random: Random) -> str:
+    """The hash of a secret."""
+    return sha256(random.randbytes(32)).hexdigest()
+
+
+def user(random: Random, now: Millis, name: str, language: Language = "en", admin: bool = False) -> Account:
+    """A user who signed up within the last year."""
+    created = now - random.randrange(DAY, 365 * DAY)
+    return Account(
+        account_id=account_id(random),
+        role="admin" if admin else "user",
+        name=name,
+        password=PASSWORD,
+        password_changed_at=created,
+        language=language,
+        created_at=created,
+        last_seen_at=random.randrange(created, now),
+    )
+
+
+def guest(random: Random, now: Millis, language: Language = "en") -> Account:
+    """A guest of the last days."""
+    seen = now - random.randrange(3 * DAY)
+    return Account(
+        account_id=account_id(random),
+        role="guest",
+        language=language,
+        created_at=seen,
+        last_seen_at=seen,
+        expires_at=expiry(seen, GUEST_LASTS),
+    )
+
+
+def claim(account: Account) -> NameClaim:
+    """The claim on the name of a user."""
+    assert account.name is not None
+    return NameClaim(folded_name=folded(account.name), account_id=account.account_id, claimed_at=account.created_at)
+
+
+def session(random: Random, now: Millis, account: Account) -> Session:
+    """A browser in which the account was used within the last week."""
+    used = now - random.randrange(7 * DAY)
+    return Session(
+        account_id=account.account_id,
+        token_hash=secret_hash(random),
+        generation=account.generation,
+        user_agent=random.choice(BROWSERS),
+        created_at=used - random.randrange(30 * DAY),
+        last_used_at=used,
+        expires_at=expiry(used, SESSION_LASTS),
+    )
+
+
+def api_key(random: Random, now: Millis, account: Account) -> ApiKey:
+    """A key for the imports of the rankings."""
+    return ApiKey(
+        account_id=account.account_id,
+        key_hash=secret_hash(random),
+        label=LABELS[account.language],
+        scopes=frozenset({"ranking:read", "ranking:write"}),
+        created_at=now - random.randrange(90 * DAY),
+        last_used_at=now - random.randrange(DAY),
+    )
+
+
+def people(random: Random, now: Millis) -> Iterator[Entity]:
+    """Some dozens of users with their names, sessions and keys, the first of them an admin, and ten guests."""
+    for language, names in NAMES.items():
+        for name in names:
+            account = user(random, now, name, language, admin=name == NAMES["ja"][0])
+            yield account
+            yield claim(account)
+            for _ in range(random.randint(1, 3)):
+                yield session(random, now, account)
+            if random.random() < 0.2:
+                yield api_key(random, now, account)
+    for _ in range(10):
+        yield guest(random, now, random.choice(("ja", "ko", "en")))
+
+
+def jobs(random: Random, now: Millis) -> Iterator[Job]:
+    """Turns that end around now, the nightly tasks, one job that somebody runs and one that is dead."""
+    for number in range(24):
+        at = now + random.randrange(-5 * MINUTE, 5 * MINUTE)
+        subject = f"{account_id(random)}#{number + 1}"
+        yield Job(system="othello", kind="close_turn", subject=subject, scheduled_for=at, due_at=at)
+    midnight = now - now % DAY + DAY
+    yield Job(system="ranking", kind="daily_ranking", subject="all", scheduled_for=midnight, due_at=midnight)
+    yield Job(
+        system="kifu",
+        kind="analyse",
+        subject=str(account_id(random)),
+        scheduled_for=now - MINUTE,
+        due_at=now + MINUTE,
+        state="running",
+        owner=OwnerId("web-1"),
+        attempts=1,
+        payload='{"depth":12}',
+    )
+    yield Job(
+        system="live",
+        kind="close_room",
+        subject="R7K2PQ",
+        scheduled_for=now - 2 * HOUR,
+        state="dead",
+        attempts=MOST_ATTEMPTS,
+        last_error="TimeoutError: the room did not answer within 5 s",
+        died_at=now - HOUR,
+    )
+
+
+def leases(random: Random, now: Millis) -> Iterator[Lease]:
+    """Rooms that run in two processes, and one lease that was let go."""
+    for number in range(6):
+        until = now + random.randrange(5 * SECOND, 20 * SECOND)
+        yield Lease(
+            name=f"room/drawing/{random.getrandbits(30):06X}",
+            owner=OwnerId(f"web-{number % 2 + 1}"),
+            until=until,
+            epoch=now // SECOND - random.randrange(1000),
+            expires_at=expiry(until, LEASE_REMEMBERED),
+        )
+    yield Lease(name="singleton/sweep", until=now, epoch=now // SECOND, expires_at=expiry(now, LEASE_REMEMBERED))
+
+
+def checkpoints(now: Millis) -> Iterator[Checkpoint]:
+    """How far the consumer of the votes has come."""
+    for shard in range(2):
+        yield Checkpoint(
+            consumer="vote-totals",
+            table="VoteBoardGame",
+            shard=f"shardId-{shard:020d}",
+            position=f"{now:021d}",
+            epoch=now // SECOND,
+            moved_at=now,
+        )
+
+
+def community(random: Random, now: Millis) -> Iterator[Entity]:
+    """Everything that a small community has here at a moment."""
+    yield from people(random, now)
+    yield from jobs(random, now)
+    yield from leases(random, now)
+    yield from checkpoints(now)

@@ -1,0 +1,149 @@
+"""The case that each budget speaks of, by the name of its access pattern."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.platform.conftest import NOW
+from tests.platform.people import GUEST, HANA, OTHER, PASSWORD, TURN, WEB, a_job, a_lease, a_session, hashed, numbered
+from tests.spending import Case
+from zataku.platform import design, writes
+from zataku.platform.design import ApiKey, Checkpoint, Job, NameClaim
+from zataku.platform.names import folded
+from zataku.table import Entity, Key, Plan, Query, Store
+
+LONG = "将" * 20
+USER = replace(HANA, name=LONG)
+CLAIM = NameClaim(folded_name=folded(LONG), account_id=USER.account_id, claimed_at=NOW)
+ME = USER.account_id
+SYSTEMS = ("drawing", "othello", "ranking", "live", "kifu")
+SCOPES = frozenset(f"{system}:{right}" for system in SYSTEMS for right in ("read", "write"))
+SESSIONS = [replace(a_session(USER, number), user_agent="~" * 200) for number in range(20)]
+KEYS = [
+    ApiKey(account_id=ME, key_hash=hashed(number), label="将" * 40, scopes=SCOPES, created_at=NOW, last_used_at=NOW)
+    for number in range(10)
+]
+RUNNING = a_job(state="running", owner=WEB, due_at=NOW + 60_000, attempts=1)
+DEAD = a_job(state="dead", due_at=None, died_at=NOW, attempts=8)
+LEASE = a_lease()
+PART = ("vote-totals", "VoteBoardGame", "shard-0")
+POINTS = [
+    Checkpoint(
+        consumer=PART[0],
+        table=PART[1],
+        shard=f"shardId-{number:020d}-f55eea83",
+        position=f"{number:025d}",
+        epoch=5,
+        moved_at=NOW,
+    )
+    for number in range(20)
+]
+SHARD = a_job().shard
+
+
+def in_shard(count: int, **given: Any) -> list[Job]:
+    """So many jobs of one shard."""
+    made = (a_job(subject=f"{numbered(number)}#{number}", **given) for number in range(1000))
+    return [job for job in made if job.shard == SHARD][:count]
+
+
+def reading(asked: Key[Any] | Query[Any], there: Sequence[Entity]) -> Case:
+    """A read of what is there."""
+
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await store.write_many(put=there)
+        return lambda: store.get(asked) if isinstance(asked, Key) else store.page(asked, limit=100)
+
+    return case
+
+
+def writing(plan: Plan[Any], *there: Entity) -> Case:
+    """A write to what is there."""
+
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await store.write_many(put=there)
+        return lambda: store.write(plan)
+
+    return case
+
+
+ACCOUNTS: dict[str, Case] = {
+    "account": reading(design.account(ME), [USER]),
+    "owner_of_name": reading(design.owner_of_name(LONG), [CLAIM]),
+    "session": reading(design.session(ME, hashed(1)), SESSIONS[1:2]),
+    "api_key": reading(design.api_key(ME, hashed(1)), KEYS[1:2]),
+    "sessions_of": reading(design.sessions_of(ME), SESSIONS),
+    "keys_of": reading(design.keys_of(ME), KEYS),
+    "everything_of": reading(design.everything_of(ME), [USER, *SESSIONS, *KEYS]),
+    "keep_guest": writing(writes.keep_guest(numbered(3), "ja", NOW)),
+    "sign_up": writing(writes.sign_up(numbered(3), LONG, PASSWORD, "ja", NOW)),
+    "become_user": writing(writes.become_user(GUEST, LONG, PASSWORD, NOW), GUEST),
+    "rename": writing(writes.rename(USER, "駒" * 20, NOW), USER, CLAIM),
+    "change_password": writing(writes.change_password(USER, PASSWORD.replace("aGFz", "bGFz"), NOW), USER),
+    "choose_language": writing(writes.choose_language(ME, "ko"), USER),
+    "grant_role": writing(writes.grant_role(ME, admin=True), USER),
+    "note_visit": writing(writes.note_visit(GUEST, NOW + 90_000_000), GUEST),
+    "sign_in": writing(writes.sign_in(USER, hashed(1), "~" * 200, NOW), USER),
+    "use_session": writing(writes.use_session(ME, hashed(1), NOW + 600_000), SESSIONS[1]),
+    "sign_out": writing(writes.sign_out(ME, hashed(1)), SESSIONS[1]),
+    "sign_out_everywhere": writing(writes.sign_out_everywhere(ME), USER, *SESSIONS),
+    "add_key": writing(writes.add_key(ME, hashed(1), "将" * 40, SCOPES, NOW), USER),
+    "use_key": writing(writes.use_key(ME, hashed(1), NOW + 90_000_000), KEYS[1]),
+    "revoke_key": writing(writes.revoke_key(ME, hashed(1)), KEYS[1]),
+    "mark_deleted": writing(writes.mark_deleted(ME, NOW), USER),
+    "remove_account": writing(
+        writes.remove_account(replace(USER, deleted_at=NOW), NOW), replace(USER, deleted_at=NOW), CLAIM
+    ),
+}
+
+JOBS: dict[str, Case] = {
+    "job": reading(design.job(*TURN), [a_job()]),
+    "due_jobs": reading(design.due_jobs(SHARD, NOW), in_shard(25)),
+    "coming_jobs": reading(design.coming_jobs(SHARD), in_shard(50)),
+    "dead_jobs": reading(
+        design.dead_jobs(SHARD),
+        in_shard(20, state="dead", due_at=None, died_at=NOW, attempts=8, last_error="e" * 500, payload="p" * 500),
+    ),
+    "schedule_job": writing(writes.schedule_job(*TURN, at=NOW)),
+    "move_job": writing(writes.move_job(*TURN, at=NOW + 1), a_job()),
+    "cancel_job": writing(writes.cancel_job(*TURN), a_job()),
+    "claim_job": writing(writes.claim_job(*TURN, runner=WEB, now=NOW, until=NOW + 1), a_job()),
+    "renew_job": writing(writes.renew_job(RUNNING, NOW + 90_000), RUNNING),
+    "finish_job": writing(writes.finish_job(RUNNING), RUNNING),
+    "reschedule_job": writing(writes.reschedule_job(RUNNING, NOW + 90_000), RUNNING),
+    "fail_job": writing(writes.fail_job(RUNNING, "e" * 200, NOW), RUNNING),
+    "retry_job": writing(writes.retry_job(*TURN, now=NOW), DEAD),
+}
+
+LEASES: dict[str, Case] = {
+    "lease": reading(design.lease(LEASE.name), [LEASE]),
+    "checkpoint": reading(design.checkpoint(PART[0], PART[1], POINTS[0].shard), POINTS[:1]),
+    "checkpoints_of": reading(design.checkpoints_of(PART[0], PART[1]), POINTS),
+    "take_lease": writing(writes.take_lease(LEASE, LEASE.name, OTHER, LEASE.until, LEASE.until + 1), LEASE),
+    "renew_lease": writing(writes.renew_lease(LEASE, NOW + 20_000), LEASE),
+    "release_lease": writing(writes.release_lease(LEASE, NOW), LEASE),
+    "move_checkpoint": writing(writes.move_checkpoint(*PART, "7", 5, NOW)),
+}
+
+CASES = ACCOUNTS | JOBS | LEASES
+
+# Other cases that the budgets name.
+ALSO: dict[str, tuple[Case, float, float]] = {
+    "nothing is due": (reading(design.due_jobs(SHARD, NOW - 1), in_shard(5)), 0.5, 0),
+    "another spelling of a name": (
+        writing(writes.rename(replace(HANA, name="Nana"), "NANA", NOW), replace(HANA, name="Nana")),
+        0,
+        1,
+    ),
+    "a guest is removed": (
+        writing(writes.remove_account(replace(GUEST, deleted_at=NOW), NOW + 1000), replace(GUEST, deleted_at=NOW)),
+        0,
+        1,
+    ),
+    "the eighth attempt fails": (
+        writing(writes.fail_job(replace(RUNNING, attempts=8), "e", NOW), replace(RUNNING, attempts=8)),
+        0,
+        3,
+    ),
+}

@@ -1,0 +1,91 @@
+"""People and things that the tests are about."""
+
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from tests.platform.conftest import NOW
+from zataku.platform.design import Account, Job, Lease, NameClaim, Session
+from zataku.platform.limits import GUEST_LASTS, LEASE_REMEMBERED, SESSION_LASTS, AccountId, OwnerId, expiry
+from zataku.platform.names import folded
+from zataku.table import Store
+
+PASSWORD = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
+WEB = OwnerId("web-1")
+OTHER = OwnerId("web-2")
+TURN: tuple[Literal["othello"], str, str] = ("othello", "close_turn", "3f2a#7")
+
+
+def numbered(number: int) -> AccountId:
+    """One of many ids."""
+    return AccountId(f"00000000-0000-4000-a000-{number:012d}")
+
+
+HANA = Account(
+    account_id=numbered(1),
+    name="はなこ",
+    password=PASSWORD,
+    password_changed_at=NOW,
+    language="ja",
+    created_at=NOW,
+    last_seen_at=NOW,
+)
+GUEST = Account(
+    account_id=numbered(2),
+    role="guest",
+    language="ko",
+    created_at=NOW,
+    last_seen_at=NOW,
+    expires_at=expiry(NOW, GUEST_LASTS),
+)
+
+
+def hashed(number: int) -> str:
+    """One of many hashes."""
+    return f"{number:064x}"
+
+
+def a_session(user: Account, number: int) -> Session:
+    """A session of a user, made now."""
+    return Session(
+        account_id=user.account_id,
+        token_hash=hashed(number),
+        generation=user.generation,
+        user_agent="Firefox",
+        created_at=NOW,
+        last_used_at=NOW,
+        expires_at=expiry(NOW, SESSION_LASTS),
+    )
+
+
+async def settled_in(store: Store, user: Account = HANA) -> Account:
+    """The user with the name, stored."""
+    assert user.name is not None
+    claim = NameClaim(folded_name=folded(user.name), account_id=user.account_id, claimed_at=NOW)
+    await store.write_many(put=[user, claim])
+    return user
+
+
+async def user_named(store: Store, number: int, name: str) -> Account:
+    """Another user, stored."""
+    return await settled_in(store, replace(HANA, account_id=numbered(number), name=name))
+
+
+def a_job(**given: Any) -> Job:
+    """The end of a turn, due now."""
+    system, kind, subject = TURN
+    return Job(**{"system": system, "kind": kind, "subject": subject, "scheduled_for": NOW, "due_at": NOW} | given)
+
+
+async def running(store: Store, lasts: int = 60_000, attempts: int = 1) -> Job:
+    """A job that a process runs since now."""
+    job = a_job(state="running", owner=WEB, due_at=NOW + lasts, attempts=attempts)
+    await store.write_many(put=[job])
+    return job
+
+
+def a_lease(**given: Any) -> Lease:
+    """A lease that a process holds for ten seconds more."""
+    until = NOW + 10_000
+    usual = {"name": "room/drawing/7F3K9Q", "owner": WEB, "until": until, "epoch": 5}
+    return Lease(**usual | {"expires_at": expiry(until, LEASE_REMEMBERED)} | given)

@@ -1,0 +1,263 @@
+"""What each value may be, by examples on both sides of its limit."""
+
+import re
+from typing import Any
+from unicodedata import normalize
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from tests.platform.conftest import NOW
+from tests.platform.people import GUEST, HANA, PASSWORD, a_job, a_session
+from zataku.platform import limits
+from zataku.platform.design import ApiKey, NameClaim
+from zataku.platform.job_writes import pause_after
+from zataku.platform.names import check_name, folded
+
+UUID = "456e7890-e89b-42d3-a456-426614174001"
+
+FITTING: list[tuple[Any, Any]] = [
+    (limits.AccountUuid, UUID),
+    (limits.AccountName, "はな"),
+    (limits.AccountName, "𠮷" * 20),
+    (limits.PasswordHash, PASSWORD),
+    (limits.PasswordHash, "$argon2id$v=19$m=9437184,t=99,p=16$" + "a" * 64 + "$" + "B" * 86),
+    (limits.Generation, 1),
+    (limits.Sha256, "0123456789abcdef" * 4),
+    (limits.UserAgent, ""),
+    (limits.UserAgent, "~" * 200),
+    (limits.Label, "取" * 40),
+    (limits.Scope, "ranking:write"),
+    (limits.Scopes, [f"{name}:{right}" for name in ("drawing", "othello", "live") for right in ("read", "write")]),
+    (limits.System, "platform"),
+    (limits.JobKind, "close_turn"),
+    (limits.Subject, "3f2a#7"),
+    (limits.Subject, "x" * 120),
+    (limits.Payload, "あ" * 1000),
+    (limits.Attempts, 0),
+    (limits.Attempts, 5000),
+    (limits.ErrorText, "e" * 500),
+    (limits.Owner, "web-1.example:4021"),
+    (limits.LeaseName, "room/drawing/7F3K9Q"),
+    (limits.Epoch, 1),
+    (limits.Consumer, "vote-totals"),
+    (limits.TableName, "LiveComment-Rooms-prod"),
+    (limits.StreamShard, "shardId-00000001414576573621-f55eea83"),
+    (limits.Position, "0" * 40),
+    (limits.Shard, 3),
+]
+UNFITTING: list[tuple[Any, Any]] = [
+    (limits.AccountUuid, UUID.upper()),
+    (limits.AccountUuid, UUID + "\n"),
+    (limits.AccountUuid, UUID.replace("-", "")),
+    (limits.AccountName, "は"),
+    (limits.AccountName, "x" * 21),
+    (limits.PasswordHash, "secret"),
+    (limits.PasswordHash, PASSWORD.replace("argon2id", "argon2i")),
+    (limits.PasswordHash, PASSWORD + "\n"),
+    (limits.PasswordHash, "$2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW"),
+    (limits.Generation, 0),
+    (limits.Sha256, "0123456789ABCDEF" * 4),
+    (limits.Sha256, "0" * 63),
+    (limits.Sha256, "0" * 64 + "\n"),
+    (limits.Sha256, "０" * 64),
+    (limits.UserAgent, "~" * 201),
+    (limits.UserAgent, "a\nb"),
+    (limits.UserAgent, "ブラウザ"),
+    (limits.Label, ""),
+    (limits.Label, "x" * 41),
+    (limits.Scope, "ranking:delete"),
+    (limits.Scope, "accounts:write"),
+    (limits.System, "chess"),
+    (limits.JobKind, "Close"),
+    (limits.JobKind, "close#turn"),
+    (limits.JobKind, "a" * 31),
+    (limits.Subject, ""),
+    (limits.Subject, "two words"),
+    (limits.Subject, "x" * 121),
+    (limits.Payload, "x" * 1001),
+    (limits.Attempts, -1),
+    (limits.ErrorText, "e" * 501),
+    (limits.Owner, "web 1"),
+    (limits.Owner, "x" * 61),
+    (limits.LeaseName, "room#1"),
+    (limits.LeaseName, ""),
+    (limits.Epoch, 0),
+    (limits.Consumer, "Vote"),
+    (limits.Consumer, "a#b"),
+    (limits.TableName, "ab"),
+    (limits.StreamShard, "a#b"),
+    (limits.Position, "12a"),
+    (limits.Position, "１２"),
+    (limits.Shard, 4),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), FITTING)
+def test_a_value_within_its_limits_is_taken(kind: Any, value: Any):
+    assert msgspec.convert(value, kind) is not None
+
+
+@pytest.mark.parametrize(("kind", "value"), UNFITTING)
+def test_a_value_beyond_its_limits_is_refused(kind: Any, value: Any):
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(value, kind)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "はなこ",
+        "김하늘",
+        "Mabel",
+        "Émile",
+        "otto_the_owl",
+        "ミナト・アオイ",
+        "Jun-ho",
+        "서울 여우",
+        "42",
+        "𠮷野家",
+        "שלום",
+    ],
+)
+def test_names_of_all_scripts_are_welcome(name: str):
+    check_name(normalize("NFKC", name))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (" hana", "begins and ends"),
+        ("hana ", "begins and ends"),
+        ("hana\u3000", "plain characters"),
+        ("ha\u00a0na", "plain characters"),
+        ("ha  na", "Only one"),
+        ("ha.-na", "Only one"),
+        ("-hana", "begins and ends"),
+        ("hana\n", "U\\+000A"),
+        ("ha\x00na", "U\\+0000"),
+        ("ha\u200bna", "U\\+200B"),
+        ("ha\u200dna", "U\\+200D"),
+        ("ha\u202ena", "U\\+202E"),
+        ("ha\u2066na", "U\\+2066"),
+        ("\ufeffhana", "U\\+FEFF"),
+        ("ha\u1160na", "U\\+1160"),
+        ("\u3164\u3164", "plain characters"),
+        ("ha\u115fna", "U\\+115F"),
+        ("hana\ufe0f", "U\\+FE0F"),
+        ("hana\U000e0100", "U\\+E0100"),
+        ("ha\u034fna", "U\\+034F"),
+        ("ha\u2028na", "U\\+2028"),
+        ("hana🌸", "U\\+1F338"),
+        ("ha\u2800na", "U\\+2800"),
+        ("ha#na", "U\\+0023"),
+        ("<b>", "U\\+003C"),
+        ("ha\ud800na", "U\\+D800"),
+        ("ｈａｎａ", "plain characters"),
+        ("ﾊﾅｺ", "plain characters"),
+        ("①番", "plain characters"),
+        ("e\u0301mile", "plain characters"),
+        ("\u0301ab", "mark belongs"),
+        ("z" + "\u0335\u0336\u0337", "at most two"),
+        ("a \u0301b", "Only one|plain"),
+    ],
+)
+def test_names_that_hide_or_pretend_something_are_refused(name: str, why: str):
+    with pytest.raises(ValueError, match=why):
+        check_name(name)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Hana", "hana"),
+        ("ＨＡＮＡ", "hana"),
+        ("ﾊﾅｺ", "ハナコ"),
+        ("Straße", "STRASSE"),
+        ("ΣΑΣ", "σας"),
+        ("E\u0301", "é"),
+    ],
+)
+def test_names_that_differ_only_in_width_case_or_composition_are_one(one: str, other: str):
+    assert folded(one) == folded(other)
+    assert folded(folded(one)) == folded(one)
+
+
+def test_names_of_different_letters_stay_apart():
+    assert len({folded(name) for name in ("はな", "ハナ", "hana", "하나", "花")}) == 5
+
+
+def test_every_name_that_is_allowed_can_be_claimed():
+    longest = "ΐ" * 20
+    check_name(longest)
+    claim = NameClaim(folded_name=folded(longest), account_id=HANA.account_id, claimed_at=NOW)
+    assert msgspec.convert(msgspec.to_builtins(claim), NameClaim) == claim
+    assert len(folded(longest)) <= 60
+
+
+def test_folding_twice_changes_nothing_for_any_character():
+    letters = [chr(code) for code in range(0x2FFFF) if not 0xD800 <= code < 0xE000]
+    assert [letter for letter in letters if folded(folded(letter)) != folded(letter)] == []
+    allowed = [letter for letter in letters if normalize("NFKC", letter) == letter]
+    assert max(len(folded(letter)) for letter in allowed) <= 3
+
+
+def test_a_claim_is_made_of_a_folded_name_only():
+    with pytest.raises(ValueError, match="folded"):
+        NameClaim(folded_name="Hana", account_id=HANA.account_id, claimed_at=NOW)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "hana"},
+        {"password": PASSWORD},
+        {"password_changed_at": 1},
+        {"expires_at": None},
+    ],
+)
+def test_a_guest_has_neither_name_nor_password_and_expires(changes: dict[str, Any]):
+    with pytest.raises(ValueError, match="guest"):
+        replace(GUEST, **changes)
+
+
+@pytest.mark.parametrize("changes", [{"name": None}, {"password": None}, {"password_changed_at": None}])
+def test_a_user_has_name_and_password(changes: dict[str, Any]):
+    with pytest.raises(ValueError, match="A user has a name"):
+        replace(HANA, **changes)
+
+
+def test_a_user_does_not_expire():
+    with pytest.raises(ValueError, match="does not expire"):
+        replace(HANA, expires_at=1)
+
+
+def test_a_stored_account_with_a_bad_name_is_not_read():
+    stored = msgspec.to_builtins(HANA) | {"name": "ha\u202ena"}
+    with pytest.raises(msgspec.ValidationError, match=re.escape("U+202E")):
+        msgspec.convert(stored, type(HANA))
+
+
+@pytest.mark.parametrize("label", [" x", "x ", "a\nb", "a\u202eb", "\u3000x"])
+def test_a_label_is_one_line_that_can_be_read(label: str):
+    with pytest.raises(ValueError, match="one line"):
+        ApiKey(account_id=HANA.account_id, key_hash="0" * 64, label=label, created_at=NOW)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"due_at": None}, {"state": "dead"}, {"state": "dead", "due_at": None}, {"state": "running"}],
+)
+def test_a_job_that_nobody_would_find_is_refused(given: dict[str, Any]):
+    with pytest.raises(ValueError, match=r"A job is due|Somebody runs"):
+        a_job(**given)
+
+
+def test_a_failed_job_waits_longer_each_time_but_an_hour_at_most():
+    seconds = [pause_after(attempts) // 1000 for attempts in range(1, 13)]
+    assert seconds == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600]
+
+
+def test_a_session_expires_by_the_second():
+    assert a_session(HANA, 1).expires_at == NOW // 1000 + 30 * 24 * 60 * 60

@@ -1,0 +1,40 @@
+"""The sample community: the same every time, and fit to be stored."""
+
+from random import Random
+
+from tests.platform.conftest import NOW
+from zataku.platform import samples
+from zataku.platform.design import Account, NameClaim, due_jobs
+from zataku.platform.limits import SHARDS
+from zataku.table import Store
+from zataku.table.entity import binding_of
+
+
+def test_the_same_random_source_and_moment_give_the_same_community():
+    first, again = (list(samples.community(Random(7), NOW)) for _ in range(2))
+    assert first == again
+    assert first != list(samples.community(Random(8), NOW))
+
+
+def test_every_user_of_the_community_has_claimed_the_name():
+    items = list(samples.people(Random(7), NOW))
+    users = [item for item in items if isinstance(item, Account) and item.role != "guest"]
+    claims = {item.folded_name: item.account_id for item in items if isinstance(item, NameClaim)}
+    assert len(users) == len(claims) == 27
+    assert {samples.claim(user).folded_name: user.account_id for user in users} == claims
+    assert [user.name for user in users if user.role == "admin"] == ["はなこ"]
+
+
+async def test_the_community_is_stored_as_it_was_made(store: Store):
+    items = list(samples.community(Random(7), NOW))
+    await store.write_many(put=items)
+    found = await store.get_many([binding_of(type(item)).key_of(item) for item in items], strong=True)
+    assert found == items
+
+
+async def test_some_jobs_of_the_community_are_due_at_its_moment(priced: Store):
+    items = list(samples.jobs(Random(7), NOW))
+    await priced.write_many(put=items)
+    due = {job.subject for shard in range(SHARDS) for job in (await priced.page(due_jobs(shard, NOW))).items}
+    assert due == {job.subject for job in items if job.due_at is not None and job.due_at <= NOW}
+    assert 0 < len(due) < 24
