@@ -1,1 +1,1 @@
-"""Live comment rooms: what the audience says and feels, shown while the talk goes on. Not on the table yet."""
+"""Live comment rooms: what the audience says and feels, shown while the talk goes on."""

@@ -1,0 +1,357 @@
+"""A presenter opens a room, the audience comments from their phones without an account, and the comments fly over the
+slides. Rooms, what is said in them, and who is connected lie in three tables; a fourth holds what the host makes of it.
+
+One process at a time owns a room and numbers its comments. Taking a room adds one to its `epoch`, and every comment is
+written on condition of that epoch, so that of two processes that believe they own a room only the later one is heard.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from zataku.live.departures import DEPARTURES as DEPARTURES
+from zataku.live.limits import (
+    ANONYMOUS,
+    HANDLE,
+    UUID_V4,
+    WORD_CHARACTERS,
+    Action,
+    BlockKind,
+    BlockValue,
+    CommentId,
+    ConnectionId,
+    Content,
+    Epoch,
+    HostId,
+    LogId,
+    MarkKind,
+    Nickname,
+    ProcessName,
+    RoomId,
+    RoomName,
+    RoomStatus,
+    SenderId,
+    Seq,
+    SlowMode,
+    Votes,
+    folded,
+    refuse_invisible,
+)
+from zataku.table import (
+    CHECK,
+    DELETE,
+    KEYS_ONLY,
+    READ,
+    READ_WRITE,
+    Budget,
+    Entity,
+    Grant,
+    InKey,
+    Key,
+    Matrix,
+    Span,
+    Table,
+    View,
+)
+from zataku.table.forms import InstantMs, Seconds
+from zataku.table.lint import check
+
+TITLE = "Live Comment: DynamoDB table design"
+
+# Arguments with which access patterns are tried out, where an id must be a UUID.
+_A_ROOM = {"room_id": "456e7890-e89b-42d3-a456-426614174001"}
+_A_COMMENT = {**_A_ROOM, "comment_id": "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"}
+
+# 1. Rooms
+
+rooms = Table("LiveComment-Rooms-{env}", pk="roomId", transactions=True)
+by_host = rooms.index("hostId-index", pk="hostId", sk="createdAt")
+
+
+@rooms.entity(pk="{room_id}")
+class Room(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A room that a presenter opened and that people comment in."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="Identifies the room, a UUIDv4")]
+    name: Annotated[RoomName, Meta(description="Name of the room")]
+    host_id: Annotated[HostId, HANDLE, Meta(description="The host who created the room")]
+    status: Annotated[RoomStatus, Meta(description="`OPEN` while the room is held, `CLOSED` when it is over")]
+    created_at: Annotated[InstantMs, Meta(description="When the room was created")]
+    updated_at: Annotated[InstantMs, Meta(description="When the host last changed the room")]
+    epoch: Annotated[Epoch, Meta(description="How often a process took the room; absent before")] | None = None
+    paused: Annotated[bool, Meta(description="True while the room takes no comments")] | None = None
+    slow_mode_seconds: Annotated[SlowMode, Meta(description="Seconds between two comments of a sender")] | None = None
+
+    def __post_init__(self) -> None:
+        refuse_invisible("name of the room", self.name)
+
+
+@rooms.item(example=_A_ROOM, budget=Budget(reads=0.5, of="a room"))
+def room(room_id: RoomId) -> Key[Room]:
+    """One room by its id, for showing it."""
+    return Room.key(room_id=room_id)
+
+
+@rooms.item(strong=True, example=_A_ROOM, budget=Budget(reads=1, of="a room"))
+def room_now(room_id: RoomId) -> Key[Room]:
+    """One room as it is right now, for deciding who may do what."""
+    return Room.key(room_id=room_id)
+
+
+@rooms.query(returns=Room, budget=Budget(reads=1.5, of="a page of 50 rooms"))
+def newest_rooms_of(host_id: HostId) -> Span:
+    """The rooms of a host, newest first."""
+    return by_host.partition(host_id).newest_first()
+
+
+@rooms.query(returns=Room, budget=Budget(reads=1.5, of="a page of 50 rooms"))
+def oldest_rooms_of(host_id: HostId) -> Span:
+    """The rooms of a host, oldest first."""
+    return by_host.partition(host_id)
+
+
+# 2. Comments
+
+comments = Table("LiveComment-Comments-{env}", pk="roomId", sk="commentId", transactions=True)
+by_seq = comments.local_index("seq-index", sk="seq")
+
+
+@comments.entity(pk="{room_id}", sk="{comment_id}")
+class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
+    """What somebody wrote in a room."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room that the comment was posted in")]
+    comment_id: Annotated[CommentId, UUID_V4, Meta(description="Identifies the comment, a UUIDv4")]
+    content: Annotated[Content, Meta(description="What the comment says")]
+    nickname: Annotated[Nickname, Meta(description="Who says it")] = ANONYMOUS
+    created_at: Annotated[InstantMs, Meta(description="When the comment was posted")]
+    seq: Annotated[Seq, Meta(description="The comment's number in its room, strictly increasing")] | None = None
+    sender_id: (
+        Annotated[SenderId, HANDLE, Meta(description="The session that posted it, for blocks and own removal")] | None
+    ) = None
+
+    def __post_init__(self) -> None:
+        refuse_invisible("comment", self.content)
+        refuse_invisible("nickname", self.nickname)
+
+
+@comments.item(example=_A_COMMENT, budget=Budget(reads=0.5, of="a comment"))
+def comment(room_id: RoomId, comment_id: CommentId) -> Key[Comment]:
+    """One comment by its id."""
+    return Comment.key(room_id=room_id, comment_id=comment_id)
+
+
+@comments.query(returns=Comment, budget=Budget(reads=2.5, of="a page of 50 comments of 60 characters"))
+def comments_of(room_id: RoomId) -> Span:
+    """All comments of a room. They come in the order of their ids, which is none; sort them by `createdAt`."""
+    return comments.partition(room_id)
+
+
+@comments.query(returns=Comment, strong=True, budget=Budget(reads=5, of="50 missed comments of 60 characters"))
+def comments_after(room_id: RoomId, seq: Seq) -> Span:
+    """The comments of a room after a number, in order and with none left out: what a reader that comes back missed."""
+    return by_seq.partition(room_id).after(seq)
+
+
+@comments.query(returns=Comment, strong=True, budget=Budget(reads=1, of="the newest comment"))
+def latest_comments(room_id: RoomId) -> Span:
+    """The comments of a room from the latest number down. The first tells a new owner of the room where to go on."""
+    return by_seq.partition(room_id).newest_first()
+
+
+# 3. Connections
+
+connections = Table("LiveComment-Connections-{env}", pk="connectionId", ttl="ttl", transactions=True)
+by_room = connections.index("roomId-index", pk="roomId")
+by_owner = connections.index("owner-index", pk="owner", sk="timestamp", projection=KEYS_ONLY)
+
+
+@connections.entity(pk="{connection_id}")
+class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A WebSocket that is connected to a room."""
+
+    connection_id: Annotated[ConnectionId, HANDLE, Meta(description="Identifies the WebSocket connection")]
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room it is connected to")]
+    timestamp: Annotated[InstantMs, Meta(description="When the connection was made")]
+    ttl: Annotated[Seconds, Meta(description="24 hours after that the connection is forgotten")] | None = None
+    owner: Annotated[ProcessName, HANDLE, Meta(description="The process that holds the socket")] | None = None
+
+
+@connections.view(Connection)
+class Socket(View, frozen=True, kw_only=True, rename="camel"):
+    """A connection as far as it takes to close it."""
+
+    connection_id: ConnectionId
+    timestamp: InstantMs
+
+
+@connections.item(budget=Budget(reads=0.5, of="a connection"))
+def connection(connection_id: ConnectionId) -> Key[Connection]:
+    """One connection by its id."""
+    return Connection.key(connection_id=connection_id)
+
+
+@connections.query(returns=Connection, budget=Budget(reads=16, of="a room of 1,000 connections, read whole"))
+def connections_in(room_id: RoomId) -> Span:
+    """All connections to a room: everybody whom a comment is delivered to."""
+    return by_room.partition(room_id)
+
+
+@connections.query(returns=Socket, budget=Budget(reads=10, of="1,000 connections left behind, read whole"))
+def left_behind(owner: ProcessName, started_at: InstantMs) -> Span:
+    """What a process of this name held before it started anew: sockets that died with it, to be taken away."""
+    return by_owner.partition(owner).before(started_at)
+
+
+# 4. Moderation
+
+moderation = Table("LiveComment-Moderation-{env}", pk="roomId", sk="entry", transactions=True)
+# Everything that a host looks at sorts before the single upvotes, of which there may be thousands.
+_UPVOTES = "UPVOTE#"
+
+
+@moderation.entity(pk="{room_id}", sk="BLOCK#{what}#{value}")
+class Block(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A sender's session or a word that the host keeps out of the room."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    what: Annotated[InKey[BlockKind], Meta(description="What is blocked")]
+    value: Annotated[InKey[BlockValue], Meta(description="The session, or the word as `folded` writes it")]
+    at: Annotated[InstantMs, Meta(description="Since when")]
+
+    def __post_init__(self) -> None:
+        refuse_invisible("block", self.value)
+        if self.what == "WORD" and (self.value != folded(self.value) or len(self.value) > WORD_CHARACTERS):
+            raise ValueError(f"A blocked word has at most {WORD_CHARACTERS} characters and is stored folded")
+
+
+@moderation.entity(pk="{room_id}", sk="COUNT#{comment_id}")
+class Upvotes(Entity, frozen=True, kw_only=True, rename="camel"):
+    """How many people want a question answered."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The question")]
+    votes: Annotated[Votes, Meta(description="How many upvotes there are")]
+
+
+@moderation.entity(pk="{room_id}", sk="LOG#{at}#{log_id}")
+class LogEntry(Entity, frozen=True, kw_only=True, rename="camel"):
+    """Something that the host did, for the host to look up."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    at: Annotated[InKey[InstantMs], Meta(description="When")]
+    log_id: Annotated[InKey[LogId], UUID_V4, Meta(description="Tells entries of the same moment apart")]
+    action: Annotated[Action, Meta(description="What was done")]
+    subject: Annotated[BlockValue, Meta(description="To which comment, sender or word; how many seconds")] | None = None
+
+
+@moderation.entity(pk="{room_id}", sk="MARK#{mark}#{comment_id}")
+class Mark(Entity, frozen=True, kw_only=True, rename="camel"):
+    """What became of a comment: hidden, pinned, answered, or deleted, which a reader that comes back must learn."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    mark: Annotated[InKey[MarkKind], Meta(description="What became of the comment")]
+    comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The comment")]
+    at: Annotated[InstantMs, Meta(description="Since when")]
+
+
+@moderation.entity(pk="{room_id}", sk="UPVOTE#{comment_id}#{sender_id}")
+class Upvote(Entity, frozen=True, kw_only=True, rename="camel"):
+    """That somebody wants a question answered, once for each session."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The question")]
+    sender_id: Annotated[InKey[SenderId], HANDLE, Meta(description="Whose session it was")]
+    at: Annotated[InstantMs, Meta(description="When")]
+
+
+@moderation.query(
+    returns=(Block, Upvotes, LogEntry, Mark),
+    budget=Budget(reads=1.5, of="20 log entries, 20 marks, 30 counted questions and 10 blocks"),
+)
+def moderation_of(room_id: RoomId) -> Span:
+    """All that the host sees of a room beside its comments: blocks, counts of upvotes, the log, and marks."""
+    return moderation.partition(room_id).before(_UPVOTES)
+
+
+@moderation.query(returns=LogEntry, budget=Budget(reads=1.5, of="a page of 50 entries"))
+def log_of(room_id: RoomId) -> Span:
+    """What the host did, newest first."""
+    return moderation.partition(room_id).begins_with("LOG#").newest_first()
+
+
+@moderation.query(returns=Mark, budget=Budget(reads=1, of="50 comments marked so"))
+def marked(room_id: RoomId, mark: MarkKind) -> Span:
+    """The comments that are hidden, or pinned, or answered, or deleted."""
+    return moderation.partition(room_id).begins_with(f"MARK#{mark}#")
+
+
+@moderation.query(returns=Block, strong=True, budget=Budget(reads=1, of="30 blocks"))
+def blocks_of(room_id: RoomId) -> Span:
+    """Who and what is kept out of a room right now. A new owner of the room asks before it takes any comment."""
+    return moderation.partition(room_id).begins_with("BLOCK#")
+
+
+@moderation.query(returns=Upvotes, budget=Budget(reads=0.5, of="30 questions"))
+def upvotes_in(room_id: RoomId) -> Span:
+    """How often each question of a room was upvoted."""
+    return moderation.partition(room_id).begins_with("COUNT#")
+
+
+@moderation.item(example=_A_COMMENT, budget=Budget(reads=0.5, of="a question"))
+def upvotes_on(room_id: RoomId, comment_id: CommentId) -> Key[Upvotes]:
+    """How often one question was upvoted."""
+    return Upvotes.key(room_id=room_id, comment_id=comment_id)
+
+
+@moderation.query(returns=Upvote, budget=Budget(reads=1, of="a page of 50 upvotes"))
+def upvoters_of(room_id: RoomId, comment_id: CommentId) -> Span:
+    """Whose upvotes a question has, to audit its count."""
+    return moderation.partition(room_id).begins_with(f"{_UPVOTES}{comment_id}#")
+
+
+# Who may do what. The rows of the document come first; what departs from them is marked, and listed in the departures.
+
+MATRIX = Matrix(
+    {
+        "CreateRoomFunction": [Grant(rooms, READ_WRITE)],
+        "PostCommentFunction": [
+            Grant(comments, READ_WRITE),
+            Grant(connections, READ | DELETE),  # deletes: takes away the connections that a delivery finds gone
+            Grant(rooms, CHECK),  # demands that the room is open
+        ],
+        "GetRoomCommentsFunction": [Grant(comments, READ)],
+        "CloseRoomFunction": [
+            Grant(rooms, READ_WRITE),
+            Grant(connections, READ),  # tells everybody in the room
+        ],
+        "GetUserRoomsFunction": [Grant(rooms, READ)],
+        "DisconnectFunction": [Grant(connections, READ_WRITE)],
+        "JoinRoomFunction": [Grant(connections, READ_WRITE), Grant(rooms, READ)],
+        # Functions that the document does not have.
+        "OwnRoomFunction": [
+            Grant(rooms, frozenset({"GetItem", "UpdateItem"})),
+            Grant(comments, frozenset({"Query"})),
+            Grant(moderation, frozenset({"Query"})),
+        ],
+        "SweepConnectionsFunction": [Grant(connections, frozenset({"Query", "DeleteItem"}))],
+        "ModerateRoomFunction": [
+            Grant(moderation, READ_WRITE),
+            Grant(rooms, frozenset({"ConditionCheckItem", "UpdateItem"})),
+            Grant(comments, CHECK | DELETE),
+        ],
+        "RemoveCommentFunction": [
+            Grant(comments, DELETE),
+            Grant(moderation, frozenset({"PutItem", "DeleteItem"})),
+        ],
+        "UpvoteFunction": [
+            Grant(moderation, frozenset({"GetItem", "PutItem", "UpdateItem"})),
+            Grant(rooms, CHECK),
+            Grant(comments, CHECK),
+        ],
+        "GetRoomModerationFunction": [Grant(moderation, READ)],
+    }
+)
+
+TABLES = (rooms, comments, connections, moderation)
+check(*TABLES)

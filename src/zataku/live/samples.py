@@ -1,0 +1,181 @@
+"""A talk of an hour with thousands of comments, made by code: the same seed and start give the same talk."""
+
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import TypeAlias
+from uuid import UUID
+
+from zataku.live.design import Block, Comment, Connection, LogEntry, Mark, Room, Upvote, Upvotes
+from zataku.live.limits import (
+    ANONYMOUS,
+    CONNECTION_SECONDS,
+    Action,
+    CommentId,
+    ConnectionId,
+    HostId,
+    HostMark,
+    LogId,
+    ProcessName,
+    RoomId,
+    SenderId,
+    folded,
+    moment,
+    seq_of,
+)
+
+Moderated: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
+
+TALK_SECONDS = 60 * 60
+TALK_COMMENTS = 5000
+HOST = HostId("user:midori")
+
+_TITLES = (
+    "一枚のテーブルで作るゲームサーバー",
+    "단일 테이블 설계의 기초",
+    "Single-table design by example",
+    "LT大会 2026 春",
+)
+_NAMES = (
+    "みどり", "そら", "たけのこ派", "通りすがりのエンジニア", "ねこ🐈",
+    "하늘", "민준", "커피한잔", "서연", "Alice", "Bjørn", "Zoë", "dev_42",
+)  # fmt: skip
+_QUIET = (
+    "なるほど", "メモした", "👏", "音声OKです", "まってました",
+    "잘 들려요", "오늘도 화이팅!", "Hello from Berlin", "nice slides",
+)  # fmt: skip
+_LOUD = (
+    "おおおお！", "すごい", "8888888", "動いた！！", "👨‍👩‍👧‍👦 家族で見てます",
+    "ㅋㅋㅋㅋ", "대박", "와…", "WOW", "it works!", "🎉🎉🎉",
+)  # fmt: skip
+_QUESTIONS = (
+    "質問です。スキーマを変えるときはどうしますか？",
+    "Q: 費用はどれくらい変わりましたか",
+    "질문 있습니다! 트랜잭션이 충돌하면 어떻게 되나요?",
+    "How do you test for stale reads?",
+    "ローカルでも同じコードが動きますか？",
+)
+_SHOUTED = ("つまらん", "광고", "spam")
+# Minutes of the talk: how much is said in each, as a weight, and what kind of thing.
+_QUIET_TALK, _DEMO, _QUESTION_TIME = 1.0, 9.0, 4.0
+
+
+def _phase(minute: int) -> tuple[float, tuple[str, ...]]:
+    """How much is said in a minute, and what: the demo is loud, the questions come at the end."""
+    if 25 <= minute < 31:
+        return _DEMO, _LOUD
+    if minute >= 50:
+        return _QUESTION_TIME, _QUESTIONS
+    return (3.0 if minute < 2 else _QUIET_TALK), _QUIET
+
+
+def _uuid(random: Random) -> str:
+    return str(UUID(int=random.getrandbits(128), version=4))
+
+
+def rooms_of(random: Random, start: float, count: int, host_id: HostId = HOST) -> Iterator[Room]:
+    """Open rooms of one host, a week apart."""
+    for number in range(count):
+        at = moment(start + number * 7 * 24 * 60 * 60)
+        name = f"{_TITLES[number % len(_TITLES)]} #{number + 1}"
+        room_id = RoomId(_uuid(random))
+        yield Room(room_id=room_id, name=name, host_id=host_id, status="OPEN", created_at=at, updated_at=at)
+
+
+def talk_room(random: Random, start: float) -> Room:
+    """The room of a talk that is over, as it lies there afterwards."""
+    return Room(
+        room_id=RoomId(_uuid(random)),
+        name=_TITLES[0],
+        host_id=HOST,
+        status="CLOSED",
+        created_at=moment(start - 600),
+        updated_at=moment(start + TALK_SECONDS + 300),
+        epoch=1,
+        slow_mode_seconds=5,
+    )
+
+
+def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TALK_COMMENTS) -> Iterator[Comment]:
+    """What is said in an hour, in order: quiet at first, bursts at the demo, questions at the end."""
+    senders = [SenderId(f"guest:{random.getrandbits(48):012x}") for _ in range(max(1, count // 12))]
+    names = {sender: random.choice(_NAMES) if random.random() < 0.6 else ANONYMOUS for sender in senders}
+    total = sum(_phase(minute)[0] for minute in range(60))
+    said, due = 0, 0.0
+    for minute in range(60):
+        weight, phrases = _phase(minute)
+        due += count * weight / total
+        here = (count if minute == 59 else round(due)) - said
+        for offset in sorted(random.randrange(60_000) for _ in range(here)):
+            said += 1
+            sender = random.choice(senders)
+            yield Comment(
+                room_id=room_id,
+                comment_id=CommentId(_uuid(random)),
+                content=random.choice(phrases),
+                nickname=names[sender],
+                created_at=moment(start + minute * 60 + offset / 1000),
+                seq=seq_of(said),
+                sender_id=sender,
+            )
+
+
+def talk_moderation(random: Random, talk: Room, comments: Iterable[Comment]) -> Iterator[Moderated]:
+    """What the host made of a talk: blocks, some comments hidden, the best questions pinned, upvoted and answered."""
+    room_id = talk.room_id
+    for word in _SHOUTED:
+        yield Block(room_id=room_id, what="WORD", value=folded(word), at=talk.created_at)
+        yield _logged(random, room_id, talk.created_at, "BLOCK_WORD", folded(word))
+    for comment in comments:
+        if comment.content in _QUESTIONS and random.random() < 0.04:
+            yield from _question(random, comment)
+        elif random.random() < 0.004:
+            yield from _marked(random, comment, "HIDDEN", "HIDE")
+
+
+def _question(random: Random, comment: Comment) -> Iterator[Moderated]:
+    room_id, comment_id, at = comment.room_id, comment.comment_id, comment.created_at
+    votes = random.randint(1, 40)
+    yield Upvotes(room_id=room_id, comment_id=comment_id, votes=votes)
+    for number in range(votes):
+        sender = SenderId(f"guest:{number:04x}{random.getrandbits(32):08x}")
+        yield Upvote(room_id=room_id, comment_id=comment_id, sender_id=sender, at=at)
+    if votes > 30:
+        yield from _marked(random, comment, "PINNED", "PIN")
+    if votes > 20:
+        yield from _marked(random, comment, "ANSWERED", "ANSWER")
+
+
+def _marked(random: Random, comment: Comment, mark: HostMark, action: Action) -> Iterator[Moderated]:
+    room_id, comment_id, at = comment.room_id, comment.comment_id, comment.created_at
+    yield Mark(room_id=room_id, mark=mark, comment_id=comment_id, at=at)
+    yield _logged(random, room_id, at, action, comment_id)
+
+
+def _logged(random: Random, room_id: RoomId, at: str, action: Action, subject: str) -> LogEntry:
+    return LogEntry(room_id=room_id, at=at, log_id=LogId(_uuid(random)), action=action, subject=subject)
+
+
+def audience(random: Random, start: float, room_id: RoomId, owner: ProcessName, count: int) -> Iterator[Connection]:
+    """The sockets of everybody in a room, as one process holds them."""
+    for number in range(count):
+        at = start + number / 100
+        yield Connection(
+            connection_id=ConnectionId(f"{random.getrandbits(88):022x}="),
+            room_id=room_id,
+            timestamp=moment(at),
+            ttl=int(at) + CONNECTION_SECONDS,
+            owner=owner,
+        )
+
+
+def largest_comment(random: Random, start: float, room_id: RoomId, number: int = 1) -> Comment:
+    """The most that fits into one comment: 500 characters of four bytes each, from a sender with the longest id."""
+    return Comment(
+        room_id=room_id,
+        comment_id=CommentId(_uuid(random)),
+        content="𠮷" * 500,
+        nickname="𩸽" * 30,
+        created_at=moment(start),
+        seq=seq_of(number),
+        sender_id=SenderId("s" * 128),
+    )

@@ -1,0 +1,87 @@
+"""The tables as the document sets them up: names, keys, indexes, time to live, deletion, and their document."""
+
+import pytest
+
+from zataku.live.design import DEPARTURES, MATRIX, TABLES, TITLE, comments, connections, moderation, rooms
+from zataku.table import Table
+from zataku.table.catalogue import find_designs
+from zataku.table.design import needs
+from zataku.table.export import design_document, template
+from zataku.table.lint import largest_item, lint_all
+
+NAMES = ("Rooms", "Comments", "Connections", "Moderation")
+
+
+@pytest.mark.parametrize("env", ["dev", "prod", "staging"])
+def test_every_table_is_named_with_its_environment(env: str) -> None:
+    assert [table.schema(env).name for table in TABLES] == [f"LiveComment-{name}-{env}" for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("table", "keys"),
+    [
+        (rooms, ["roomId"]),
+        (comments, ["roomId", "commentId"]),
+        (connections, ["connectionId"]),
+        (moderation, ["roomId", "entry"]),
+    ],
+)
+def test_keys_are_the_documents(table: Table, keys: list[str]) -> None:
+    assert [(key.name, key.type) for key in table.keys] == [(name, "S") for name in keys]
+
+
+def test_indexes_are_the_documents_and_those_of_the_departures() -> None:
+    found = {
+        index.schema.name: (table.name, [key.name for key in index.schema.keys], index.schema.local)
+        for table in TABLES
+        for index in table.indexes.values()
+    }
+    assert found == {
+        "hostId-index": (rooms.name, ["hostId", "createdAt"], False),
+        "seq-index": (comments.name, ["roomId", "seq"], True),
+        "roomId-index": (connections.name, ["roomId"], False),
+        "owner-index": (connections.name, ["owner", "timestamp"], False),
+    }
+
+
+@pytest.mark.parametrize(("env", "policy"), [("dev", "Delete"), ("staging", "Delete"), ("prod", "Retain")])
+def test_tables_of_dev_go_with_their_stack_and_those_of_prod_stay(env: str, policy: str) -> None:
+    resources = template(TABLES, env=env, rights=MATRIX)["Resources"]
+    tables = [made for made in resources.values() if made["Type"] == "AWS::DynamoDB::Table"]
+    assert len(tables) == 4
+    assert {made["DeletionPolicy"] for made in tables} == {policy}
+    assert {made["Properties"]["BillingMode"] for made in tables} == {"PAY_PER_REQUEST"}
+
+
+def test_only_connections_expire_and_nothing_is_streamed() -> None:
+    assert {table.name: table.ttl for table in TABLES if table.ttl} == {connections.name: "ttl"}
+    assert [table.stream for table in TABLES] == [None] * 4
+    assert all("transactions" in needs(table) for table in TABLES)
+
+
+def test_the_lint_finds_nothing_and_nothing_is_waived() -> None:
+    report = lint_all(TABLES)
+    assert report.clean
+    assert [waiver for table in TABLES for waiver in table.waivers] == []
+
+
+def test_the_largest_items_are_those_that_the_departures_speak_of() -> None:
+    sizes = {made.entity.__name__: largest_item(made).bytes for table in TABLES for made in table.bindings}
+    told = " ".join(departure.figure for departure in DEPARTURES)
+    assert (sizes["Comment"], sizes["Room"]) == (2406, 727)
+    assert "2,406 bytes" in told
+    assert "at most 727" in told
+    assert max(size for size in sizes.values() if size) < 4096
+
+
+def test_the_document_shows_every_write_with_its_steps_and_every_departure() -> None:
+    (design,) = [found for found in find_designs(["zataku.live.design"]) if TABLES[0] in found.tables][:1]
+    text = design_document(design.tables, title=TITLE, departures=design.departures, rights=design.matrix)
+    assert text.startswith(f"# {TITLE}\n")
+    writes = sum(len(table.writes) for table in TABLES)
+    steps = sum(text.count(f"\n{head}:\n  {verb}") for head, verb in (
+        ("TransactWriteItems", "Put"), ("TransactWriteItems", "Update"), ("TransactWriteItems", "Delete"),
+        ("PutItem", "Put"), ("UpdateItem", "Update"), ("DeleteItem", "Delete"),
+    ))  # fmt: skip
+    assert steps == writes == 15
+    assert [departure.what for departure in DEPARTURES if departure.what.replace("|", "\\|") not in text] == []

@@ -1,0 +1,216 @@
+"""What a room, a comment and an id may look like, on construction and on disk."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from tests.live.talk import HALL, NOW, act, room, said, socket, uuid
+from zataku.live.design import Block, Comment, Connection, Room, comments
+from zataku.live.hosting import block
+from zataku.live.limits import folded, moment, seq_of
+from zataku.table import BadInput, Store, WrongType
+
+FAMILY = "👨‍👩‍👧‍👦"
+SEEN = {
+    "one letter": "a",
+    "emoji joined by zero-width joiners": FAMILY,
+    "a flag made of tags": "🏴󠁧󠁢󠁳󠁣󠁴󠁿",
+    "text from right to left with its plain marks": "\u200fשלום",
+    "a decomposed accent": "Zoe\u0308",
+    "blanks around it": "  はい  ",
+    "an ideograph of four bytes": "𠮷",
+    "a character of the private use area beside a letter": "a\ue000",
+}
+UNSEEN = {
+    "nothing": "",
+    "blanks": "   ",
+    "wide blanks": "\u3000\u3000",
+    "zero-width only": "\u200b\u200d\ufeff",
+    "Hangul filler": "\u3164",
+    "blank braille": "\u2800",
+    "a lone variation selector": "\ufe0f",
+    "a supplementary variation selector": "\U000e0100",
+    "a line break at the end": "はい\n",
+    "two lines": "a\nb",
+    "a tab": "a\tb",
+    "NUL": "a\x00",
+    "delete": "a\x7f",
+    "a C1 control": "a\x85",
+    "a line separator": "a\u2028b",
+    "a paragraph separator": "a\u2029b",
+    "an override to the left": "\u202egnp.exe",
+    "an embedding": "a\u202ab",
+    "an isolate": "a\u2066b",
+    "its end": "a\u2069b",
+    "half a surrogate pair": "a\ud83d",
+}
+
+
+def stored(made: Comment | Room) -> Comment | Room:
+    """The same by way of the checks that a store makes."""
+    return msgspec.convert(msgspec.to_builtins(made), type(made))
+
+
+def as_content(text: str) -> object:
+    return stored(said(1, text))
+
+
+def as_nickname(text: str) -> object:
+    return stored(msgspec.structs.replace(said(1), nickname=text))
+
+
+def as_name(text: str) -> object:
+    return stored(room(name=text))
+
+
+TEXTS: tuple[tuple[Callable[[str], object], int], ...] = ((as_content, 500), (as_nickname, 30), (as_name, 100))
+
+
+@pytest.mark.parametrize(("made", "most"), TEXTS)
+@pytest.mark.parametrize("text", SEEN.values(), ids=SEEN)
+def test_a_text_that_can_be_seen_is_taken_as_it_is(made: Callable[[str], object], most: int, text: str) -> None:
+    assert text in msgspec.to_builtins(made(text)).values()
+
+
+@pytest.mark.parametrize(("made", "most"), TEXTS)
+@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
+def test_a_text_that_shows_nothing_or_breaks_its_line_is_refused(
+    made: Callable[[str], object], most: int, text: str
+) -> None:
+    with pytest.raises((ValueError, msgspec.ValidationError)):
+        made(text)
+
+
+@pytest.mark.parametrize(("made", "most"), TEXTS)
+@pytest.mark.parametrize("letter", ["a", "あ", "𠮷", "한"])
+def test_the_longest_text_is_counted_in_characters_not_bytes(
+    made: Callable[[str], object], most: int, letter: str
+) -> None:
+    made(letter * most)
+    with pytest.raises(msgspec.ValidationError):
+        made(letter * (most + 1))
+
+
+async def test_a_store_refuses_what_the_limits_refuse_and_keeps_nothing(embedded: Store) -> None:
+    bad = said(1, "a\u202eb")
+    with pytest.raises(WrongType):
+        await embedded.put(bad)
+    assert [found async for found in embedded.scan(comments)] == []
+
+
+def test_a_comment_without_a_nickname_is_anonymous() -> None:
+    assert said(1).nickname == "Anonymous"
+
+
+@pytest.mark.parametrize(
+    "room_id",
+    [
+        "",
+        "1",
+        uuid(1).upper().replace("0", "A"),
+        uuid(1) + "\n",
+        uuid(1).replace("-", ""),
+        "456e7890-e89b-12d3-a456-426614174001",  # version 1
+        "456e7890-e89b-42d3-c456-426614174001",  # another variant
+        "{456e7890-e89b-42d3-a456-426614174001}",
+    ],
+)
+def test_ids_of_rooms_are_uuids_of_version_4(room_id: str) -> None:
+    stored(room())
+    with pytest.raises(msgspec.ValidationError):
+        stored(room(room_id))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(BadInput):
+        Room.key(room_id=room_id)
+
+
+@pytest.mark.parametrize("handle", ["user:midori", "L0SM9cOFvHcCIhw=", "a+b/c@d", "x" * 128])
+def test_ids_from_elsewhere_that_are_taken(handle: str) -> None:
+    stored(room(host_id=handle))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("handle", ["", "x" * 129, "a b", "a#b", "みどり", "a\n", "a\x00"])
+def test_ids_from_elsewhere_that_are_refused(handle: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        stored(room(host_id=handle))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-21T10:30:00Z",
+        "2026-02-21T10:30:00.00Z",
+        "2026-02-21 10:30:00.000Z",
+        "2026-02-21T10:30:00.000+09:00",
+        "2026-13-01T00:00:00.000Z",
+        "2026-02-21T24:00:00.000Z",
+        "2026-02-21T10:30:00.000Z\n",
+        "",
+    ],
+)
+def test_times_have_one_width(text: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        stored(room(created_at=text))
+
+
+def test_moments_are_written_in_utc_to_the_millisecond() -> None:
+    assert moment(0) == "1970-01-01T00:00:00.000Z"
+    assert moment(1_771_669_800.25) == "2026-02-21T10:30:00.250Z"
+    assert moment(1_771_669_800.9999) == "2026-02-21T10:30:00.999Z"
+    assert all(moment(1_771_669_800 + ms / 1000).endswith(f".{ms:03d}Z") for ms in range(1000))
+
+
+def test_numbers_of_comments_sort_as_numbers() -> None:
+    assert sorted(map(seq_of, [10, 9, 100, 1])) == [seq_of(1), seq_of(9), seq_of(10), seq_of(100)]
+    assert seq_of(7) == "000000000007"
+
+
+@pytest.mark.parametrize("number", [-1, 10**12])
+def test_numbers_that_do_not_fit_are_refused(number: int) -> None:
+    with pytest.raises(ValueError, match="12 digits"):
+        seq_of(number)
+
+
+@pytest.mark.parametrize("seq", ["1", "00000000000a", "0000000000001", "00000000000１", "000000000001\n", ""])
+def test_a_number_is_twelve_plain_digits(seq: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        stored(msgspec.structs.replace(said(1), seq=seq))
+
+
+@pytest.mark.parametrize(("seconds", "taken"), [(0, False), (1, True), (3600, True), (3601, False)])
+def test_slow_mode_is_from_a_second_to_an_hour(seconds: int, taken: bool) -> None:
+    if taken:
+        stored(room(slow_mode_seconds=seconds))
+    else:
+        with pytest.raises(msgspec.ValidationError):
+            stored(room(slow_mode_seconds=seconds))
+
+
+@pytest.mark.parametrize("status", ["open", "PAUSED", ""])
+def test_a_room_is_open_or_closed_and_nothing_else(status: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        stored(room(status=status))
+
+
+@pytest.mark.parametrize("written", ["SPAM", "Ｓｐａｍ", "spam", " spam ", "ＳＰＡＭ"])
+def test_a_word_is_blocked_however_it_is_written(written: str) -> None:
+    (made, *_) = block(act(), 1, "WORD", written).steps
+    assert made.entity is not None
+    assert made.entity.value == "spam"
+
+
+@pytest.mark.parametrize("word", ["ﾂﾏﾗﾝ", "Straße", "İstanbul", "ﬃ", "Ⅷ", "㍿"])
+def test_folding_a_word_twice_changes_nothing(word: str) -> None:
+    assert folded(folded(word)) == folded(word)
+
+
+def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:
+    Block(room_id=HALL, what="SENDER", value="guest:Sora", at=NOW)
+    for value in ("Spam", "x" * 51, "\u200b"):
+        with pytest.raises(ValueError, match="blocked word|shows nothing"):
+            Block(room_id=HALL, what="WORD", value=value, at=NOW)
+
+
+def test_a_connection_of_the_document_needs_no_more_than_its_three_attributes() -> None:
+    made = Connection(connection_id=socket(1), room_id=HALL, timestamp=NOW)
+    assert msgspec.to_builtins(made)["connectionId"] == "L0SM9cOFvHcCI0001="
