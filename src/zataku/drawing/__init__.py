@@ -1,1 +1,1 @@
-"""The drawing party game: one draws, the others guess, and the last kana starts the next word. Not on the table yet."""
+"""The drawing party game: one draws, the others guess, and the last kana starts the next word."""

@@ -1,1 +1,1 @@
-"""The shogi record library: keep, replay, analyse and share game records. Not on the table yet."""
+"""The shogi record library: keep, replay, analyse and share game records."""

@@ -23,7 +23,12 @@ Instant: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}T{_TIME}Z{END}", titl
 """A moment such as 2025-02-19T10:00:00Z. Always as wide, so that it sorts by time."""
 
 InstantMs: TypeAlias = Annotated[
-    str, Meta(pattern=f"^{_DATE}T{_TIME}\\.[0-9]{{3}}Z{END}", title="moment as 2026-02-21T10:30:00.000Z")
+    str,
+    Meta(
+        pattern=f"^{_DATE}T{_TIME}\\.[0-9]{{3}}Z{END}",
+        title="moment as 2026-02-21T10:30:00.000Z",
+        examples=["2026-02-21T10:30:00.000Z"],
+    ),
 ]
 """A moment such as 2025-02-19T10:00:00.000Z."""
 
@@ -35,8 +40,12 @@ Uuid: TypeAlias = Annotated[
 ]
 """An identifier such as 456e7890-e89b-12d3-a456-426614174001, in small letters."""
 
-Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=253_402_300_799, title="seconds since 1970, UTC")]
+Seconds: TypeAlias = Annotated[
+    int, Meta(ge=0, le=253_402_300_799, title="seconds since 1970, UTC", examples=[1_771_669_800])
+]
 """A moment as a Unix time, up to the end of the year 9999."""
 
-Millis: TypeAlias = Annotated[int, Meta(ge=0, le=253_402_300_799_999, title="milliseconds since 1970, UTC")]
+Millis: TypeAlias = Annotated[
+    int, Meta(ge=0, le=253_402_300_799_999, title="milliseconds since 1970, UTC", examples=[1_771_669_800_000])
+]
 """A moment in milliseconds, up to the end of the year 9999: 15 digits."""

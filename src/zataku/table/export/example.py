@@ -79,7 +79,8 @@ def _value(name: str, annotation: Any, depth: int) -> Any:
     kinds = [arm for arm in arms(annotation) if arm.kind is not NoneType]
     if not kinds or depth > _DEEPEST:
         return None
-    return _of(name, kinds[0], depth)
+    given = [example for meta in kinds[0].metas for example in meta.examples or ()]
+    return given[-1] if given else _of(name, kinds[0], depth)
 
 
 def _of(name: str, arm: Arm, depth: int) -> Any:
