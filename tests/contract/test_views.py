@@ -31,7 +31,7 @@ from tests.designs.kifu import (
     texts_by_update,
 )
 from tests.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
-from zataku.table import BadInput, Span, Store, StrongReadRefused, View
+from zataku.table import BadInput, InKey, Span, Store, StrongReadRefused, View
 
 
 @board.view(Candidate)
@@ -44,6 +44,20 @@ class Deadline(View, frozen=True, kw_only=True, rename="camel"):
 @board.query(returns=Deadline, strong=True)
 def deadlines_of(game_id: str, turn_number: int) -> Span:
     """The deadlines of a turn, the next first."""
+    return by_deadline.partition(f"GAME#{game_id}#TURN#{turn_number:03d}")
+
+
+@board.view(Candidate)
+class Due(View, frozen=True, kw_only=True, rename="camel"):
+    """Which candidate of a turn has a deadline: read from its keys, though the item stores it beside them."""
+
+    turn_number: InKey[int]
+    candidate_id: InKey[str]
+
+
+@board.query(returns=Due, strong=True)
+def due_in(game_id: str, turn_number: int) -> Span:
+    """The candidates of a turn that have a deadline, the next first."""
     return by_deadline.partition(f"GAME#{game_id}#TURN#{turn_number:03d}")
 
 
@@ -85,6 +99,12 @@ async def test_an_index_of_keys_gives_a_view_of_its_keys(store: Store):
     for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
         await store.put(Candidate(game_id="g1", turn_number=1, candidate_id=name, voting_deadline=deadline))
     await finds(store, deadlines_of("g1", 1), Deadline(voting_deadline="t1"), Deadline(voting_deadline="t2"))
+
+
+async def test_a_view_reads_from_the_keys_what_the_index_does_not_hold(store: Store):
+    for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
+        await store.put(Candidate(game_id="g1", turn_number=7, candidate_id=name, voting_deadline=deadline))
+    await finds(store, due_in("g1", 7), *(Due(turn_number=7, candidate_id=name) for name in "ba"))
 
 
 async def test_a_table_gives_a_view_too(store: Store):

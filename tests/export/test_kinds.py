@@ -1,11 +1,12 @@
 """What the type of a field says in the document."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from zataku.table import Entity, Table
+from zataku.table import Entity, Table, derived
 from zataku.table.entity import binding_of
+from zataku.table.export.attributes import attribute_rows
 from zataku.table.export.example import example_item
 from zataku.table.export.kinds import description_of, limits_of
 from zataku.table.forms import Instant, InstantMs, Millis
@@ -48,3 +49,23 @@ def test_an_example_that_a_type_gives_is_taken():
         "opened_at": "2026-02-21T10:30:00.000Z",
         "swept_at": 1_771_669_800_000,
     }
+
+
+def test_an_index_key_that_may_be_absent_is_not_required():
+    rooms = Table("RoomsOfAHouse")
+    rooms.index("Listed", pk="GSI1PK")
+
+    @rooms.entity(pk="ROOM#{name}", index={"GSI1PK": "LISTED#{listed}"})
+    class Room(Entity, frozen=True, kw_only=True):
+        """A room that is listed while it is open."""
+
+        name: Annotated[str, Meta(max_length=20)]
+        state: Literal["open", "shut"] = "open"
+
+        @derived("state")
+        def listed(self) -> Literal["open", "shut"] | None:
+            """The state, for rooms that are open."""
+            return self.state if self.state == "open" else None
+
+    required = {row[0]: row[2] for row in attribute_rows(binding_of(Room))}
+    assert required == {"`PK`": "yes", "`GSI1PK`": "no", "`name`": "yes", "`state`": "yes"}

@@ -247,7 +247,8 @@ class Binding(Generic[E]):
         """The item as a struct, with the fields that lie in keys taken from there."""
         form = as_msgspec_reads(item)
         for name, field in in_key.items():
-            attribute, template = self._sources[name]
+            # A view may take from a key what the entity stores beside it.
+            attribute, template = self._sources.get(name) or self.source_of(name)
             texts = template.parse(item.get(attribute))
             if texts is not None:
                 form[field.attribute] = int(texts[name]) if bare(field.annotation) is int else texts[name]

@@ -28,7 +28,10 @@ IN_KEY = Mark("in_key")
 KEPT_NULL = Mark("kept_null")
 
 InKey = Annotated[T, IN_KEY]
-"""A field that is stored only inside a key and read back from there, such as the user in `kifu#uname#{username}`."""
+"""A field that is stored only inside a key and read back from there, such as the user in `kifu#uname#{username}`.
+
+In a view: a field that is read from the key, also where the entity stores it beside it. Some indexes hold keys only.
+"""
 
 Nullable = Annotated[T | None, KEPT_NULL]
 """A field whose None is stored as an explicit null; a plain `T | None` is left out instead."""

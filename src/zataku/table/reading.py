@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zataku.table import expression as ex
 from zataku.table.binding import Binding
-from zataku.table.codec import stored_fields
-from zataku.table.entity import Entity, View, binding_of
+from zataku.table.codec import StoredField, marks, stored_fields
+from zataku.table.entity import IN_KEY, Entity, View, binding_of
 from zataku.table.errors import DesignError, ItemUnreadable
 from zataku.table.packed import unpack
 from zataku.table.revised import Revised
@@ -49,7 +49,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
     if view not in table.views:
         raise DesignError(f"{view.__name__} is not a view of {table.name}. Declare it with @table.view(Entity).")
     binding = binding_of(table.views[view])
-    in_key = {field.name: field for field in stored_fields(view) if field.name in binding.in_key}
+    in_key = {field.name: field for field in stored_fields(view) if from_key(binding, field)}
 
     def read(row: "Row") -> Any:
         item = unpack(row) if isinstance(row, bytes) else row
@@ -58,6 +58,11 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
         return binding.read_form(item, view, in_key)
 
     return read
+
+
+def from_key(binding: Binding[Any], field: StoredField) -> bool:
+    """True when a field of a result is read from a key: it lies only there, or the view marks it `InKey`."""
+    return field.name in binding.in_key or IN_KEY in marks(field.annotation)
 
 
 def _collection_reader(bindings: Iterable[Binding[Any]], held: frozenset[str] | None) -> Reader:
@@ -130,10 +135,15 @@ def attributes_of(
             names.update(dict.fromkeys(binding.attributes))
             continue
         for field in stored_fields(kind):
-            names[binding.source_of(field.name)[0] if field.name in binding.in_key else field.attribute] = None
+            names[binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute] = None
     if revised and index is not None:
         names.update(dict.fromkeys(sorted(table.schema().projected(index) or ())))
     return tuple(names)
+
+
+def can_end(table: "Table", returns: tuple[type[Any], ...]) -> bool:
+    """True when one of the kinds that results are, or are views of, has a time to live."""
+    return any(binding.ttl_field is not None for binding in _behind(table, returns))
 
 
 def expired(found: Entity | View, now: float) -> bool:

@@ -1,7 +1,7 @@
 """The attributes of an entity, as the rows of its table in the document."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -117,8 +117,9 @@ def _may_lack(binding: Binding[Any], name: str) -> bool:
     if field is not None:
         return accepts_none(field.annotation)
     made = getattr(binding.entity, name)
-    getter: Any = made.fget
-    return "None" in str(getattr(getter, "__annotations__", {}).get("return", "None"))
+    # A derived value that does not say what it gives may be nothing.
+    returned = get_type_hints(made.fget, include_extras=True).get("return")
+    return returned is None or accepts_none(returned)
 
 
 def _attribute(binding: Binding[Any], field: str) -> str:

@@ -13,6 +13,7 @@ from zataku.table.lint.report import Slip
 from zataku.table.lint.sample import queries
 from zataku.table.lint.sources import entity_behind, feeders
 from zataku.table.pattern import Query
+from zataku.table.reading import from_key
 from zataku.table.schema import IndexSchema
 
 
@@ -59,8 +60,7 @@ def _lacking(table: Table, index: IndexSchema, asked: list[Query[Any]]) -> list[
 def _read(binding: Binding[Any], kind: type[Struct]) -> Iterator[tuple[str, str]]:
     """The fields of a result, each with the attribute it is read from."""
     for field in stored_fields(kind):
-        inside_key = field.name in binding.in_key
-        yield field.name, binding.source_of(field.name)[0] if inside_key else field.attribute
+        yield field.name, binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute
     if (binding.revision or 1) > 1:
         # Without it an old item passes for one of today's.
         yield binding.table.revision, binding.table.revision

@@ -1,0 +1,51 @@
+"""Keeps the last 1,000 messages of a game: what is older goes, as the table's stream tells of new ones."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from zataku.drawing.design import ChatMessage, oldest_chat
+from zataku.drawing.limits import CHAT_KEPT, GameId
+from zataku.table import Change, Key, Store
+
+CONSUMER = "chat-cap"
+_PAGE = 100
+
+
+async def cap_chat(store: Store, changes: Iterable[Change]) -> int:
+    """Remove the messages that new ones have pushed beyond the cap; gives how many.
+
+    A message carries its number in the game, so that a new one says how many are too old: as many as came are read at
+    the old end, and one more. Nothing is read before a game has passed the cap. Told the same changes again, it finds
+    nothing left to remove.
+    """
+    came: Counter[GameId] = Counter()
+    newest: dict[GameId, int] = {}
+    for change in changes:
+        message = change.new
+        if change.kind == "INSERT" and isinstance(message, ChatMessage) and message.number is not None:
+            came[message.game_id] += 1
+            newest[message.game_id] = max(message.number, newest.get(message.game_id, 0))
+    removed = 0
+    for game_id, number in newest.items():
+        if number > CHAT_KEPT:
+            removed += await _remove_until(store, game_id, number - CHAT_KEPT, came[game_id])
+    return removed
+
+
+async def _remove_until(store: Store, game_id: GameId, last: int, expected: int) -> int:
+    """Remove a game's messages up to this number, from the old end on."""
+    removed, cursor, limit = 0, None, min(expected + 1, _PAGE)
+    while True:
+        page = await store.page(oldest_chat(game_id), limit=limit, after=cursor)
+        old = [message for message in page.items if (message.number or 0) <= last]
+        await store.write_many(delete=[_key(message) for message in old])
+        removed += len(old)
+        cursor = page.cursor
+        if cursor is None or len(old) < len(page.items):
+            return removed
+        # There is more than came just now: a consumer that was away catches up in larger steps.
+        limit = _PAGE
+
+
+def _key(message: ChatMessage) -> Key[ChatMessage]:
+    return ChatMessage.key(game_id=message.game_id, created_at=message.created_at, id=message.id)

@@ -1,0 +1,107 @@
+"""Where the drawing game's table differs from its document."""
+
+from zataku.table import Departure
+
+DEPARTURES: tuple[Departure, ...] = (
+    Departure(
+        "Pictures lie in items of their own: parts under DRAWING#<round>#<turn>#<n> while somebody draws, the whole "
+        "under DRAWING#<round>#<turn>. `currentDrawing.data` and `finalDrawing` hold that sort key.",
+        "A round with ten pictures would pass DynamoDB's limit of 400 KB, and rewriting the game for every stroke "
+        "would cost its whole size each time.",
+        "10 pictures of 100 KB are 1,024,000 bytes; a part costs 1 write unit, rewriting a game with its picture 101.",
+    ),
+    Departure(
+        "Every seat has an item, SK = PLAYER#<playerId>, which carries GSI1PK and GSI1SK.",
+        "The document gives META the keys of a player, but one item cannot carry those of ten.",
+        "1 item of at most 373 bytes a seat; a list of 50 games costs 2 read units.",
+    ),
+    Departure(
+        "META keeps the points of the current round only, and each player's total; a finished round's entries move to "
+        "`scoreHistories` of its ROUND item. Finished turns wait in `currentRound.turns` for that item.",
+        "META is rewritten with every guess, so that it must not grow with the game.",
+        "1,000 entries of about 140 bytes would make META 140 KB; it is 23,586 bytes at the end of the largest round, "
+        "4,593 with 4 players, 3,796 between the rounds of 10.",
+    ),
+    Departure(
+        "Numbers in sort keys are padded: ROUND#03, DRAWING#03#02#0001, CHAT#<13 digits>, CREATED#<13 digits>.",
+        "Texts sort letter by letter: ROUND#10 would come before ROUND#2.",
+        "10 rounds and 10 turns take 2 digits, 601 parts of a picture 4; 13 digits of milliseconds last until 2286.",
+    ),
+    Departure(
+        "Times are in milliseconds, only `ttl` is in seconds.",
+        "The document says Unix timestamp without a unit; its TTL has to be in seconds, and messages come faster.",
+        "Several messages in 1 second keep their order.",
+    ),
+    Departure(
+        "A game is created in one transaction with its host's seat, its GSI2 keys included.",
+        "The document puts META and adds the keys by a second write: a crash in between leaves a room nobody finds.",
+        "1 write of META in place of 2.",
+    ),
+    Departure(
+        "A waiting room that is private, or that everybody has left, has no GSI2 keys.",
+        "Private rooms are reached by their link alone, and nobody wants to join an empty one.",
+        "0 entries in the index for such rooms; a list of 50 rooms costs 1 read unit.",
+    ),
+    Departure(
+        "META has `hostId`, `nextKana`, `epoch`, `version` and `ttl`; settings have `public`, `mode` and `hints`; a "
+        "turn has `deadline`, `suggestions` and `revealed`; a player has `awaySince`, `leftAt` and `total`.",
+        "Rules of the game and timers that outlive the server need them; version and epoch guard every change.",
+        "About 90 bytes in a game and 10 in a player who is there: META of a fresh game of 4 has 1,181 bytes.",
+    ),
+    Departure(
+        "`currentRound` is absent while a game waits.",
+        "Nothing is played yet, and the document's required fields would have to be made up.",
+        "0 bytes until the game begins.",
+    ),
+    Departure(
+        "A chat message has its `number` in the game; a consumer of the stream removes what lies 1,000 behind.",
+        "The document wants 1,000 messages kept. Counting them for every post would read them all.",
+        "1 read unit and 1 write unit for a message beyond the cap, 0 before it; counting 1,000 messages of 500 kana "
+        "would cost some 210 read units.",
+    ),
+    Departure(
+        "timeLimit is 30 to 300 seconds everywhere.",
+        "The document says 1-300 in one place and 30-300 in its validation.",
+        "30 seconds at least.",
+    ),
+    Departure(
+        "An answer is made of U+3041 to U+3096 and ー.",
+        "The document's pattern ^[ひらがな]+$ accepts only words of the four kana ひ, ら, が and な.",
+        "87 characters in place of 4.",
+    ),
+    Departure(
+        "A player's name is one line with at least one letter or number that can be seen, of at most 10 code points.",
+        "The document's \\s lets line breaks and tabs pass, and names of nothing but spaces, marks or Hangul fillers.",
+        "4 filler characters count as unseen; spaces of category Zs, U+3000 among them, are accepted (17 of them).",
+    ),
+    Departure(
+        "Points of one entry are 1 to 300; sums of a round or a game may be negative.",
+        "A penalty is a positive number of points that is subtracted in totals.",
+        "A round is worth -150 to 3,000 points, a game -1,500 to 30,000.",
+    ),
+    Departure(
+        "Every item gets its `ttl` when it is written: children after the longest possible wait and game and seven "
+        "days, a waiting room a day after it was opened, a finished game seven days after its end, a kept one never.",
+        "The document gives a ttl to finished games only; their rounds, messages and pictures would stay for ever, and "
+        "rewriting them at the end would cost as much as writing them.",
+        "24 h of waiting + 10 h of play (100 turns of 45 + 300 + 15 s) + 168 h = 727,200 s. Rewriting the children of "
+        "the largest game would cost 13,330 write units.",
+    ),
+    Departure(
+        "A game that somebody keeps loses its ttl item by item, the game last, not in a transaction.",
+        "A transaction takes 4 MB and costs twice; keeping can be repeated and does nothing twice.",
+        "100 pictures of 100 KB are 10 MB: 10,100 write units singly, 20,200 in transactions.",
+    ),
+    Departure(
+        "On-demand capacity has a maximum of 500 read and 1,000 write units a second.",
+        "An alarm at 80 % of the capacity needs a capacity, and a mistake should not cost without end.",
+        "A lively game of 4 writes some 5 units a second (2 parts of a picture, a message, a guess at times): room for "
+        "200 games at once. The read alarm sounds at 400 units a second.",
+    ),
+    Departure(
+        "Two alarms of the document, on read capacity and on errors, become several in CloudWatch: for the table and "
+        "each index, and for reads, writes and transactions.",
+        "CloudWatch counts consumed capacity by index and errors by operation.",
+        "3 alarms for capacity and 3 for errors.",
+    ),
+)

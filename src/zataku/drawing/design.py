@@ -1,0 +1,319 @@
+"""One table for a game in which one player draws and the others guess.
+
+A game is a partition: its state (`META`), its finished rounds, its chat, its seats and its pictures lie side by side. A
+player's connection has a partition of its own. Pictures and chat are kept apart from the state, which is rewritten with
+every guess and has to stay small. Reads are eventually consistent, except where the state of a game is about to be
+changed. Every item carries the moment from which it may be deleted.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from zataku.drawing.departures import DEPARTURES
+from zataku.drawing.limits import (
+    ChatNumber,
+    ChatText,
+    ChatType,
+    ConnectionId,
+    Epoch,
+    GameId,
+    GameStatus,
+    GameUuid,
+    Kana,
+    MessageUuid,
+    Moment,
+    PictureText,
+    PlayerId,
+    PlayerName,
+    PlayerUuid,
+    RoundNumber,
+    RoundUuid,
+    StrokesNumber,
+    TurnNumber,
+    Until,
+    check_base64,
+    check_name,
+)
+from zataku.drawing.parts import CurrentDrawing, CurrentRound, FinishedTurns, Player, RoundScore, ScoreEntries, Settings
+from zataku.table import (
+    KEYS_ONLY,
+    NEW_AND_OLD,
+    Budget,
+    Entity,
+    InKey,
+    Key,
+    OnDemand,
+    Span,
+    Table,
+    View,
+    Waiver,
+    capacity_alarm,
+    derived,
+    error_rate_alarm,
+)
+from zataku.table.lint import check
+
+__all__ = ["DEPARTURES", "TITLE"]
+
+TITLE = "Drawing game"
+_GAME = "456e7890-e89b-42d3-a456-426614174001"
+_PLAYER = "789e0123-e89b-42d3-a456-426614174002"
+
+esiritori = Table(
+    "EsiritoriGame",
+    pk="PK",
+    sk="SK",
+    ttl="ttl",
+    stream=NEW_AND_OLD,
+    recovery=True,
+    transactions=True,
+    capacity=OnDemand(max_reads=500, max_writes=1000),
+    alarms=[
+        capacity_alarm("read", percent=80, period=300, evaluations=2),
+        error_rate_alarm(percent=5, period=300, evaluations=1),
+    ],
+    waivers=[
+        Waiver(
+            rule="hot-partition",
+            subject="Game.GSI2-ActiveGameIndex",
+            reason="The document lists games by their status. An entry is some 150 bytes and is written only when a "
+            "game is opened, listed or hidden, begins or ends, not when its state changes.",
+            limit="1,000 games opened, begun or ended a second; the table's own maximum is reached before",
+        )
+    ],
+)
+by_player = esiritori.index("GSI1-PlayerIndex", pk="GSI1PK", sk="GSI1SK")
+by_status = esiritori.index("GSI2-ActiveGameIndex", pk="GSI2PK", sk="GSI2SK", projection=KEYS_ONLY)
+
+
+@esiritori.entity(
+    pk="GAME#{game_id}",
+    sk="META",
+    index={"GSI2PK": "STATUS#{listed}", "GSI2SK": "CREATED#{listed_since:013d}"},
+    version="version",
+)
+class Game(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A game: its settings, who sits at the table, the round and turn under way, and the points of that round.
+
+    A waiting room is in the index of active games while it is public and somebody sits in it; a game that is played or
+    finished always is.
+    """
+
+    game_id: GameUuid
+    status: GameStatus = "waiting"
+    created_at: Moment
+    updated_at: Moment
+    settings: Settings
+    current_round: CurrentRound | None = None
+    players: Annotated[tuple[Player, ...], Meta(max_length=10, description="The truth about seats, in seating order")]
+    score_histories: ScoreEntries = ()
+    current_drawing: CurrentDrawing | None = None
+    host_id: Annotated[PlayerUuid, Meta(description="Who may change settings, start and kick")] | None = None
+    next_kana: Kana | None = None
+    epoch: Epoch = 0
+    version: Annotated[int, Meta(ge=0, description="Goes up with every change; every change demands the last one")] = 1
+    ttl: Until | None = None
+
+    def __post_init__(self) -> None:
+        if len({player.id for player in self.players}) < len(self.players):
+            raise ValueError("A player has one seat")
+        if len(self.players) > self.settings.player_count:
+            raise ValueError("There are not more players than seats")
+
+    @derived("status", "settings", "players")
+    def listed(self) -> GameStatus | None:
+        """The status under which the game is found; None for a private or empty room that waits."""
+        hidden = self.status == "waiting" and not (self.settings.public and self.players)
+        return None if hidden else self.status
+
+    @derived("status", "settings", "players", "created_at")
+    def listed_since(self) -> Moment | None:
+        """When the game was opened, where it is listed."""
+        return None if self.listed is None else self.created_at
+
+
+@esiritori.entity(pk="GAME#{game_id}", sk="ROUND#{round_number:02d}")
+class Round(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A finished round: its turns, what everybody won in it, and how."""
+
+    id: RoundUuid
+    game_id: GameUuid
+    round_number: RoundNumber
+    started_at: Moment
+    ended_at: Moment
+    turns: FinishedTurns
+    round_scores: Annotated[tuple[RoundScore, ...], Meta(max_length=10)]
+    score_histories: ScoreEntries | None = None
+    ttl: Until | None = None
+
+
+@esiritori.entity(pk="GAME#{game_id}", sk="CHAT#{created_at:013d}#{id}")
+class ChatMessage(Entity, frozen=True, kw_only=True, rename="camel"):
+    """Something that was said: by a player, by the game about a player, or as a guess."""
+
+    id: MessageUuid
+    game_id: GameUuid
+    player_id: PlayerUuid
+    player_name: PlayerName
+    content: ChatText
+    type: ChatType
+    created_at: Moment
+    is_guess: bool | None = None
+    is_correct: bool | None = None
+    round_number: RoundNumber | None = None
+    turn_number: TurnNumber | None = None
+    number: ChatNumber | None = None
+    ttl: Until | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.player_name)
+
+
+@esiritori.entity(pk="PLAYER#{player_id}", sk="CONNECTION")
+class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
+    """Where a player can be reached, and in which game."""
+
+    player_id: PlayerUuid
+    player_name: PlayerName
+    game_id: GameUuid
+    connection_id: ConnectionId
+    connected_at: Moment
+    last_active_at: Moment
+    ttl: Until
+
+    def __post_init__(self) -> None:
+        check_name(self.player_name)
+
+
+@esiritori.entity(
+    pk="GAME#{game_id}",
+    sk="PLAYER#{player_id}",
+    index={"GSI1PK": "PLAYER#{player_id}", "GSI1SK": "GAME#{game_id}"},
+)
+class Seat(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A player's seat in a game: what lists the games of a player. Written with the game's list of players."""
+
+    game_id: GameUuid
+    player_id: PlayerUuid
+    player_name: PlayerName
+    joined_at: Moment
+    ttl: Until | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.player_name)
+
+
+@esiritori.entity(pk="GAME#{game_id}", sk="DRAWING#{round_number:02d}#{turn_number:02d}")
+class Picture(Entity, frozen=True, kw_only=True, rename="camel"):
+    """The whole picture of a turn, written once when the turn ends. `finalDrawing` is its sort key."""
+
+    game_id: GameUuid
+    round_number: RoundNumber
+    turn_number: TurnNumber
+    drawer_id: PlayerUuid
+    data: PictureText
+    updated_at: Moment
+    ttl: Until | None = None
+
+    def __post_init__(self) -> None:
+        check_base64(self.data)
+
+
+@esiritori.entity(pk="GAME#{game_id}", sk="DRAWING#{round_number:02d}#{turn_number:02d}#{number:04d}")
+class Strokes(Entity, frozen=True, kw_only=True, rename="camel"):
+    """A part of a picture while it grows: half a second of drawing, never changed. `currentDrawing` says whose."""
+
+    game_id: GameUuid
+    round_number: RoundNumber
+    turn_number: TurnNumber
+    number: StrokesNumber
+    drawer_id: PlayerUuid
+    data: PictureText
+    updated_at: Moment
+    ttl: Until | None = None
+
+    def __post_init__(self) -> None:
+        check_base64(self.data)
+
+
+@esiritori.view(Game)
+class ListedGame(View, frozen=True, kw_only=True, rename="camel"):
+    """A game as the index of active games holds it: its id. The rest is one batch of reads away."""
+
+    game_id: InKey[GameUuid]
+
+
+@esiritori.item(strong=True, example={"game_id": _GAME}, budget=Budget(reads=1, of="10 players in a fresh turn"))
+def game(game_id: GameId) -> Key[Game]:
+    """A game as it is right now, before it is changed."""
+    return Game.key(game_id=game_id)
+
+
+@esiritori.query(returns=Seat, budget=Budget(reads=2, of="50 games"))
+def games_of_player(player_id: PlayerId) -> Span:
+    """The games a player takes or took part in."""
+    return by_player.partition(f"PLAYER#{player_id}")
+
+
+@esiritori.query(returns=ListedGame, budget=Budget(reads=1, of="50 rooms"))
+def waiting_games() -> Span:
+    """Public rooms that somebody can join, newest first; their games are then read in one batch."""
+    return by_status.partition("STATUS#waiting").newest_first()
+
+
+@esiritori.query(returns=ListedGame, budget=Budget(reads=1, of="50 games"))
+def running_games() -> Span:
+    """Games under way, oldest first: what a server that starts again goes on with."""
+    return by_status.partition("STATUS#playing")
+
+
+@esiritori.query(returns=Round, budget=Budget(reads=23.5, of="10 rounds of 10 players"))
+def rounds_of(game_id: GameId) -> Span:
+    """The finished rounds of a game, in their order."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with("ROUND#")
+
+
+@esiritori.item(example={"game_id": _GAME}, budget=Budget(reads=2.5, of="a round of 10 players"))
+def round_of(game_id: GameId, round_number: RoundNumber) -> Key[Round]:
+    """One finished round."""
+    return Round.key(game_id=game_id, round_number=round_number)
+
+
+@esiritori.query(returns=ChatMessage, budget=Budget(reads=4, of="50 messages of 100 kana"))
+def latest_chat(game_id: GameId) -> Span:
+    """What was said, newest first: the last 50 messages on entry, older ones page by page."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#").newest_first()
+
+
+@esiritori.query(returns=ChatMessage, strong=True, budget=Budget(reads=1, of="2 messages of 500 kana"))
+def oldest_chat(game_id: GameId) -> Span:
+    """What was said, oldest first: where messages beyond the cap are found."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#")
+
+
+@esiritori.item(example={"player_id": _PLAYER}, budget=Budget(reads=0.5, of="any connection"))
+def connection_of(player_id: PlayerId) -> Key[Connection]:
+    """Where a player can be reached."""
+    return Connection.key(player_id=player_id)
+
+
+@esiritori.query(returns=Seat, budget=Budget(reads=0.5, of="10 seats"))
+def seats_of(game_id: GameId) -> Span:
+    """The seats of a game."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with("PLAYER#")
+
+
+@esiritori.item(example={"game_id": _GAME}, budget=Budget(reads=13, of="a picture of 100 KB"))
+def picture_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumber) -> Key[Picture]:
+    """The finished picture of a turn, for the gallery, a link or a replay."""
+    return Picture.key(game_id=game_id, round_number=round_number, turn_number=turn_number)
+
+
+@esiritori.query(returns=Strokes, strong=True, budget=Budget(reads=27, of="60 seconds, 120 parts of 700 characters"))
+def strokes_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumber) -> Span:
+    """The parts of a picture in the order they were drawn, for a server that takes over a turn."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with(f"DRAWING#{round_number:02d}#{turn_number:02d}#")
+
+
+check(esiritori)

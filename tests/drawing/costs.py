@@ -1,0 +1,141 @@
+"""The case that each budget speaks of, ready to be paid for."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.drawing.table_games import NOW, TEN, chance, kept, newcomer, right_guess, settings
+from tests.spending import Case
+from zataku.drawing import writes
+from zataku.drawing.design import (
+    Connection,
+    Game,
+    Seat,
+    connection_of,
+    game,
+    games_of_player,
+    latest_chat,
+    oldest_chat,
+    picture_of,
+    round_of,
+    rounds_of,
+    running_games,
+    seats_of,
+    strokes_of,
+    waiting_games,
+)
+from zataku.drawing.limits import GameId, RoundId, TurnId
+from zataku.drawing.samples import (
+    ANSWERS,
+    a_message,
+    a_picture,
+    an_id,
+    between_rounds,
+    ended,
+    in_play,
+    seats_in,
+    settled_room,
+    some_strokes,
+)
+from zataku.table import Entity, Key, Plan, Query, Store
+
+ROOM = settled_room(chance(), NOW, TEN)
+HOST, GUEST = ROOM.players[0], ROOM.players[1]
+CHOOSING = in_play(chance(), ROOM, 1, 1, "setting_answer")
+DRAWING = in_play(chance(), ROOM, 1, 1)
+OVER = in_play(chance(), ROOM, 1, 1, "finished")
+FULL = in_play(chance(), ROOM, 1, 10, "finished")
+PAUSING, ROUND = between_rounds(chance(), ROOM, 1)
+FINISHED = ended(PAUSING)
+SOON = DRAWING.updated_at + 1000
+A_ROUND, A_TURN = RoundId(an_id(chance())), TurnId(an_id(chance()))
+SEATS = list(seats_in(ROOM))
+CONNECTION = next(each for each in SEATS if isinstance(each, Connection))
+SEAT = next(each for each in SEATS if isinstance(each, Seat))
+PICTURE = a_picture(chance(), DRAWING, 1, 1, HOST.id, SOON, 100 * 1024)
+MESSAGES = [a_message(chance(), ROOM, GUEST, n, "あ" * 100, NOW + n) for n in range(1, 51)]
+LONG = [a_message(chance(), ROOM, GUEST, n, "あ" * 500, NOW + n) for n in range(1, 4)]
+STROKES = [some_strokes(chance(), DRAWING, n, SOON + n * 500) for n in range(1, 121)]
+
+
+def games(count: int, of: Game) -> list[Game]:
+    random = chance()
+    return [replace(of, game_id=GameId(an_id(random))) for _ in range(count)]
+
+
+def getting(key: Key[Any], *items: Entity) -> Case:
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await kept(store, *items)
+        return lambda: store.get(key)
+
+    return case
+
+
+def paging(query: Query[Any], *items: Entity, limit: int = 1000) -> Case:
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await kept(store, *items)
+        return lambda: store.page(query, limit=limit)
+
+    return case
+
+
+def writing(plan: Plan[Any], *items: Entity) -> Case:
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await kept(store, *items)
+        return lambda: store.write(plan)
+
+    return case
+
+
+NINE = replace(ROOM, players=ROOM.players[:9])
+PRIVATE = replace(ROOM, settings=replace(ROOM.settings, public=False))
+SEATS_OF_GUEST = [replace(SEAT, game_id=each.game_id) for each in games(50, ROOM)]
+ROUNDS = [replace(ROUND, round_number=number) for number in range(1, 11)]
+GAME = ROOM.game_id
+
+CASES: dict[str, Case] = {
+    "game": getting(game(GAME), DRAWING),
+    "games_of_player": paging(games_of_player(SEAT.player_id), *SEATS_OF_GUEST),
+    "waiting_games": paging(waiting_games(), *games(50, ROOM)),
+    "running_games": paging(running_games(), *games(50, DRAWING)),
+    "rounds_of": paging(rounds_of(GAME), *ROUNDS),
+    "round_of": getting(round_of(GAME, 1), ROUND),
+    "latest_chat": paging(latest_chat(GAME), *MESSAGES, limit=50),
+    "oldest_chat": paging(oldest_chat(GAME), *LONG, limit=2),
+    "connection_of": getting(connection_of(CONNECTION.player_id), CONNECTION),
+    "seats_of": paging(seats_of(GAME), *SEATS),
+    "picture_of": getting(picture_of(GAME, 1, 1), PICTURE),
+    "strokes_of": paging(strokes_of(GAME, 1, 1), *STROKES),
+    "create_game": writing(writes.create_game(GAME, HOST, settings(public=True))),
+    "take_seat": writing(writes.take_seat(NINE, 1, replace(newcomer(chance()), name=ROOM.players[9].name)), NINE),
+    "leave_seat": writing(writes.leave_seat(ROOM, 1, GUEST.id, SOON), ROOM, *SEATS),
+    "kick": writing(writes.kick(ROOM, 1, HOST.id, GUEST.id, SOON), ROOM, *SEATS),
+    "set_ready": writing(writes.set_ready(ROOM, 1, GUEST.id, "not_ready", SOON), ROOM),
+    "change_settings": writing(writes.change_settings(PRIVATE, 1, HOST.id, ROOM.settings, SOON), PRIVATE),
+    "start_game": writing(writes.start_game(ROOM, 1, HOST.id, A_ROUND, A_TURN, ANSWERS[:3], SOON), ROOM),
+    "note_presence": writing(writes.note_presence(DRAWING, 1, GUEST.id, None, SOON), DRAWING),
+    "choose_answer": writing(writes.choose_answer(CHOOSING, 1, HOST.id, "りんご", "ご", SOON), CHOOSING),
+    "reveal_kana": writing(writes.reveal_kana(DRAWING, 1, 0, SOON), DRAWING),
+    "guess_right": writing(writes.guess_right(DRAWING, 1, right_guess(DRAWING, GUEST, SOON), 50, SOON), DRAWING),
+    "flush_strokes": writing(writes.flush_strokes(STROKES[0])),
+    "finish_turn": writing(writes.finish_turn(DRAWING, 1, PICTURE, 30, SOON), DRAWING),
+    "begin_turn": writing(writes.begin_turn(OVER, 1, A_TURN, GUEST.id, ANSWERS[:3], SOON), OVER),
+    "finish_round": writing(writes.finish_round(FULL, 1, FULL.updated_at), FULL),
+    "begin_round": writing(
+        writes.begin_round(PAUSING, 1, A_ROUND, A_TURN, GUEST.id, ANSWERS[:3], PAUSING.updated_at), PAUSING
+    ),
+    "finish_game": writing(writes.finish_game(PAUSING, 1, PAUSING.updated_at), PAUSING),
+    "take_room": writing(writes.take_room(GAME), DRAWING),
+    "post_chat": writing(writes.post_chat(LONG[0])),
+    "connect": writing(writes.connect(CONNECTION)),
+    "touch_connection": writing(
+        writes.touch_connection(CONNECTION.player_id, CONNECTION.connection_id, SOON), CONNECTION
+    ),
+    "disconnect": writing(writes.disconnect(CONNECTION.player_id, CONNECTION.connection_id), CONNECTION),
+    "keep_round": writing(writes.keep_round(ROUND), ROUND),
+    "keep_picture": writing(writes.keep_picture(PICTURE), PICTURE),
+    "keep_message": writing(writes.keep_message(LONG[0]), LONG[0]),
+    "keep_seat": writing(writes.keep_seat(SEAT), SEAT),
+    "keep_game": writing(writes.keep_game(FINISHED, 1, HOST.id, FINISHED.updated_at), FINISHED),
+}

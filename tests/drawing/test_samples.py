@@ -1,0 +1,133 @@
+"""The smallest game, the largest and one under way, and that the largest fits."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.drawing.conftest import TABLES
+from tests.drawing.table_games import NOW
+from tests.opened import PRICED, StoreName, opened
+from zataku.clock import ManualClock
+from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of
+from zataku.drawing.limits import CHAT_KEPT, GameId
+from zataku.drawing.samples import (
+    MAXIMAL,
+    a_picture,
+    in_play,
+    maximal_game,
+    minimal_game,
+    ongoing_game,
+    settled_room,
+)
+from zataku.drawing.writes import finish_round, finish_turn
+from zataku.table import Entity, Plan
+from zataku.table.entity import binding_of
+from zataku.table.limits import ITEM_BYTES
+from zataku.table.values import size_of
+
+
+def size(entity: Entity) -> int:
+    return sum(size_of(name) + size_of(value) for name, value in binding_of(type(entity)).encode(entity).items())
+
+
+LARGEST = {
+    "Seat": 344,
+    "Connection": 379,
+    "Round": 21_134,
+    "Picture": 102_597,
+    "ChatMessage": 2_367,
+    "Game": 3_796,
+}
+
+
+def kinds(items: list[Entity]) -> Counter[str]:
+    return Counter(type(item).__name__ for item in items)
+
+
+@pytest.mark.parametrize("make", [minimal_game, ongoing_game])
+def test_the_same_arguments_give_the_same_items(make):
+    once, again, other = (list(make(Random(seed), NOW)) for seed in (1, 1, 2))
+    assert once == again
+    assert once != other
+
+
+def test_the_minimal_game_has_2_players_1_round_and_60_seconds():
+    items = list(minimal_game(Random(1), NOW))
+    table = items[-1]
+    assert isinstance(table, Game)
+    assert (len(table.players), table.settings.round_count, table.settings.time_limit) == (2, 1, 60)
+    assert kinds(items) == {"Seat": 2, "Connection": 2, "Round": 1, "Picture": 2, "ChatMessage": 4, "Game": 1}
+
+
+def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries():
+    items = list(ongoing_game(Random(1), NOW))
+    table = items[-1]
+    assert isinstance(table, Game)
+    assert table.current_round is not None
+    assert table.status == "playing"
+    assert (table.current_round.round_number, table.current_round.current_turn.turn_number) == (2, 3)
+    assert len(table.score_histories) == 20
+    assert kinds(items) == {"Seat": 10, "Connection": 10, "Round": 1, "Strokes": 20, "ChatMessage": 50, "Game": 1}
+    # The points of both rounds add up to everybody's total.
+    (first,) = (item for item in items if isinstance(item, Round))
+    for player, score in zip(table.players, first.round_scores, strict=True):
+        now = sum(entry.signed for entry in table.score_histories if entry.player_id == player.id)
+        assert player.total == score.points + now
+
+
+@pytest.mark.parametrize("name", PRICED)
+async def test_the_maximal_game_is_kept_whole_and_every_item_fits(name: StoreName, tmp_path: Path, clock: ManualClock):
+    sizes: dict[str, int] = {}
+    async with opened(name, tmp_path, TABLES, clock) as store:
+        batch: list[Entity] = []
+        game_id, found = None, Counter[str]()
+        for item in maximal_game(Random(1), NOW):
+            kind = type(item).__name__
+            found[kind] += 1
+            sizes[kind] = max(size(item), sizes.get(kind, 0))
+            game_id = item.game_id  # pyright: ignore[reportAttributeAccessIssue]
+            batch.append(item)
+            if len(batch) == 25:
+                await store.write_many(put=batch)
+                batch = []
+        await store.write_many(put=batch)
+        assert found == {
+            "Seat": 10,
+            "Connection": 10,
+            "Round": 10,
+            "Picture": 100,
+            "ChatMessage": CHAT_KEPT,
+            "Game": 1,
+        }
+        assert max(sizes.values()) < ITEM_BYTES
+        assert sizes == LARGEST
+        await _read_back(store, GameId(game_id))
+
+
+async def _read_back(store, game_id: GameId) -> None:
+    """Everything that was made again lies there as it was made."""
+    made = list(maximal_game(Random(1), NOW))
+    assert await store.get(game(game_id)) == made[-1]
+    said = [message async for message in store.each(latest_chat(game_id))]
+    assert said == [item for item in made if isinstance(item, ChatMessage)][::-1]
+    rounds = [played async for played in store.each(rounds_of(game_id))]
+    assert rounds == [item for item in made if isinstance(item, Round)]
+    keys = [picture_of(game_id, played.round_number, turn.turn_number) for played in rounds for turn in played.turns]
+    assert await store.get_many(keys) == [item for item in made if isinstance(item, Picture)]
+
+
+def test_the_largest_transactions_are_far_from_100_items_and_4_mb():
+    random = Random(1)
+    table = settled_room(random, NOW, MAXIMAL)
+    last, full = in_play(random, table, 10, 10), in_play(random, table, 10, 10, "finished")
+    picture = a_picture(random, last, 10, 10, last.players[9].id, last.updated_at, MAXIMAL.picture)
+    heavy: list[Plan[Game]] = [
+        finish_turn(last, 1, picture, 150, last.updated_at),
+        finish_round(full, 1, full.updated_at),
+    ]
+    sizes = [sum(size(it) for step in plan.steps for it in (step.entity, step.was) if it) for plan in heavy]
+    assert max(sizes) < 150_000
+    assert size(full) == 23_586
+    assert [len(plan.steps) for plan in heavy] == [2, 2]
