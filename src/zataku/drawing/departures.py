@@ -4,14 +4,14 @@ from zataku.table import Departure
 
 DEPARTURES: tuple[Departure, ...] = (
     Departure(
-        "Pictures lie in items of their own: parts under DRAWING#<round>#<turn>#<n> while somebody draws, the whole "
-        "under DRAWING#<round>#<turn>. `currentDrawing.data` and `finalDrawing` hold that sort key.",
+        "Pictures lie in items of their own: parts under `DRAWING#<round>#<turn>#<n>` while somebody draws, the whole "
+        "under `DRAWING#<round>#<turn>`. `currentDrawing.data` and `finalDrawing` hold that sort key.",
         "A round with ten pictures would pass DynamoDB's limit of 400 KB, and rewriting the game for every stroke "
         "would cost its whole size each time.",
         "10 pictures of 100 KB are 1,024,000 bytes; a part costs 1 write unit, rewriting a game with its picture 101.",
     ),
     Departure(
-        "Every seat has an item, SK = PLAYER#<playerId>, which carries GSI1PK and GSI1SK.",
+        "Every seat has an item, `SK = PLAYER#<playerId>`, which carries GSI1PK and GSI1SK.",
         "The document gives META the keys of a player, but one item cannot carry those of ten.",
         "1 item of at most 373 bytes a seat; a list of 50 games costs 2 read units.",
     ),
@@ -23,7 +23,7 @@ DEPARTURES: tuple[Departure, ...] = (
         "4,593 with 4 players, 3,796 between the rounds of 10.",
     ),
     Departure(
-        "Numbers in sort keys are padded: ROUND#03, DRAWING#03#02#0001, CHAT#<13 digits>, CREATED#<13 digits>.",
+        "Numbers in sort keys are padded: `ROUND#03`, `DRAWING#03#02#0001`, `CHAT#<13 digits>`, `CREATED#<13 digits>`.",
         "Texts sort letter by letter: ROUND#10 would come before ROUND#2.",
         "10 rounds and 10 turns take 2 digits, 601 parts of a picture 4; 13 digits of milliseconds last until 2286.",
     ),
@@ -66,12 +66,12 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "An answer is made of U+3041 to U+3096 and ー.",
-        "The document's pattern ^[ひらがな]+$ accepts only words of the four kana ひ, ら, が and な.",
+        "The document's pattern `^[ひらがな]+$` accepts only words of the four kana ひ, ら, が and な.",
         "87 characters in place of 4.",
     ),
     Departure(
         "A player's name is one line with at least one letter or number that can be seen, of at most 10 code points.",
-        "The document's \\s lets line breaks and tabs pass, and names of nothing but spaces, marks or Hangul fillers.",
+        "The document's `\\s` lets line breaks and tabs pass, and names of nothing but spaces, marks or Hangul fillers.",
         "4 filler characters count as unseen; spaces of category Zs, U+3000 among them, are accepted (17 of them).",
     ),
     Departure(

@@ -1,0 +1,86 @@
+"""Writes about analyses: asked for, finished once, kept by the owner."""
+
+from zataku.kifu.claims import claim_key, still_stands
+from zataku.kifu.design import kifu_table
+from zataku.kifu.errors import NotYours, UnfitChange
+from zataku.kifu.items import Analysis, KeptAnalysis, SlugClaim
+from zataku.kifu.limits import (
+    ANALYSIS_SECONDS,
+    RESPONSE_BYTES,
+    AnalysisId,
+    AnalysisKey,
+    Finished,
+    KifuId,
+    KifuKey,
+    NamedUser,
+    Request,
+    Response,
+    UserName,
+    check_bytes,
+)
+from zataku.kifu.moments import seconds_of
+from zataku.table import Budget, Plan, check, path, put, update
+from zataku.table.forms import Instant
+
+status = path(Analysis, lambda analysis: analysis.status)
+response = path(Analysis, lambda analysis: analysis.response)
+expired = path(Analysis, lambda analysis: analysis.expired)
+FOUND = Analysis(
+    analysis_id=AnalysisId("fdjsklfadf"),
+    username=UserName("h-akira"),
+    created="2025-12-31T11:11:31Z",
+    status="succeeded",
+    response="{}",
+    kifu_id=KifuId("fdsaj9d9s0"),
+)
+NOW = {"now": "2025-12-31T11:11:31Z"}
+CLAIM = SlugClaim(username=FOUND.username, slug="社団戦/2025/鈴木", kifu_id=KifuId("fdsaj9d9s0"))
+
+
+@kifu_table.write(budget=Budget(writes=4), example=NOW)
+def request_analysis(
+    analysis_id: AnalysisKey,
+    username: NamedUser,
+    now: Instant,
+    kifu_id: KifuKey | None = None,
+    request: Request | None = None,
+) -> Plan[Analysis]:
+    """A user asks for an analysis. It waits for an engine, a day at most."""
+    asked = Analysis(
+        analysis_id=analysis_id,
+        username=username,
+        created=now,
+        status="waiting",
+        expired=seconds_of(now) + ANALYSIS_SECONDS,
+        kifu_id=kifu_id,
+        request=request,
+    )
+    return Plan(put(asked, if_absent=True))
+
+
+@kifu_table.write(budget=Budget(writes=60, of="a result of 20 KB"), example=NOW)
+def finish_analysis(analysis_id: AnalysisKey, outcome: Finished, result: Response, now: Instant) -> Plan[Analysis]:
+    """An analysis succeeds or fails, once. It is gone after a day."""
+    check_bytes(result, RESPONSE_BYTES, "The result of the analysis")
+    return Plan(
+        update(
+            Analysis.key(analysis_id=analysis_id),
+            status.set(outcome),
+            response.set(result),
+            expired.set(seconds_of(now) + ANALYSIS_SECONDS),
+            when=status.equals("waiting"),
+        )
+    )
+
+
+@kifu_table.write(budget=Budget(writes=62, of="a result of 20 KB"), example={"analysis": FOUND, "claim": CLAIM})
+def keep_result(analysis: Analysis, claim: SlugClaim, now: Instant) -> Plan[KeptAnalysis]:
+    """The owner keeps a result with the record, if that is still there. A finished analysis never changes."""
+    if (analysis.username, analysis.kifu_id) != (claim.username, claim.kifu_id):
+        raise NotYours("The analysis is about another record.")
+    if analysis.status != "succeeded" or analysis.response is None:
+        raise UnfitChange("The analysis has no result to keep.")
+    kept = KeptAnalysis(
+        kifu_id=claim.kifu_id, analysis_id=analysis.analysis_id, response=analysis.response, kept_at=now
+    )
+    return Plan(put(kept, if_absent=True), check(claim_key(claim), still_stands(claim)))

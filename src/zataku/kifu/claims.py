@@ -1,0 +1,22 @@
+"""The claim of a slug as the small stand-in of its record: what other writes ask of it."""
+
+from zataku.kifu.items import SlugClaim
+from zataku.table import Condition, Key, path
+
+claimed_by = path(SlugClaim, lambda claim: claim.kifu_id)
+tag_changes = path(SlugClaim, lambda claim: claim.tag_changes)
+
+
+def claim_key(claim: SlugClaim) -> Key[SlugClaim]:
+    """Where the claim lies."""
+    return SlugClaim.key(username=claim.username, slug=claim.slug)
+
+
+def still_stands(claim: SlugClaim) -> Condition[SlugClaim]:
+    """The record is still there, under the slug that was read."""
+    return claimed_by.equals(claim.kifu_id)
+
+
+def untouched(claim: SlugClaim) -> Condition[SlugClaim]:
+    """The record is still there, and has got no tag since the claim was read."""
+    return still_stands(claim) & tag_changes.equals(claim.tag_changes)

@@ -1,0 +1,178 @@
+"""A library of records to show and to test with: the same random source and start give the same items."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from random import Random
+
+from zataku.kifu.games import Game, as_kif, drawn_game, moves_of
+from zataku.kifu.ids import new_analysis_id, new_kifu_id, new_share_code, new_tag_id
+from zataku.kifu.items import (
+    Analysis,
+    KeptAnalysis,
+    LibraryPermission,
+    Position,
+    PositionList,
+    Record,
+    RecordPermission,
+    SlugClaim,
+    SystemSettings,
+    Tag,
+    Tagging,
+    TagNameClaim,
+    UserSettings,
+)
+from zataku.kifu.limits import (
+    ANALYSIS_SECONDS,
+    KIFU_BYTES,
+    KifuId,
+    PositionHash,
+    Result,
+    TagId,
+    UserName,
+)
+from zataku.kifu.moments import instant
+from zataku.kifu.responses import packed
+from zataku.table import Entity
+
+HANAKO, MINJUN, OLIVIA = UserName("hanako"), UserName("min-jun"), UserName("olivia_w")
+# Of 500 records so many belong to each.
+SHARES: dict[UserName, float] = {HANAKO: 0.6, MINJUN: 0.3, OLIVIA: 0.1}
+NAMES: dict[UserName, str] = {HANAKO: "高橋花子", MINJUN: "김민준", OLIVIA: "Olivia West"}
+OPPONENTS = ("鈴木", "佐藤健", "田中", "渡辺", "이서연", "박지호", "J. Smith", "María")
+FOLDERS = ("社団戦/2025", "社団戦/2026", "道場/土曜", "将棋ウォーズ/10分", "쇼기모임/2026", "study/joseki")
+TAG_NAMES = (
+    "矢倉",
+    "四間飛車",
+    "相掛かり",
+    "角換わり",
+    "中飛車",
+    "三間飛車",
+    "終盤が課題",
+    "名局",
+    "복기 필요",
+    "to review",
+)
+MEMOS = (
+    "序盤研究用の棋譜",
+    "",
+    "終盤で逆転された。寄せを見直す。",
+    "수순을 다시 확인할 것",
+    "Missed a mate in five.",
+    "千日手模様",
+)
+ENDINGS: tuple[tuple[Result, str], ...] = (
+    ("win", "投了"),
+    ("lose", "投了"),
+    ("win", "詰み"),
+    ("draw", "持将棋"),
+    ("sennichite", "千日手"),
+    ("jishogi", "持将棋"),
+    ("none", "中断"),
+)
+DAY = 24 * 60 * 60
+
+
+def position_hash(game: Game, ply: int) -> PositionHash:
+    """A stand-in for the hash of the position after some moves: games with the same beginning share it."""
+    line = " ".join(moves_of(game)[:ply])
+    return PositionHash(blake2b(line.encode(), digest_size=8).hexdigest())
+
+
+def library(random: Random, start: float, records: int = 500) -> Iterator[Entity]:
+    """Three users with their tags, records, links, permissions and analyses, item by item, the counts all right."""
+    yield SystemSettings()
+    for username, share in SHARES.items():
+        yield from _shelf(random, start, username, max(1, int(records * share)))
+    yield LibraryPermission(owner=HANAKO, username=MINJUN)
+    yield LibraryPermission(owner=OLIVIA, username=HANAKO)
+
+
+def _shelf(random: Random, start: float, username: UserName, count: int) -> Iterator[Entity]:
+    """All that one user has."""
+    yield UserSettings(username=username, kifu_count=count, tag_count=len(TAG_NAMES))
+    tags = {name: new_tag_id(random) for name in TAG_NAMES}
+    for number, (name, tag_id) in enumerate(tags.items()):
+        made = instant(start + number)
+        yield Tag(username=username, tag_id=tag_id, name=name, created=made, latest_access=made, latest_update=made)
+        yield TagNameClaim(username=username, name=name, tag_id=tag_id)
+    for number in range(count):
+        yield from _record(random, start + number * DAY / 4, username, number, tags)
+
+
+def _record(random: Random, at: float, username: UserName, number: int, tags: dict[str, TagId]) -> Iterator[Entity]:
+    """One record with its claim, tags, positions, and now and then a permission or an analysis."""
+    result, ending = random.choice(ENDINGS)
+    opponent = random.choice(OPPONENTS)
+    game, side = drawn_game(random, NAMES[username], opponent, instant(at)[:10], ending)
+    kifu_id, made = new_kifu_id(random), instant(at)
+    shared = random.random() < 0.1
+    slug = f"{random.choice(FOLDERS)}/{opponent}-{number + 1:04d}"
+    chosen = sorted({game.opening, *random.sample(TAG_NAMES, random.randint(0, 2))})
+    yield Record(
+        username=username,
+        kifu_id=kifu_id,
+        share_code=new_share_code(random) if shared else None,
+        slug=slug,
+        kifu=as_kif(game),
+        first_or_second=side,
+        result=result,
+        memo=random.choice(MEMOS),
+        public=random.random() < 0.05,
+        share=shared,
+        created=made,
+        latest_access=instant(at + random.randrange(30) * DAY),
+        latest_update=instant(at + random.randrange(7) * DAY),
+    )
+    yield SlugClaim(username=username, slug=slug, kifu_id=kifu_id, tag_changes=len(chosen))
+    for name in chosen:
+        yield Tagging(kifu_id=kifu_id, tag_id=tags[name])
+    yield from _positions(username, kifu_id, game)
+    if random.random() < 0.1:
+        yield RecordPermission(kifu_id=kifu_id, username=random.choice([it for it in SHARES if it != username]))
+    if random.random() < 0.1:
+        yield from _analysis(random, at, username, kifu_id, game)
+
+
+def _positions(username: UserName, kifu_id: KifuId, game: Game) -> Iterator[Entity]:
+    reached = [position_hash(game, ply) for ply in range(game.moves + 1)]
+    for position in reached:
+        yield Position(username=username, position=position, kifu_id=kifu_id)
+    yield PositionList(username=username, kifu_id=kifu_id, part=0, positions=bytes.fromhex("".join(reached)))
+
+
+def _analysis(random: Random, at: float, username: UserName, kifu_id: KifuId, game: Game) -> Iterator[Entity]:
+    analysis_id = new_analysis_id(random, int(at * 1000))
+    scores = ", ".join(str(random.randint(-800, 800)) for _ in range(game.moves + 1))
+    response = packed(f'{{"moves": {game.moves}, "evaluation": [{scores}]}}')
+    yield Analysis(
+        analysis_id=analysis_id,
+        username=username,
+        created=instant(at),
+        status="succeeded",
+        response=response,
+        expired=int(at) + ANALYSIS_SECONDS,
+        kifu_id=kifu_id,
+    )
+    yield KeptAnalysis(kifu_id=kifu_id, analysis_id=analysis_id, response=response, kept_at=instant(at + 60))
+
+
+def largest_record(username: UserName, kifu_id: KifuId, start: float) -> Record:
+    """A record of 300 KB with the longest memo, slug and code: as large as one can be."""
+    made = instant(start)
+    line = "*この手はどうだったか。\n"
+    text = line * (KIFU_BYTES // len(line.encode()))
+    return Record(
+        username=username,
+        kifu_id=kifu_id,
+        share_code=None,
+        slug="𠮷" * 254 + "竜",
+        kifu=text + "a" * (KIFU_BYTES - len(text.encode())),
+        first_or_second="second",
+        result="sennichite",
+        memo="𠮷" * 10_000,
+        public=False,
+        share=False,
+        created=made,
+        latest_access=made,
+        latest_update=made,
+    )

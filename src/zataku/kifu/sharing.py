@@ -1,0 +1,61 @@
+"""Who may see a record. Every view goes through here, and only base items, read strongly, decide."""
+
+from msgspec import Struct
+
+from zataku.kifu.design import library_permission, record, record_permission, records_under_code
+from zataku.kifu.items import Record
+from zataku.kifu.limits import KifuId, Result, ShareCode, Side, UserName
+from zataku.table import Store
+
+
+class SharedRecord(Struct, frozen=True, kw_only=True):
+    """A record as others see it: without slug, memo, tags and code."""
+
+    username: UserName
+    kifu_id: KifuId
+    kifu: str
+    first_or_second: Side
+    result: Result
+    created: str
+
+
+def as_others_see(found: Record) -> SharedRecord:
+    """What of a record is shown to anybody but its owner."""
+    return SharedRecord(
+        username=found.username,
+        kifu_id=found.kifu_id,
+        kifu=found.kifu,
+        first_or_second=found.first_or_second,
+        result=found.result,
+        created=found.created,
+    )
+
+
+async def shared_record(store: Store, code: ShareCode) -> Record | None:
+    """The record that is shared under a code right now, or None.
+
+    CommonGSI says where it may be, and may be a moment late in both directions; the record itself, read strongly, must
+    be shared under this very code. A link that was switched off opens nothing from the moment that was acknowledged; a
+    new one may take a moment to open.
+    """
+    async for place in store.each(records_under_code(code)):
+        found = await store.get(record(place.username, place.kifu_id))
+        if found is not None and found.share and found.share_code == code:
+            return found
+    return None
+
+
+async def visible_record(store: Store, viewer: UserName | None, owner: UserName, kifu_id: KifuId) -> Record | None:
+    """The record, if this viewer may see it right now; None also when there is none, so that nobody learns which.
+
+    The owner may, everybody may if it is public, and so may those whom the owner has allowed this record or all
+    records. A guest is None.
+    """
+    found = await store.get(record(owner, kifu_id))
+    if found is None or viewer == owner or found.public:
+        return found
+    if viewer is None:
+        return None
+    if await store.get(record_permission(kifu_id, viewer)) or await store.get(library_permission(owner, viewer)):
+        return found
+    return None

@@ -1,0 +1,19 @@
+"""A list from a local index is paid by the index alone, also in a table where other kinds of items expire."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.designs.kifu import Kifu, kifu, kifu_by_creation
+from tests.opened import PRICED, StoreName, opened
+
+
+@pytest.mark.parametrize("name", PRICED)
+async def test_a_list_of_what_never_expires_fetches_no_items(name: StoreName, tmp_path: Path):
+    async with opened(name, tmp_path, [kifu]) as store:
+        await store.write_many(put=[Kifu(username="u", kifu_id=f"k{at}", kifu="x" * 5000) for at in range(10)])
+        with store.measured("list") as page:
+            assert len((await store.page(kifu_by_creation("u"))).items) == 10
+        with store.measured("count") as count:
+            assert await store.count(kifu_by_creation("u")) == 10
+    assert (page.reads, count.reads) == (1, 1)

@@ -1,0 +1,199 @@
+"""For each access pattern the case that its budget speaks of."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.kifu.made import (
+    FRIEND,
+    ME,
+    NOW,
+    a_record,
+    a_record_of,
+    a_tag,
+    kid,
+    settings,
+    tid,
+    welcomed,
+)
+from tests.opened import START
+from tests.spending import Case
+from zataku.kifu import design, writes
+from zataku.kifu.items import (
+    Analysis,
+    KeptAnalysis,
+    LibraryPermission,
+    Position,
+    PositionList,
+    Record,
+    RecordPermission,
+    SlugClaim,
+    SystemSettings,
+    Tagging,
+    TagNameClaim,
+)
+from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
+from zataku.kifu.moments import later
+from zataku.kifu.samples import largest_record
+from zataku.table import Entity, Key, Plan, Query, Store
+
+CODE = ShareCode("lkihofkwif4tF" + "0" * 9)
+AID = AnalysisId("01JGE1XYZ00000000000000000")
+HERE = PositionHash("0" * 16)
+RESULT = "r" * 20_000
+FIFTY = range(50)
+
+TYPICAL = a_record_of(1700)
+SHARED = replace(TYPICAL, share=True, share_code=CODE)
+CLAIM = SlugClaim(username=ME, slug=TYPICAL.slug, kifu_id=TYPICAL.kifu_id)
+TAG = a_tag()
+NAME = TagNameClaim(username=ME, name=TAG.name, tag_id=TAG.tag_id)
+LINKS = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in FIFTY]
+FINISHED = Analysis(analysis_id=AID, username=ME, created=NOW, status="succeeded", response=RESULT, kifu_id=kid(0))
+HASHES = [PositionHash(f"{at:016x}") for at in range(98)]
+LISTED = PositionList(username=ME, kifu_id=kid(0), part=0, positions=bytes.fromhex("".join(HASHES)))
+
+
+def reads(asked: Query[Any] | Key[Any], *there: Entity) -> Case:
+    """A page of 50, or one item, of what is there."""
+
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await store.write_many(put=there)
+        if isinstance(asked, Key):
+            return lambda: store.get(asked)
+        return lambda: store.page(asked)
+
+    return case
+
+
+def writing(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
+    """A write on what is there."""
+
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await store.write_many(put=there)
+        return lambda: store.write(make())
+
+    return case
+
+
+def adding(make: Callable[..., Plan[Any]], entity: Entity) -> Case:
+    """Something new in a library that is there."""
+
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await welcomed(store)
+        owner = await settings(store)
+        return lambda: store.write(make(entity, owner))
+
+    return case
+
+
+def removing(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
+    """Something taken out of a library that counts it."""
+
+    async def case(store: Store) -> Callable[[], Awaitable[Any]]:
+        await welcomed(store)
+        await store.put(replace(await settings(store), kifu_count=1, tag_count=1))
+        await store.write_many(put=there)
+        return lambda: store.write(make())
+
+    return case
+
+
+RECORDS: list[Record] = [a_record(at) for at in FIFTY]
+TAGS = [a_tag(at) for at in FIFTY]
+ALLOWED = [RecordPermission(kifu_id=kid(0), username=f"user{at:03d}") for at in FIFTY]
+
+CASES: dict[str, Case] = {
+    "records_by_creation": reads(design.records_by_creation(ME), *RECORDS),
+    "records_by_access": reads(design.records_by_access(ME), *RECORDS),
+    "records_by_update": reads(design.records_by_update(ME), *RECORDS),
+    "records_in_folder": reads(design.records_in_folder(ME, "社団戦/2025"), *RECORDS),
+    "record_at": reads(design.record_at(ME, RECORDS[0].slug), *RECORDS),
+    "library_of": reads(design.library_of(ME), *RECORDS),
+    "record": reads(design.record(ME, kid(0)), largest_record(ME, kid(0), START)),
+    "record_of_id": reads(design.record_of_id(kid(0)), TYPICAL),
+    "records_under_code": reads(design.records_under_code(CODE), SHARED),
+    "slug_claim": reads(design.slug_claim(ME, CLAIM.slug), CLAIM),
+    "user_settings": reads(design.user_settings(ME)),
+    "system_settings": reads(design.system_settings(), SystemSettings()),
+    "tags_named": reads(design.tags_named(ME), *TAGS),
+    "tags_by_creation": reads(design.tags_by_creation(ME), *TAGS),
+    "tag": reads(design.tag(ME, TAG.tag_id), TAG),
+    "tag_name_claim": reads(design.tag_name_claim(ME, TAG.name), NAME),
+    "tags_of_record": reads(design.tags_of_record(kid(0)), *LINKS),
+    "records_with_tag": reads(
+        design.records_with_tag(tid(0)), *(Tagging(kifu_id=kid(at), tag_id=tid(0)) for at in FIFTY)
+    ),
+    "record_permission": reads(design.record_permission(kid(0), FRIEND)),
+    "library_permission": reads(design.library_permission(ME, FRIEND)),
+    "who_may_see_record": reads(design.who_may_see_record(kid(0)), *ALLOWED),
+    "who_may_see_library": reads(
+        design.who_may_see_library(ME), *(LibraryPermission(owner=ME, username=f"user{at:03d}") for at in FIFTY)
+    ),
+    "what_i_may_see": reads(
+        design.what_i_may_see(ME), *(RecordPermission(kifu_id=kid(at), username=ME) for at in FIFTY)
+    ),
+    "analyses_of": reads(
+        design.analyses_of(ME),
+        *(
+            Analysis(
+                analysis_id=AnalysisId(f"01JGE1XY{at:02d}{'0' * 16}"),
+                username=ME,
+                created=NOW,
+                status="waiting",
+                kifu_id=kid(at),
+            )
+            for at in FIFTY
+        ),
+    ),
+    "analysis": reads(design.analysis(AID), FINISHED),
+    "kept_analyses": reads(
+        design.kept_analyses(kid(0)), KeptAnalysis(kifu_id=kid(0), analysis_id=AID, response=RESULT, kept_at=NOW)
+    ),
+    "games_that_reached": reads(
+        design.games_that_reached(ME, HERE), *(Position(username=ME, position=HERE, kifu_id=kid(at)) for at in FIFTY)
+    ),
+    "positions_of": reads(
+        design.positions_of(ME, kid(0)), LISTED, replace(LISTED, part=1, positions=LISTED.positions[: 8 * 23])
+    ),
+    "welcome_user": writing(lambda: writes.welcome_user(ME)),
+    "set_user_caps": removing(lambda: writes.set_user_caps(ME, 3000, 50)),
+    "set_system_caps": writing(lambda: writes.set_system_caps(SystemSettings(kifu_max=3000)), SystemSettings()),
+    "add_record": adding(writes.add_record, TYPICAL),
+    "change_record": writing(
+        lambda: writes.change_record(replace(TYPICAL, memo="序盤研究用", latest_update=later(NOW, 9)), TYPICAL), TYPICAL
+    ),
+    "move_record": writing(
+        lambda: writes.move_record(TYPICAL, CLAIM, "社団戦/2026/鈴木", later(NOW, 9)), TYPICAL, CLAIM
+    ),
+    "remove_record": removing(lambda: writes.remove_record(TYPICAL, CLAIM, LINKS), TYPICAL, CLAIM, *LINKS),
+    "touch_record": writing(lambda: writes.touch_record(ME, ME, kid(0), later(NOW, 3600)), TYPICAL),
+    "add_tag": adding(writes.add_tag, TAG),
+    "rename_tag": writing(lambda: writes.rename_tag(TAG, "中飛車", later(NOW, 9)), TAG, NAME),
+    "remove_tag": removing(lambda: writes.remove_tag(TAG), TAG, NAME),
+    "tag_record": writing(lambda: writes.tag_record(CLAIM, TAG), CLAIM, TAG),
+    "untag_record": writing(lambda: writes.untag_record(CLAIM, TAG), CLAIM, TAG, LINKS[0]),
+    "share_record": writing(lambda: writes.share_record(TYPICAL, CODE), TYPICAL),
+    "unshare_record": writing(lambda: writes.unshare_record(SHARED), SHARED),
+    "allow_record": writing(lambda: writes.allow_record(CLAIM, FRIEND), CLAIM),
+    "disallow_record": writing(
+        lambda: writes.disallow_record(CLAIM, FRIEND), CLAIM, RecordPermission(kifu_id=kid(0), username=FRIEND)
+    ),
+    "allow_library": writing(lambda: writes.allow_library(ME, FRIEND)),
+    "disallow_library": writing(
+        lambda: writes.disallow_library(ME, FRIEND), LibraryPermission(owner=ME, username=FRIEND)
+    ),
+    "request_analysis": writing(lambda: writes.request_analysis(AID, ME, NOW, kid(0))),
+    "finish_analysis": writing(
+        lambda: writes.finish_analysis(AID, "succeeded", RESULT, NOW),
+        replace(FINISHED, status="waiting", response=None),
+    ),
+    "keep_result": writing(lambda: writes.keep_result(FINISHED, CLAIM, NOW), CLAIM),
+    "keep_positions": writing(lambda: writes.keep_positions(CLAIM, 0, HASHES), CLAIM),
+    "forget_positions": writing(
+        lambda: writes.forget_positions(LISTED),
+        LISTED,
+        *(Position(username=ME, position=it, kifu_id=kid(0)) for it in HASHES),
+    ),
+}

@@ -1,0 +1,74 @@
+"""What each access pattern costs is what its budget says, and what the largest record costs."""
+
+from msgspec.structs import replace
+
+from tests.kifu.costs import CASES, CLAIM
+from tests.kifu.made import ME, a_record_of, kid, settings, welcomed
+from tests.opened import START
+from tests.spending import budgets, spent
+from zataku.kifu.limits import KIFU_BYTES, PositionHash, ShareCode
+from zataku.kifu.moments import instant, later
+from zataku.kifu.positions import position_parts
+from zataku.kifu.samples import largest_record
+from zataku.kifu.table import kifu_table
+from zataku.kifu.writes import add_record, change_record, keep_positions, share_record, touch_record
+from zataku.table import Budget, Store
+from zataku.table.entity import binding_of
+from zataku.table.values import size_of
+
+BUDGETS = budgets([kifu_table])
+
+
+def test_every_access_pattern_has_a_budget_and_a_case():
+    assert set(CASES) == set(BUDGETS)
+    assert [name for name, budget in BUDGETS.items() if budget is None] == []
+
+
+async def test_every_case_costs_its_budget(priced: Store):
+    differs: dict[str, Budget] = {}
+    for name, case in CASES.items():
+        bill, declared = await spent(priced, case), BUDGETS[name]
+        if (bill.reads, bill.writes) != (declared.reads, declared.writes):
+            differs[name] = bill
+        await emptied(priced)
+    assert differs == {}
+
+
+async def emptied(store: Store) -> None:
+    """The next case begins with nothing; a new store for each would take most of the time."""
+    there = [it async for it in store.scan(kifu_table)]
+    await store.write_many(delete=[binding_of(type(it)).key_of(it) for it in there])
+
+
+async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
+    """The figures that the departures give."""
+    await welcomed(embedded)
+    large = a_record_of(KIFU_BYTES)
+    with embedded.measured("add") as adding:
+        await embedded.write(add_record(large, await settings(embedded)))
+    with embedded.measured("share") as sharing:
+        shared = await embedded.write(share_record(large, ShareCode("lkihofkwif4tF")))
+    with embedded.measured("change") as changing:
+        await embedded.write(change_record(replace(shared, memo="x"), shared))
+    with embedded.measured("touch") as touching:
+        await embedded.write(touch_record(ME, ME, kid(0), later(instant(START), 3600)))
+    assert (adding.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
+
+
+async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
+    claim = await embedded.put(CLAIM)
+    parts = position_parts(PositionHash(f"{at:016x}") for at in range(121))
+    with embedded.measured("positions") as bill:
+        for number, part in enumerate(parts):
+            await embedded.write(keep_positions(claim, number, part))
+    assert bill.writes == 373
+    assert bill.places["ShogiProject", "SwapIndex"] == (0, 123)
+
+
+def test_the_largest_record_is_as_large_as_the_waiver_says():
+    largest = replace(largest_record("u" * 32, "k" * 32, START), share=True, share_code="c" * 43)
+    item = binding_of(type(largest)).encode(largest)
+    size = sum(size_of(name) + size_of(value) for name, value in item.items())
+    (waiver,) = kifu_table.waivers
+    assert waiver.limit.startswith(f"{size:,} bytes")
+    assert size < 400 * 1024

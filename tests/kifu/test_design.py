@@ -1,0 +1,84 @@
+"""The table is set up as the document says, and the document that the design prints can stand beside it."""
+
+import re
+
+import pytest
+
+from zataku.kifu.departures import DEPARTURES
+from zataku.kifu.table import kifu_table
+from zataku.table.catalogue import find_designs
+from zataku.table.design import needs
+from zataku.table.export import design_document, template
+from zataku.table.export.doing import planned
+from zataku.table.lint import lint
+from zataku.table.schema import ALL, OnDemand, include
+
+WITH_SHARE = include("cgsi_pk", "clsi_sk", "share")
+
+
+def test_the_keys_and_indexes_are_the_documents():
+    assert [(key.name, key.type) for key in kifu_table.keys] == [("pk", "S"), ("sk", "S")]
+    found = {
+        name: (index.schema.local, index.schema.pk.name, index.schema.sk.name, index.schema.projection)
+        for name, index in kifu_table.indexes.items()
+    }
+    assert found == {
+        "SwapIndex": (False, "sk", "pk", ALL),
+        "CommonGSI": (False, "cgsi_pk", "sk", ALL),
+        "CommonLSI": (True, "pk", "clsi_sk", include("cgsi_pk", "clsi_sk")),
+        "CreatedIndex": (True, "pk", "created", WITH_SHARE),
+        "LatestAccessIndex": (True, "pk", "latest_access", WITH_SHARE),
+        "LatestUpdateIndex": (True, "pk", "latest_update", WITH_SHARE),
+    }
+
+
+@pytest.mark.parametrize(("env", "name"), [("prod", "ShogiProject"), ("dev", "ShogiProject-dev")])
+def test_the_name_has_the_environment_outside_prod(env: str, name: str):
+    assert kifu_table.schema(env).name == name
+
+
+def test_the_settings_of_the_table():
+    schema = kifu_table.schema()
+    assert (schema.ttl, schema.stream, schema.capacity) == ("expired", "NEW_AND_OLD_IMAGES", OnDemand())
+    assert (schema.recovery, schema.encryption) == (False, "owned")
+    assert needs(kifu_table) == {"transactions", "streams", "ttl", "local-indexes"}
+    assert (kifu_table.deletion_policy("prod"), kifu_table.deletion_policy("dev")) == ("Retain", "Delete")
+
+
+def test_the_template_keeps_the_table_in_prod():
+    made = template([kifu_table], env="prod")["Resources"]["ShogiProjectTable"]
+    assert made["DeletionPolicy"] == "Retain"
+    assert made["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expired", "Enabled": True}
+    assert len(made["Properties"]["LocalSecondaryIndexes"]) == 4
+    assert len(made["Properties"]["GlobalSecondaryIndexes"]) == 2
+
+
+def test_the_design_has_no_finding_without_a_waiver():
+    report = lint(kifu_table)
+    assert report.findings == ()
+    assert report.unused == ()
+    assert [(it.finding.rule, it.finding.subject) for it in report.waived] == [("item-too-large", "Record")]
+
+
+def test_every_departure_has_a_reason_and_a_figure():
+    for departure in DEPARTURES:
+        assert departure.reason.endswith(".")
+        assert re.search(r"\d", departure.figure)
+
+
+def test_every_write_shows_its_steps():
+    assert [name for name, write in kifu_table.writes.items() if planned(write) is None] == []
+
+
+def test_the_printed_document_has_all_names_of_the_seed():
+    (design,) = find_designs(["zataku.kifu.design"], {})[-1:]
+    text = design_document(design.tables, title=design.title, departures=design.departures)
+    for word in (
+        *("kifu#uname#<username>", "kid#<kifu_id>", "kifu#scode#<share_code>", "slug#<slug>", "tname#<name>"),
+        *("users#<username>", "tag#uname#<username>", "tid#<tag_id>", "tag#kid#<kifu_id>", "analysis#<analysis_id>"),
+        *("kallowed#kid#<kifu_id>", "uallowed#uname#<owner>", "analysis#uname#<username>", "aid#<analysis_id>"),
+        *("first_or_second", "memo", "public", "share", "kifu_max", "tag_max", "status", "response", "expired"),
+        *("SwapIndex", "CommonGSI", "CommonLSI", "CreatedIndex", "LatestAccessIndex", "LatestUpdateIndex"),
+        *("Departures", "Waivers"),
+    ):
+        assert word in text

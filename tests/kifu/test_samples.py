@@ -1,0 +1,104 @@
+"""The sample library is the same each time and keeps every rule of a real one."""
+
+from collections import Counter, defaultdict
+from itertools import islice
+from random import Random
+
+import pytest
+
+from tests.opened import START
+from zataku.kifu.games import OPENINGS, Game, as_kif
+from zataku.kifu.items import (
+    LibraryPermission,
+    Position,
+    PositionList,
+    Record,
+    RecordPermission,
+    SlugClaim,
+    Tag,
+    Tagging,
+    TagNameClaim,
+    UserSettings,
+)
+from zataku.kifu.samples import HANAKO, MINJUN, SHARES, library
+from zataku.kifu.sharing import visible_record
+from zataku.table import Entity, Store
+from zataku.table.entity import binding_of
+
+
+@pytest.fixture(scope="module")
+def items() -> list[Entity]:
+    return list(library(Random(2025), START))
+
+
+def those(items: list[Entity], kind: type) -> list:
+    return [it for it in items if isinstance(it, kind)]
+
+
+def test_the_same_source_gives_the_same_library(items: list[Entity]):
+    assert list(library(Random(2025), START)) == items
+    assert list(islice(library(Random(1), START), 30)) != items[:30]
+
+
+def test_it_comes_item_by_item():
+    assert len(list(islice(library(Random(1), START, records=10**9), 100))) == 100
+
+
+def test_there_are_500_records_of_every_sort(items: list[Entity]):
+    records = those(items, Record)
+    assert len(records) == 500
+    assert {it.result for it in records} == {"win", "lose", "draw", "sennichite", "jishogi", "none"}
+    assert {it.username for it in records} == set(SHARES)
+    assert any(it.share for it in records)
+    assert any(it.public for it in records)
+    assert those(items, RecordPermission)
+    assert those(items, LibraryPermission)
+
+
+def test_every_item_can_be_stored_and_lies_alone_at_its_key(items: list[Entity]):
+    keys = Counter((made["pk"], made["sk"]) for made in (binding_of(type(it)).encode(it) for it in items))
+    assert set(keys.values()) == {1}
+
+
+def test_claims_counts_and_links_are_right(items: list[Entity]):
+    records = those(items, Record)
+    claims = {(it.username, it.slug): it for it in those(items, SlugClaim)}
+    assert {key: it.kifu_id for key, it in claims.items()} == {(it.username, it.slug): it.kifu_id for it in records}
+    tags = {it.tag_id: it for it in those(items, Tag)}
+    assert {(it.username, it.name, it.tag_id) for it in tags.values()} == {
+        (it.username, it.name, it.tag_id) for it in those(items, TagNameClaim)
+    }
+    owners = {it.kifu_id: it.username for it in records}
+    links = Counter(it.kifu_id for it in those(items, Tagging))
+    for link in those(items, Tagging):
+        assert tags[link.tag_id].username == owners[link.kifu_id]
+    assert {it.kifu_id: it.tag_changes for it in claims.values()} == dict(links)
+    for user in those(items, UserSettings):
+        assert user.kifu_count == list(owners.values()).count(user.username)
+        assert user.tag_count == len([it for it in tags.values() if it.username == user.username])
+
+
+def test_positions_are_listed_and_shared_by_like_openings(items: list[Entity]):
+    listed = {it.kifu_id: set(it.hashes) for it in those(items, PositionList)}
+    reached: dict[str, set[str]] = defaultdict(set)
+    for it in those(items, Position):
+        reached[it.kifu_id].add(it.position)
+    assert listed == reached
+    assert max(Counter(it.position for it in those(items, Position)).values()) == 500
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_a_game_reads_as_kif(opening: str):
+    game = Game(opening=opening, first="鈴木", second="佐藤", day="2025-12-31", moves=11, ending="投了")
+    lines = as_kif(game).splitlines()
+    assert lines[1:4] == ["手合割：平手", "先手：鈴木", "後手：佐藤"]
+    assert lines[-1] == "  12 投了"
+    assert len(lines) == 6 + 12
+    assert ("同　銀(68)" in as_kif(game)) == (opening == "角換わり")
+
+
+async def test_the_library_can_be_put_into_a_store_and_seen(embedded: Store, items: list[Entity]):
+    await embedded.write_many(put=items)
+    mine = next(it for it in those(items, Record) if it.username == HANAKO and not it.public)
+    assert await visible_record(embedded, MINJUN, HANAKO, mine.kifu_id) == mine
+    assert await visible_record(embedded, None, HANAKO, mine.kifu_id) is None

@@ -1,0 +1,358 @@
+"""What each write does, and what it refuses, one at a time."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.kifu.made import (
+    FRIEND,
+    ME,
+    NOW,
+    a_record,
+    a_tag,
+    added,
+    claim_of,
+    kid,
+    settings,
+    tag_there,
+    tagged,
+    tid,
+    welcomed,
+)
+from zataku.kifu import design
+from zataku.kifu.errors import LibraryFull, NotYours, TagsFull, TooManyAtOnce, UnfitChange
+from zataku.kifu.items import PositionList, Record, SlugClaim, SystemSettings, Tagging, UserSettings
+from zataku.kifu.limits import AnalysisId, PositionHash
+from zataku.kifu.moments import later, seconds_of
+from zataku.kifu.positions import position_parts
+from zataku.kifu.writes import (
+    add_record,
+    add_tag,
+    allow_library,
+    allow_record,
+    change_record,
+    finish_analysis,
+    forget_positions,
+    keep_positions,
+    keep_result,
+    move_record,
+    remove_record,
+    remove_tag,
+    rename_tag,
+    request_analysis,
+    set_system_caps,
+    set_user_caps,
+    tag_record,
+    touch_record,
+    untag_record,
+    welcome_user,
+)
+from zataku.table import ConditionFailed, Store, TransactionCancelled
+
+AID = AnalysisId("01JGE1XYZ00000000000000000")
+
+
+async def links_of(store: Store, record: Record) -> list[Tagging]:
+    return [it async for it in store.each(design.tags_of_record(record.kifu_id))]
+
+
+async def test_a_user_is_welcomed_once(store: Store):
+    await store.write(welcome_user(ME))
+    await added(store, a_record())
+    with pytest.raises(ConditionFailed):
+        await store.write(welcome_user(ME))
+    assert (await settings(store)).kifu_count == 1
+
+
+async def test_adding_a_record_takes_its_slug_and_counts_it(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    assert await claim_of(store, mine) == SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
+    assert (await settings(store)).kifu_count == 1
+    for again in (a_record(1, slug=mine.slug), replace(mine, slug="another")):
+        with pytest.raises(TransactionCancelled):
+            await store.write(add_record(again, await settings(store)))
+    assert (await settings(store)).kifu_count == 1
+    assert await store.get(design.slug_claim(ME, "another")) is None
+
+
+async def test_a_user_without_settings_has_no_library(store: Store):
+    with pytest.raises(TransactionCancelled):
+        await store.write(add_record(a_record(), UserSettings(username=ME)))
+    assert await store.get(design.record(ME, kid(0))) is None
+
+
+@pytest.mark.parametrize(("own", "system", "fits"), [(None, 2, 2), (3, 2, 3), (1, 2, 1), (0, 2, 0), (None, 0, 0)])
+async def test_the_users_own_cap_goes_before_the_systems(embedded: Store, own: int | None, system: int, fits: int):
+    await embedded.put(UserSettings(username=ME, kifu_max=own, tag_max=own))
+    caps = SystemSettings(kifu_max=system, tag_max=system)
+    for number in range(fits):
+        await embedded.write(add_record(a_record(number), await settings(embedded), caps))
+        await embedded.write(add_tag(a_tag(number), await settings(embedded), caps))
+    with pytest.raises(LibraryFull):
+        add_record(a_record(9), await settings(embedded), caps)
+    with pytest.raises(TagsFull):
+        add_tag(a_tag(9), await settings(embedded), caps)
+
+
+async def test_caps_are_2000_records_and_50_tags_unless_set(embedded: Store):
+    full = UserSettings(username=ME, kifu_count=1999, tag_count=49)
+    add_record(a_record(), full)
+    add_tag(a_tag(), full)
+    with pytest.raises(LibraryFull, match="2,000"):
+        add_record(a_record(), replace(full, kifu_count=2000))
+    with pytest.raises(TagsFull, match="50"):
+        add_tag(a_tag(), replace(full, tag_count=50))
+
+
+async def test_an_addition_that_read_another_cap_is_refused(store: Store):
+    await welcomed(store)
+    loaded = await settings(store)
+    await store.write(set_user_caps(ME, 1, 1))
+    for plan in (add_record(a_record(), loaded), add_tag(a_tag(), loaded)):
+        with pytest.raises(TransactionCancelled):
+            await store.write(plan)
+    await store.write(set_user_caps(ME, None, None))
+    assert await settings(store) == loaded
+    await store.write(add_record(a_record(), loaded))
+
+
+async def test_system_caps_are_set(store: Store):
+    await store.write(set_system_caps(SystemSettings(kifu_max=5, tag_max=6)))
+    assert await store.get(design.system_settings(), strong=True) == SystemSettings(kifu_max=5, tag_max=6)
+
+
+async def test_changes_of_different_fields_both_stay(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    await store.write(change_record(replace(mine, memo="序盤"), mine))
+    await store.write(change_record(replace(mine, result="jishogi"), mine))
+    with pytest.raises(ConditionFailed):
+        await store.write(change_record(replace(mine, memo="終盤"), mine))
+    assert await store.get(design.record(ME, kid(0))) == replace(mine, memo="序盤", result="jishogi")
+
+
+@pytest.mark.parametrize(
+    "change", [{"slug": "b"}, {"share": True, "share_code": "lkihofkwif4tF"}, {"created": later(NOW, 1)}]
+)
+def test_slug_code_and_birth_are_no_plain_changes(change: dict[str, object]):
+    with pytest.raises(UnfitChange):
+        change_record(replace(a_record(), **change), a_record())
+
+
+async def test_moving_a_record_frees_its_old_slug(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record(slug="a/b"))
+    (tag,) = await tagged(store, a_tag())
+    await store.write(tag_record(await claim_of(store, mine), tag))
+    moved = await store.write(move_record(mine, await claim_of(store, mine), "c/d", later(NOW, 60)))
+    assert moved == replace(mine, slug="c/d", latest_update=later(NOW, 60))
+    assert await store.get(design.record(ME, kid(0))) == moved
+    assert await store.get(design.slug_claim(ME, "a/b")) is None
+    assert (await claim_of(store, moved)).tag_changes == 1
+    await added(store, a_record(1, slug="a/b"))
+
+
+async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
+    await welcomed(store)
+    first, second = await added(store, a_record(0), a_record(1))
+    with pytest.raises(TransactionCancelled):
+        await store.write(move_record(first, await claim_of(store, first), second.slug, NOW))
+    assert await store.get(design.record(ME, kid(0))) == first
+    with pytest.raises(UnfitChange):
+        move_record(first, await claim_of(store, first), first.slug, NOW)
+    with pytest.raises(UnfitChange):
+        move_record(first, await claim_of(store, second), "c", NOW)
+
+
+async def test_removing_a_record_takes_claim_tags_and_count_with_it(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    for tag in await tagged(store, a_tag(0), a_tag(1)):
+        await store.write(tag_record(await claim_of(store, mine), tag))
+    claim = await claim_of(store, mine)
+    await store.write(remove_record(mine, claim, await links_of(store, mine)))
+    assert await store.get(design.record(ME, kid(0))) is None
+    assert await store.get(design.slug_claim(ME, mine.slug)) is None
+    assert await links_of(store, mine) == []
+    assert (await settings(store)).kifu_count == 0
+    with pytest.raises(TransactionCancelled):
+        await store.write(remove_record(mine, claim, []))
+    assert (await settings(store)).kifu_count == 0
+
+
+async def test_a_removal_that_missed_a_tag_is_refused(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    (tag,) = await tagged(store, a_tag())
+    claim = await claim_of(store, mine)
+    await store.write(tag_record(claim, tag))
+    with pytest.raises(TransactionCancelled):
+        await store.write(remove_record(mine, claim, []))
+    assert await store.get(design.record(ME, kid(0))) == mine
+
+
+def test_a_removal_takes_the_links_of_its_own_record_and_at_most_97():
+    mine = a_record()
+    claim = SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
+    links = [Tagging(kifu_id=mine.kifu_id, tag_id=tid(at)) for at in range(98)]
+    assert len(remove_record(mine, claim, links[:97]).steps) == 100
+    with pytest.raises(TooManyAtOnce):
+        remove_record(mine, claim, links)
+    with pytest.raises(UnfitChange):
+        remove_record(mine, claim, [Tagging(kifu_id=kid(1), tag_id=tid(1))])
+    with pytest.raises(UnfitChange):
+        remove_record(mine, replace(claim, kifu_id=kid(1)), [])
+
+
+async def test_a_look_is_written_once_an_hour(store: Store):
+    await welcomed(store)
+    await added(store, a_record())
+    for seconds, written in ((0, False), (3599, False), (3600, True), (7199, False), (7200, True)):
+        looked = touch_record(ME, ME, kid(0), later(NOW, seconds))
+        if written:
+            assert (await store.write(looked)).latest_access == later(NOW, seconds)
+        else:
+            with pytest.raises(ConditionFailed):
+                await store.write(looked)
+    with pytest.raises(NotYours):
+        touch_record(FRIEND, ME, kid(0), NOW)
+    with pytest.raises(ConditionFailed):
+        await store.write(touch_record(ME, ME, kid(9), NOW))
+
+
+async def test_a_look_does_not_stand_in_the_way_of_a_change(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    await store.write(touch_record(ME, ME, kid(0), later(NOW, 3600)))
+    await store.write(change_record(replace(mine, memo="x", latest_update=later(NOW, 3601)), mine))
+    found = await store.get(design.record(ME, kid(0)))
+    assert (found.memo, found.latest_access) == ("x", later(NOW, 3600))
+
+
+async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: Store):
+    await welcomed(store)
+    first, second = await tagged(store, a_tag(0, name="矢倉"), a_tag(1, name="雁木"))
+    with pytest.raises(TransactionCancelled):
+        await store.write(add_tag(a_tag(2, name="矢倉"), await settings(store)))
+    with pytest.raises(TransactionCancelled):
+        await store.write(rename_tag(second, "矢倉", NOW))
+    renamed = await store.write(rename_tag(first, "早囲い", later(NOW, 5)))
+    assert await store.get(design.tag(ME, tid(0))) == renamed
+    second = await store.write(rename_tag(second, "矢倉", NOW))
+    with pytest.raises(TransactionCancelled):
+        await store.write(remove_tag(first))
+    await store.write(remove_tag(second))
+    assert await store.get(design.tag_name_claim(ME, "矢倉")) is None
+    assert (await settings(store)).tag_count == 1
+    assert await tag_there(store, renamed)
+    with pytest.raises(UnfitChange):
+        rename_tag(first, first.name, NOW)
+
+
+async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
+    await welcomed(store, ME, FRIEND)
+    (mine,) = await added(store, a_record())
+    tag, theirs = await tagged(store, a_tag(), a_tag(7, username=FRIEND))
+    claim = await claim_of(store, mine)
+    await store.write(tag_record(claim, tag))
+    with pytest.raises(TransactionCancelled):
+        await store.write(tag_record(claim, tag))
+    assert await links_of(store, mine) == [Tagging(kifu_id=kid(0), tag_id=tag.tag_id)]
+    await store.write(untag_record(claim, tag))
+    await store.write(untag_record(claim, tag))
+    assert await links_of(store, mine) == []
+    for write in (tag_record, untag_record):
+        with pytest.raises(NotYours):
+            write(claim, theirs)
+
+
+async def test_nothing_leans_on_a_record_or_tag_that_is_gone(store: Store):
+    await welcomed(store)
+    gone, stays = await added(store, a_record(0), a_record(1))
+    tag, lost = await tagged(store, a_tag(0), a_tag(1))
+    claim, kept = await claim_of(store, gone), await claim_of(store, stays)
+    await store.write(remove_record(gone, claim, []))
+    await store.write(remove_tag(lost))
+    positions = [PositionHash("0" * 16)]
+    for plan in (
+        tag_record(claim, tag),
+        tag_record(kept, lost),
+        untag_record(claim, tag),
+        allow_record(claim, FRIEND),
+        keep_positions(claim, 0, positions),
+    ):
+        with pytest.raises(TransactionCancelled):
+            await store.write(plan)
+    # Somebody else's record under the same slug is not mistaken for it.
+    await added(store, a_record(5, slug=gone.slug))
+    with pytest.raises(TransactionCancelled):
+        await store.write(tag_record(claim, tag))
+
+
+def test_nobody_is_allowed_what_is_their_own():
+    claim = SlugClaim(username=ME, slug="a", kifu_id=kid(0))
+    with pytest.raises(UnfitChange):
+        allow_record(claim, ME)
+    with pytest.raises(UnfitChange):
+        allow_library(ME, ME)
+
+
+async def test_an_analysis_waits_then_finishes_once(store: Store):
+    asked = await store.write(request_analysis(AID, ME, NOW, kid(0), '{"game": true}'))
+    assert (asked.status, asked.expired) == ("waiting", seconds_of(NOW) + 86_400)
+    with pytest.raises(ConditionFailed):
+        await store.write(request_analysis(AID, FRIEND, NOW))
+    at = later(NOW, 50)
+    done = await store.write(finish_analysis(AID, "succeeded", "{}", at))
+    assert (done.status, done.response, done.expired) == ("succeeded", "{}", seconds_of(at) + 86_400)
+    with pytest.raises(ConditionFailed):
+        await store.write(finish_analysis(AID, "error", "crash", at))
+    assert await store.get(design.analysis(AID)) == done
+
+
+def test_a_result_beyond_64_kilobytes_is_refused_before_it_is_written():
+    with pytest.raises(ValueError, match="65,536"):
+        finish_analysis(AID, "succeeded", "歩" * 30_000, NOW)
+
+
+async def test_a_result_is_kept_with_its_record(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    claim = await claim_of(store, mine)
+    waiting = await store.write(request_analysis(AID, ME, NOW, kid(0)))
+    with pytest.raises(UnfitChange):
+        keep_result(waiting, claim, NOW)
+    done = await store.write(finish_analysis(AID, "succeeded", "{}", NOW))
+    for stranger in (replace(done, username=FRIEND), replace(done, kifu_id=kid(1))):
+        with pytest.raises(NotYours):
+            keep_result(stranger, claim, NOW)
+    kept = await store.write(keep_result(done, claim, NOW))
+    assert [it async for it in store.each(design.kept_analyses(kid(0)))] == [kept]
+
+
+async def test_positions_come_and_go_in_parts(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    claim = await claim_of(store, mine)
+    # The game comes back to its first position, as at a repetition.
+    reached = [PositionHash(f"{at % 120:016x}") for at in range(150)]
+    parts = position_parts(reached)
+    assert [len(part) for part in parts] == [98, 22]
+    for number, part in enumerate(parts):
+        await store.write(keep_positions(claim, number, part))
+    with pytest.raises(TransactionCancelled):
+        await store.write(keep_positions(claim, 0, parts[0]))
+    listed: list[PositionList] = [it async for it in store.each(design.positions_of(ME, kid(0)))]
+    assert [it.hashes for it in listed] == parts
+    for it in (*listed, listed[0]):
+        await store.write(forget_positions(it))
+    assert [it async for it in store.each(design.positions_of(ME, kid(0)))] == []
+    with pytest.raises(TooManyAtOnce):
+        keep_positions(claim, 0, reached[:99])
+
+
+def test_additions_are_for_ones_own_library():
+    with pytest.raises(NotYours):
+        add_record(a_record(), UserSettings(username=FRIEND))
+    with pytest.raises(NotYours):
+        add_tag(a_tag(), UserSettings(username=FRIEND))
