@@ -20,12 +20,14 @@ PEERS_STAMP   := peers/node_modules/.stamp
 # The development set contains the runtime set, so a developer's machine serves from it.
 SERVE_STAMP   := $(if $(wildcard $(DEV_STAMP)),$(DEV_STAMP),$(RUNTIME_STAMP))
 
+DESIGNS := drawing kifu live othello platform ranking
+
 # What Debian must provide, as command:package pairs for scripts/system.sh.
 SYSTEM_NEEDS :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup system serve test check fmt lock peers bench bench-store bench-layout clean
+.PHONY: help setup system serve test check fmt designs lock peers bench bench-store bench-layout clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +52,9 @@ check: $(DEV_STAMP) ## Lint, formatting, types and the direction of imports
 fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+designs: $(DEV_STAMP) ## Write docs/designs anew from the designs
+	@for name in $(DESIGNS); do $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md; done
 
 lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
 	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)

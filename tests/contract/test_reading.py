@@ -5,9 +5,23 @@ import asyncio
 import pytest
 
 from tests.contract.asking import contents, eventually
-from tests.designs.board import Follow, Game, Move, Settings, Vote, board, game, game_now
+from tests.designs.board import (
+    Follow,
+    Game,
+    GameLine,
+    Listed,
+    Move,
+    Settings,
+    Vote,
+    board,
+    by_listing,
+    by_status,
+    game,
+    game_now,
+)
 from tests.designs.connections import Connection, connections
 from tests.designs.kifu import Analysis, Kifu, kifu
+from zataku.clock import ManualClock
 from zataku.table import BadInput, DesignError, Store, path
 
 turn = path(Game, lambda it: it.current_turn)
@@ -164,6 +178,44 @@ async def test_segments_of_a_scan_share_the_table_between_them(store: Store):
     await store.write_many(put=items)
     shares = [[repr(it) async for it in store.scan(board, segment=at, segments=4)] for at in range(4)]
     assert sorted(name for share in shares for name in share) == sorted(map(repr, items))
+
+
+async def test_a_walk_finds_everything_that_an_index_holds(store: Store):
+    """And nothing that lies in the table alone."""
+    public = [Game(game_id=f"g{number}", public=True) for number in range(40)]
+    await store.write_many(put=[*public, Game(game_id="private"), Move(game_id="g1", turn_number=1)])
+
+    async def walked(segment: int = 0, segments: int = 1) -> list[str]:
+        return [it.game_id async for it in store.walk(by_listing, Listed, segment=segment, segments=segments)]
+
+    async def sorted_walk() -> list[str]:
+        return sorted(await walked())
+
+    names = sorted(it.game_id for it in public)
+    await eventually(sorted_walk, names)
+    shares = [await walked(at, 4) for at in range(4)]
+    assert sorted(name for share in shares for name in share) == names
+
+
+@pytest.mark.parametrize("kind", [Game, GameLine])
+async def test_a_walk_leaves_out_what_has_expired(store: Store, clock: ManualClock, kind: type[Game | GameLine]):
+    past = int(clock.now()) - 1
+    await store.write_many(put=[Game(game_id="now"), Game(game_id="past", expires_at=past)])
+
+    async def walked() -> list[str]:
+        return [it.game_id async for it in store.walk(by_status, kind)]
+
+    await eventually(walked, ["now"])
+
+
+async def test_a_walk_reads_whole_entities_past_one_megabyte(store: Store):
+    items = [Game(game_id=f"g{number}", note="x" * 100_000) for number in range(25)]
+    await store.write_many(put=[*items, Move(game_id="g1", turn_number=1)])
+
+    async def walked() -> list[str]:
+        return sorted([repr(it) async for it in store.walk(by_status, Game)])
+
+    await eventually(walked, sorted(map(repr, items)))
 
 
 async def test_a_scan_reads_past_one_megabyte(store: Store):

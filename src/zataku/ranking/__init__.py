@@ -1,1 +1,1 @@
-"""Daily player rankings: everyone's place, and how it moved since yesterday. Not on the table yet."""
+"""Daily player rankings: everyone's place, and how it moved since yesterday."""

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from zataku.clock import Clock
 from zataku.table import cursor as cursors
 from zataku.table import expression as ex
-from zataku.table.backend import Backend, Position, QueryItems, Row, Rows
+from zataku.table.backend import Backend, Position, QueryItems, Row, Rows, ScanItems
 from zataku.table.calling import Calls
-from zataku.table.design import Table
+from zataku.table.design import Index, Table
 from zataku.table.entity import Entity, View
 from zataku.table.errors import BadInput
 from zataku.table.evaluate import holds
-from zataku.table.pattern import Query, Span
-from zataku.table.reading import RowsReader, attributes_of, expired, perhaps_old, rows_reader_for, today_for
-from zataku.table.schema import TableSchema
+from zataku.table.pattern import Query
+from zataku.table.reading import RowsReader, attributes_of, can_end, expired, perhaps_old, rows_reader_for, today_for
+from zataku.table.schema import IndexSchema, TableSchema
 from zataku.table.values import Item
 from zataku.table.writing import unexpired
 
@@ -41,13 +41,15 @@ class Page(Generic[R]):
 class _Shape(Struct, frozen=True):
     """What a query for some kinds asks for and how its rows are read, worked out once.
 
-    `today` gives the attributes that a filter is about, where a row may be older than they are.
+    `today` gives the attributes that a filter is about, where a row may be older than they are. `ends` says whether
+    one of the kinds can expire at all.
     """
 
     attributes: tuple[str, ...] | None
     read: RowsReader
     whole: bool
     today: Callable[[Row], Item] | None
+    ends: bool
 
 
 class Paging:
@@ -104,15 +106,38 @@ class Paging:
             if start is None:
                 return total
 
+    async def walk(self, index: Index, kind: type[R], segment: int, segments: int) -> AsyncIterator[R]:
+        """Everything that an index holds, a page at a time."""
+        table, attributes = index.table, attributes_of(index.table, index.schema, (kind,))
+        read_rows = rows_reader_for(table, (kind,), attributes)
+        scan = ScanItems(
+            self._schema(table),
+            index.schema,
+            filter=self._unexpired(table, index.schema),
+            attributes=attributes,
+            segment=segment,
+            segments=segments,
+        )
+        start = None
+        while True:
+            step = replace(scan, start=start)
+            rows = await self._calls(f"{table.name}.walk {index.schema.name}", partial(self._backend.scan, step))
+            for found in read_rows(rows.rows):
+                yield found
+            start = rows.resume
+            if start is None:
+                return
+
     def _query(self, query: Query[R], count_only: bool) -> QueryItems:
         span, shape = query.span, self._shape(query)
         condition = span.filter
         if condition is not None and shape.today is not None:
             # Old items come through, to be judged when they have today's attributes.
             condition = ex.Either((condition, perhaps_old(span.table, query.returns)))
-        if count_only or not shape.whole:
-            # A view may lack the attribute that says when its item ends, so the store is asked to leave those out.
-            condition = ex.both(condition, self._unexpired(span))
+        if shape.ends and (count_only or not shape.whole):
+            # A view may lack the attribute that says when its item ends, so the store is asked to leave those out. Not
+            # for kinds that never end: a local index would fetch each whole item to look for what it does not have.
+            condition = ex.both(condition, self._unexpired(span.table, span.index))
         return QueryItems(
             self._schema(span.table),
             span.pk,
@@ -125,9 +150,8 @@ class Paging:
             count_only=count_only,
         )
 
-    def _unexpired(self, span: Span) -> ex.Expression | None:
-        ttl = span.table.ttl
-        place = span.index or span.table
+    def _unexpired(self, table: Table, index: IndexSchema | None) -> ex.Expression | None:
+        ttl, place = table.ttl, index or table
         # A filter may not name a key of what it filters.
         if ttl is None or ttl in {key.name for key in place.keys}:
             return None
@@ -142,7 +166,8 @@ class Paging:
             attributes = attributes_of(span.table, span.index, query.returns)
             read = rows_reader_for(span.table, query.returns, attributes)
             today = today_for(span.table, query.returns) if attributes is None else None
-            known = self._shapes[place] = _Shape(attributes, read, whole, today)
+            ends = can_end(span.table, query.returns)
+            known = self._shapes[place] = _Shape(attributes, read, whole, today, ends)
         return known
 
     async def _rows(self, query: Query[R], read: QueryItems, limit: int | None, start: Position | None) -> Rows:

@@ -44,7 +44,7 @@ from zataku.table.backend import (
 from zataku.table.batch import Batches
 from zataku.table.bill import Bill
 from zataku.table.calling import Calls
-from zataku.table.design import Table, needs
+from zataku.table.design import Index, Table, needs
 from zataku.table.entity import Entity, Key, View, binding_of
 from zataku.table.errors import ConditionFailed, DesignError, LacksCapability, TableError, TooManyItems
 from zataku.table.limited import LimitedBackend
@@ -240,6 +240,13 @@ class Store:
             start = rows.resume
             if start is None:
                 return
+
+    def walk(self, index: Index, kind: type[R], *, segment: int = 0, segments: int = 1) -> AsyncIterator[R]:
+        """Every item of an index that holds one kind, for jobs: in no order, eventually consistent.
+
+        A sparse index costs only what it holds, however large its table is.
+        """
+        return self._paging.walk(index, kind, segment, segments)
 
     # Writing
 

@@ -1,0 +1,120 @@
+"""A game with players for tests and for a first look: who plays, and how they grow, the same for the same seed.
+
+Players are born one by one from the seed, so that ten thousand need no more memory than one. Levels come in quarters
+and powers in hundreds, so that ranks are shared; some players join later, some leave, some change their names.
+"""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from random import Random
+
+from msgspec import Struct
+
+from zataku.ranking.design import Profile, Snapshot
+from zataku.ranking.limits import UserId, lowered
+from zataku.ranking.ranks import Order, Standing
+
+_FIRST = (
+    *("하늘", "바람", "달빛", "별님", "구름", "한월", "푸른", "검은", "작은", "용감한"),
+    *("さくら", "月影", "黒猫", "雪", "ほしぞら", "Shadow", "Lucky", "Silent", "Rapid", "Crimson"),
+)
+_SECOND = (
+    *("여우", "호랑이", "기사", "마법사", "나그네", "토끼", "늑대", "상인"),
+    *("侍", "うさぎ", "旅人", "Fox", "Knight", "Mage", "Wolf", "Rider"),
+)
+
+
+class Character(Struct, frozen=True):
+    """One player of the sample: when they come and go, how they begin and how fast they grow."""
+
+    user_id: UserId
+    name: str
+    later_name: str | None
+    joined: int
+    left: int | None
+    quarters: int
+    growth: float
+    might: int
+
+    def plays_on(self, day: int) -> bool:
+        """Whether the player has a standing on a day of the sample."""
+        return self.joined <= day and (self.left is None or day < self.left)
+
+    def standing(self, day: int) -> Standing:
+        """What the player has on a day."""
+        quarters = self.quarters + int(self.growth * (day - self.joined))
+        level = Decimal(quarters) / 4
+        power = Decimal(int(level**2) * self.might // 100 * 100) + (Decimal("0.5") if quarters > 380 else 0)
+        renamed = self.later_name is not None and day >= 10
+        return Standing(self.user_id, (self.later_name if renamed else None) or self.name, level, power)
+
+
+def characters(random: Random, count: int, days: int = 30) -> Iterator[Character]:
+    """That many players in the order of their UUIDs, whose names differ in more than capitals."""
+    # Random numbers that only grow, so that the order of UUIDs needs no sorting.
+    room = (1 << 64) // max(count, 1)
+    for number in range(count):
+        high = number * room + random.randrange(room)
+        digits = f"{high:016x}{random.getrandbits(64):016x}"
+        user_id = f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        chance = random.random()
+        yield Character(
+            UserId(user_id),
+            f"{random.choice(_FIRST)}{random.choice(_SECOND)}{number}",
+            f"{random.choice(_FIRST)}{random.choice(_SECOND)}の{number}" if chance < 0.02 else None,
+            random.randrange(1, days) if 0.02 <= chance < 0.07 else 0,
+            random.randrange(days // 2, days) if 0.07 <= chance < 0.09 else None,
+            4 + int(random.betavariate(2, 5) * 392),
+            random.expovariate(2.0),
+            random.randrange(20, 60),
+        )
+
+
+def standings_of_day(players: Iterator[Character], day: int) -> Iterator[Standing]:
+    """The standings of one day, in the order of the UUIDs."""
+    return (player.standing(day) for player in players if player.plays_on(day))
+
+
+def snapshots_of_day(seed: int, start: date, day: int, count: int) -> Iterator[Snapshot]:
+    """All snapshots of one day with their official ranks, made in two passes as the daily job makes them."""
+    levels = Order(row.level for row in standings_of_day(characters(Random(seed), count), day))
+    powers = Order(row.power for row in standings_of_day(characters(Random(seed), count), day))
+    for row in standings_of_day(characters(Random(seed), count), day):
+        yield Snapshot(
+            user_id=row.user_id,
+            date=start + timedelta(days=day),
+            name=row.name,
+            level=row.level,
+            power=row.power,
+            level_rank=levels.official(row.level),
+            power_rank=powers.official(row.power),
+        )
+
+
+def profiles(seed: int, start: date, count: int) -> Iterator[Profile]:
+    """The players of the first day as they enter the game."""
+    for row in standings_of_day(characters(Random(seed), count), 0):
+        yield Profile(
+            user_id=row.user_id,
+            name=row.name,
+            name_lower=lowered(row.name),
+            current_level=row.level,
+            current_power=row.power,
+            current_day=start,
+            values_at=f"{start}T03:00:00Z",
+        )
+
+
+def history_of(player: Character, start: date, days: int) -> Iterator[Snapshot]:
+    """A player's days without official ranks, as those of most players are."""
+    for day in range(days):
+        if player.plays_on(day):
+            row = player.standing(day)
+            yield Snapshot(
+                user_id=row.user_id,
+                date=start + timedelta(days=day),
+                name=row.name,
+                level=row.level,
+                power=row.power,
+            )

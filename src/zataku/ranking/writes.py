@@ -1,0 +1,180 @@
+"""Everything that changes players, names and days.
+
+A claim `NAME#<lower>` names a player exactly as long as that player's profile has this `Name_Lower`: every write here
+that touches the one touches the other. Times and days are arguments; days are those of the configured zone.
+"""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from msgspec.structs import replace
+
+from zataku.ranking.design import Day, NameClaim, Profile, Snapshot, published_day, ranking
+from zataku.ranking.errors import NothingChanges, OlderValues, WrongHolder
+from zataku.ranking.limits import Date, Instant, Level, Name, Power, UserId, lowered
+from zataku.table import Budget, Condition, Path, Plan, Step, check_absent, delete, path, put, update
+
+_name = path(Profile, lambda profile: profile.name)
+_name_lower = path(Profile, lambda profile: profile.name_lower)
+_level = path(Profile, lambda profile: profile.current_level)
+_power = path(Profile, lambda profile: profile.current_power)
+_day = path(Profile, lambda profile: profile.current_day)
+_values_at = path(Profile, lambda profile: profile.values_at)
+_closing_day = path(Profile, lambda profile: profile.closing_day)
+_closing_name = path(Profile, lambda profile: profile.closing_name)
+_closing_level = path(Profile, lambda profile: profile.closing_level)
+_closing_power = path(Profile, lambda profile: profile.closing_power)
+_holder = path(NameClaim, lambda claim: claim.holder)
+
+_PARTS: tuple[Path[Profile, Any], ...] = (
+    _name,
+    _name_lower,
+    _level,
+    _power,
+    _day,
+    _values_at,
+    _closing_day,
+    _closing_name,
+    _closing_level,
+    _closing_power,
+)
+
+
+def rolled(profile: Profile, today: date) -> Profile:
+    """The profile on a new day: what was current becomes what the last day closed with.
+
+    A day that is already over leaves it as it is: late news belong to the current day.
+    """
+    if profile.current_day is None:
+        return replace(profile, current_day=today)
+    if today <= profile.current_day:
+        return profile
+    return replace(
+        profile,
+        current_day=today,
+        closing_day=profile.current_day,
+        closing_name=profile.name,
+        closing_level=profile.current_level,
+        closing_power=profile.current_power,
+    )
+
+
+def _still(part: Path[Profile, Any], value: object) -> Condition[Profile]:
+    return part.missing() if value is None else part.equals(value)
+
+
+def _change(new: Profile, was: Profile) -> Step[Profile]:
+    """What differs, on condition that name, day and values are as they were read."""
+    edits = [
+        part.set(getattr(new, part.field.name))
+        for part in _PARTS
+        if getattr(new, part.field.name) != getattr(was, part.field.name)
+    ]
+    if not edits:
+        raise NothingChanges(f"{was.name} already is as it should become.")
+    as_read = (
+        _still(_name, was.name)
+        & _still(_name_lower, was.name_lower)
+        & _still(_day, was.current_day)
+        & _still(_values_at, was.values_at)
+    )
+    return update(Profile.key(user_id=was.user_id), *edits, when=as_read)
+
+
+def _take(name: str, taker: Profile, now: Instant, holder: Profile | None) -> list[Step[Any]]:
+    """The steps by which a name gets its holder, from nobody or from the one who has it."""
+    lower = lowered(name)
+    claim = NameClaim(name_lower=lower, holder=taker.user_id, claimed_at=now)
+    if holder is None:
+        return [put(claim, if_absent=True)]
+    if holder.user_id == taker.user_id or holder.name_lower != lower:
+        raise WrongHolder(f"{name} cannot be taken over from {holder.name}, who does not hold it.")
+    return [
+        put(claim, when=_holder.equals(holder.user_id)),
+        update(Profile.key(user_id=holder.user_id), _name_lower.remove(), when=_name_lower.equals(lower)),
+    ]
+
+
+def _release(profile: Profile) -> list[Step[Any]]:
+    if profile.name_lower is None:
+        return []
+    return [delete(NameClaim.key(name_lower=profile.name_lower), when=_holder.equals(profile.user_id))]
+
+
+_HELLO = Profile(
+    user_id=UserId("A101"), name="Hello", name_lower="hello", current_level=Decimal(57), current_power=Decimal(12_000)
+)
+_WORLD = Profile(
+    user_id=UserId("B202"), name="World", name_lower="world", current_level=Decimal(60), current_power=Decimal(15_000)
+)
+
+
+@ranking.write(budget=Budget(writes=5, of="a free name"), example={"player": _HELLO})
+def enter_player(player: Profile, now: Instant, holder: Profile | None = None) -> Plan[Profile]:
+    """A player appears for the first time, with a name.
+
+    Refused when the player is already there or somebody has the name; then `holder` says from whom it is taken over.
+    """
+    entered = replace(player, name_lower=lowered(player.name))
+    return Plan(put(entered, if_absent=True), *_take(entered.name, entered, now, holder))
+
+
+@ranking.write(budget=Budget(writes=8, of="a free name"), example={"player": _HELLO, "name": "World"})
+def rename(player: Profile, name: Name, today: Date, now: Instant) -> Plan[Profile]:
+    """A player takes a free name and gives the old one back.
+
+    Snapshots keep the name of their day. Another spelling of the same name ("hello", "Hello") touches no claim.
+    """
+    renamed = replace(rolled(player, today), name=name, name_lower=lowered(name))
+    if renamed.name_lower == player.name_lower:
+        return Plan(_change(renamed, player))
+    return Plan(_change(renamed, player), *_release(player), *_take(name, player, now, None))
+
+
+@ranking.write(budget=Budget(writes=11), example={"player": _HELLO, "name": "World", "holder": _WORLD})
+def take_over_name(player: Profile, name: Name, today: Date, now: Instant, holder: Profile) -> Plan[Profile]:
+    """A player takes a name that somebody else has, because the game says so.
+
+    The old holder keeps level, power and history, but is not found by name and not ranked until a new name is known.
+    """
+    renamed = replace(rolled(player, today), name=name, name_lower=lowered(name))
+    return Plan(_change(renamed, player), *_release(player), *_take(name, player, now, holder))
+
+
+@ranking.write(budget=Budget(writes=5), example={"player": _HELLO})
+def retire_player(player: Profile) -> Plan[Profile]:
+    """A player has left the game: the name is free again, the history stays, and no further day ranks the player."""
+    if player.name_lower is None:
+        raise NothingChanges(f"{player.name} holds no name any more.")
+    return Plan(_change(replace(player, name_lower=None), player), *_release(player))
+
+
+@ranking.write(budget=Budget(writes=1), example={"player": _HELLO})
+def import_values(player: Profile, level: Level, power: Power, values_at: Instant, today: Date) -> Plan[Profile]:
+    """The game tells a player's level and power. Older values never replace newer ones.
+
+    `today` is the day on which they arrive. On a new day, what was there becomes what the last day closed with, so that
+    the ranking of that day is the same whether it is made before or after this.
+    """
+    if player.values_at is not None and values_at <= player.values_at:
+        raise OlderValues(
+            f"{player.name} already has values of {player.values_at}; those of {values_at} are not newer."
+        )
+    told = replace(rolled(player, today), current_level=level, current_power=power, values_at=values_at)
+    return Plan(_change(told, player))
+
+
+@ranking.write(budget=Budget(writes=8, of="a player who is among the first hundred by level and by power"))
+def write_snapshot(standing: Snapshot) -> Plan[Snapshot]:
+    """One player's day, as long as the day is not published. Writing it again is the same.
+
+    The daily job writes snapshots in batches, 3 to 5 units each, without this condition; all its runs write the same.
+    """
+    return Plan(put(standing), check_absent(published_day(standing.date)))
+
+
+@ranking.write(budget=Budget(writes=1))
+def publish_day(day: Day) -> Plan[Day]:
+    """From now on everybody sees this day. It happens once: a published day is never changed."""
+    return Plan(put(day, if_absent=True))

@@ -1,0 +1,79 @@
+"""Players, days and moments that the tests of the rankings speak of."""
+
+from datetime import date
+from decimal import Decimal
+
+from zataku.ranking.design import NameClaim, Profile, Snapshot, name_claim, profile
+from zataku.ranking.limits import UserId, lowered
+from zataku.ranking.ranks import Standing
+from zataku.table import ConditionFailed, Plan, ResultUnknown, Store, TransactionCancelled
+
+DAY = date(2026, 2, 21)
+NEXT = date(2026, 2, 22)
+NOON = "2026-02-21T03:00:00Z"
+EVENING = "2026-02-21T12:00:00Z"
+TOMORROW = "2026-02-22T03:00:00Z"
+
+
+def player(user_id: str, name: str, level: str = "57.25", power: str = "12000", **fields: object) -> Profile:
+    """A player who holds the name."""
+    return Profile(
+        user_id=UserId(user_id),
+        name=name,
+        name_lower=lowered(name),
+        current_level=Decimal(level),
+        current_power=Decimal(power),
+        **fields,
+    )
+
+
+def snap(user_id: str, level: str, power: str = "0", day: date = DAY, **fields: object) -> Snapshot:
+    """A player's day."""
+    name = str(fields.pop("name", f"이름{user_id}"))
+    return Snapshot(user_id=UserId(user_id), date=day, name=name, level=Decimal(level), power=Decimal(power), **fields)
+
+
+def standing(user_id: str, level: str, power: str = "0") -> Standing:
+    """What a player has."""
+    return Standing(UserId(user_id), f"이름{user_id}", Decimal(level), Decimal(power))
+
+
+async def now_of(store: Store, user_id: str) -> Profile:
+    """A player as of now, who is there."""
+    found = await store.get(profile(UserId(user_id)))
+    assert found is not None
+    return found
+
+
+async def holder_of(store: Store, name: str) -> str | None:
+    """Who holds a name now."""
+    claim = await store.get(name_claim(name))
+    return None if claim is None else claim.holder
+
+
+async def carried_out(store: Store, make_plan, token: str) -> bool:
+    """Read, plan and write again until it is done or refused for good; True when it was done.
+
+    `make_plan` gives None when there is nothing left to do.
+    """
+    for attempt in range(50):
+        plan: Plan | None = await make_plan()
+        if plan is None:
+            return False
+        try:
+            await store.write(plan, token=f"{token}-{attempt}" if len(plan.steps) > 1 else None)
+        except (ConditionFailed, TransactionCancelled, ResultUnknown):
+            continue
+        return True
+    raise AssertionError(f"{token} found no end")
+
+
+async def assert_names_are_kept(store: Store) -> None:
+    """Claims and profiles say the same: whoever has a folded name holds its claim, and the other way round."""
+    entities = [entity async for entity in store.scan(store.tables[0])]
+    claims = {it.name_lower: it.holder for it in entities if isinstance(it, NameClaim)}
+    held = {it.name_lower: it.user_id for it in entities if isinstance(it, Profile) and it.name_lower is not None}
+    named = [it for it in entities if isinstance(it, Profile) and it.name_lower is not None]
+    assert claims == held
+    assert len(named) == len(held)
+    assert all(it.name_lower == lowered(it.name) for it in named)

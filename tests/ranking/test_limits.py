@@ -1,0 +1,195 @@
+"""Names, folded names, levels, powers, ranks and identifiers: what is taken and what is refused."""
+
+import sys
+from datetime import date
+from decimal import Decimal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.ranking.people import DAY, player, snap
+from zataku.ranking.design import Day, NameClaim, Profile
+from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
+from zataku.ranking.naming import TABLE_NAME, table_name
+from zataku.table import BadInput, Entity
+from zataku.table.entity import binding_of
+
+NAMES = [
+    "a",
+    "Hello",
+    "한월",
+    "달빛 여우",
+    "月影の侍",
+    "Ünïcödé",
+    "x" * 30,
+    "👨‍👩‍👧",
+    "अक्षर",
+    "ß",
+    "İstanbul",
+    "０１２",
+]
+REFUSED = {
+    "nothing": "",
+    "31 characters": "x" * 31,
+    "a space before": " Hello",
+    "a space behind": "Hello ",
+    "a wide space behind": "Hello\u3000",
+    "a line break": "Hel\nlo",
+    "a line break at the end": "Hello\n",
+    "a control character": "Hel\x00lo",
+    "a zero-width space": "Hel\u200blo",
+    "a word joiner": "Hel\u2060lo",
+    "text turned round": "Hello\u202eolleH",
+    "a byte order mark": "\ufeffHello",
+    "a line separator": "Hel\u2028lo",
+    "a Hangul filler, the invisible nickname": "\u3164",
+    "a half-width filler": "a\uffa0b",
+    "joiners alone": "\u200d\u200d",
+    "half a surrogate pair": "\ud800",
+}
+FOLDED = {
+    "Hello": "hello",
+    "HELLO": "hello",
+    "Ｈｅｌｌｏ": "hello",
+    "Straße": "strasse",
+    "İstanbul": "i̇stanbul",
+    "ΣΊΣΥΦΟΣ": "σίσυφοσ",
+    "ﾊﾝｳｫﾙ": "ハンウォル",
+    "\u1112\u1161\u11ab\u110b\u116f\u11af": "한월",
+    "한월": "한월",
+    "①": "1",
+    "ﬁn": "fin",
+    "K": "k",
+}
+
+
+def stored(entity: Entity) -> dict[str, object]:
+    """The item as a store takes it."""
+    return binding_of(type(entity)).encode(entity)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_people_can_see_is_taken(name: str):
+    assert player("A101", name).name == name
+
+
+@pytest.mark.parametrize("name", REFUSED.values(), ids=REFUSED)
+def test_a_name_that_imitates_or_hides_is_refused(name: str):
+    with pytest.raises((BadInput, ValueError)):
+        stored(player("A101", name))
+
+
+def test_a_bad_name_is_refused_on_reading_too():
+    item = binding_of(Profile).encode(player("A101", "Hello")) | {"Name": "Hel\u200blo"}
+    with pytest.raises(Exception, match="cannot be seen, such as U\\+200B"):
+        binding_of(Profile).decode(item)
+
+
+@pytest.mark.parametrize(("name", "lower"), FOLDED.items())
+def test_people_find_a_name_however_they_type_it(name: str, lower: str):
+    assert lowered(name) == lower
+
+
+def test_no_character_makes_a_folded_name_too_long_for_its_key():
+    letters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    folded = [lowered(letter) for letter in letters]
+    assert max(map(len, folded)) * NAME_LENGTH == LOWERED_LENGTH
+    assert len("NAME#") + max(len(text.encode()) for text in folded) * NAME_LENGTH == 995
+
+
+@given(st.text(max_size=30))
+def test_folding_twice_is_folding_once(name: str):
+    assert lowered(lowered(name)) == lowered(name)
+
+
+def test_the_longest_folded_name_fits_a_claim():
+    claim = NameClaim(name_lower=lowered("\ufdfa" * 30), holder=UserId("A101"), claimed_at="2026-02-21T03:00:00Z")
+    assert len(claim.name_lower) == LOWERED_LENGTH
+    binding_of(NameClaim).encode(claim)
+
+
+@pytest.mark.parametrize("level", ["0", "57.25", "0.0001", "999999.9999", "1000000"])
+def test_a_level_with_its_decimals_is_taken(level: str):
+    assert snap("A101", level).level == Decimal(level)
+
+
+@pytest.mark.parametrize("level", ["-1", "-0.0001", "1000000.0001", "57.00001", "NaN", "Infinity"])
+def test_a_level_that_nobody_can_have_is_refused(level: str):
+    with pytest.raises(ValueError, match="a level"):
+        snap("A101", level)
+
+
+@pytest.mark.parametrize("power", ["0", "123456789012345.6789", "1E+15"])
+def test_a_power_of_any_game_is_taken_to_the_last_digit(power: str):
+    made = snap("A101", "1", power)
+    encoded = binding_of(type(made)).encode(made)
+    assert encoded["Power"] == Decimal(power)
+    assert binding_of(type(made)).decode(encoded) == made
+
+
+@pytest.mark.parametrize("power", ["-1", "1000000000000000.0001", "0.00001", "sNaN"])
+def test_a_power_that_nobody_can_have_is_refused(power: str):
+    with pytest.raises(ValueError, match="a power"):
+        snap("A101", "1", power)
+
+
+@pytest.mark.parametrize("rank", [1, 100])
+def test_official_ranks_go_from_one_to_a_hundred(rank: int):
+    stored(snap("A101", "1", level_rank=rank, power_rank=rank))
+
+
+@pytest.mark.parametrize("rank", [0, 101, -1])
+def test_there_is_no_other_official_rank(rank: int):
+    with pytest.raises(BadInput, match="level_rank|Level_Rank"):
+        stored(snap("A101", "1", level_rank=rank))
+
+
+@pytest.mark.parametrize("user_id", ["A101", "456e7890-e89b-12d3-a456-426614174001", "x" * 64, "_-"])
+def test_an_identifier_of_the_game_is_taken(user_id: str):
+    stored(snap(user_id, "1", name="Hello"))
+
+
+@pytest.mark.parametrize("user_id", ["", "x" * 65, "A 101", "A#101", "A101\n", "한월"])
+def test_an_identifier_that_could_be_another_key_is_refused(user_id: str):
+    with pytest.raises(BadInput):
+        stored(snap(user_id, "1", name="Hello"))
+
+
+@pytest.mark.parametrize(
+    "moment", ["2026-02-21", "2026-02-21T03:00:00", "2026-02-21T24:00:00Z", "2026-02-21T03:00:00Z\n"]
+)
+def test_a_moment_is_in_seconds_and_utc(moment: str):
+    with pytest.raises(BadInput):
+        stored(Day(date=DAY, players=1, as_of=moment, published_at="2026-02-21T15:10:00Z"))
+
+
+def test_a_closing_state_is_whole_and_of_an_earlier_day():
+    closing = {"closing_name": "Hello", "closing_level": Decimal(1), "closing_power": Decimal(2)}
+    assert player("A101", "Hello", current_day=DAY, closing_day=date(2026, 2, 20), **closing).closing_level == 1
+    for fields in (
+        {"closing_day": DAY},
+        {**closing},
+        {"closing_day": date(2026, 2, 22), **closing},
+        {"closing_day": date(2026, 2, 20), **closing, "closing_name": "\u200b"},
+        {"closing_day": date(2026, 2, 20), **closing, "closing_level": Decimal(-1)},
+    ):
+        with pytest.raises(ValueError, match="closing state|cannot be seen|a level"):
+            player("A101", "Hello", current_day=DAY, **fields)
+
+
+def test_the_table_has_the_documents_name_unless_the_host_gives_one():
+    assert table_name({}) == TABLE_NAME == "Hanwol_Bot_DEV_Single_Table"
+    assert table_name({"ZATAKU_RANKING_TABLE": "My.Rankings-1"}) == "My.Rankings-1"
+
+
+@pytest.mark.parametrize("name", ["", "ab", "x" * 256, "a b c", "순위표", "abc\n"])
+def test_a_name_that_no_table_can_have_is_refused(name: str):
+    with pytest.raises(ValueError, match="ZATAKU_RANKING_TABLE is"):
+        table_name({"ZATAKU_RANKING_TABLE": name})
+
+
+def test_replacing_a_part_of_an_item_is_checked_as_well():
+    with pytest.raises(ValueError, match="a name"):
+        msgspec.structs.replace(player("A101", "Hello"), name=" Hello")

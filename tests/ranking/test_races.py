@@ -1,0 +1,193 @@
+"""Many at once: names, values, days."""
+
+import asyncio
+from decimal import Decimal
+from random import Random
+
+from msgspec.structs import replace
+
+from tests.racing import race
+from tests.ranking.people import (
+    DAY,
+    EVENING,
+    NEXT,
+    NOON,
+    TOMORROW,
+    assert_names_are_kept,
+    carried_out,
+    holder_of,
+    now_of,
+    player,
+)
+from zataku.ranking.days import standing_on
+from zataku.ranking.design import Day, Profile, name_claim, profile, published_day
+from zataku.ranking.errors import OlderValues
+from zataku.ranking.limits import UserId
+from zataku.ranking.writes import (
+    enter_player,
+    import_values,
+    publish_day,
+    rename,
+    retire_player,
+    take_over_name,
+)
+from zataku.table import Plan, Store
+
+
+async def enter(store: Store, *names: str) -> list[str]:
+    """Players p0, p1, ... under these names."""
+    for at, name in enumerate(names):
+        made = player(f"p{at}", name, current_day=DAY, values_at=NOON)
+        await store.write(enter_player(made, NOON), token=f"enter-{at}")
+    return [f"p{at}" for at in range(len(names))]
+
+
+async def test_many_players_enter_under_one_name_and_one_gets_it(rough_store: Store):
+    spellings = ["Hello", "hello", "HELLO", "Ｈｅｌｌｏ"]
+    outcome = await race(
+        *(
+            rough_store.write(enter_player(player(f"p{at}", spellings[at % 4]), NOON), token=f"enter-{at}")
+            for at in range(12)
+        )
+    )
+    assert (len(outcome.won), len(outcome.refused)) == (1, 11)
+    await assert_names_are_kept(rough_store)
+
+
+async def test_many_players_take_one_free_name_and_one_gets_it(rough_store: Store):
+    names = [f"이름{at}" for at in range(8)]
+    players = [await now_of(rough_store, user_id) for user_id in await enter(rough_store, *names)]
+    outcome = await race(
+        *(rough_store.write(rename(it, "한월", DAY, EVENING), token=f"rename-{it.user_id}") for it in players)
+    )
+    assert (len(outcome.won), len(outcome.refused)) == (1, 7)
+    holder = await holder_of(rough_store, "한월")
+    assert holder is not None
+    assert (await now_of(rough_store, holder)).name == "한월"
+    await assert_names_are_kept(rough_store)
+
+
+async def test_many_players_take_over_one_name_and_one_gets_it(rough_store: Store):
+    ids = await enter(rough_store, "한월", *(f"이름{at}" for at in range(6)))
+    held, *takers = [await now_of(rough_store, user_id) for user_id in ids]
+    outcome = await race(
+        *(
+            rough_store.write(take_over_name(it, "한월", DAY, EVENING, held), token=f"take-{it.user_id}")
+            for it in takers
+        )
+    )
+    assert (len(outcome.won), len(outcome.refused)) == (1, 5)
+    assert (await now_of(rough_store, "p0")).name_lower is None
+    await assert_names_are_kept(rough_store)
+
+
+async def renamed(store: Store, user_id: str, name: str) -> bool:
+    """Give a player a name as an import does, from nobody or from whoever has it."""
+
+    async def plan() -> Plan[Profile] | None:
+        # At one moment: a name that has just gone to somebody else must not look like one's own.
+        me, claim = await store.snapshot(profile(UserId(user_id)), name_claim(name))
+        assert me is not None
+        if claim is None:
+            return rename(me, name, DAY, EVENING)
+        if claim.holder == user_id:
+            return None
+        holder = await store.get(profile(claim.holder))
+        if holder is None or holder.name_lower != claim.name_lower:
+            return await plan()
+        return take_over_name(me, name, DAY, EVENING, holder)
+
+    return await carried_out(store, plan, f"{user_id}-{name}")
+
+
+async def test_a_whole_ring_of_players_swaps_names_at_once(rough_store: Store):
+    names = [f"이름{at}" for at in range(6)]
+    ids = await enter(rough_store, *names)
+    await asyncio.gather(*(renamed(rough_store, user_id, names[(at + 1) % 6]) for at, user_id in enumerate(ids)))
+    await assert_names_are_kept(rough_store)
+    # Whoever lost the name again to a late rename of somebody else gets it now, as with the next import.
+    for at, user_id in enumerate(ids):
+        await renamed(rough_store, user_id, names[(at + 1) % 6])
+    assert [await holder_of(rough_store, name) for name in names] == [ids[at - 1] for at in range(6)]
+    await assert_names_are_kept(rough_store)
+
+
+async def test_names_change_hands_in_any_order_and_claims_stay_true(rough_store: Store):
+    names, random = [f"이름{at}" for at in range(4)], Random(11)
+    ids = await enter(rough_store, *names)
+    wishes = [(user_id, random.choice([*names, "한월", "달빛"])) for user_id in ids for _ in range(4)]
+    await asyncio.gather(*(renamed(rough_store, user_id, name) for user_id, name in wishes))
+    await assert_names_are_kept(rough_store)
+
+
+async def test_leaving_and_losing_the_name_at_once_leaves_one_holder_or_none(rough_store: Store):
+    ids = await enter(rough_store, "한월", "달빛")
+    hana, minho = [await now_of(rough_store, user_id) for user_id in ids]
+    outcome = await race(
+        rough_store.write(retire_player(hana), token="retire"),
+        rough_store.write(take_over_name(minho, "한월", DAY, EVENING, hana), token="take"),
+    )
+    assert (len(outcome.won), len(outcome.refused)) == (1, 1)
+    await assert_names_are_kept(rough_store)
+
+
+async def imported(store: Store, user_id: str, level: int, moment: str) -> bool:
+    """Tell a player's values until they are there or newer ones are."""
+
+    async def plan() -> Plan[Profile] | None:
+        try:
+            return import_values(await now_of(store, user_id), Decimal(level), Decimal(level), moment, NEXT)
+        except OlderValues:
+            return None
+
+    return await carried_out(store, plan, f"import-{level}")
+
+
+async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouched(rough_store: Store):
+    await enter(rough_store, "한월")
+    moments = [(level, f"2026-02-21T15:{level:02d}:00Z") for level in range(10, 30)]
+    Random(5).shuffle(moments)
+    await asyncio.gather(*(imported(rough_store, "p0", level, moment) for level, moment in moments))
+    found = await now_of(rough_store, "p0")
+    assert (found.current_level, found.values_at) == (29, "2026-02-21T15:29:00Z")
+    ended = standing_on(found, DAY)
+    assert ended is not None
+    assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
+
+
+async def test_an_old_and_a_new_import_planned_on_one_state_do_not_both_land(rough_store: Store):
+    await enter(rough_store, "한월")
+    hana = await now_of(rough_store, "p0")
+    plans = [
+        import_values(hana, Decimal(level), Decimal(1), moment, DAY)
+        for level, moment in ((60, TOMORROW), (58, EVENING))
+    ]
+    outcome = await race(*(rough_store.write(plan) for plan in plans))
+    assert outcome.allows(1)
+    assert (await now_of(rough_store, "p0")).current_level in (60, 58)
+
+
+async def test_a_rename_and_an_import_at_midnight_close_the_day_once(rough_store: Store):
+    await enter(rough_store, "한월")
+
+    async def new_name() -> Plan[Profile] | None:
+        me = await now_of(rough_store, "p0")
+        return None if me.name == "달빛" else rename(me, "달빛", NEXT, TOMORROW)
+
+    await asyncio.gather(imported(rough_store, "p0", 60, TOMORROW), carried_out(rough_store, new_name, "name"))
+    found = await now_of(rough_store, "p0")
+    ended, today = standing_on(found, DAY), standing_on(found, NEXT)
+    assert ended is not None
+    assert today is not None
+    assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
+    assert (today.name, today.level) == ("달빛", 60)
+    await assert_names_are_kept(rough_store)
+
+
+async def test_a_day_published_by_many_at_once_is_published_once(rough_store: Store):
+    day = Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)
+    outcome = await race(*(rough_store.write(publish_day(replace(day, players=at))) for at in range(10)))
+    assert outcome.allows(1)
+    found = await rough_store.get(published_day(DAY))
+    assert found is not None
+    assert not outcome.won or found == outcome.won[0]

@@ -1,0 +1,109 @@
+"""The sample game: ten thousand players over thirty days, the same for the same seed."""
+
+from datetime import date, timedelta
+from itertools import islice
+from random import Random
+
+from zataku.ranking.days import write_day
+from zataku.ranking.design import (
+    Snapshot,
+    histogram,
+    history,
+    levels,
+    official_levels,
+    official_powers,
+    powers_between,
+)
+from zataku.ranking.limits import lowered
+from zataku.ranking.ranks import Inside, Standing, find_rank
+from zataku.ranking.samples import characters, history_of, profiles, snapshots_of_day, standings_of_day
+from zataku.ranking.writes import enter_player
+from zataku.table import Store
+from zataku.table.entity import binding_of
+from zataku.table.values import size_of
+
+START = date(2026, 1, 23)
+SEED, PLAYERS, DAYS = 20260221, 10_000, 30
+
+
+def test_the_same_seed_gives_the_same_items():
+    first, again = (list(snapshots_of_day(SEED, START, 12, 500)) for _ in range(2))
+    assert first == again
+    assert first != list(snapshots_of_day(SEED + 1, START, 12, 500))
+
+
+def test_players_come_in_the_order_of_their_uuids_with_names_of_their_own():
+    players = list(characters(Random(SEED), PLAYERS))
+    assert [it.user_id for it in players] == sorted({it.user_id for it in players})
+    names = [name for it in players for name in (it.name, it.later_name) if name]
+    assert len({lowered(name) for name in names}) == len(names)
+
+
+def test_people_come_and_go_and_rename_and_grow():
+    players = list(characters(Random(SEED), PLAYERS))
+    assert sum(it.joined > 0 for it in players) > 300
+    assert sum(it.left is not None for it in players) > 100
+    assert sum(it.later_name is not None for it in players) > 100
+    grown = [it.standing(DAYS - 1).level - it.standing(it.joined).level for it in players if it.plays_on(DAYS - 1)]
+    assert min(grown) == 0
+    assert max(grown) > 10
+
+
+def test_every_snapshot_of_a_whole_day_is_valid_small_and_rightly_ranked():
+    made = list(snapshots_of_day(SEED, START, DAYS - 1, PLAYERS))
+    assert len(made) > 9_000
+    binding = binding_of(Snapshot)
+    sizes = [sum(size_of(name) + size_of(part) for name, part in binding.encode(it).items()) for it in made]
+    assert max(sizes) < 200
+    for value, rank in (("level", "level_rank"), ("power", "power_rank")):
+        ordered = sorted((getattr(it, value) for it in made), reverse=True)
+        first = {found: at for at, found in reversed(list(enumerate(ordered, 1)))}
+        assert all(
+            getattr(it, rank) == (found if found <= 100 else None)
+            for it in made
+            if (found := first[getattr(it, value)])
+        )
+        assert len(set(ordered)) < len(ordered) / 2
+
+
+async def test_a_day_of_ten_thousand_is_written_and_its_top_hundred_is_one_cheap_query(embedded: Store):
+    async def rows():
+        for row in standings_of_day(characters(Random(SEED), PLAYERS), 10):
+            yield row
+
+    day = START + timedelta(days=10)
+    published = await write_day(embedded, day, rows, as_of="2026-02-02T15:00:00Z", now="2026-02-02T15:05:00Z")
+    assert published.players == await embedded.count(levels(day)) > 9_000
+    for query in (official_levels(day), official_powers(day)):
+        with embedded.measured("top 100") as bill:
+            page = await embedded.page(query, limit=150)
+        assert (len(page.items) >= 100, page.cursor, bill.reads) == (True, None, 1.5)
+    made = await embedded.get(histogram(day, "POWER"))
+    assert made is not None
+    everybody = [row async for row in rows()]
+    for row in everybody[::2000]:
+        assert await _rank(embedded, day, made, row) == 1 + sum(it.power > row.power for it in everybody)
+
+
+async def _rank(store: Store, day: date, made, row: Standing) -> int:
+    """A rank by the histogram and one count inside a bucket."""
+    found = find_rank(made, row.power)
+    if not isinstance(found, Inside):
+        return found
+    with store.measured("a rank") as bill:
+        counted = await store.count(powers_between(day, found.low, found.high))
+    assert bill.reads <= 1
+    return found.known + counted
+
+
+async def test_thirty_days_of_forty_players_are_their_histories(embedded: Store):
+    players = list(islice(characters(Random(SEED), PLAYERS), 40))
+    made = {it.user_id: list(history_of(it, START, DAYS)) for it in players}
+    await embedded.write_many(put=[day for days in made.values() for day in days])
+    for user_id, days in made.items():
+        assert [day async for day in embedded.each(history(user_id))] == days[::-1]
+
+
+async def test_the_players_of_the_first_day_enter_under_their_names(embedded: Store):
+    for made in profiles(SEED, START, 20):
+        assert await embedded.write(enter_player(made, "2026-01-23T03:00:00Z")) == made

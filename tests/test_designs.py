@@ -1,0 +1,136 @@
+"""The six designs of Zataku: found, clean, priced to the unit, and documented as they are."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.export.test_cloudformation import found_wrong
+from tests.opened import PRICED, StoreName, opened
+from tests.spending import budgets
+from zataku.cli.exporting import exported
+from zataku.table.catalogue import Design, find_designs
+from zataku.table.export import template, to_json
+from zataku.table.export.doing import planned
+from zataku.table.lint import lint_all
+from zataku.table.pattern import Pattern
+
+ROOT = Path(__file__).parents[1]
+DESIGNS = {design.name: design for design in find_designs((), {}) if design.origin.startswith(str(ROOT))}
+TABLES = {
+    "drawing": ["EsiritoriGame"],
+    "kifu": ["ShogiProject"],
+    "live": [
+        "LiveComment-Rooms-{env}",
+        "LiveComment-Comments-{env}",
+        "LiveComment-Connections-{env}",
+        "LiveComment-Moderation-{env}",
+    ],
+    "othello": ["VoteBoardGame"],
+    "platform": ["Zataku-Platform"],
+    "ranking": ["Hanwol_Bot_DEV_Single_Table"],
+}
+every_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
+
+
+def test_the_six_designs_are_found_with_their_tables() -> None:
+    assert {name: [table.name for table in design.tables] for name, design in DESIGNS.items()} == TABLES
+
+
+@pytest.mark.parametrize(("env", "name"), [("prod", "VoteBoardGame"), ("dev", "VoteBoardGame-dev")])
+def test_a_table_has_the_documents_name_in_prod_and_its_environment_elsewhere(env: str, name: str) -> None:
+    assert DESIGNS["othello"].tables[0].schema(env).name == name
+
+
+@every_design
+def test_the_environment_is_in_the_name_of_every_table_but_those_of_prod(design: Design) -> None:
+    for table in design.tables:
+        assert table.schema("dev").name.endswith("-dev")
+        assert table.schema("prod").name == table.name.replace("{env}", "prod")
+
+
+@every_design
+def test_tables_are_kept_in_prod_and_go_with_their_stack_elsewhere(design: Design) -> None:
+    for table in design.tables:
+        assert (table.deletion_policy("prod"), table.deletion_policy("dev")) == ("Retain", "Delete")
+
+
+@every_design
+def test_the_lint_finds_nothing_that_is_not_waived(design: Design) -> None:
+    report = lint_all(design.tables)
+    assert [finding.text() for finding in report.findings] == []
+
+
+@every_design
+def test_every_waiver_and_every_departure_has_its_figure(design: Design) -> None:
+    for table in design.tables:
+        for waiver in table.waivers:
+            assert re.search(r"\d", waiver.limit), waiver
+    for departure in design.departures:
+        assert departure.reason.endswith("."), departure
+        assert re.search(r"\d", departure.figure), departure
+
+
+@every_design
+def test_what_markdown_would_swallow_is_marked_as_code(design: Design) -> None:
+    told = [text for it in design.departures for text in (it.what, it.reason, it.figure)]
+    told += [text for table in design.tables for it in table.waivers for text in (it.reason, it.limit)]
+    assert [text for text in told if re.search(r"[<>*_\\\\]", re.sub("`[^`]*`", "", text))] == []
+
+
+def test_all_five_that_follow_a_document_say_where_they_depart_from_it() -> None:
+    assert {name for name, design in DESIGNS.items() if design.departures} == DESIGNS.keys() - {"platform"}
+
+
+@every_design
+def test_every_access_pattern_has_a_budget(design: Design) -> None:
+    assert [name for name, budget in budgets(design.tables).items() if budget is None] == []
+
+
+@every_design
+def test_the_budget_of_a_query_says_how_much_it_reads(design: Design) -> None:
+    queries = [made for table in design.tables for made in table.patterns.values() if isinstance(made, Pattern)]
+    assert [made.facts.name for made in queries if made.facts.budget and not made.facts.budget.of] == []
+
+
+@every_design
+def test_every_access_pattern_is_paid_for_in_a_test(design: Design) -> None:
+    assert import_module(f"tests.{design.name}.costs").CASES.keys() == budgets(design.tables).keys()
+
+
+@every_design
+def test_the_document_tells_the_steps_of_every_write(design: Design) -> None:
+    untold = [name for table in design.tables for name, made in table.writes.items() if planned(made) is None]
+    assert untold == []
+
+
+@every_design
+def test_the_documents_are_current(design: Design) -> None:
+    page = ROOT / "docs" / "designs" / f"{design.name}.md"
+    assert page.read_text(encoding="utf-8") == exported("markdown", design, "prod"), "make designs writes them anew"
+
+
+def test_there_is_no_document_without_a_design() -> None:
+    assert {page.stem for page in (ROOT / "docs" / "designs").glob("*.md")} == DESIGNS.keys()
+
+
+@every_design
+def test_departures_and_waivers_are_in_the_document(design: Design) -> None:
+    text = exported("markdown", design, "prod")
+    assert text.count("## Departures\n") == bool(design.departures)
+    assert text.count("### Waivers\n") == sum(bool(table.waivers) for table in design.tables)
+
+
+@pytest.mark.parametrize("env", ["dev", "prod"])
+def test_one_template_of_all_six_is_what_cloudformation_takes(env: str) -> None:
+    rights = DESIGNS["live"].matrix
+    whole = template([table for design in DESIGNS.values() for table in design.tables], env=env, rights=rights)
+    assert found_wrong(to_json(whole)) == []
+
+
+@pytest.mark.parametrize("name", PRICED)
+async def test_one_store_holds_all_six(name: StoreName, tmp_path: Path) -> None:
+    tables = [table for design in DESIGNS.values() for table in design.tables]
+    async with opened(name, tmp_path, tables) as store:
+        assert {state.status for state in await store.index_states()} == {"active"}
