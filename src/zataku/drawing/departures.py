@@ -71,7 +71,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "A player's name is one line with at least one letter or number that can be seen, of at most 10 code points.",
-        "The document's `\\s` lets line breaks and tabs pass, and names of nothing but spaces, marks or Hangul fillers.",
+        "The document's `\\s` lets line breaks and tabs pass, and names of nothing but spaces, marks or fillers.",
         "4 filler characters count as unseen; spaces of category Zs, U+3000 among them, are accepted (17 of them).",
     ),
     Departure(
