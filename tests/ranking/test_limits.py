@@ -13,7 +13,7 @@ from tests.ranking.people import DAY, player, snap
 from zataku.ranking.design import Day, NameClaim, Profile
 from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
 from zataku.ranking.naming import TABLE_NAME, table_name
-from zataku.table import BadInput, Entity
+from zataku.table import BadInput, DesignError, Entity
 from zataku.table.entity import binding_of
 
 NAMES = [
@@ -180,16 +180,16 @@ def test_a_closing_state_is_whole_and_of_an_earlier_day():
 
 
 def test_the_table_has_the_documents_name_unless_the_host_gives_one():
-    assert table_name({}) == TABLE_NAME == "Hanwol_Bot_DEV_Single_Table"
+    assert table_name({}) == table_name({"ZATAKU_RANKING_TABLE": ""}) == TABLE_NAME == "Hanwol_Bot_DEV_Single_Table"
     assert table_name({"ZATAKU_RANKING_TABLE": "My.Rankings-1"}) == "My.Rankings-1"
 
 
-@pytest.mark.parametrize("name", ["", "ab", "x" * 256, "a b c", "순위표", "abc\n"])
+@pytest.mark.parametrize("name", ["ab", "x" * 256, "a b c", "순위표", "abc\n"])
 def test_a_name_that_no_table_can_have_is_refused(name: str):
-    with pytest.raises(ValueError, match="ZATAKU_RANKING_TABLE is"):
+    with pytest.raises(DesignError, match="ZATAKU_RANKING_TABLE is"):
         table_name({"ZATAKU_RANKING_TABLE": name})
 
 
 def test_replacing_a_part_of_an_item_is_checked_as_well():
-    with pytest.raises(ValueError, match="a name"):
+    with pytest.raises(DesignError, match="a name"):
         msgspec.structs.replace(player("A101", "Hello"), name=" Hello")

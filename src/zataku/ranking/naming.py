@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from zataku.ranking.limits import TableName
+from zataku.table import DesignError
 
 TABLE_NAME = "Hanwol_Bot_DEV_Single_Table"
 TABLE_NAME_VARIABLE = "ZATAKU_RANKING_TABLE"
@@ -27,10 +28,10 @@ def attribute(field: str) -> str:
 
 def table_name(environment: Mapping[str, str]) -> str:
     """The name of the table: the document's, or the one that the host has chosen."""
-    given = environment.get(TABLE_NAME_VARIABLE, TABLE_NAME)
+    given = environment.get(TABLE_NAME_VARIABLE) or TABLE_NAME
     try:
         return msgspec.convert(given, TableName)
     except msgspec.ValidationError:
-        raise ValueError(
+        raise DesignError(
             f"{TABLE_NAME_VARIABLE} is {given!r}. A table's name has 3 to 255 letters, digits, '_', '.' and '-'."
         ) from None
