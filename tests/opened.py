@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import pytest
 
 from tests.contract.stores import LATER, ROUGH, DynamoPlace, EmbeddedPlace
 from zataku.clock import ManualClock
@@ -32,3 +34,14 @@ async def opened(
     async with store:
         yield store
     await place.clear()
+
+
+def stores_of(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:
+    """A fixture, called as the variable it is given to: an empty store of each kind, with the clock of the test."""
+
+    @pytest.fixture(params=names)
+    async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+        async with opened(request.param, tmp_path, tables, clock) as made:
+            yield made
+
+    return store

@@ -1,9 +1,10 @@
 """What each access pattern of a design costs, held against its budget."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from zataku.table import Budget, Store, Table
+from zataku.table.entity import binding_of
 
 # Prepares the case that the budget speaks of, and gives the call to be paid for.
 Case = Callable[[Store], Awaitable[Callable[[], Awaitable[Any]]]]
@@ -22,3 +23,18 @@ async def spent(store: Store, case: Case) -> Budget:
     with store.measured("the case") as bill:
         await call()
     return Budget(reads=bill.reads, writes=bill.writes)
+
+
+async def overspent(store: Store, cases: Mapping[str, Case]) -> dict[str, tuple[Budget, Budget | None]]:
+    """The patterns that do not use exactly their budget, each with what it used and what it may use.
+
+    One store serves all cases, emptied after each: a new one for each would take most of the time.
+    """
+    declared, found = budgets(store.tables), dict[str, tuple[Budget, Budget | None]]()
+    for name, case in cases.items():
+        used, budget = await spent(store, case), declared[name]
+        if budget is None or (used.reads, used.writes) != (budget.reads, budget.writes):
+            found[name] = used, budget
+        left = [entity for table in store.tables async for entity in store.scan(table)]
+        await store.write_many(delete=[binding_of(type(entity)).key_of(entity) for entity in left])
+    return found

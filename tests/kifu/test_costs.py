@@ -5,39 +5,20 @@ from msgspec.structs import replace
 from tests.kifu.costs import CASES, CLAIM
 from tests.kifu.made import ME, a_record_of, kid, settings, welcomed
 from tests.opened import START
-from tests.spending import budgets, spent
+from tests.spending import overspent
 from zataku.kifu.limits import KIFU_BYTES, PositionHash, ShareCode
 from zataku.kifu.moments import instant, later
 from zataku.kifu.positions import position_parts
 from zataku.kifu.samples import largest_record
 from zataku.kifu.table import kifu_table
 from zataku.kifu.writes import add_record, change_record, keep_positions, share_record, touch_record
-from zataku.table import Budget, Store
+from zataku.table import Store
 from zataku.table.entity import binding_of
 from zataku.table.values import size_of
 
-BUDGETS = budgets([kifu_table])
 
-
-def test_every_access_pattern_has_a_budget_and_a_case():
-    assert set(CASES) == set(BUDGETS)
-    assert [name for name, budget in BUDGETS.items() if budget is None] == []
-
-
-async def test_every_case_costs_its_budget(priced: Store):
-    differs: dict[str, Budget] = {}
-    for name, case in CASES.items():
-        bill, declared = await spent(priced, case), BUDGETS[name]
-        if (bill.reads, bill.writes) != (declared.reads, declared.writes):
-            differs[name] = bill
-        await emptied(priced)
-    assert differs == {}
-
-
-async def emptied(store: Store) -> None:
-    """The next case begins with nothing; a new store for each would take most of the time."""
-    there = [it async for it in store.scan(kifu_table)]
-    await store.write_many(delete=[binding_of(type(it)).key_of(it) for it in there])
+async def test_every_access_pattern_costs_its_budget(priced: Store):
+    assert await overspent(priced, CASES) == {}
 
 
 async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):

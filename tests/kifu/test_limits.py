@@ -101,6 +101,10 @@ BAD_SLUGS = [
     "か\u3099",  # two characters that pass for が
     "\u3000a",
     "a\ud800",
+    "\u200b",
+    "a/\u200b",
+    "a/\ufe0f/b",
+    "a\u200bb",
     "𠮷" * 255,  # 1,020 bytes, one too many with the prefix of the key
 ]
 
@@ -141,16 +145,17 @@ def test_a_tag_name_is_up_to_127_characters_of_any_script(name: str):
     assert binding_of(type(a_tag())).encode(a_tag(name=name))["clsi_sk"] == f"tname#{name}"
 
 
-@pytest.mark.parametrize("name", [" a", "a\t", "a\nb", "か\u3099", "a\u202e", "\ud800"])
+@pytest.mark.parametrize(
+    "name", ["", " a", "a\t", "a\nb", "か\u3099", "a\u202e", "\ud800", "\u200b", "矢\u200b倉", "矢\u3164倉"]
+)
 def test_a_tag_name_that_passes_for_another_is_refused(name: str):
     with pytest.raises(ValueError, match="tag name"):
         a_tag(name=name)
 
 
-@pytest.mark.parametrize("name", ["", "a" * 128])
-def test_the_length_of_a_tag_name_is_checked_when_it_is_stored(name: str):
+def test_the_length_of_a_tag_name_is_checked_when_it_is_stored():
     with pytest.raises((WrongType, BadKey)):
-        binding_of(type(a_tag())).encode(a_tag(name=name))
+        binding_of(type(a_tag())).encode(a_tag(name="a" * 128))
 
 
 @pytest.mark.parametrize("text", ["a" * 307_200, "歩" * 102_400, "𠮷" * 76_800])

@@ -61,121 +61,121 @@ async def each_has_its_claim(store: Store) -> None:
     assert (await settings(store)).kifu_count == len(records)
 
 
-async def test_many_records_race_for_one_slug(racing: Store):
-    await welcomed(racing)
-    owner = await settings(racing)
-    ended = await race(*(racing.write(add_record(a_record(at, slug="名局"), owner)) for at in range(8)))
+async def test_many_records_race_for_one_slug(contested: Store):
+    await welcomed(contested)
+    owner = await settings(contested)
+    ended = await race(*(contested.write(add_record(a_record(at, slug="名局"), owner)) for at in range(8)))
     assert ended.allows(1)
-    assert len(await library(racing)) == 1
-    await each_has_its_claim(racing)
+    assert len(await library(contested)) == 1
+    await each_has_its_claim(contested)
 
 
-async def test_many_tags_race_for_one_name(racing: Store):
-    await welcomed(racing)
-    owner = await settings(racing)
-    old = await tagged(racing, a_tag(90))
+async def test_many_tags_race_for_one_name(contested: Store):
+    await welcomed(contested)
+    owner = await settings(contested)
+    old = await tagged(contested, a_tag(90))
     ended = await race(
-        *(racing.write(add_tag(a_tag(at, name="矢倉"), owner)) for at in range(5)),
-        *(racing.write(rename_tag(it, "矢倉", later(NOW, 1))) for it in old),
+        *(contested.write(add_tag(a_tag(at, name="矢倉"), owner)) for at in range(5)),
+        *(contested.write(rename_tag(it, "矢倉", later(NOW, 1))) for it in old),
     )
     assert ended.allows(1)
-    claim = await racing.get(design.tag_name_claim(ME, "矢倉"))
+    claim = await contested.get(design.tag_name_claim(ME, "矢倉"))
     assert claim is not None
-    assert (await racing.get(design.tag(ME, claim.tag_id))).name == "矢倉"
-    there = await racing.get_many([design.tag(ME, a_tag(at).tag_id) for at in (0, 1, 2, 3, 4, 90)], strong=True)
+    assert (await contested.get(design.tag(ME, claim.tag_id))).name == "矢倉"
+    there = await contested.get_many([design.tag(ME, a_tag(at).tag_id) for at in (0, 1, 2, 3, 4, 90)], strong=True)
     assert [it.name for it in there if it is not None].count("矢倉") == 1
-    assert (await settings(racing)).tag_count == len([it for it in there if it is not None])
+    assert (await settings(contested)).tag_count == len([it for it in there if it is not None])
 
 
-async def test_a_full_library_takes_no_more_however_many_come(racing: Store):
-    await racing.write_many(put=[UserSettings(username=ME, kifu_max=3, tag_max=3)])
-    owner = await settings(racing)
-    ended = await race(*(racing.write(add_record(a_record(at), owner)) for at in range(8)))
+async def test_a_full_library_takes_no_more_however_many_come(contested: Store):
+    await contested.write_many(put=[UserSettings(username=ME, kifu_max=3, tag_max=3)])
+    owner = await settings(contested)
+    ended = await race(*(contested.write(add_record(a_record(at), owner)) for at in range(8)))
     assert ended.allows(3)
-    await each_has_its_claim(racing)
-    assert len(await library(racing)) == 3
+    await each_has_its_claim(contested)
+    assert len(await library(contested)) == 3
 
 
-async def test_a_full_set_of_tags_takes_no_more_however_many_come(racing: Store):
-    await racing.write_many(put=[UserSettings(username=ME, kifu_max=3, tag_max=2)])
-    owner = await settings(racing)
-    ended = await race(*(racing.write(add_tag(a_tag(at), owner)) for at in range(6)))
+async def test_a_full_set_of_tags_takes_no_more_however_many_come(contested: Store):
+    await contested.write_many(put=[UserSettings(username=ME, kifu_max=3, tag_max=2)])
+    owner = await settings(contested)
+    ended = await race(*(contested.write(add_tag(a_tag(at), owner)) for at in range(6)))
     assert ended.allows(2)
-    there = await racing.get_many([design.tag(ME, a_tag(at).tag_id) for at in range(6)], strong=True)
-    assert len([it for it in there if it is not None]) == 2 == (await settings(racing)).tag_count
+    there = await contested.get_many([design.tag(ME, a_tag(at).tag_id) for at in range(6)], strong=True)
+    assert len([it for it in there if it is not None]) == 2 == (await settings(contested)).tag_count
 
 
-async def test_two_records_that_want_each_others_slugs(racing: Store):
-    await welcomed(racing)
-    first, second = await added(racing, a_record(0, slug="a"), a_record(1, slug="b"))
-    ours, theirs = await claim_of(racing, first), await claim_of(racing, second)
+async def test_two_records_that_want_each_others_slugs(contested: Store):
+    await welcomed(contested)
+    first, second = await added(contested, a_record(0, slug="a"), a_record(1, slug="b"))
+    ours, theirs = await claim_of(contested, first), await claim_of(contested, second)
     ended = await race(
-        racing.write(move_record(first, ours, "b", later(NOW, 1))),
-        racing.write(move_record(second, theirs, "a", later(NOW, 1))),
-        racing.write(move_record(first, ours, "c", later(NOW, 1))),
-        racing.write(move_record(second, theirs, "c", later(NOW, 1))),
+        contested.write(move_record(first, ours, "b", later(NOW, 1))),
+        contested.write(move_record(second, theirs, "a", later(NOW, 1))),
+        contested.write(move_record(first, ours, "c", later(NOW, 1))),
+        contested.write(move_record(second, theirs, "c", later(NOW, 1))),
     )
     assert len(ended.won) <= 2
-    await each_has_its_claim(racing)
-    assert len({it.slug for it in await library(racing)}) == 2
+    await each_has_its_claim(contested)
+    assert len({it.slug for it in await library(contested)}) == 2
 
 
-async def test_a_record_goes_while_it_gets_tags(racing: Store):
-    await welcomed(racing)
-    (mine,) = await added(racing, a_record())
-    tags = await tagged(racing, *(a_tag(at) for at in range(6)))
+async def test_a_record_goes_while_it_gets_tags(contested: Store):
+    await welcomed(contested)
+    (mine,) = await added(contested, a_record())
+    tags = await tagged(contested, *(a_tag(at) for at in range(6)))
 
     async def remove() -> None:
         """As a caller does it: the claim, then the links, then the removal; again while somebody was faster."""
-        while (claim := await racing.get(design.slug_claim(ME, mine.slug))) is not None:
-            links = [it async for it in racing.each(design.tags_of_record(mine.kifu_id))]
-            await race(racing.write(remove_record(mine, claim, links)))
+        while (claim := await contested.get(design.slug_claim(ME, mine.slug))) is not None:
+            links = [it async for it in contested.each(design.tags_of_record(mine.kifu_id))]
+            await race(contested.write(remove_record(mine, claim, links)))
 
-    claim = await claim_of(racing, mine)
-    await asyncio.gather(race(*(racing.write(tag_record(claim, it)) for it in tags)), remove())
-    assert await racing.get(design.record(ME, kid(0))) is None
-    left: list[Tagging] = [it async for it in racing.each(design.tags_of_record(mine.kifu_id))]
+    claim = await claim_of(contested, mine)
+    await asyncio.gather(race(*(contested.write(tag_record(claim, it)) for it in tags)), remove())
+    assert await contested.get(design.record(ME, kid(0))) is None
+    left: list[Tagging] = [it async for it in contested.each(design.tags_of_record(mine.kifu_id))]
     assert left == []
-    assert (await settings(racing)).kifu_count == 0
+    assert (await settings(contested)).kifu_count == 0
 
 
-async def test_a_tag_that_is_gone_gets_no_more_links(racing: Store):
-    await welcomed(racing)
-    records = await added(racing, *(a_record(at) for at in range(5)))
-    (tag,) = await tagged(racing, a_tag())
-    claims = [await claim_of(racing, it) for it in records]
+async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
+    await welcomed(contested)
+    records = await added(contested, *(a_record(at) for at in range(5)))
+    (tag,) = await tagged(contested, a_tag())
+    claims = [await claim_of(contested, it) for it in records]
     await race(
-        racing.write(remove_tag(tag)),
-        *(racing.write(tag_record(claim, tag)) for claim in claims),
+        contested.write(remove_tag(tag)),
+        *(contested.write(tag_record(claim, tag)) for claim in claims),
     )
-    while await racing.get(design.tag(ME, tag.tag_id)) is not None:
-        await race(racing.write(remove_tag(tag)))
-    late = await race(*(racing.write(tag_record(claim, tag)) for claim in claims))
+    while await contested.get(design.tag(ME, tag.tag_id)) is not None:
+        await race(contested.write(remove_tag(tag)))
+    late = await race(*(contested.write(tag_record(claim, tag)) for claim in claims))
     assert late.won == []
-    assert (await settings(racing)).tag_count == 0
+    assert (await settings(contested)).tag_count == 0
 
 
-async def test_an_analysis_that_finishes_many_times_finishes_once(racing: Store):
-    await racing.write_many(put=[request_analysis(AID, ME, NOW).steps[0].entity])
-    ended = await race(*(racing.write(finish_analysis(AID, "succeeded", f"engine {at}", NOW)) for at in range(8)))
+async def test_an_analysis_that_finishes_many_times_finishes_once(contested: Store):
+    await contested.write_many(put=[request_analysis(AID, ME, NOW).steps[0].entity])
+    ended = await race(*(contested.write(finish_analysis(AID, "succeeded", f"engine {at}", NOW)) for at in range(8)))
     assert ended.allows(1)
-    found = await racing.get(design.analysis(AID))
+    found = await contested.get(design.analysis(AID))
     assert found.status == "succeeded"
     if ended.won:
         assert [found] == ended.won
 
 
-async def test_many_looks_at_once_are_written_once(racing: Store):
-    await racing.write_many(put=[a_record()])
+async def test_many_looks_at_once_are_written_once(contested: Store):
+    await contested.write_many(put=[a_record()])
     at = later(NOW, 3600)
-    ended = await race(*(racing.write(touch_record(ME, ME, kid(0), at)) for _ in range(8)))
+    ended = await race(*(contested.write(touch_record(ME, ME, kid(0), at)) for _ in range(8)))
     assert ended.allows(1)
-    assert (await racing.get(design.record(ME, kid(0)))).latest_access == at
+    assert (await contested.get(design.record(ME, kid(0)))).latest_access == at
 
 
-async def test_a_code_opens_nothing_once_switching_it_off_was_acknowledged(racing: Store):
+async def test_a_code_opens_nothing_once_switching_it_off_was_acknowledged(contested: Store):
     shared = a_record(share=True, share_code=CODE)
-    await racing.write_many(put=[shared])
+    await contested.write_many(put=[shared])
     off = asyncio.Event()
 
     async def look() -> list[tuple[bool, bool]]:
@@ -183,27 +183,27 @@ async def test_a_code_opens_nothing_once_switching_it_off_was_acknowledged(racin
         seen = []
         for _ in range(10):
             before = off.is_set()
-            seen.append((before, await shared_record(racing, CODE) is not None))
+            seen.append((before, await shared_record(contested, CODE) is not None))
         return seen
 
     async def switch_off() -> None:
         try:
-            await racing.write(unshare_record(shared))
+            await contested.write(unshare_record(shared))
         except ResultUnknown:
-            while (await racing.get(design.record(ME, kid(0)))).share:
-                await race(racing.write(unshare_record(shared)))
+            while (await contested.get(design.record(ME, kid(0)))).share:
+                await race(contested.write(unshare_record(shared)))
         off.set()
 
     looks = await asyncio.gather(*(look() for _ in range(5)), switch_off())
     assert not any(before and opened for seen in looks[:-1] for before, opened in seen)
-    assert await shared_record(racing, CODE) is None
+    assert await shared_record(contested, CODE) is None
 
 
-async def test_of_two_new_codes_one_is_shared(racing: Store):
-    await racing.write_many(put=[a_record()])
+async def test_of_two_new_codes_one_is_shared(contested: Store):
+    await contested.write_many(put=[a_record()])
     codes = [ShareCode(f"{at}kihofkwif4tF") for at in range(6)]
-    ended = await race(*(racing.write(share_record(a_record(), code)) for code in codes))
+    ended = await race(*(contested.write(share_record(a_record(), code)) for code in codes))
     assert ended.allows(1)
-    found = await racing.get(design.record(ME, kid(0)))
+    found = await contested.get(design.record(ME, kid(0)))
     assert found == replace(a_record(), share=True, share_code=found.share_code)
     assert found.share_code in codes

@@ -130,7 +130,6 @@ def test_a_user_may_have_the_name(name: str):
         "\ue000",
         "は\ufeffな",
         "\U000e0041",
-        "\u0378",
     ],
 )
 def test_nobody_can_have_the_name(name: str):

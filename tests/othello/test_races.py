@@ -90,49 +90,49 @@ async def watched(store: Store, voters: int, racing: Awaitable[Race[T]]) -> Race
     return ended
 
 
-async def test_one_user_voting_many_times_at_once_has_one_vote(crowded: Store):
-    await crowded.write_many(put=[voted_game, *CANDIDATES])
-    ended = await race(*(known(crowded, cast_vote(GAME, TURN, person(1), IDS[at % 3], NOW)) for at in range(9)))
+async def test_one_user_voting_many_times_at_once_has_one_vote(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES])
+    ended = await race(*(known(contested, cast_vote(GAME, TURN, person(1), IDS[at % 3], NOW)) for at in range(9)))
     assert len(ended.won) == 1
     assert len(ended.refused) == 8
-    assert await consistent(crowded) == {ended.won[0].candidate_id: 1}
+    assert await consistent(contested) == {ended.won[0].candidate_id: 1}
 
 
-async def test_a_vote_without_a_token_counts_at_most_once(crowded: Store):
-    await crowded.write_many(put=[voted_game, *CANDIDATES])
-    ended = await race(*(crowded.write(cast_vote(GAME, TURN, person(1), IDS[at % 3], NOW)) for at in range(9)))
-    counted = sum((await consistent(crowded)).values())
+async def test_a_vote_without_a_token_counts_at_most_once(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES])
+    ended = await race(*(contested.write(cast_vote(GAME, TURN, person(1), IDS[at % 3], NOW)) for at in range(9)))
+    counted = sum((await consistent(contested)).values())
     assert counted <= 1
     assert ended.allows(counted)
 
 
-async def test_many_users_vote_at_once_and_every_vote_is_counted(crowded: Store):
-    await crowded.write_many(put=[voted_game, *CANDIDATES])
-    votes = (known(crowded, cast_vote(GAME, TURN, person(at), IDS[at % 3], NOW)) for at in range(24))
-    ended = await watched(crowded, 24, race(*votes))
+async def test_many_users_vote_at_once_and_every_vote_is_counted(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES])
+    votes = (known(contested, cast_vote(GAME, TURN, person(at), IDS[at % 3], NOW)) for at in range(24))
+    ended = await watched(contested, 24, race(*votes))
     assert len(ended.won) == 24
-    assert await consistent(crowded) == dict.fromkeys(IDS, 8)
+    assert await consistent(contested) == dict.fromkeys(IDS, 8)
 
 
-async def test_one_user_changing_the_vote_many_times_at_once_moves_it_once(crowded: Store):
+async def test_one_user_changing_the_vote_many_times_at_once_moves_it_once(contested: Store):
     mine = vote(0, C3.candidate_id)
     others = [vote(at, C3.candidate_id) for at in range(1, 10)]
-    await crowded.write_many(put=[voted_game, mine, *others, replace(C3, vote_count=10), E3, C5])
-    changes = (known(crowded, change_vote(mine, IDS[1 + at % 2], SOON)) for at in range(8))
-    ended = await watched(crowded, 10, race(*changes))
+    await contested.write_many(put=[voted_game, mine, *others, replace(C3, vote_count=10), E3, C5])
+    changes = (known(contested, change_vote(mine, IDS[1 + at % 2], SOON)) for at in range(8))
+    ended = await watched(contested, 10, race(*changes))
     assert len(ended.won) == 1
-    found = await consistent(crowded)
+    found = await consistent(contested)
     assert sorted(found.values()) == [1, 9]
     assert found[C3.candidate_id] == 9
 
 
-async def test_many_users_change_their_votes_at_once(crowded: Store):
+async def test_many_users_change_their_votes_at_once(contested: Store):
     votes = [vote(at, IDS[at % 3]) for at in range(12)]
-    await crowded.write_many(put=[voted_game, *votes, *(replace(it, vote_count=4) for it in CANDIDATES)])
-    changes = (known(crowded, change_vote(it, IDS[(at + 1) % 3], SOON)) for at, it in enumerate(votes))
-    ended = await watched(crowded, 12, race(*changes))
+    await contested.write_many(put=[voted_game, *votes, *(replace(it, vote_count=4) for it in CANDIDATES)])
+    changes = (known(contested, change_vote(it, IDS[(at + 1) % 3], SOON)) for at, it in enumerate(votes))
+    ended = await watched(contested, 12, race(*changes))
     assert len(ended.won) == 12
-    assert await consistent(crowded) == dict.fromkeys(IDS, 4)
+    assert await consistent(contested) == dict.fromkeys(IDS, 4)
 
 
 async def closed(store: Store) -> None:
@@ -145,9 +145,9 @@ async def closed(store: Store) -> None:
         await closed(store)
 
 
-async def test_no_vote_lands_after_the_turn_was_closed_and_none_before_is_lost(crowded: Store):
-    await crowded.write_many(put=[voted_game, *CANDIDATES, vote(99, C3.candidate_id)])
-    await crowded.put(replace(C3, vote_count=1))
+async def test_no_vote_lands_after_the_turn_was_closed_and_none_before_is_lost(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES, vote(99, C3.candidate_id)])
+    await contested.put(replace(C3, vote_count=1))
     # A clock that runs late: these votes believe that the deadline is still ahead.
     early = instant(0)
     won: list[Vote] = []
@@ -155,105 +155,105 @@ async def test_no_vote_lands_after_the_turn_was_closed_and_none_before_is_lost(c
     async def voting(at: int) -> Vote:
         for _ in range(at % 5):
             await asyncio.sleep(0)
-        made = await known(crowded, cast_vote(GAME, TURN, person(at), IDS[at % 3], early))
+        made = await known(contested, cast_vote(GAME, TURN, person(at), IDS[at % 3], early))
         won.append(made)
         return made
 
     async def closing() -> dict[CandidateId, int]:
         while len(won) < 5:
             await asyncio.sleep(0)
-        await closed(crowded)
-        return await counts(crowded)
+        await closed(contested)
+        return await counts(contested)
 
     frozen = asyncio.ensure_future(closing())
-    changing = race(known(crowded, change_vote(vote(99, C3.candidate_id), E3.candidate_id, early)))
+    changing = race(known(contested, change_vote(vote(99, C3.candidate_id), E3.candidate_id, early)))
     ended, changed = await asyncio.gather(race(*map(voting, range(16))), changing)
     at_the_close = await frozen
-    assert await consistent(crowded) == at_the_close
+    assert await consistent(contested) == at_the_close
     assert sum(at_the_close.values()) == len(ended.won) + 1
     assert len(changed.won) + len(changed.refused) == 1
     late = await race(
-        *(known(crowded, cast_vote(GAME, TURN, person(at), C3.candidate_id, early)) for at in range(50, 54))
+        *(known(contested, cast_vote(GAME, TURN, person(at), C3.candidate_id, early)) for at in range(50, 54))
     )
     assert len(late.refused) == 4
 
 
-async def test_a_square_is_proposed_once_whoever_is_first(crowded: Store):
-    await crowded.put(voted_game)
-    users = (known(crowded, propose(voted_game, Proposal("C3", "角を守る。"), person(at), NOW)) for at in range(7))
-    engine = known(crowded, open_candidates(voted_game, [Proposal("C3", "堅実。"), Proposal("E3", "攻め。")], NOW))
+async def test_a_square_is_proposed_once_whoever_is_first(contested: Store):
+    await contested.put(voted_game)
+    users = (known(contested, propose(voted_game, Proposal("C3", "角を守る。"), person(at), NOW)) for at in range(7))
+    engine = known(contested, open_candidates(voted_game, [Proposal("C3", "堅実。"), Proposal("E3", "攻め。")], NOW))
     ended = await race(engine, *users)
     assert len(ended.won) == 1
-    found = [it async for it in crowded.each(strongly(candidates_of(GAME, TURN)))]
+    found = [it async for it in contested.each(strongly(candidates_of(GAME, TURN)))]
     assert ended.won[0] in found
     assert {it.position for it in found} == ({"C3", "E3"} if ended.won[0].created_by == "AI" else {"C3"})
 
 
-async def test_nothing_is_proposed_after_the_deadline_by_anyone(crowded: Store):
-    await crowded.put(voted_game)
+async def test_nothing_is_proposed_after_the_deadline_by_anyone(contested: Store):
+    await contested.put(voted_game)
     ended = await race(
-        *(known(crowded, propose(voted_game, Proposal("C3", "間に合う？"), person(at), DEADLINE)) for at in range(4))
+        *(known(contested, propose(voted_game, Proposal("C3", "間に合う？"), person(at), DEADLINE)) for at in range(4))
     )
     assert len(ended.refused) == 4
-    assert [it async for it in crowded.each(strongly(candidates_of(GAME, TURN)))] == []
+    assert [it async for it in contested.each(strongly(candidates_of(GAME, TURN)))] == []
 
 
-async def test_many_close_the_turn_and_it_is_closed_once(crowded: Store):
-    await crowded.put(voted_game)
-    ended = await race(*(crowded.write(close_turn(GAME, TURN, DEADLINE)) for _ in range(6)))
-    found = await crowded.get(game(GAME), strong=True)
+async def test_many_close_the_turn_and_it_is_closed_once(contested: Store):
+    await contested.put(voted_game)
+    ended = await race(*(contested.write(close_turn(GAME, TURN, DEADLINE)) for _ in range(6)))
+    found = await contested.get(game(GAME), strong=True)
     happened = found is not None and found.closed_turn == TURN
     assert happened or ended.unknown
     assert ended.allows(int(happened))
 
 
-async def test_many_advance_the_game_and_it_moves_by_one_turn(crowded: Store):
+async def test_many_advance_the_game_and_it_moves_by_one_turn(contested: Store):
     candidates = [C3, replace(E3, vote_count=3), C5]
-    await crowded.write_many(put=[closed_game, *candidates])
-    jobs = (known(crowded, advance(closed_game, candidates, AFTER_D3, instant(at))) for at in range(6))
+    await contested.write_many(put=[closed_game, *candidates])
+    jobs = (known(contested, advance(closed_game, candidates, AFTER_D3, instant(at))) for at in range(6))
     ended = await race(*jobs)
     assert len(ended.won) == 1
-    found = await crowded.get(game(GAME), strong=True)
+    found = await contested.get(game(GAME), strong=True)
     assert found is not None
     assert found.current_turn == TURN + 1
-    moves = [it async for it in crowded.each(_strong_moves())]
+    moves = [it async for it in contested.each(_strong_moves())]
     assert moves == ended.won
-    decided = [it async for it in crowded.each(strongly(candidates_of(GAME, TURN)))]
+    decided = [it async for it in contested.each(strongly(candidates_of(GAME, TURN)))]
     assert [it.position for it in decided if it.status == "ADOPTED"] == ["E3"]
     assert {it.status for it in decided} == {"ADOPTED", "CLOSED"}
 
 
-async def test_the_ai_answers_once(crowded: Store):
-    await crowded.put(new_game)
+async def test_the_ai_answers_once(contested: Store):
+    await contested.put(new_game)
     squares = ("D3", "C4", "F5", "E6")
-    ended = await race(*(known(crowded, play_turn(new_game, it, AFTER_D3, NOW, DEADLINE)) for it in squares))
+    ended = await race(*(known(contested, play_turn(new_game, it, AFTER_D3, NOW, DEADLINE)) for it in squares))
     assert len(ended.won) == 1
-    assert [it async for it in crowded.each(_strong_moves())] == ended.won
+    assert [it async for it in contested.each(_strong_moves())] == ended.won
 
 
 @pytest.mark.parametrize("attempts", [5])
-async def test_a_game_has_one_winner(crowded: Store, attempts: int):
-    await crowded.put(replace(closed_game, voting_deadline=None))
+async def test_a_game_has_one_winner(contested: Store, attempts: int):
+    await contested.put(replace(closed_game, voting_deadline=None))
     winners = ("AI", "COLLECTIVE", "DRAW")
-    ended = await race(*(crowded.write(finish(GAME, TURN, winners[at % 3], AFTER)) for at in range(attempts)))
-    found = await crowded.get(game(GAME), strong=True)
+    ended = await race(*(contested.write(finish(GAME, TURN, winners[at % 3], AFTER)) for at in range(attempts)))
+    found = await contested.get(game(GAME), strong=True)
     assert found is not None
     assert ended.allows(int(found.status == "FINISHED"))
     assert all(it == found for it in ended.won)
 
 
-async def test_an_id_a_name_and_a_comment_have_one_author(crowded: Store):
+async def test_an_id_a_name_and_a_comment_have_one_author(contested: Store):
     names = [user_named(name) for name in ("はな", "민지", "Zoë")]
-    signed = await race(*(crowded.write(register_user(it)) for it in names))
-    there = await crowded.get(user(person(0)), strong=True)
+    signed = await race(*(contested.write(register_user(it)) for it in names))
+    there = await contested.get(user(person(0)), strong=True)
     assert signed.allows(int(there is not None))
     assert all(it == there for it in signed.won)
-    was = await crowded.put(names[0])
-    changed = await race(*(crowded.write(change_profile(was, it, None, None, SOON)) for it in ("花", "華", "はなこ")))
-    now = await crowded.get(user(person(0)), strong=True)
+    was = await contested.put(names[0])
+    changed = await race(*(contested.write(change_profile(was, it, None, None, SOON)) for it in ("花", "華", "はなこ")))
+    now = await contested.get(user(person(0)), strong=True)
     assert now is not None
     assert changed.allows(int(now != was))
-    said = await race(*(crowded.write(add_commentary(GAME, TURN, it, NOW)) for it in ("静か。", "激しい。")))
+    said = await race(*(contested.write(add_commentary(GAME, TURN, it, NOW)) for it in ("静か。", "激しい。")))
     assert len(said.won) <= 1
     assert said.won or said.unknown
 

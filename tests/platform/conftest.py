@@ -1,36 +1,20 @@
 """Stores with the platform's table."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
-from tests.opened import PRICED, RACES, START, STORES, opened
+from tests.opened import PRICED, RACES, START, STORES, stores_of
 from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
-from zataku.table import Store
 
 NOW = int(START) * 1000
+store = stores_of(STORES, TABLES)
+contested = stores_of(RACES, TABLES)
+priced = stores_of(PRICED, TABLES)
+embedded = stores_of(["embedded"], TABLES)
+strict = stores_of(["strict"], TABLES)
 
 
 @pytest.fixture
 def clock() -> ManualClock:
+    """The time of the test, moved by hand."""
     return ManualClock(START)
-
-
-@pytest.fixture(params=STORES)
-async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    async with opened(request.param, tmp_path, TABLES, clock) as store:
-        yield store
-
-
-@pytest.fixture(params=RACES)
-async def contested(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    async with opened(request.param, tmp_path, TABLES, clock) as store:
-        yield store
-
-
-@pytest.fixture(params=PRICED)
-async def priced(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    async with opened(request.param, tmp_path, TABLES, clock) as store:
-        yield store

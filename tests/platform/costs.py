@@ -10,8 +10,8 @@ from tests.platform.people import GUEST, HANA, OTHER, PASSWORD, TURN, WEB, a_job
 from tests.spending import Case
 from zataku.platform import design, writes
 from zataku.platform.design import ApiKey, Checkpoint, Job, NameClaim
-from zataku.platform.names import folded
 from zataku.table import Entity, Key, Plan, Query, Store
+from zataku.texts import folded
 
 LONG = "将" * 20
 USER = replace(HANA, name=LONG)

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from tests.platform.conftest import NOW
 from zataku.platform.design import Account, Job, Lease, NameClaim, Session
 from zataku.platform.limits import GUEST_LASTS, LEASE_REMEMBERED, SESSION_LASTS, AccountId, OwnerId, expiry
-from zataku.platform.names import folded
 from zataku.table import Store
+from zataku.texts import folded
 
 PASSWORD = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
 WEB = OwnerId("web-1")

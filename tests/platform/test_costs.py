@@ -4,25 +4,13 @@ import pytest
 
 from tests.platform.costs import ALSO, CASES, ME, SESSIONS, USER
 from tests.platform.people import hashed
-from tests.spending import budgets, spent
-from zataku.platform import writes
-from zataku.platform.design import TABLES, account, session
+from tests.spending import overspent, spent
+from zataku.platform.design import account, session
 from zataku.table import Store
 
-BUDGETS = budgets(TABLES)
 
-
-def test_every_access_pattern_has_a_budget_and_a_case():
-    assert writes.__all__
-    assert [name for name, budget in BUDGETS.items() if budget is None] == []
-    assert sorted(CASES) == sorted(BUDGETS)
-
-
-@pytest.mark.parametrize("name", CASES)
-async def test_a_pattern_uses_the_units_of_its_budget(name: str, priced: Store):
-    used, budget = await spent(priced, CASES[name]), BUDGETS[name]
-    assert budget is not None
-    assert (used.reads, used.writes) == (budget.reads, budget.writes)
+async def test_every_access_pattern_costs_its_budget(priced: Store):
+    assert await overspent(priced, CASES) == {}
 
 
 @pytest.mark.parametrize("name", ALSO)

@@ -13,7 +13,8 @@ from tests.platform.people import GUEST, HANA, PASSWORD, a_job, a_session
 from zataku.platform import limits
 from zataku.platform.design import ApiKey, NameClaim
 from zataku.platform.job_writes import pause_after
-from zataku.platform.names import check_name, folded
+from zataku.platform.names import check_name
+from zataku.texts import folded
 
 UUID = "456e7890-e89b-42d3-a456-426614174001"
 

@@ -1,42 +1,19 @@
-"""Stores for the rankings."""
+"""Stores with the rankings' table."""
 
 import pytest
 
-from tests.opened import PRICED, RACES, START, STORES, opened
+from tests.opened import PRICED, RACES, START, STORES, stores_of
 from zataku.clock import ManualClock
 from zataku.ranking.design import TABLES
 
+store = stores_of(STORES, TABLES)
+contested = stores_of(RACES, TABLES)
+priced = stores_of(PRICED, TABLES)
+embedded = stores_of(["embedded"], TABLES)
+strict = stores_of(["strict"], TABLES)
+
 
 @pytest.fixture
-def clock():
+def clock() -> ManualClock:
+    """The time of the test, moved by hand."""
     return ManualClock(START)
-
-
-@pytest.fixture(params=STORES)
-async def store(request, tmp_path, clock):
-    async with opened(request.param, tmp_path, TABLES, clock) as store:
-        yield store
-
-
-@pytest.fixture(params=RACES)
-async def rough_store(request, tmp_path, clock):
-    async with opened(request.param, tmp_path, TABLES, clock) as store:
-        yield store
-
-
-@pytest.fixture(params=PRICED)
-async def priced_store(request, tmp_path, clock):
-    async with opened(request.param, tmp_path, TABLES, clock) as store:
-        yield store
-
-
-@pytest.fixture
-async def strict(tmp_path, clock):
-    async with opened("strict", tmp_path, TABLES, clock) as store:
-        yield store
-
-
-@pytest.fixture
-async def embedded(tmp_path, clock):
-    async with opened("embedded", tmp_path, TABLES, clock) as store:
-        yield store

@@ -75,17 +75,17 @@ async def test_the_histogram_of_the_day_leads_to_every_rank(store: Store):
     assert found.known + len(inside) == 118
 
 
-async def test_two_runs_at_once_leave_what_one_leaves(rough_store: Store):
-    first, second = await asyncio.gather(run(rough_store), run(rough_store, now="2026-02-22T04:00:00Z"))
-    assert first == second == await rough_store.get(published_day(DAY))
-    left = await kept(rough_store)
-    await run(rough_store)
-    assert await kept(rough_store) == left
+async def test_two_runs_at_once_leave_what_one_leaves(contested: Store):
+    first, second = await asyncio.gather(run(contested), run(contested, now="2026-02-22T04:00:00Z"))
+    assert first == second == await contested.get(published_day(DAY))
+    left = await kept(contested)
+    await run(contested)
+    assert await kept(contested) == left
     assert len(left) == 183
 
 
 @pytest.mark.parametrize("batches", [1, 2])
-async def test_a_run_that_is_killed_and_started_again_leaves_what_one_leaves(rough_store: Store, batches: int):
+async def test_a_run_that_is_killed_and_started_again_leaves_what_one_leaves(contested: Store, batches: int):
     told: list[str] = []
 
     async def killed_after(user_id: UserId) -> None:
@@ -94,20 +94,20 @@ async def test_a_run_that_is_killed_and_started_again_leaves_what_one_leaves(rou
             raise Killed
 
     with pytest.raises(Killed):
-        await run(rough_store, wrote=killed_after)
-    assert await rough_store.get(published_day(DAY)) is None
-    await run(rough_store)
-    found = await rough_store.get_many([snapshot(row.user_id, DAY) for row in CROWD], strong=True)
+        await run(contested, wrote=killed_after)
+    assert await contested.get(published_day(DAY)) is None
+    await run(contested)
+    found = await contested.get_many([snapshot(row.user_id, DAY) for row in CROWD], strong=True)
     assert all(found)
-    assert len(await kept(rough_store)) == 183
+    assert len(await kept(contested)) == 183
     assert told == ["p099", "p179"][:batches]
 
 
-async def test_a_published_day_is_never_changed(rough_store: Store):
-    published = await run(rough_store)
-    left = await kept(rough_store)
-    assert await run(rough_store, [standing("p000", "999")], now="2026-02-23T00:00:00Z") == published
-    assert await kept(rough_store) == left
+async def test_a_published_day_is_never_changed(contested: Store):
+    published = await run(contested)
+    left = await kept(contested)
+    assert await run(contested, [standing("p000", "999")], now="2026-02-23T00:00:00Z") == published
+    assert await kept(contested) == left
 
 
 async def test_a_run_stops_when_another_has_published(embedded: Store):

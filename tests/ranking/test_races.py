@@ -42,43 +42,40 @@ async def enter(store: Store, *names: str) -> list[str]:
     return [f"p{at}" for at in range(len(names))]
 
 
-async def test_many_players_enter_under_one_name_and_one_gets_it(rough_store: Store):
+async def test_many_players_enter_under_one_name_and_one_gets_it(contested: Store):
     spellings = ["Hello", "hello", "HELLO", "Ｈｅｌｌｏ"]
     outcome = await race(
         *(
-            rough_store.write(enter_player(player(f"p{at}", spellings[at % 4]), NOON), token=f"enter-{at}")
+            contested.write(enter_player(player(f"p{at}", spellings[at % 4]), NOON), token=f"enter-{at}")
             for at in range(12)
         )
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 11)
-    await assert_names_are_kept(rough_store)
+    await assert_names_are_kept(contested)
 
 
-async def test_many_players_take_one_free_name_and_one_gets_it(rough_store: Store):
+async def test_many_players_take_one_free_name_and_one_gets_it(contested: Store):
     names = [f"이름{at}" for at in range(8)]
-    players = [await now_of(rough_store, user_id) for user_id in await enter(rough_store, *names)]
+    players = [await now_of(contested, user_id) for user_id in await enter(contested, *names)]
     outcome = await race(
-        *(rough_store.write(rename(it, "한월", DAY, EVENING), token=f"rename-{it.user_id}") for it in players)
+        *(contested.write(rename(it, "한월", DAY, EVENING), token=f"rename-{it.user_id}") for it in players)
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 7)
-    holder = await holder_of(rough_store, "한월")
+    holder = await holder_of(contested, "한월")
     assert holder is not None
-    assert (await now_of(rough_store, holder)).name == "한월"
-    await assert_names_are_kept(rough_store)
+    assert (await now_of(contested, holder)).name == "한월"
+    await assert_names_are_kept(contested)
 
 
-async def test_many_players_take_over_one_name_and_one_gets_it(rough_store: Store):
-    ids = await enter(rough_store, "한월", *(f"이름{at}" for at in range(6)))
-    held, *takers = [await now_of(rough_store, user_id) for user_id in ids]
+async def test_many_players_take_over_one_name_and_one_gets_it(contested: Store):
+    ids = await enter(contested, "한월", *(f"이름{at}" for at in range(6)))
+    held, *takers = [await now_of(contested, user_id) for user_id in ids]
     outcome = await race(
-        *(
-            rough_store.write(take_over_name(it, "한월", DAY, EVENING, held), token=f"take-{it.user_id}")
-            for it in takers
-        )
+        *(contested.write(take_over_name(it, "한월", DAY, EVENING, held), token=f"take-{it.user_id}") for it in takers)
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 5)
-    assert (await now_of(rough_store, "p0")).name_lower is None
-    await assert_names_are_kept(rough_store)
+    assert (await now_of(contested, "p0")).name_lower is None
+    await assert_names_are_kept(contested)
 
 
 async def renamed(store: Store, user_id: str, name: str) -> bool:
@@ -100,35 +97,35 @@ async def renamed(store: Store, user_id: str, name: str) -> bool:
     return await carried_out(store, plan, f"{user_id}-{name}")
 
 
-async def test_a_whole_ring_of_players_swaps_names_at_once(rough_store: Store):
+async def test_a_whole_ring_of_players_swaps_names_at_once(contested: Store):
     names = [f"이름{at}" for at in range(6)]
-    ids = await enter(rough_store, *names)
-    await asyncio.gather(*(renamed(rough_store, user_id, names[(at + 1) % 6]) for at, user_id in enumerate(ids)))
-    await assert_names_are_kept(rough_store)
+    ids = await enter(contested, *names)
+    await asyncio.gather(*(renamed(contested, user_id, names[(at + 1) % 6]) for at, user_id in enumerate(ids)))
+    await assert_names_are_kept(contested)
     # Whoever lost the name again to a late rename of somebody else gets it now, as with the next import.
     for at, user_id in enumerate(ids):
-        await renamed(rough_store, user_id, names[(at + 1) % 6])
-    assert [await holder_of(rough_store, name) for name in names] == [ids[at - 1] for at in range(6)]
-    await assert_names_are_kept(rough_store)
+        await renamed(contested, user_id, names[(at + 1) % 6])
+    assert [await holder_of(contested, name) for name in names] == [ids[at - 1] for at in range(6)]
+    await assert_names_are_kept(contested)
 
 
-async def test_names_change_hands_in_any_order_and_claims_stay_true(rough_store: Store):
+async def test_names_change_hands_in_any_order_and_claims_stay_true(contested: Store):
     names, random = [f"이름{at}" for at in range(4)], Random(11)
-    ids = await enter(rough_store, *names)
+    ids = await enter(contested, *names)
     wishes = [(user_id, random.choice([*names, "한월", "달빛"])) for user_id in ids for _ in range(4)]
-    await asyncio.gather(*(renamed(rough_store, user_id, name) for user_id, name in wishes))
-    await assert_names_are_kept(rough_store)
+    await asyncio.gather(*(renamed(contested, user_id, name) for user_id, name in wishes))
+    await assert_names_are_kept(contested)
 
 
-async def test_leaving_and_losing_the_name_at_once_leaves_one_holder_or_none(rough_store: Store):
-    ids = await enter(rough_store, "한월", "달빛")
-    hana, minho = [await now_of(rough_store, user_id) for user_id in ids]
+async def test_leaving_and_losing_the_name_at_once_leaves_one_holder_or_none(contested: Store):
+    ids = await enter(contested, "한월", "달빛")
+    hana, minho = [await now_of(contested, user_id) for user_id in ids]
     outcome = await race(
-        rough_store.write(retire_player(hana), token="retire"),
-        rough_store.write(take_over_name(minho, "한월", DAY, EVENING, hana), token="take"),
+        contested.write(retire_player(hana), token="retire"),
+        contested.write(take_over_name(minho, "한월", DAY, EVENING, hana), token="take"),
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 1)
-    await assert_names_are_kept(rough_store)
+    await assert_names_are_kept(contested)
 
 
 async def imported(store: Store, user_id: str, level: int, moment: str) -> bool:
@@ -143,51 +140,51 @@ async def imported(store: Store, user_id: str, level: int, moment: str) -> bool:
     return await carried_out(store, plan, f"import-{level}")
 
 
-async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouched(rough_store: Store):
-    await enter(rough_store, "한월")
+async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouched(contested: Store):
+    await enter(contested, "한월")
     moments = [(level, f"2026-02-21T15:{level:02d}:00Z") for level in range(10, 30)]
     Random(5).shuffle(moments)
-    await asyncio.gather(*(imported(rough_store, "p0", level, moment) for level, moment in moments))
-    found = await now_of(rough_store, "p0")
+    await asyncio.gather(*(imported(contested, "p0", level, moment) for level, moment in moments))
+    found = await now_of(contested, "p0")
     assert (found.current_level, found.values_at) == (29, "2026-02-21T15:29:00Z")
     ended = standing_on(found, DAY)
     assert ended is not None
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
 
 
-async def test_an_old_and_a_new_import_planned_on_one_state_do_not_both_land(rough_store: Store):
-    await enter(rough_store, "한월")
-    hana = await now_of(rough_store, "p0")
+async def test_an_old_and_a_new_import_planned_on_one_state_do_not_both_land(contested: Store):
+    await enter(contested, "한월")
+    hana = await now_of(contested, "p0")
     plans = [
         import_values(hana, Decimal(level), Decimal(1), moment, DAY)
         for level, moment in ((60, TOMORROW), (58, EVENING))
     ]
-    outcome = await race(*(rough_store.write(plan) for plan in plans))
+    outcome = await race(*(contested.write(plan) for plan in plans))
     assert outcome.allows(1)
-    assert (await now_of(rough_store, "p0")).current_level in (60, 58)
+    assert (await now_of(contested, "p0")).current_level in (60, 58)
 
 
-async def test_a_rename_and_an_import_at_midnight_close_the_day_once(rough_store: Store):
-    await enter(rough_store, "한월")
+async def test_a_rename_and_an_import_at_midnight_close_the_day_once(contested: Store):
+    await enter(contested, "한월")
 
     async def new_name() -> Plan[Profile] | None:
-        me = await now_of(rough_store, "p0")
+        me = await now_of(contested, "p0")
         return None if me.name == "달빛" else rename(me, "달빛", NEXT, TOMORROW)
 
-    await asyncio.gather(imported(rough_store, "p0", 60, TOMORROW), carried_out(rough_store, new_name, "name"))
-    found = await now_of(rough_store, "p0")
+    await asyncio.gather(imported(contested, "p0", 60, TOMORROW), carried_out(contested, new_name, "name"))
+    found = await now_of(contested, "p0")
     ended, today = standing_on(found, DAY), standing_on(found, NEXT)
     assert ended is not None
     assert today is not None
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
     assert (today.name, today.level) == ("달빛", 60)
-    await assert_names_are_kept(rough_store)
+    await assert_names_are_kept(contested)
 
 
-async def test_a_day_published_by_many_at_once_is_published_once(rough_store: Store):
+async def test_a_day_published_by_many_at_once_is_published_once(contested: Store):
     day = Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)
-    outcome = await race(*(rough_store.write(publish_day(replace(day, players=at))) for at in range(10)))
+    outcome = await race(*(contested.write(publish_day(replace(day, players=at))) for at in range(10)))
     assert outcome.allows(1)
-    found = await rough_store.get(published_day(DAY))
+    found = await contested.get(published_day(DAY))
     assert found is not None
     assert not outcome.won or found == outcome.won[0]

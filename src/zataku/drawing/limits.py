@@ -6,6 +6,7 @@ from unicodedata import category
 from msgspec import Meta
 
 from zataku.table.forms import whole
+from zataku.texts import BLANKS
 
 GameId = NewType("GameId", str)
 PlayerId = NewType("PlayerId", str)
@@ -119,16 +120,13 @@ LONGEST_GAME_SECONDS = 10 * 10 * (ANSWER_SECONDS + 300 + _PAUSE)
 KEPT_SECONDS = WAITING_SECONDS + LONGEST_GAME_SECONDS + AFTERWARDS_SECONDS
 """What is written in the first moment of the longest wait is there on the last day: 727,200 s, 8 days and 10 hours."""
 
-# Letters by category that nobody can see: fillers of Hangul syllables.
-_FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
-
 
 def check_name(name: str) -> None:
     """Refuse a name with anything but letters, numbers, marks and spaces, or with nothing to see in it."""
     kinds = [category(character) for character in name]
     if not all(kind[0] in "LNM" or kind == "Zs" for kind in kinds):
         raise ValueError("A player's name has letters, numbers and spaces only")
-    if not any(kind[0] in "LN" and character not in _FILLERS for kind, character in zip(kinds, name, strict=True)):
+    if not any(kind[0] in "LN" and character not in BLANKS for kind, character in zip(kinds, name, strict=True)):
         raise ValueError("A player's name has a letter or a number that can be seen")
 
 

@@ -10,10 +10,11 @@ from typing import Annotated, Final, Literal, NewType, TypeAlias
 from msgspec import Meta
 
 from zataku.table.forms import Instant, Seconds, whole
+from zataku.table.limits import SORT_KEY_BYTES
+from zataku.texts import BLANKS, shows_nothing, unfit
 
 KIFU_BYTES: Final = 300 * 1024
 RESPONSE_BYTES: Final = 64 * 1024
-SORT_KEY_BYTES: Final = 1024
 SLUG_PREFIX: Final = "slug#"
 DEFAULT_KIFU_MAX: Final = 2000
 DEFAULT_TAG_MAX: Final = 50
@@ -130,10 +131,6 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, description="how many there are now
 TagChanges: TypeAlias = Annotated[int, Meta(ge=0, description="how often the record has got a tag")]
 Part: TypeAlias = Annotated[int, Meta(ge=0, le=99, description="which part of a long game, from 0")]
 
-# Line and paragraph separators, controls, halves of characters; and the marks that turn the direction of what follows.
-_BARRED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_TURNING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
 
 def check_bytes(text: str, most: int, what: str) -> None:
     """Refuse a text of more bytes in UTF-8."""
@@ -144,8 +141,10 @@ def check_bytes(text: str, most: int, what: str) -> None:
 
 def check_name(text: str, what: str) -> None:
     """Refuse names that look like others or cannot be seen: controls, other normal forms, space at the ends."""
-    if any(letter in _TURNING or unicodedata.category(letter) in _BARRED_CATEGORIES for letter in text):
-        raise ValueError(f"{what} has control characters. Remove them.")
+    if any(unfit(letter) or letter in BLANKS for letter in text):
+        raise ValueError(f"{what} has control or invisible characters. Remove them.")
+    if shows_nothing(text):
+        raise ValueError(f"{what} shows nothing. Write something that can be seen.")
     if not unicodedata.is_normalized("NFC", text):
         raise ValueError(f"{what} is not in Unicode's normal form C. Normalise it.")
     if text != text.strip():
@@ -156,7 +155,7 @@ def check_slug(slug: str) -> None:
     """Refuse what is not a path: empty segments, a slash at an end, `.` and `..`, more bytes than a key takes."""
     check_name(slug, "The slug")
     for segment in slug.split("/"):
-        if segment != segment.strip() or segment in ("", ".", ".."):
+        if segment != segment.strip() or segment in (".", "..") or shows_nothing(segment):
             raise ValueError("The slug is a path of names with one / between two of them, none empty, `.` or `..`.")
     check_bytes(slug, SORT_KEY_BYTES - len(SLUG_PREFIX), "The slug")
 

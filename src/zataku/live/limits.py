@@ -1,11 +1,11 @@
 """What the values of a live room may be: ids, moments, numbers of comments, and texts that can be shown on a slide."""
 
-import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
+from zataku import texts
 from zataku.table.forms import InstantMs, whole
 
 RoomId = NewType("RoomId", str)
@@ -96,25 +96,16 @@ OWN_REMOVAL_SECONDS = 60
 COMMENTS_AT_ONCE = 99
 """The most comments of one tick: a transaction has 100 items, and one of them is the room."""
 
-# Characters that count as letters or symbols but show nothing.
-_EMPTY_SHAPES = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-
 
 def refuse_invisible(what: str, text: str) -> None:
     """Refuse a text of which nothing could be seen: blanks, zero-width characters, fillers, lone variation marks."""
-    if not any(_seen(character) for character in text):
+    if texts.shows_nothing(text):
         raise ValueError(f"The {what} shows nothing. Write something that can be seen")
-
-
-def _seen(character: str) -> bool:
-    if character in _EMPTY_SHAPES or "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        return False
-    return unicodedata.category(character)[0] not in "ZC"
 
 
 def folded(word: str) -> str:
     """The form in which words are compared: wide and narrow, large and small letters are the same."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold()).strip()
+    return texts.folded(word).strip()
 
 
 def seq_of(number: int) -> Seq:

@@ -3,7 +3,6 @@
 Lengths of texts are counted in characters (Unicode code points), as the design document counts them.
 """
 
-import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, TypeAlias
 from uuid import UUID, uuid5
@@ -11,6 +10,7 @@ from uuid import UUID, uuid5
 from msgspec import Meta, Struct
 
 from zataku.table.forms import whole
+from zataku.texts import shows_nothing, unfit
 
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
@@ -167,14 +167,6 @@ def instant(seconds: float) -> str:
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# Emoji and Persian are joined by these; every other format character hides text or turns its direction.
-_JOINERS = "\u200c\u200d"
-_REFUSED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_INVISIBLE = {"Cf", "Zs", "Mn", "Me"}
-# Letters by category, but drawn as nothing: the Hangul fillers and the blank Braille pattern.
-_BLANKS = "\u115f\u1160\u3164\uffa0\u2800"
-
-
 def check_name(what: str, text: str) -> None:
     """Refuse a line of text that cannot be seen, has white space around it, or plays tricks with its neighbours."""
     if text != text.strip():
@@ -185,9 +177,9 @@ def check_name(what: str, text: str) -> None:
 
 
 def check_text(what: str, text: str) -> None:
-    """Refuse a text with control, direction or unassigned characters, or with nothing to see; line breaks are fine."""
+    """Refuse a text with control or direction characters, or with nothing to see; line breaks are fine."""
     for character in text:
-        if unicodedata.category(character) in _REFUSED and character not in _JOINERS and character != "\n":
+        if unfit(character) and character != "\n":
             raise ValueError(f"{what} holds the character U+{ord(character):04X}, which is not text. Take it out.")
-    if all(unicodedata.category(it) in _INVISIBLE or it in _BLANKS or it.isspace() for it in text):
+    if shows_nothing(text):
         raise ValueError(f"{what} has nothing in it that can be seen. Write something.")

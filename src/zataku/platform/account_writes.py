@@ -20,9 +20,9 @@ from zataku.platform.limits import (
     UserAgent,
     expiry,
 )
-from zataku.platform.names import folded
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, save, update
 from zataku.table.forms import Millis, Seconds
+from zataku.texts import folded
 
 _HASH = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
 # For the printed document: which fields an account has depends on its role, so that none can be made up from its types.

@@ -58,7 +58,7 @@ from zataku.platform.limits import (
     TableName,
     UserAgent,
 )
-from zataku.platform.names import check_name, folded
+from zataku.platform.names import check_name
 from zataku.table import (
     Budget,
     Entity,
@@ -76,6 +76,7 @@ from zataku.table import (
 )
 from zataku.table.forms import Millis, Seconds
 from zataku.table.lint import check
+from zataku.texts import folded
 
 TITLE = "Platform"
 _SOMEBODY = {"account_id": "456e7890-e89b-42d3-a456-426614174001"}

@@ -6,19 +6,12 @@ What cannot be seen, or makes its neighbours look different, is refused: nobody 
 
 import unicodedata
 
-# Letters and marks by their category that show nothing: Hangul fillers, joiners, variation selectors and vowels that
-# Khmer has given up. Two names that differ only in them look alike.
-_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(
-    chr(code) for codes in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in codes
-)
+from zataku.texts import BLANKS, VARIATIONS
+
+# Two names that differ only in these look alike.
+_UNSEEN = BLANKS | VARIATIONS
 _BETWEEN = " -_.・"
 _MARKS_IN_A_ROW = 2
-
-
-def folded(name: str) -> str:
-    """The name as it is claimed: ＨＡＮＡ, Hana and hana are one."""
-    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return unicodedata.normalize("NFKC", once.casefold())
 
 
 def check_name(name: str) -> None:

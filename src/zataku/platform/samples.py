@@ -19,9 +19,9 @@ from zataku.platform.limits import (
     OwnerId,
     expiry,
 )
-from zataku.platform.names import folded
 from zataku.table import Entity
 from zataku.table.forms import Millis
+from zataku.texts import folded
 
 NAMES: dict[Language, tuple[str, ...]] = {
     "ja": ("はなこ", "たろう", "さくら餅", "将棋好きのケン", "月見うどん", "ミナト・アオイ", "雪だるま", "こたつ猫"),

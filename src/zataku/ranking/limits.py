@@ -4,7 +4,6 @@ A decimal number cannot carry its limits in its type, and a pattern cannot speak
 `check_name`, `check_level` and `check_power` when they are made, which holds for writing and for reading.
 """
 
-import unicodedata
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal, NewType, TypeAlias
@@ -12,6 +11,8 @@ from typing import Annotated, Literal, NewType, TypeAlias
 from msgspec import Meta
 
 from zataku.table.forms import Instant, whole
+from zataku.texts import BLANKS, shows_nothing, unfit
+from zataku.texts import folded as lowered
 
 UserId = NewType("UserId", str)
 """The game's own identifier of a player."""
@@ -65,17 +66,6 @@ FEWEST_IN_BUCKET = 50
 TableName: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9_.-]{3,255}"))]
 """What DynamoDB takes as the name of a table."""
 
-# Joiners hold emoji and some scripts together; everything else that cannot be seen only helps to imitate a name.
-_JOINERS = "\u200c\u200d"
-_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-
-
-def lowered(name: str) -> str:
-    """The name as people search it: NFKC casefold, the same however often it is done."""
-    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", name).casefold())
-    return unicodedata.normalize("NFKC", once.casefold())
-
 
 def check_name(name: str) -> None:
     """Refuse a name that looks like another or like none."""
@@ -84,10 +74,9 @@ def check_name(name: str) -> None:
     if name != name.strip():
         raise ValueError("a name has no space at its beginning or end")
     for letter in name:
-        kind = unicodedata.category(letter)
-        if (kind in _UNSEEN and letter not in _JOINERS) or letter in _BLANK_LETTERS:
+        if unfit(letter) or letter in BLANKS:
             raise ValueError(f"a name has no character that cannot be seen, such as U+{ord(letter):04X}")
-    if all(letter in _JOINERS for letter in name):
+    if shows_nothing(name):
         raise ValueError("a name has at least one character that can be seen")
 
 
