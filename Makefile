@@ -54,7 +54,8 @@ fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 
 designs: $(DEV_STAMP) ## Write docs/designs anew from the designs
-	@for name in $(DESIGNS); do $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md; done
+	@unset ZATAKU_DESIGNS ZATAKU_RANKING_TABLE; for name in $(DESIGNS); do \
+	  $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md || exit 1; done
 
 lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
 	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)

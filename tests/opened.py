@@ -30,10 +30,11 @@ async def opened(
     """An empty store of that kind, closed at the end."""
     faults = {"strict": ROUGH, "lossy": Faults.rough()}.get(name)
     place = DynamoPlace("dynoxide") if name == "dynoxide" else EmbeddedPlace(folder, faults)
-    store = await place.open(tuple(tables), clock or ManualClock(START))
-    async with store:
-        yield store
-    await place.clear()
+    try:
+        async with await place.open(tuple(tables), clock or ManualClock(START)) as store:
+            yield store
+    finally:
+        await place.clear()
 
 
 def stores_of(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:

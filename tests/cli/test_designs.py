@@ -129,8 +129,10 @@ def test_writes_beside_a_design_come_with_it(bare: Host) -> None:
     write(bare.folder, "stalls/__init__.py", "")
     write(bare.folder, "stalls/design.py", SLIPPING)
     write(bare.folder, "stalls/writes.py", WRITING)
-    assert bare.good("design", "list", "--designs", "stalls.design").splitlines()[1].split()[4] == "1"
-    assert "#### 1. Sells a ticket" in bare.good("design", "show", "design", "--designs", "stalls.design")
+    for named in ("stalls.design", "stalls/design.py", bare.folder / "stalls" / "design.py"):
+        name, *_, patterns, _ = bare.good("design", "list", "--designs", named).splitlines()[1].split()
+        assert (name, patterns) == ("stalls", "1")
+    assert "#### 1. Sells a ticket" in bare.good("design", "show", "stalls", "--designs", "stalls.design")
 
 
 def test_designs_that_are_named_stand_for_those_that_are_installed(bare: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.designs.board import Candidate, Game, Move, Vote
+from zataku.clock import ManualClock
 from zataku.table import (
     BadInput,
     ConditionFailed,
     Plan,
+    Step,
     Store,
     TransactionCancelled,
     check,
@@ -117,11 +119,30 @@ async def test_a_plan_with_a_token_is_carried_out_once(store: Store):
     assert found.current_turn == 1
 
 
-async def test_a_plan_that_only_looks_is_refused(store: Store):
+async def test_a_plan_of_one_step_with_a_token_is_carried_out_once(store: Store):
     await store.put(GAME)
-    for step in (check(KEY), check_absent(KEY)):
-        with pytest.raises(BadInput, match="writes nothing"):
-            await store.write(Plan(step))
+    for _ in range(2):
+        await store.write(Plan(update(KEY, turn.add(1))), token="one step")
+    found = await store.get(KEY, strong=True)
+    assert found is not None
+    assert found.current_turn == 1
+
+
+async def test_a_plan_is_repeated_later_with_the_moment_of_its_first_attempt(store: Store, clock: ManualClock):
+    await store.write_many(put=[GAME, CANDIDATE])
+    plan, first = Plan(update(KEY, turn.add(1)), update(OF_CANDIDATE, votes.add(1))), clock.now()
+    await store.write(plan, token="again", at=first)
+    await clock.advance(2)
+    await store.write(plan, token="again", at=first)
+    found = await store.get(KEY, strong=True)
+    assert found is not None
+    assert found.current_turn == 1
+
+
+@pytest.mark.parametrize("steps", [[check(KEY)], [check_absent(KEY)], [check(KEY), check_absent(OF_CANDIDATE)]])
+def test_a_plan_that_only_looks_is_refused(steps: list[Step[Game]]):
+    with pytest.raises(BadInput, match="writes nothing"):
+        Plan(*steps)
 
 
 async def test_units_are_summed_under_the_name_of_the_plan(store: Store):

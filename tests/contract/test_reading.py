@@ -18,6 +18,7 @@ from tests.designs.board import (
     by_status,
     game,
     game_now,
+    games_with,
 )
 from tests.designs.connections import Connection, connections
 from tests.designs.kifu import Analysis, Kifu, kifu
@@ -206,6 +207,24 @@ async def test_a_walk_leaves_out_what_has_expired(store: Store, clock: ManualClo
         return [it.game_id async for it in store.walk(by_status, kind)]
 
     await eventually(walked, ["now"])
+
+
+async def test_a_walk_leaves_out_what_expires_while_it_walks(store: Store, clock: ManualClock):
+    soon = int(clock.now()) + 10
+    items = [Game(game_id=f"g{number}", expires_at=soon if number % 2 else None) for number in range(20)]
+    await store.write_many(put=items)
+    await eventually(lambda: store.count(games_with("ACTIVE")), 20)
+    seen: list[Game] = []
+    async for found in store.walk(by_status, Game):
+        seen.append(found)
+        if len(seen) == 1:
+            await clock.advance(11)
+    assert len([it for it in seen[1:] if it.expires_at is not None]) == 0
+
+
+async def test_a_walk_is_for_what_lies_in_the_table(store: Store):
+    with pytest.raises(DesignError, match="Connection is neither an entity nor a view of VoteBoardGame"):
+        store.walk(by_status, Connection)
 
 
 async def test_a_walk_reads_whole_entities_past_one_megabyte(store: Store):

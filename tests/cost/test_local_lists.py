@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs.kifu import Kifu, kifu, kifu_by_creation
+from tests.designs.kifu import Kifu, KifuLine, by_creation, kifu, kifu_by_creation
 from tests.opened import PRICED, StoreName, opened
 
 
@@ -16,4 +16,6 @@ async def test_a_list_of_what_never_expires_fetches_no_items(name: StoreName, tm
             assert len((await store.page(kifu_by_creation("u"))).items) == 10
         with store.measured("count") as count:
             assert await store.count(kifu_by_creation("u")) == 10
-    assert (page.reads, count.reads) == (1, 1)
+        with store.measured("walk") as walk:
+            assert len([line async for line in store.walk(by_creation, KifuLine)]) == 10
+    assert (page.reads, count.reads, walk.reads) == (1, 1, 0.5)

@@ -20,6 +20,10 @@ def test_a_form_that_has_a_name_is_told_by_it():
     assert limits_of(list[Instant]) == "each moment as 2026-02-21T10:30:00Z"
 
 
+def test_what_a_field_demands_beyond_a_named_form_is_told_too():
+    assert limits_of(Annotated[Millis, Meta(ge=10)]) == "milliseconds since 1970, UTC; at least 10"
+
+
 def test_a_form_without_a_name_is_told_by_its_limits():
     assert limits_of(Short) == "at most 3 characters; matches `^[a-z]+$`"
 
@@ -69,3 +73,21 @@ def test_an_index_key_that_may_be_absent_is_not_required():
 
     required = {row[0]: row[2] for row in attribute_rows(binding_of(Room))}
     assert required == {"`PK`": "yes", "`GSI1PK`": "no", "`name`": "yes", "`state`": "yes"}
+
+
+def test_a_derived_value_whose_type_cannot_be_told_may_be_absent():
+    rooms = Table("RoomsOfAHouse")
+    rooms.index("Listed", pk="GSI1PK")
+
+    @rooms.entity(pk="ROOM#{name}", index={"GSI1PK": "LISTED#{listed}"})
+    class Room(Entity, frozen=True, kw_only=True):
+        """A room."""
+
+        name: Annotated[str, Meta(max_length=20)]
+
+        @derived("name")
+        def listed(self) -> "Nowhere":  # noqa: F821 - as a name that only a type checker knows
+            """Something."""
+            return self.name
+
+    assert {row[0]: row[2] for row in attribute_rows(binding_of(Room))}["`GSI1PK`"] == "no"

@@ -10,7 +10,7 @@ from tests.contract.stores import DynamoPlace, EmbeddedPlace, Place
 from tests.designs import live
 from tests.designs.live import Comment, Connection, Room
 from zataku.clock import ManualClock, SystemClock
-from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Store, StoreClosed, path
+from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Plan, Store, StoreClosed, check, path, put
 from zataku.table.backend import Backend
 from zataku.table.limited import LimitedBackend
 
@@ -55,6 +55,23 @@ async def test_posting_a_comment_with_the_rights_of_its_function(store: Store) -
     await poster.delete(Connection.key(connection_id="socket-1"))
     assert await store.get(Comment.key(room_id="room-1", comment_id="comment-2")) == second
     assert await store.get(Connection.key(connection_id="socket-1")) is None
+
+
+async def test_a_plan_is_held_to_the_rights_of_its_function(store: Store) -> None:
+    second = Comment(room_id="room-1", comment_id="comment-2", seq=2)
+    plan = Plan(put(second, if_absent=True), check(Room.key(room_id="room-1"), status.equals("OPEN")))
+    await refused(store, lambda: store.limited(live.matrix["GetRoomCommentsFunction"]).write(plan))
+    await refused(store, lambda: store.limited(live.matrix["JoinRoomFunction"]).write(Plan(put(second))))
+    assert await store.limited(live.matrix["PostCommentFunction"]).write(plan) == second
+
+
+async def test_a_walk_is_held_to_the_rights_of_its_function(store: Store) -> None:
+    async def walked(function: str) -> list[str]:
+        handle = store.limited(live.matrix[function])
+        return [found.room_id async for found in handle.walk(live.by_host, Room)]
+
+    assert await walked("GetUserRoomsFunction") == ["room-1"]
+    await refused(store, lambda: walked("PostCommentFunction"))
 
 
 async def test_a_refusal_names_function_action_and_table(store: Store) -> None:

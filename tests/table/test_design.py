@@ -3,7 +3,7 @@
 import pytest
 
 from tests.table.boardgame import Game, Move, board, library, rooms
-from zataku.table import KEYS_ONLY, DesignError, Entity, Provisioned, Table, View, binary, include, number
+from zataku.table import KEYS_ONLY, DesignError, Entity, InKey, Provisioned, Table, View, binary, include, number
 from zataku.table.design import needs
 from zataku.table.schema import IndexSchema, KeyAttribute
 
@@ -125,3 +125,22 @@ def test_an_entity_can_have_number_and_binary_keys() -> None:
 
     key = Print.key(hash=b"\x00\x01", at=1.5)
     assert (key.pk, str(key.sk)) == (b"\x00\x01", "1.5")
+
+
+def test_a_view_reads_from_a_key_what_a_key_has() -> None:
+    class Counted(View, frozen=True, kw_only=True, rename="camel"):
+        vote_count: InKey[int]
+
+    with pytest.raises(DesignError, match="Counted.vote_count is InKey, but no key of Move has it"):
+        board.view(Move)(Counted)
+
+
+def test_the_end_of_an_item_is_a_field_of_it() -> None:
+    table = Table("T", pk="PK", ttl="ends")
+    table.index("ByEnd", pk="PK", sk=number("ends"))
+    with pytest.raises(DesignError, match="ends says when an item ends, so it is a field and not '{until}'"):
+
+        @table.entity(pk="{name}", index={"ends": "{until}"})
+        class Room(Entity, frozen=True, kw_only=True):
+            name: str
+            until: int

@@ -97,6 +97,10 @@ class Binding(Generic[E]):
         found = getattr(self.entity, field, None)
         return found.sources if isinstance(found, Derived) else (field,)
 
+    def in_a_key(self, name: str) -> bool:
+        """True when some key of the entity has the field in it."""
+        return any(name in template.fields for template in self.templates.values())
+
     def source_of(self, name: str) -> tuple[str, Template]:
         """The key attribute and template that an `InKey` field is read back from."""
         for attribute, template in self.templates.items():

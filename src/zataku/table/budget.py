@@ -16,7 +16,11 @@ class Budget(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """The budget as a person says it."""
-        units = [f"{count:g} {kind} unit{'' if count == 1 else 's'}" for count, kind in self._counts if count]
+        units = [
+            f"{f'{count:,.1f}'.removesuffix('.0')} {kind} unit{'' if count == 1 else 's'}"
+            for count, kind in self._counts
+            if count
+        ]
         return (" and ".join(units) or "nothing") + (f" for {self.of}" if self.of else "")
 
     @property

@@ -5,7 +5,8 @@ A package offers its designs under the entry-point group `zataku.designs`, each 
     [project.entry-points."zataku.designs"]
     circle = "reading_circle.design"
 
-A module called `design` may keep its declared writes in a module `writes` beside it, which is then loaded too.
+A module called `design` may keep its declared writes in a module `writes` beside it, which is then loaded too. It is
+called by the name of its package.
 """
 
 import importlib
@@ -58,8 +59,9 @@ def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.
         )
     found: list[Design] = []
     for text in wanted:
-        module = load_file(Path(text)) if _is_path(text) else load_design(text)
-        found.append(_of(Path(text).stem if _is_path(text) else text.rpartition(".")[2], module))
+        name = _dotted(Path(text)) if _is_path(text) else text
+        module = load_file(Path(text)) if name is None else load_design(name)
+        found.append(_of(Path(text).stem if name is None else _called(name), module))
     return _without_repeats(found)
 
 
@@ -161,6 +163,25 @@ def _without_repeats(found: Sequence[Design]) -> list[Design]:
         if same.origin != design.origin:
             raise DesignError(f"Two designs are called {design.name}: {same.origin} and {design.origin}. Rename one.")
     return list(kept.values())
+
+
+def _called(module: str) -> str:
+    """The name of a design: `circle` for `circle.design` as well."""
+    *packages, last = module.split(".")
+    return packages[-1] if last == "design" and packages else last
+
+
+def _dotted(path: Path) -> str | None:
+    """The module that a file is, where it lies in a package that can be imported from here; else None."""
+    parts, folder = [path.stem], path.resolve().parent
+    while (folder / "__init__.py").is_file():
+        parts, folder = [folder.name, *parts], folder.parent
+    name = ".".join(parts)
+    try:
+        spec = importlib.util.find_spec(name) if len(parts) > 1 else None
+    except ModuleNotFoundError:
+        return None
+    return name if spec is not None and spec.origin and Path(spec.origin) == path.resolve() else None
 
 
 def _is_path(text: str) -> bool:

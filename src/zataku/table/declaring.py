@@ -60,6 +60,8 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: Template)
                 f"{name}.{field} is a datetime, whose text varies in length and sorts wrongly in {template.text!r}. "
                 "Use a text of fixed width."
             )
+    if attribute == binding.table.ttl and not binding.is_field(attribute, template):
+        raise DesignError(f"{name}: {attribute} says when an item ends, so it is a field and not {template.text!r}.")
     stored = next((field for field in binding.stored if field.attribute == attribute), None)
     if stored is not None and not binding.is_field(attribute, template):
         raise DesignError(f"{name}.{stored.name} is stored as {attribute}, which is also its key {template.text!r}.")

@@ -8,8 +8,8 @@ from msgspec import Struct
 from zataku.table.alarm import Alarm, check_alarms
 from zataku.table.binding import Binding
 from zataku.table.budget import Budget
-from zataku.table.codec import stored_fields
-from zataku.table.entity import Entity, Key, View, binding_of, bindings
+from zataku.table.codec import marks, stored_fields
+from zataku.table.entity import IN_KEY, Entity, Key, View, binding_of, bindings
 from zataku.table.errors import DesignError
 from zataku.table.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.pattern import ItemPattern, Pattern, Span, declared_item, declared_query, span_of
@@ -223,6 +223,8 @@ class Table:
                 source = whole.get(field.name)
                 if source is None:
                     raise DesignError(f"{view.__name__}.{field.name} is not a field of {of.__name__}.")
+                if IN_KEY in marks(field.annotation) and not binding_of(of).in_a_key(field.name):
+                    raise DesignError(f"{view.__name__}.{field.name} is InKey, but no key of {of.__name__} has it.")
                 if source.attribute != field.attribute:
                     raise DesignError(
                         f"{view.__name__}.{field.name} is called {field.attribute}, but {of.__name__} stores it as "

@@ -19,21 +19,21 @@ def whole(pattern: str) -> str:
 _DATE = "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 
-Instant: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}T{_TIME}Z{END}", title="moment as 2026-02-21T10:30:00Z")]
+Instant: TypeAlias = Annotated[str, Meta(pattern=whole(f"{_DATE}T{_TIME}Z"), title="moment as 2026-02-21T10:30:00Z")]
 """A moment such as 2025-02-19T10:00:00Z. Always as wide, so that it sorts by time."""
 
 InstantMs: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=f"^{_DATE}T{_TIME}\\.[0-9]{{3}}Z{END}",
+        pattern=whole(f"{_DATE}T{_TIME}\\.[0-9]{{3}}Z"),
         title="moment as 2026-02-21T10:30:00.000Z",
         examples=["2026-02-21T10:30:00.000Z"],
     ),
 ]
 """A moment such as 2025-02-19T10:00:00.000Z."""
 
-Day: TypeAlias = Annotated[str, Meta(pattern=f"^{_DATE}{END}", title="day as 2026-02-21")]
-"""A day such as 2026-02-21."""
+Day: TypeAlias = Annotated[str, Meta(pattern=whole(_DATE), title="day as 2026-02-21")]
+"""A day such as 2026-02-21. Its form is checked, not the calendar: the 31st of February passes."""
 
 Uuid: TypeAlias = Annotated[
     str, Meta(pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), title="UUID")

@@ -14,7 +14,7 @@ from zataku.table.backend import Backend, Position, QueryItems, Row, Rows, ScanI
 from zataku.table.calling import Calls
 from zataku.table.design import Index, Table
 from zataku.table.entity import Entity, View
-from zataku.table.errors import BadInput
+from zataku.table.errors import BadInput, DesignError
 from zataku.table.evaluate import holds
 from zataku.table.pattern import Query
 from zataku.table.reading import RowsReader, attributes_of, can_end, expired, perhaps_old, rows_reader_for, today_for
@@ -106,24 +106,25 @@ class Paging:
             if start is None:
                 return total
 
-    async def walk(self, index: Index, kind: type[R], segment: int, segments: int) -> AsyncIterator[R]:
+    def walk(self, index: Index, kind: type[R], segment: int, segments: int) -> AsyncIterator[R]:
         """Everything that an index holds, a page at a time."""
-        table, attributes = index.table, attributes_of(index.table, index.schema, (kind,))
-        read_rows = rows_reader_for(table, (kind,), attributes)
-        scan = ScanItems(
-            self._schema(table),
-            index.schema,
-            filter=self._unexpired(table, index.schema),
-            attributes=attributes,
-            segment=segment,
-            segments=segments,
-        )
-        start = None
+        table = index.table
+        if kind not in table.views and not any(binding.entity is kind for binding in table.bindings):
+            raise DesignError(f"{kind.__name__} is neither an entity nor a view of {table.name}.")
+        attributes = attributes_of(table, index.schema, (kind,))
+        scan = ScanItems(self._schema(table), index.schema, attributes=attributes, segment=segment, segments=segments)
+        return self._walked(table, kind, scan)
+
+    async def _walked(self, table: Table, kind: type[R], scan: ScanItems) -> AsyncIterator[R]:
+        assert scan.index is not None
+        read_rows, ends = rows_reader_for(table, (kind,), scan.attributes), can_end(table, (kind,))
+        label, start = f"{table.name}.walk {scan.index.name}", None
         while True:
-            step = replace(scan, start=start)
-            rows = await self._calls(f"{table.name}.walk {index.schema.name}", partial(self._backend.scan, step))
+            alive = self._unexpired(table, scan.index) if ends else None
+            rows = await self._calls(label, partial(self._backend.scan, replace(scan, filter=alive, start=start)))
             for found in read_rows(rows.rows):
-                yield found
+                if not expired(found, self._clock.now()):
+                    yield found
             start = rows.resume
             if start is None:
                 return

@@ -42,6 +42,11 @@ class Condition(Generic[E]):
     def __invert__(self) -> "Condition[E]":
         return Condition(self.entity, ex.Not(self.expression))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and (self.entity, self.expression) == (other.entity, other.expression)  # pyright: ignore[reportUnknownMemberType]
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
     def __bool__(self) -> bool:
         # `a and b` would silently drop a condition.
         raise TypeError("Combine conditions with & and |, not with `and` and `or`.")
@@ -56,6 +61,11 @@ class Edit(Generic[E]):
         self.entity = entity
         self.field = field
         self.action = action
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edit) and (self.entity, self.action) == (other.entity, other.action)  # pyright: ignore[reportUnknownMemberType]
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
 
 class Size(Generic[E]):

@@ -8,9 +8,9 @@ def take_seat(room: Room, seat: Seat) -> Plan[Room]:
 await store.write(take_seat(room, seat))
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -24,86 +24,133 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=Entity)
-Verb: TypeAlias = Literal["put", "save", "update", "delete", "check", "check absent"]
 
 
-class Step(Generic[E]):
-    """One item of a plan: what happens to it, and what must hold for it."""
+class Put(Struct, Generic[E], frozen=True):
+    """Write a whole item."""
 
-    __slots__ = ("edits", "entity", "if_absent", "key", "kind", "verb", "was", "when")
+    entity: E
+    when: Condition[E] | None = None
+    if_absent: bool = False
 
-    def __init__(
-        self,
-        verb: Verb,
-        kind: type[E],
-        *,
-        key: Key[E] | None = None,
-        entity: E | None = None,
-        was: E | None = None,
-        edits: Sequence[Edit[E]] = (),
-        when: Condition[E] | None = None,
-        if_absent: bool = False,
-    ) -> None:
-        self.verb: Verb = verb
-        self.kind = kind
-        self.key = key
-        self.entity = entity
-        self.was = was
-        self.edits = tuple(edits)
-        self.when = when
-        self.if_absent = if_absent
-
-    def __repr__(self) -> str:
-        return f"{self.verb} {self.kind.__name__}"
+    @property
+    def kind(self) -> type[E]:
+        """The kind of item."""
+        return type(self.entity)
 
 
-def put(entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> Step[E]:
-    """Write a whole item; `if_absent` refuses to replace one."""
-    return Step("put", type(entity), entity=entity, when=when, if_absent=if_absent)
-
-
-def save(entity: E, *, was: E) -> Step[E]:
+class Save(Struct, Generic[E], frozen=True):
     """Write what differs between two states of an item, if the old one still holds."""
-    return Step("save", type(entity), entity=entity, was=was)
+
+    entity: E
+    was: E
+
+    @property
+    def kind(self) -> type[E]:
+        """The kind of item."""
+        return type(self.entity)
 
 
-def update(key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> Step[E]:
+class _AtKey(Struct, Generic[E], frozen=True):
+    """A step about the item that lies at a key."""
+
+    key: Key[E]
+
+    @property
+    def kind(self) -> type[E]:
+        """The kind of item."""
+        return self.key.entity
+
+
+class Update(_AtKey[E], frozen=True):
     """Change parts of an item that is there."""
-    return Step("update", key.entity, key=key, edits=edits, when=when)
+
+    edits: tuple[Edit[E], ...]
+    when: Condition[E] | None = None
 
 
-def delete(key: Key[E], *, when: Condition[E] | None = None) -> Step[E]:
+class Delete(_AtKey[E], frozen=True):
     """Take an item away."""
-    return Step("delete", key.entity, key=key, when=when)
+
+    when: Condition[E] | None = None
 
 
-def check(key: Key[E], when: Condition[E] | None = None) -> Step[E]:
-    """Demand that an item is there, and a condition of it, without writing it."""
-    return Step("check", key.entity, key=key, when=when)
+class Check(_AtKey[E], frozen=True):
+    """Demand that an item is there, and a condition of it."""
+
+    when: Condition[E] | None = None
 
 
-def check_absent(key: Key[E]) -> Step[E]:
+class CheckAbsent(_AtKey[E], frozen=True):
     """Demand that an item is not there."""
-    return Step("check absent", key.entity, key=key)
+
+
+Step: TypeAlias = Put[E] | Save[E] | Update[E] | Delete[E] | Check[E] | CheckAbsent[E]
+"""One item of a plan: what happens to it, and what must hold for it."""
+
+
+def put(entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> Put[E]:
+    """Write a whole item; `if_absent` refuses to replace one."""
+    return Put(entity, when, if_absent)
+
+
+def save(entity: E, *, was: E) -> Save[E]:
+    """Write what differs between two states of an item, if the old one still holds."""
+    return Save(entity, was)
+
+
+def update(key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> Update[E]:
+    """Change parts of an item that is there."""
+    return Update(key, edits, when)
+
+
+def delete(key: Key[E], *, when: Condition[E] | None = None) -> Delete[E]:
+    """Take an item away."""
+    return Delete(key, when)
+
+
+def check(key: Key[E], when: Condition[E] | None = None) -> Check[E]:
+    """Demand that an item is there, and a condition of it, without writing it."""
+    return Check(key, when)
+
+
+def check_absent(key: Key[E]) -> CheckAbsent[E]:
+    """Demand that an item is not there."""
+    return CheckAbsent(key)
 
 
 class Plan(Generic[E]):
     """Steps that happen together or not at all. A single one is a plain conditional write, at half the price."""
 
-    __slots__ = ("pattern", "steps")
+    __slots__ = ("label", "steps")
 
     def __init__(self, first: Step[E], *others: Step[Any]) -> None:
-        self.steps: tuple[Step[Any], ...] = (first, *others)
-        self.pattern: str | None = None
+        steps: tuple[Step[Any], ...] = (first, *others)
+        if all(isinstance(step, Check | CheckAbsent) for step in steps):
+            raise BadInput("A plan that only looks writes nothing. Read the items instead: `store.snapshot`.")
+        self.steps = steps
+        # The name under which its units are summed; that of a declared write is its own.
+        kinds = dict.fromkeys(_words(step) for step in steps)
+        self.label = f"{binding_of(first.kind).table.name}.{' + '.join(kinds)}"
 
     def __repr__(self) -> str:
-        return f"Plan({', '.join(map(repr, self.steps))})"
+        return f"Plan({', '.join(map(_words, self.steps))})"
 
-    @property
-    def label(self) -> str:
-        """The name under which its units are summed."""
-        table = binding_of(self.steps[0].kind).table.name
-        return f"{table}.{self.pattern or ' + '.join(map(repr, self.steps))}"
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.steps == other.steps  # pyright: ignore[reportUnknownMemberType]
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def named(self, label: str) -> "Plan[E]":
+        """The same plan under another name."""
+        made: Plan[E] = Plan(*self.steps)
+        made.label = label
+        return made
+
+
+def _words(step: Step[Any]) -> str:
+    verb = "check absent" if isinstance(step, CheckAbsent) else type(step).__name__.lower()
+    return f"{verb} {step.kind.__name__}"
 
 
 class WriteFacts(Struct, frozen=True):
@@ -122,12 +169,11 @@ class WritePattern(Generic[P, E]):
         self.function = function
         self.facts = facts
         self.table = table
+        self._label = f"{table.name}.{facts.name}"
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Plan[E]:
-        plan = self.function(*args, **kwargs)
-        plan.pattern = self.facts.name
-        return plan
+        return self.function(*args, **kwargs).named(self._label)
 
 
 def declared_write(
@@ -142,8 +188,3 @@ def declared_write(
     made = WritePattern(function, WriteFacts(name, doc, budget, example), table)
     table.writes[name] = made
     return made
-
-
-def lone_check(step: Step[Any]) -> BadInput:
-    """What to say of a plan that only looks."""
-    return BadInput(f"A plan that only does `{step!r}` writes nothing. Read the item instead.")

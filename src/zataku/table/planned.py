@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zataku.table.entity import Entity
-from zataku.table.plan import Plan, Step, lone_check
+from zataku.table.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update
 from zataku.table.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -12,44 +12,43 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound=Entity)
 
 
-async def carried_out(store: "Store", plan: Plan[E], token: str | None) -> E | None:
+async def carried_out(store: "Store", plan: Plan[E], token: str | None, at: float | None) -> E | None:
     """The first item after the plan was carried out, where that is known."""
     with store.measured(plan.label):
-        if len(plan.steps) == 1:
+        if len(plan.steps) == 1 and token is None:
             return await _alone(store, plan.steps[0])
-        async with store.transact(token) as tx:
+        async with store.transact(token, at=at) as tx:
             results = [_add(tx, step) for step in plan.steps]
         return results[0]
 
 
 async def _alone(store: "Store", step: Step[E]) -> E | None:
-    match step.verb, step.entity, step.was, step.key:
-        case "put", entity, _, _ if entity is not None:
-            return await store.put(entity, when=step.when, if_absent=step.if_absent)
-        case "save", entity, was, _ if entity is not None and was is not None:
-            return await store.save(entity, was=was)
-        case "update", _, _, key if key is not None:
-            return await store.update(key, *step.edits, when=step.when)
-        case "delete", _, _, key if key is not None:
-            return await store.delete(key, when=step.when)
-        case _:
-            raise lone_check(step)
+    match step:
+        case Put():
+            return await store.put(step.entity, when=step.when, if_absent=step.if_absent)
+        case Save():
+            return await store.save(step.entity, was=step.was)
+        case Update():
+            return await store.update(step.key, *step.edits, when=step.when)
+        case Delete():
+            return await store.delete(step.key, when=step.when)
+        case Check() | CheckAbsent():  # pragma: no cover - no plan consists of these alone
+            raise AssertionError(step)
 
 
 def _add(tx: Transaction, step: Step[Any]) -> Any:
-    match step.verb, step.entity, step.was, step.key:
-        case "put", entity, _, _ if entity is not None:
-            tx.put(entity, when=step.when, if_absent=step.if_absent)
-            return entity
-        case "save", entity, was, _ if entity is not None and was is not None:
-            return tx.save(entity, was=was)
-        case "update", _, _, key if key is not None:
-            tx.update(key, *step.edits, when=step.when)
-        case "delete", _, _, key if key is not None:
-            tx.delete(key, when=step.when)
-        case "check", _, _, key if key is not None:
-            tx.check(key, step.when)
-        case _, _, _, key:
-            assert key is not None
-            tx.check_absent(key)
+    match step:
+        case Put():
+            tx.put(step.entity, when=step.when, if_absent=step.if_absent)
+            return step.entity
+        case Save():
+            return tx.save(step.entity, was=step.was)
+        case Update():
+            tx.update(step.key, *step.edits, when=step.when)
+        case Delete():
+            tx.delete(step.key, when=step.when)
+        case Check():
+            tx.check(step.key, step.when)
+        case CheckAbsent():
+            tx.check_absent(step.key)
     return None

@@ -11,8 +11,8 @@ It promises what Amazon DynamoDB promises and no more, so that a system written 
   with equal index sort keys come in an order that is stable but not promised.
 - **Time to live.** An item whose time has passed is invisible to reads here, and absent for `if_absent`, `update` and
   the checks of a transaction, even before a sweep has deleted it; a put over it is told by the stream as MODIFY. Other
-  conditions, `save`, `delete` and the `current` of a refused write still see it. Views on an index that does not hold
-  the TTL attribute show it until it is swept.
+  conditions, `save`, `delete` and the `current` of a refused write still see it. Views and counts on an index that does
+  not hold the TTL attribute, or has it as a key, show it until it is swept.
 - **Revisions.** An item that was written in an earlier revision of its entity is read in today's shape and upgraded
   where it lies before a write judges or edits it, which a stream tells as MODIFY; one of a later revision raises
   `ItemUnreadable` and is left as it is. An index has old items under their old keys until `migrate` has passed.
@@ -242,7 +242,7 @@ class Store:
                 return
 
     def walk(self, index: Index, kind: type[R], *, segment: int = 0, segments: int = 1) -> AsyncIterator[R]:
-        """Every item of an index that holds one kind, for jobs: in no order, eventually consistent.
+        """Every item of an index, which holds one kind alone, for jobs: in no order, eventually consistent.
 
         A sparse index costs only what it holds, however large its table is.
         """
@@ -305,13 +305,13 @@ class Store:
         """
         return Transaction(self, token, self.clock.now() if at is None else at)
 
-    async def write(self, plan: Plan[E], *, token: str | None = None) -> E | None:
-        """Carry out a plan: one conditional write, or a transaction of all its steps with the given token.
+    async def write(self, plan: Plan[E], *, token: str | None = None, at: float | None = None) -> E | None:
+        """Carry out a plan: a single step as one conditional write; several, or any with a token, as a transaction.
 
-        Gives the first item as it is now: what was put or saved, also in a transaction; what came of an update that is
-        alone; what a delete that is alone took away; else None. Raises as `put`, `update`, `delete` and `transact` do.
+        Gives what its first step is about, where that is known: the item put or saved; alone, also the new state of an
+        updated item, and the deleted item. Else None. Raises, and takes `token` and `at`, as the calls it stands for.
         """
-        return await carried_out(self, plan, token)
+        return await carried_out(self, plan, token, at)
 
     # Beside the items
 

@@ -118,7 +118,10 @@ def _may_lack(binding: Binding[Any], name: str) -> bool:
         return accepts_none(field.annotation)
     made = getattr(binding.entity, name)
     # A derived value that does not say what it gives may be nothing.
-    returned = get_type_hints(made.fget, include_extras=True).get("return")
+    try:
+        returned = get_type_hints(made.fget, include_extras=True).get("return")
+    except NameError:
+        returned = None
     return returned is None or accepts_none(returned)
 
 

@@ -1,6 +1,7 @@
 """The part of the document about writes: what each does to which items, on which conditions, and at what price."""
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, get_type_hints
 
@@ -10,10 +11,7 @@ from zataku.table.export.asking import routes
 from zataku.table.export.example import example_value
 from zataku.table.export.notation import written
 from zataku.table.export.tables import pattern_head
-from zataku.table.plan import Plan, Step, WritePattern
-
-_OPERATIONS = {"put": "PutItem", "save": "UpdateItem", "update": "UpdateItem", "delete": "DeleteItem"}
-_VERBS = {"put": "Put", "save": "Update", "update": "Update", "delete": "Delete", "check": "ConditionCheck"}
+from zataku.table.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, WritePattern
 
 
 def write_section(table: Table, level: str) -> Iterator[str]:
@@ -24,8 +22,11 @@ def write_section(table: Table, level: str) -> Iterator[str]:
     for number, (name, pattern) in enumerate(table.writes.items(), 1):
         yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
         plan = planned(pattern)
-        if plan is not None:
-            yield "\n".join(["```text", *_lines(plan), "```"])
+        yield (
+            "The steps depend on arguments of which no example is given."
+            if plan is None
+            else "\n".join(["```text", *_lines(plan), "```"])
+        )
         if pattern.facts.budget is not None:
             yield f"Budget: {pattern.facts.budget.words}."
 
@@ -46,32 +47,39 @@ def planned(pattern: WritePattern[..., Any]) -> Plan[Any] | None:
 
 
 def _lines(plan: Plan[Any]) -> Iterator[str]:
-    if len(plan.steps) == 1:
-        (step,) = plan.steps
-        yield f"{_OPERATIONS.get(step.verb, step.verb)}:"
-    else:
-        yield "TransactWriteItems:"
-    told = [_line(step) for step in plan.steps]
-    for line in dict.fromkeys(told):
-        yield f"  {line}"
+    yield "TransactWriteItems:" if len(plan.steps) > 1 else f"{_verb(plan.steps[0])}Item:"
+    # Steps that read alike are about different items of one kind.
+    for line, times in Counter(map(_line, plan.steps)).items():
+        yield f"  {line}" if times == 1 else f"  {times} × {line}"
+
+
+def _verb(step: Step[Any]) -> str:
+    match step:
+        case Put():
+            return "Put"
+        case Save() | Update():
+            return "Update"
+        case Delete():
+            return "Delete"
+        case _:
+            return "ConditionCheck"
 
 
 def _line(step: Step[Any]) -> str:
     binding = binding_of(step.kind)
     keys = ", ".join(f"{name} = {written(binding, made)}" for name, made in binding.key_templates.items())
     demands = list(_demands(step))
-    return f"{_VERBS.get(step.verb, 'ConditionCheck')} {step.kind.__name__} ({keys})" + (
-        f", {' and '.join(demands)}" if demands else ""
-    )
+    return f"{_verb(step)} {step.kind.__name__} ({keys})" + (f", {' and '.join(demands)}" if demands else "")
 
 
 def _demands(step: Step[Any]) -> Iterator[str]:
-    if step.if_absent or step.verb == "check absent":
+    if isinstance(step, Save):
+        yield f"if {binding_of(step.kind).version or 'what changes'} is still as read"
+        return
+    if isinstance(step, CheckAbsent) or (isinstance(step, Put) and step.if_absent):
         yield "if there is none"
-    if step.verb == "save":
-        version = binding_of(step.kind).version
-        yield f"if {version or 'what changes'} is still as read"
-    if step.verb in ("update", "check") and step.when is None:
+    when = None if isinstance(step, CheckAbsent) else step.when
+    if when is not None:
+        yield f"on condition of {', '.join(dict.fromkeys(routes(when.expression)))}"
+    elif isinstance(step, Update | Check):
         yield "if it is there"
-    if step.when is not None:
-        yield f"on condition of {', '.join(dict.fromkeys(routes(step.when.expression)))}"

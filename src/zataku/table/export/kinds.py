@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import fields as struct_fields
+from msgspec.structs import replace
 
 from zataku.table.export.grid import code
 from zataku.table.lint.annotations import Arm, arms
@@ -99,12 +100,12 @@ def _limits(arm: Arm) -> Iterator[str]:
     if arm.choices is not None and arm.kind is not bool:
         yield ", ".join(code(str(choice)) for choice in arm.choices)
         return
-    titles = [meta.title for meta in arm.metas if meta.title]
-    if titles:
-        # A form that has a name needs no pattern to be understood.
-        yield titles[-1]
-        return
-    if arm.kind in _SPELT:
+    named = [at for at, meta in enumerate(arm.metas) if meta.title]
+    if named:
+        # A form that has a name needs no pattern to be understood; what a field demands beyond it is told as well.
+        yield str(arm.metas[named[-1]].title)
+        arm = replace(arm, metas=arm.metas[named[-1] + 1 :])
+    elif arm.kind in _SPELT:
         yield _SPELT[arm.kind]
     unit = "characters" if arm.kind is str else "bytes" if arm.kind in (bytes, bytearray) else "members"
     shortest = arm.shortest or None
