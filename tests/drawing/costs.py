@@ -5,7 +5,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.drawing.table_games import NOW, TEN, chance, kept, newcomer, right_guess, settings
+from tests.drawing.table_games import (
+    NOW,
+    TEN,
+    a_saying,
+    chance,
+    joined,
+    kept,
+    newcomer,
+    opened_by,
+    round_id_of,
+    settings,
+    turn_of,
+)
 from tests.spending import Case
 from zataku.drawing import writes
 from zataku.drawing.design import (
@@ -15,6 +27,7 @@ from zataku.drawing.design import (
     connection_of,
     game,
     games_of_player,
+    last_message,
     latest_chat,
     oldest_chat,
     picture_of,
@@ -54,8 +67,9 @@ SEATS = list(seats_in(ROOM))
 CONNECTION = next(each for each in SEATS if isinstance(each, Connection))
 SEAT = next(each for each in SEATS if isinstance(each, Seat))
 PICTURE = a_picture(chance(), DRAWING, 1, 1, HOST.id, SOON, 100 * 1024)
+TURN, KANA = turn_of(DRAWING), "あ" * 500
 MESSAGES = [a_message(chance(), ROOM, GUEST, n, "あ" * 100, NOW + n) for n in range(1, 51)]
-LONG = [a_message(chance(), ROOM, GUEST, n, "あ" * 500, NOW + n) for n in range(1, 4)]
+LONG = [a_message(chance(), ROOM, GUEST, n, KANA, NOW + n) for n in range(1, 4)]
 STROKES = [some_strokes(chance(), DRAWING, n, SOON + n * 500) for n in range(1, 121)]
 
 
@@ -103,36 +117,46 @@ CASES: dict[str, Case] = {
     "round_of": getting(round_of(GAME, 1), ROUND),
     "latest_chat": paging(latest_chat(GAME), *MESSAGES, limit=50),
     "oldest_chat": paging(oldest_chat(GAME), *LONG, limit=2),
+    "last_message": paging(last_message(GAME), *LONG, limit=1),
     "connection_of": getting(connection_of(CONNECTION.player_id), CONNECTION),
     "seats_of": paging(seats_of(GAME), *SEATS),
     "picture_of": getting(picture_of(GAME, 1, 1), PICTURE),
     "strokes_of": paging(strokes_of(GAME, 1, 1), *STROKES),
-    "create_game": writing(writes.create_game(GAME, HOST, settings(public=True))),
-    "take_seat": writing(writes.take_seat(NINE, 1, replace(newcomer(chance()), name=ROOM.players[9].name)), NINE),
+    "create_game": writing(opened_by(GAME, HOST, settings(public=True))),
+    "take_seat": writing(joined(NINE, replace(newcomer(chance()), name=ROOM.players[9].name)), NINE),
     "leave_seat": writing(writes.leave_seat(ROOM, 1, GUEST.id, SOON), ROOM, *SEATS),
     "kick": writing(writes.kick(ROOM, 1, HOST.id, GUEST.id, SOON), ROOM, *SEATS),
     "set_ready": writing(writes.set_ready(ROOM, 1, GUEST.id, "not_ready", SOON), ROOM),
     "change_settings": writing(writes.change_settings(PRIVATE, 1, HOST.id, ROOM.settings, SOON), PRIVATE),
-    "start_game": writing(writes.start_game(ROOM, 1, HOST.id, A_ROUND, A_TURN, ANSWERS[:3], SOON), ROOM),
-    "note_presence": writing(writes.note_presence(DRAWING, 1, GUEST.id, None, SOON), DRAWING),
-    "choose_answer": writing(writes.choose_answer(CHOOSING, 1, HOST.id, "りんご", "ご", SOON), CHOOSING),
-    "reveal_kana": writing(writes.reveal_kana(DRAWING, 1, 0, SOON), DRAWING),
-    "guess_right": writing(writes.guess_right(DRAWING, 1, right_guess(DRAWING, GUEST, SOON), 50, SOON), DRAWING),
-    "flush_strokes": writing(writes.flush_strokes(STROKES[0])),
-    "finish_turn": writing(writes.finish_turn(DRAWING, 1, PICTURE, 30, SOON), DRAWING),
-    "begin_turn": writing(writes.begin_turn(OVER, 1, A_TURN, GUEST.id, ANSWERS[:3], SOON), OVER),
-    "finish_round": writing(writes.finish_round(FULL, 1, FULL.updated_at), FULL),
-    "begin_round": writing(
-        writes.begin_round(PAUSING, 1, A_ROUND, A_TURN, GUEST.id, ANSWERS[:3], PAUSING.updated_at), PAUSING
+    "start_game": writing(writes.start_game(ROOM, 1, HOST.id, A_ROUND, A_TURN, ANSWERS[:3], None, SOON), ROOM),
+    "note_presence": writing(writes.note_presence(DRAWING, 1, GUEST.id, "new-socket", SOON), DRAWING),
+    "note_absence": writing(writes.note_absence(DRAWING, 1, GUEST.id, GUEST.connection_id, SOON), DRAWING),
+    "choose_answer": writing(
+        writes.choose_answer(CHOOSING, 1, turn_of(CHOOSING), HOST.id, "りんご", "ご", SOON), CHOOSING
     ),
-    "finish_game": writing(writes.finish_game(PAUSING, 1, PAUSING.updated_at), PAUSING),
+    "reveal_kana": writing(writes.reveal_kana(DRAWING, 1, TURN, 0, SOON), DRAWING),
+    "guess_right": writing(writes.guess_right(DRAWING, 1, TURN, a_saying(GUEST), 50, SOON), DRAWING),
+    "flush_strokes": writing(writes.flush_strokes(DRAWING, 1, TURN, 1, STROKES[0].data, SOON)),
+    "finish_turn": writing(writes.finish_turn(DRAWING, 1, TURN, PICTURE.data, 30, SOON), DRAWING),
+    "begin_turn": writing(writes.begin_turn(OVER, 1, turn_of(OVER), A_TURN, GUEST.id, ANSWERS[:3], SOON), OVER),
+    "finish_round": writing(writes.finish_round(FULL, 1, turn_of(FULL), FULL.updated_at), FULL),
+    "begin_round": writing(
+        writes.begin_round(
+            PAUSING, 1, round_id_of(PAUSING), A_ROUND, A_TURN, GUEST.id, ANSWERS[:3], PAUSING.updated_at
+        ),
+        PAUSING,
+    ),
+    "finish_game": writing(writes.finish_game(PAUSING, 1, round_id_of(PAUSING), PAUSING.updated_at), PAUSING),
     "take_room": writing(writes.take_room(GAME), DRAWING),
-    "post_chat": writing(writes.post_chat(LONG[0])),
+    "post_chat": writing(writes.post_chat(ROOM, 1, a_saying(GUEST, content=KANA), SOON)),
+    "post_guess": writing(writes.post_guess(DRAWING, 1, TURN, a_saying(GUEST, content=KANA), SOON)),
+    "post_notice": writing(writes.post_notice(ROOM, 1, a_saying(GUEST, content=KANA), GUEST.name, SOON)),
     "connect": writing(writes.connect(CONNECTION)),
     "touch_connection": writing(
         writes.touch_connection(CONNECTION.player_id, CONNECTION.connection_id, SOON), CONNECTION
     ),
     "disconnect": writing(writes.disconnect(CONNECTION.player_id, CONNECTION.connection_id), CONNECTION),
+    "part_connection": writing(writes.part_connection(GAME, CONNECTION.player_id, SOON), CONNECTION),
     "keep_round": writing(writes.keep_round(ROUND), ROUND),
     "keep_picture": writing(writes.keep_picture(PICTURE), PICTURE),
     "keep_message": writing(writes.keep_message(LONG[0]), LONG[0]),

@@ -6,10 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.opened import START
-from zataku.drawing.design import ChatMessage, Game, game
+from zataku.drawing import writes
+from zataku.drawing.design import Game, game
+from zataku.drawing.limits import GameId, MessageId, RoundId, TurnId
 from zataku.drawing.parts import Player, Settings
-from zataku.drawing.samples import Measure, a_message, an_id, settled_room
-from zataku.table import Entity, Store
+from zataku.drawing.samples import Measure, an_id, settled_room
+from zataku.drawing.talking import Saying
+from zataku.table import Entity, Plan, Store
 
 NOW = int(START) * 1000
 TEN = Measure(players=10, rounds=10)
@@ -34,9 +37,28 @@ def newcomer(random: Random, name: str = "あたらしい人", after: int = 60_0
     return Player(id=an_id(random), name=name, joined_at=NOW + after, connection_id="L0SM9cOFvHcCIhw=")
 
 
-def right_guess(of: Game, player: Player, now: int, number: int = 1) -> ChatMessage:
-    made = a_message(Random(now + number), of, player, number, "りんご", now)
-    return replace(made, type="correct", is_correct=True)
+def joined(of: Game, player: Player) -> Plan[Game]:
+    """This newcomer sits down."""
+    return writes.take_seat(of, 1, player.id, player.name, player.connection_id, player.joined_at)
+
+
+def opened_by(game_id: GameId, host: Player, chosen: Settings) -> Plan[Game]:
+    """This newcomer opens a room."""
+    return writes.create_game(game_id, host.id, host.name, host.connection_id, chosen, host.joined_at)
+
+
+def a_saying(player: Player, number: int = 1, content: str = "りんご") -> Saying:
+    return Saying(id=MessageId(an_id(Random(number))), number=number, player_id=player.id, content=content)
+
+
+def turn_of(of: Game) -> TurnId:
+    assert of.current_round is not None
+    return of.current_round.current_turn.id
+
+
+def round_id_of(of: Game) -> RoundId:
+    assert of.current_round is not None
+    return of.current_round.id
 
 
 async def loaded(store: Store, of: Game) -> Game:

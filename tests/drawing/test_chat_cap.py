@@ -53,6 +53,18 @@ async def test_the_stream_keeps_every_game_at_its_cap(store: Store, cap: int):
     assert len(await numbers(store, quiet)) == cap
 
 
+async def test_numbers_that_came_twice_leave_so_many_more_until_they_lie_behind(store: Store, cap: int):
+    table, random = room(), Random(7)
+    # Both servers speak in turn; the one that lost the room stops after ten messages.
+    late = [replace(one, id=an_id(random), created_at=one.created_at + 5) for one in said(table, 16, 25)]
+    for last in range(5, 55, 5):
+        new = [*said(table, last - 4, last), *(one for one in late if last - 4 <= (one.number or 0) <= last)]
+        await kept(store, *new)
+        await cap_chat(store, came(*new))
+        assert len(await numbers(store, table)) <= cap + len(late)
+    assert await numbers(store, table) == list(range(31, 51))
+
+
 async def test_told_again_it_removes_nothing_more(store: Store, cap: int):
     table = room()
     messages = said(table, 1, cap + 5)

@@ -68,13 +68,13 @@ def test_the_lint_finds_nothing_that_is_not_waived():
 def test_no_item_comes_near_400_kb():
     sizes = {binding.entity.__name__: largest_item(binding).bytes or 0 for binding in esiritori.bindings}
     assert sizes == {
-        "Game": 33_221,
+        "Game": 33_601,
         "Round": 29_096,
         "ChatMessage": 2_454,
         "Connection": 422,
         "Seat": 373,
         "Picture": 102_665,
-        "Strokes": 102_697,
+        "Strokes": 102_723,
     }
 
 

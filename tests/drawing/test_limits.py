@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.drawing.table_games import NOW, chance, room
 from zataku.drawing import limits
-from zataku.drawing.design import Game, Picture, Seat, Strokes
+from zataku.drawing.design import ChatMessage, Game, Picture, Seat, Strokes
 from zataku.drawing.parts import FinishedTurn, Player, RoundScore, ScoreEntry, Settings
 from zataku.drawing.samples import a_message, a_picture, an_id, in_play, some_strokes
 
@@ -140,7 +140,8 @@ def test_a_word_of_anything_else_is_refused(answer: str):
         (limits.Points, 1, 300),
         (limits.RoundPoints, -150, 3000),
         (limits.Total, -1500, 30_000),
-        (limits.StrokesNumber, 1, 601),
+        (limits.Penalty, 1, 150),
+        (limits.StrokesNumber, 1, 9_999),
         (limits.Moment, 0, 9_999_999_999_999),
     ],
 )
@@ -158,7 +159,7 @@ def test_a_number_keeps_to_its_range(kind: Any, lowest: int, highest: int):
 @pytest.mark.parametrize(
     ("kind", "good", "bad"),
     [
-        (limits.ChatText, ["a", "😀" * 500, " ", "a\nb"], ["", "a" * 501]),
+        (limits.ChatText, ["a", "😀" * 500], ["", "a" * 501]),
         (limits.Kana, ["あ", "ん"], ["", "ああ", "ー", "ア", "あ\n"]),
         (limits.DrawingName, ["DRAWING#03#10"], ["DRAWING#3#10", "DRAWING#03#10\n", "DRAWING#03#10#0001", ""]),
         (limits.ConnectionId, ["L0SM9cOFvHcCIhw=", "a" * 128], ["", "a" * 129, "a b", "a\n", "あ"]),
@@ -174,6 +175,40 @@ def test_a_number_keeps_to_its_range(kind: Any, lowest: int, highest: int):
 def test_texts_and_states_keep_to_their_forms(kind: Any, good: list[str], bad: list[str]):
     assert [text for text in good if not accepts(text, kind)] == []
     assert [text for text in bad if accepts(text, kind)] == []
+
+
+def is_said(text: str) -> bool:
+    message = a_message(chance(), room(), room().players[0], 1, "x", NOW)
+    return accepts({**msgspec.to_builtins(message), "content": text}, ChatMessage)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "👨\u200d👩\u200d👧", "❤\ufe0f", "می\u200cخواهم", "안녕　하세요", "…", "か\u3099", "𠮷" * 500]
+)
+def test_a_message_is_one_line_of_any_script(text: str):
+    assert is_said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\x00b",
+        "a\nb",
+        "a\r",
+        "\ta",
+        "\x1b[2J",
+        "a\u2028b",
+        "\u202eabc",  # right-to-left override
+        "\ufeffa",
+        " ",
+        "　",
+        "\u3164",
+        "\u200d",
+        "\u0301",
+    ],
+)
+def test_a_message_with_controls_or_nothing_to_see_is_refused(text: str):
+    assert not is_said(text)
 
 
 def test_a_picture_is_base64_of_at_most_100_kb():

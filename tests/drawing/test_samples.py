@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.drawing.conftest import TABLES
-from tests.drawing.table_games import NOW
+from tests.drawing.table_games import NOW, turn_of
 from tests.opened import PRICED, StoreName, opened
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of
@@ -124,10 +124,13 @@ def test_the_largest_transactions_are_far_from_100_items_and_4_mb():
     last, full = in_play(random, table, 10, 10), in_play(random, table, 10, 10, "finished")
     picture = a_picture(random, last, 10, 10, last.players[9].id, last.updated_at, MAXIMAL.picture)
     heavy: list[Plan[Game]] = [
-        finish_turn(last, 1, picture, 150, last.updated_at),
-        finish_round(full, 1, full.updated_at),
+        finish_turn(last, 1, turn_of(last), picture.data, 150, last.updated_at),
+        finish_round(full, 1, turn_of(full), full.updated_at),
     ]
-    sizes = [sum(size(it) for step in plan.steps for it in (step.entity, step.was) if it) for plan in heavy]
+    sizes = [
+        sum(size(it) for step in plan.steps for it in (getattr(step, "entity", None), getattr(step, "was", None)) if it)
+        for plan in heavy
+    ]
     assert max(sizes) < 150_000
     assert size(full) == 23_586
     assert [len(plan.steps) for plan in heavy] == [2, 2]

@@ -16,7 +16,8 @@ async def cap_chat(store: Store, changes: Iterable[Change]) -> int:
 
     A message carries its number in the game, so that a new one says how many are too old: as many as came are read at
     the old end, and one more. Nothing is read before a game has passed the cap. Told the same changes again, it finds
-    nothing left to remove.
+    nothing left to remove. Where two servers gave the same numbers, so many more than the cap stay, until those numbers
+    lie 1,000 behind as well.
     """
     came: Counter[GameId] = Counter()
     newest: dict[GameId, int] = {}

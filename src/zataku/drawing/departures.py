@@ -8,7 +8,15 @@ DEPARTURES: tuple[Departure, ...] = (
         "under `DRAWING#<round>#<turn>`. `currentDrawing.data` and `finalDrawing` hold that sort key.",
         "A round with ten pictures would pass DynamoDB's limit of 400 KB, and rewriting the game for every stroke "
         "would cost its whole size each time.",
-        "10 pictures of 100 KB are 1,024,000 bytes; a part costs 1 write unit, rewriting a game with its picture 101.",
+        "10 pictures of 100 KB are 1,024,000 bytes; a part costs 1 write unit, rewriting a fresh game of 4 with "
+        "its picture 102 (1,181 + 102,400 bytes).",
+    ),
+    Departure(
+        "A part of a picture has the `epoch` of the owner who wrote it. A number that is taken refuses the next part, "
+        "and whoever is refused reads the parts again.",
+        "Parts do not look at META, which would cost more than the drawing. Their numbers keep two owners from losing "
+        "or doubling each other's parts.",
+        "1 write unit for a part; with a look at META of 1,181 bytes it would be 6, at the largest sample's 50.",
     ),
     Departure(
         "Every seat has an item, `SK = PLAYER#<playerId>`, which carries GSI1PK and GSI1SK.",
@@ -19,13 +27,14 @@ DEPARTURES: tuple[Departure, ...] = (
         "META keeps the points of the current round only, and each player's total; a finished round's entries move to "
         "`scoreHistories` of its ROUND item. Finished turns wait in `currentRound.turns` for that item.",
         "META is rewritten with every guess, so that it must not grow with the game.",
-        "1,000 entries of about 140 bytes would make META 140 KB; it is 23,586 bytes at the end of the largest round, "
-        "4,593 with 4 players, 3,796 between the rounds of 10.",
+        "1,000 entries of about 123 bytes would make META 123 KB. At the end of a round it is 23,586 bytes in the "
+        "largest sample (33,601 if every field were at its limit), 4,593 with 4 players; 3,796 between rounds of 10.",
     ),
     Departure(
         "Numbers in sort keys are padded: `ROUND#03`, `DRAWING#03#02#0001`, `CHAT#<13 digits>`, `CREATED#<13 digits>`.",
         "Texts sort letter by letter: ROUND#10 would come before ROUND#2.",
-        "10 rounds and 10 turns take 2 digits, 601 parts of a picture 4; 13 digits of milliseconds last until 2286.",
+        "10 rounds and 10 turns take 2 digits, 601 parts of a picture (9,999 at most) 4; 13 digits of milliseconds "
+        "last until 2286.",
     ),
     Departure(
         "Times are in milliseconds, only `ttl` is in seconds.",
@@ -44,9 +53,16 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "META has `hostId`, `nextKana`, `epoch`, `version` and `ttl`; settings have `public`, `mode` and `hints`; a "
-        "turn has `deadline`, `suggestions` and `revealed`; a player has `awaySince`, `leftAt` and `total`.",
-        "Rules of the game and timers that outlive the server need them; version and epoch guard every change.",
+        "turn has `deadline`, `suggestions` and `revealed`; a round has `passed`; a player has `awaySince`, `leftAt` "
+        "and `total`.",
+        "Rules of the game and timers that outlive the server need them. Version and epoch guard every change of META "
+        "and what is written with it; messages and parts of pictures that come alone do not look at META.",
         "About 90 bytes in a game and 10 in a player who is there: META of a fresh game of 4 has 1,181 bytes.",
+    ),
+    Departure(
+        "Who leaves is taken out of the game first; where they can be reached, by a second write.",
+        "It may be of another game by then, which must not keep anybody from leaving.",
+        "1 write unit; 24 h at most during which a connection can name a game that was left.",
     ),
     Departure(
         "`currentRound` is absent while a game waits.",
@@ -55,9 +71,16 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "A chat message has its `number` in the game; a consumer of the stream removes what lies 1,000 behind.",
-        "The document wants 1,000 messages kept. Counting them for every post would read them all.",
-        "1 read unit and 1 write unit for a message beyond the cap, 0 before it; counting 1,000 messages of 500 kana "
-        "would cost some 210 read units.",
+        "The document wants 1,000 messages kept. Counting them for every post would read them all. A server that lost "
+        "the room unknowingly may give numbers a second time: so many messages more stay, until 1,000 numbers later.",
+        "1 read unit and 1 write unit for a message beyond the cap (2 write units for 500 kana), 0 before it; counting "
+        "1,000 messages of 500 kana would cost 224 read units.",
+    ),
+    Departure(
+        "A message is one line in which something can be seen.",
+        "The document limits the length alone, so that controls, line breaks and marks that turn text around would "
+        "pass. Emoji keep their joiners.",
+        "1 to 500 code points, without those of the categories Cc, Cf (but 2 joiners), Cs, Zl and Zp.",
     ),
     Departure(
         "timeLimit is 30 to 300 seconds everywhere.",
@@ -72,12 +95,13 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "A player's name is one line with at least one letter or number that can be seen, of at most 10 code points.",
         "The document's `\\s` lets line breaks and tabs pass, and names of nothing but spaces, marks or fillers.",
-        "4 filler characters count as unseen; spaces of category Zs, U+3000 among them, are accepted (17 of them).",
+        "4 letters that are fillers count as unseen; 17 spaces are accepted (category Zs, U+3000 among them).",
     ),
     Departure(
-        "Points of one entry are 1 to 300; sums of a round or a game may be negative.",
+        "Points of one entry are 1 to the seconds of its turn, of a penalty at most half of them; sums of a round or a "
+        "game may be negative.",
         "A penalty is a positive number of points that is subtracted in totals.",
-        "A round is worth -150 to 3,000 points, a game -1,500 to 30,000.",
+        "A guess is worth 1 to 300 points, a penalty 1 to 150, a round -150 to 3,000, a game -1,500 to 30,000.",
     ),
     Departure(
         "Every item gets its `ttl` when it is written: children after the longest possible wait and game and seven "
@@ -88,7 +112,8 @@ DEPARTURES: tuple[Departure, ...] = (
         "the largest game would cost 13,330 write units.",
     ),
     Departure(
-        "A game that somebody keeps loses its ttl item by item, the game last, not in a transaction.",
+        "A game that somebody keeps loses its ttl item by item, the game last, not in a transaction. Messages that "
+        "come meanwhile or later, and parts of pictures, expire.",
         "A transaction takes 4 MB and costs twice; keeping can be repeated and does nothing twice.",
         "100 pictures of 100 KB are 10 MB: 10,100 write units singly, 20,200 in transactions.",
     ),

@@ -3,7 +3,7 @@
 A game is a partition: its state (`META`), its finished rounds, its chat, its seats and its pictures lie side by side. A
 player's connection has a partition of its own. Pictures and chat are kept apart from the state, which is rewritten with
 every guess and has to stay small. Reads are eventually consistent, except where the state of a game is about to be
-changed. Every item carries the moment from which it may be deleted.
+changed. Every item is written with the moment from which it may be deleted; only what somebody keeps has none.
 """
 
 from typing import Annotated
@@ -34,6 +34,7 @@ from zataku.drawing.limits import (
     Until,
     check_base64,
     check_name,
+    check_saying,
 )
 from zataku.drawing.parts import CurrentDrawing, CurrentRound, FinishedTurns, Player, RoundScore, ScoreEntries, Settings
 from zataku.table import (
@@ -168,6 +169,7 @@ class ChatMessage(Entity, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         check_name(self.player_name)
+        check_saying(self.content)
 
 
 @esiritori.entity(pk="PLAYER#{player_id}", sk="CONNECTION")
@@ -222,7 +224,10 @@ class Picture(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @esiritori.entity(pk="GAME#{game_id}", sk="DRAWING#{round_number:02d}#{turn_number:02d}#{number:04d}")
 class Strokes(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A part of a picture while it grows: half a second of drawing, never changed. `currentDrawing` says whose."""
+    """A part of a picture while it grows: half a second of drawing, never changed. `currentDrawing` says whose.
+
+    The parts of a turn are numbered without a gap. Their order is the picture, whichever owner of the room wrote them.
+    """
 
     game_id: GameUuid
     round_number: RoundNumber
@@ -231,6 +236,7 @@ class Strokes(Entity, frozen=True, kw_only=True, rename="camel"):
     drawer_id: PlayerUuid
     data: PictureText
     updated_at: Moment
+    epoch: Annotated[Epoch, Meta(description="Which owner of the room wrote it")] | None = None
     ttl: Until | None = None
 
     def __post_init__(self) -> None:
@@ -292,6 +298,12 @@ def oldest_chat(game_id: GameId) -> Span:
     return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#")
 
 
+@esiritori.query(returns=ChatMessage, strong=True, budget=Budget(reads=1, of="1 message of 500 kana"))
+def last_message(game_id: GameId) -> Span:
+    """The message said last, read with a limit of 1: its number is the one from which a new owner counts on."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#").newest_first()
+
+
 @esiritori.item(example={"player_id": _PLAYER}, budget=Budget(reads=0.5, of="any connection"))
 def connection_of(player_id: PlayerId) -> Key[Connection]:
     """Where a player can be reached."""
@@ -312,7 +324,7 @@ def picture_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumb
 
 @esiritori.query(returns=Strokes, strong=True, budget=Budget(reads=27, of="60 seconds, 120 parts of 700 characters"))
 def strokes_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumber) -> Span:
-    """The parts of a picture in the order they were drawn, for a server that takes over a turn."""
+    """The parts of a picture in their order: for a server that takes over a turn, or whose part was refused."""
     return esiritori.partition(f"GAME#{game_id}").begins_with(f"DRAWING#{round_number:02d}#{turn_number:02d}#")
 
 

@@ -6,7 +6,7 @@ from unicodedata import category
 from msgspec import Meta
 
 from zataku.table.forms import whole
-from zataku.texts import BLANKS
+from zataku.texts import BLANKS, shows_nothing, unfit
 
 GameId = NewType("GameId", str)
 PlayerId = NewType("PlayerId", str)
@@ -46,8 +46,8 @@ Answer: TypeAlias = Annotated[
 Kana: TypeAlias = Annotated[str, Meta(pattern=whole("[ぁ-ゖ]"), description="The kana that the next word begins with")]
 """One hiragana."""
 
-ChatText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, description="What was said")]
-"""1 to 500 code points, of any kind."""
+ChatText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, description="What was said, in one line")]
+"""1 to 500 code points; `check_saying` says which."""
 
 TimeLimit: TypeAlias = Annotated[int, Meta(ge=30, le=300, description="Seconds to draw and guess")]
 RoundCount: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Number of rounds")]
@@ -56,7 +56,10 @@ RoundNumber: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Rounds ar
 TurnNumber: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Turns of a round are counted from 1")]
 
 Points: TypeAlias = Annotated[int, Meta(ge=1, le=300, description="A positive number of points")]
-"""What one guess or penalty is worth: whole seconds of a turn, hence at most its longest time limit."""
+"""What one guess is worth: whole seconds of a turn, hence at most its longest time limit."""
+
+Penalty: TypeAlias = Annotated[int, Meta(ge=1, le=150, description="What a drawer loses whom nobody understood")]
+"""Half the time of a turn, in whole seconds."""
 
 RoundPoints: TypeAlias = Annotated[int, Meta(ge=-150, le=3000, description="Points of a round, penalties subtracted")]
 """Ten turns at 300 points; one turn as drawer whom nobody understood costs half of 300."""
@@ -82,10 +85,8 @@ PictureText: TypeAlias = Annotated[
 """A picture or a part of one; `check_base64` demands whole groups of four."""
 
 FLUSHES_A_SECOND = 2
-StrokesNumber: TypeAlias = Annotated[
-    int, Meta(ge=1, le=300 * FLUSHES_A_SECOND + 1, description="Parts of a picture, counted from 1")
-]
-"""Two a second in the longest turn, and the rest at its end."""
+StrokesNumber: TypeAlias = Annotated[int, Meta(ge=1, le=9_999, description="Parts of a picture, counted from 1")]
+"""Two a second in the longest turn and the rest at its end are 601; servers that lost the room may add theirs."""
 
 DrawingName: TypeAlias = Annotated[
     str, Meta(pattern=whole("DRAWING#[0-9]{2}#[0-9]{2}"), description="Sort key of the picture's item")
@@ -128,6 +129,14 @@ def check_name(name: str) -> None:
         raise ValueError("A player's name has letters, numbers and spaces only")
     if not any(kind[0] in "LN" and character not in BLANKS for kind, character in zip(kinds, name, strict=True)):
         raise ValueError("A player's name has a letter or a number that can be seen")
+
+
+def check_saying(text: str) -> None:
+    """Refuse a message with line breaks, controls or marks that turn text around, or with nothing to see in it."""
+    if any(map(unfit, text)):
+        raise ValueError("A message is one line without control characters")
+    if shows_nothing(text):
+        raise ValueError("A message has something that can be seen")
 
 
 def check_base64(text: str) -> None:

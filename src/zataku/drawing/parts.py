@@ -135,6 +135,11 @@ FinishedTurns: TypeAlias = Annotated[
 ]
 
 
+PassedOver: TypeAlias = Annotated[
+    tuple[PlayerUuid, ...], Meta(max_length=10, description="Drawers of this round who chose no word, in their order")
+]
+
+
 class CurrentRound(Struct, frozen=True, kw_only=True, rename="camel"):
     """The round under way. Its finished turns wait here until the round has an item of its own."""
 
@@ -144,6 +149,7 @@ class CurrentRound(Struct, frozen=True, kw_only=True, rename="camel"):
     ended_at: Moment | None = None
     current_turn: Turn
     turns: FinishedTurns | None = None
+    passed: PassedOver | None = None
 
 
 class RoundScore(Struct, frozen=True, kw_only=True, rename="camel"):

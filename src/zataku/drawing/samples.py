@@ -29,6 +29,7 @@ from zataku.drawing.limits import (
     seconds_after,
 )
 from zataku.drawing.parts import CurrentDrawing, CurrentRound, FinishedTurn, Player, ScoreEntry, Settings, Turn
+from zataku.drawing.talking import Saying, message_of
 from zataku.drawing.turning import drawing_name, finished_round, scored
 from zataku.table import Entity
 
@@ -195,23 +196,9 @@ def chat_in(random: Random, game: Game, start: Moment, measure: Measure) -> Iter
 
 
 def a_message(random: Random, game: Game, player: Player, number: int, text: str, now: Moment) -> ChatMessage:
-    """A guess that was wrong, in the round and turn under way."""
-    current = game.current_round
-    return ChatMessage(
-        id=MessageId(an_id(random)),
-        game_id=game.game_id,
-        player_id=player.id,
-        player_name=player.name,
-        content=text,
-        type="normal" if current is None else "guess",
-        created_at=now,
-        is_guess=None if current is None else True,
-        is_correct=None if current is None else False,
-        round_number=None if current is None else current.round_number,
-        turn_number=None if current is None else current.current_turn.turn_number,
-        number=number,
-        ttl=seconds_after(now, KEPT_SECONDS),
-    )
+    """A guess that was wrong, in the round and turn under way, or a word before them."""
+    saying = Saying(id=MessageId(an_id(random)), number=number, player_id=player.id, content=text)
+    return message_of(game, saying, player.name, "normal" if game.current_round is None else "guess", now)
 
 
 def a_picture(
@@ -241,6 +228,7 @@ def some_strokes(random: Random, game: Game, number: int, now: Moment, character
         drawer_id=turn.drawer_id,
         data=_base64(random, characters),
         updated_at=now,
+        epoch=game.epoch,
         ttl=seconds_after(now, KEPT_SECONDS),
     )
 

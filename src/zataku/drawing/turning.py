@@ -59,19 +59,30 @@ def scored(players: Iterable[Player], entries: Iterable[ScoreEntry]) -> tuple[Pl
     )
 
 
+def after_turn(game: Game, current: CurrentRound, now: Moment) -> CurrentRound:
+    """The round once its turn is over, or its drawer is passed over: gone, or out of time without having chosen.
+
+    Where fewer than two are there, nobody is waited for.
+    """
+    last = current.current_turn
+    if last.status == "finished":
+        return current
+    there = {player.id for player in game.players if player.left_at is None and player.away_since is None}
+    in_time = last.deadline is None or now < last.deadline
+    if last.status == "drawing" or (in_time and last.drawer_id in there and len(there) >= 2):
+        raise NotNow("The turn is not over yet.")
+    return replace(current, passed=(*(current.passed or ()), last.drawer_id))
+
+
 def next_turn(
     game: Game, current: CurrentRound, turn_id: TurnId, drawer_id: PlayerId, suggestions: Suggestions, now: Moment
-) -> Turn:
-    """The turn after one that is over, or whose drawer went away before choosing a word."""
-    last = current.current_turn
-    if last.status == "drawing":
-        raise NotNow("The turn is not over yet.")
-    drawn = {turn.drawer_id for turn in current.turns or ()}
-    if drawer_id in drawn or drawer_id == last.drawer_id:
+) -> CurrentRound:
+    """The round with the turn of a player who has had none in it."""
+    over = after_turn(game, current, now)
+    if drawer_id in {turn.drawer_id for turn in over.turns or ()} or drawer_id in (over.passed or ()):
         raise NotYours("Everybody draws once in a round.")
-    if last.turn_number >= len(game.players):
-        raise NotNow("Everybody has had a turn in this round.")
-    return new_turn(game, turn_id, last.turn_number + 1, drawer_id, suggestions, now)
+    number = current.current_turn.turn_number + 1
+    return replace(over, current_turn=new_turn(game, turn_id, number, drawer_id, suggestions, now))
 
 
 def record_of(game: Game, turn: Turn, picture: DrawingName | None, now: Moment) -> FinishedTurn:
