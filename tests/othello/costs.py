@@ -7,7 +7,6 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from tests.othello.playing import (
-    AFTER_D3,
     C3,
     DEADLINE,
     GAME,
@@ -17,17 +16,19 @@ from tests.othello.playing import (
     TURN,
     candidate,
     closed_game,
+    full_game,
     new_game,
     person,
     user_named,
     vote,
     voted_game,
+    wide_game,
 )
 from tests.spending import Case
 from zataku.othello import design
-from zataku.othello.board import START, board_text
 from zataku.othello.design import Commentary, Move
-from zataku.othello.limits import Contents, Descriptions, GameId, candidate_id
+from zataku.othello.endings import KEPT_FOR
+from zataku.othello.limits import Contents, Descriptions, GameId, seconds
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
@@ -59,11 +60,13 @@ THREE = Descriptions(
     en="Keep to the centre now, corners later. "[:40],
 )
 SAID = Contents(ja="形勢は互角。" * 6, ko="형세는 팽팽하다. " * 4, en="An even game so far. " * 2)
-ASKED = tuple(candidate(it, description=SHORT, description_i18n=THREE) for it in ("C3", "E3", "C5"))
+ASKED = tuple(candidate(it, description=SHORT, description_i18n=THREE) for it in ("C3", "F5", "E6"))
 OWN = tuple(
     candidate(square, description=LONG, created_by=f"USER#{person(at)}")
-    for at, square in enumerate(("C2", "D2", "E2", "F2", "G2"))
+    for at, square in enumerate(("F2", "B4", "F4", "C7", "D7"))
 )
+WIDE_CLOSED = replace(wide_game, closed_turn=TURN)
+EXPIRY = seconds(NOW) + KEPT_FOR
 MOVES = [
     Move(
         game_id=GAME,
@@ -133,12 +136,13 @@ CASES: dict[str, Case] = {
         [candidate("C3", turn_number=turn, created_by=f"USER#{person(0)}", description=SHORT) for turn in range(50)],
     ),
     "moves_until": paging(design.moves_until(GAME, 30), MOVES, limit=31),
+    "ballot_of": paging(design.ballot_of(GAME, TURN), [*ASKED, *OWN]),
     "votes_in": paging(design.votes_in(GAME, TURN), [vote(at, C3.candidate_id) for at in range(50)]),
     "register_user": writing(register_user(HANA)),
     "change_profile": writing(change_profile(HANA, "花", "/icons/hana.png", None, SOON), HANA),
     "open_game": writing(open_game(replace(new_game, cadence="PT30M", ai_level=3, language="ko"))),
     "open_candidates": writing(
-        open_candidates(voted_game, [Proposal(it.position, SHORT, THREE) for it in ASKED], NOW), voted_game
+        open_candidates(wide_game, [Proposal(it.position, SHORT, THREE) for it in ASKED], NOW), wide_game
     ),
     "propose": writing(propose(voted_game, Proposal("C3", LONG), person(0), NOW), voted_game),
     "cast_vote": writing(cast_vote(GAME, TURN, person(9), OWN[0].candidate_id, NOW), voted_game, *OWN),
@@ -150,17 +154,19 @@ CASES: dict[str, Case] = {
         OWN[1],
     ),
     "close_turn": writing(close_turn(GAME, TURN, DEADLINE), voted_game),
-    "reopen_turn": writing(reopen_turn(GAME, TURN, TOMORROW, DEADLINE), closed_game),
-    "advance": writing(advance(closed_game, [*ASKED, *OWN], board_text(START), DEADLINE), closed_game, *ASKED, *OWN),
-    "play_turn": writing(play_turn(new_game, "D3", AFTER_D3, NOW, DEADLINE), new_game),
-    "finish": writing(finish(GAME, TURN, "AI", NOW), replace(closed_game, voting_deadline=None)),
-    "add_commentary": writing(add_commentary(GAME, TURN, COMMENT, NOW, Contents(ja=COMMENT, ko=COMMENT, en=COMMENT))),
+    "reopen_turn": writing(reopen_turn(closed_game, TOMORROW, DEADLINE), closed_game),
+    "advance": writing(advance(WIDE_CLOSED, [*ASKED, *OWN], DEADLINE), WIDE_CLOSED, *ASKED, *OWN),
+    "play_turn": writing(play_turn(new_game, "D3", NOW, DEADLINE), new_game),
+    "finish": writing(finish(full_game, NOW), full_game),
+    "add_commentary": writing(
+        add_commentary(GAME, 0, COMMENT, NOW, Contents(ja=COMMENT, ko=COMMENT, en=COMMENT)), voted_game
+    ),
     "stamp_expiry": writing(
-        stamp_expiry(GAME, [vote(at, C3.candidate_id) for at in range(99)], 4_200_000_000),
+        stamp_expiry(GAME, [vote(at, C3.candidate_id) for at in range(99)], EXPIRY, NOW),
         replace(closed_game, status="FINISHED"),
         *[vote(at, C3.candidate_id) for at in range(99)],
     ),
-    "stamp_game": writing(stamp_game(GAME, 4_200_000_000), replace(closed_game, status="FINISHED")),
+    "stamp_game": writing(stamp_game(GAME, EXPIRY, NOW), replace(closed_game, status="FINISHED")),
 }
 
 AI_VOTE = writing(cast_vote(GAME, TURN, person(9), ASKED[0].candidate_id, NOW), voted_game, *ASKED)
@@ -171,9 +177,4 @@ AI_CHANGE = writing(
     replace(ASKED[0], vote_count=1),
     ASKED[1],
 )
-MOST = [
-    candidate(f"{column}{row}", candidate_id=candidate_id(GAME, TURN, f"{column}{row}"))
-    for row in range(1, 9)
-    for column in "ABCDEFGH"
-    if f"{column}{row}" not in ("D4", "E4", "D5", "E5")
-]
+SHORT_COMMENT = writing(add_commentary(GAME, 0, SAID.ja, NOW), voted_game)

@@ -1,17 +1,20 @@
 """A game in the middle of a vote, and the moments around it."""
 
 from collections import Counter
+from typing import Any
 from uuid import UUID
 
+import pytest
 from msgspec.structs import replace
 
+from tests.contract.asking import contents
 from tests.opened import START
 from zataku.othello.board import START as OPENING
 from zataku.othello.board import board_text
-from zataku.othello.design import Candidate, Game, User, Vote, candidates_of, votes_in
-from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, instant
+from zataku.othello.design import Candidate, Game, User, Vote, ballot_of, votes_in
+from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, instant, side_of
 from zataku.othello.squares import played
-from zataku.table import Query, Store
+from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled
 
 NOW = instant(START)
 SOON = instant(START + 60)
@@ -20,11 +23,27 @@ AFTER = instant(START + 3601)
 TOMORROW = instant(START + 86_400)
 GAME = GameId("456e7890-e89b-12d3-a456-426614174001")
 TURN = 1
-AFTER_D3 = board_text(played(OPENING, "BLACK", "D3"))
+
+
+def board_after(*squares: str) -> str:
+    """The board after these moves from the opening."""
+    board = OPENING
+    for turn, square in enumerate(squares):
+        board = played(board, side_of(turn), square)
+    return board_text(board)
+
+
+AFTER_D3 = board_after("D3")
 
 new_game = Game(game_id=GAME, ai_side="BLACK", board_state=board_text(OPENING), created_at=NOW, updated_at=NOW)
 voted_game = replace(new_game, current_turn=TURN, board_state=AFTER_D3, voting_deadline=DEADLINE)
 closed_game = replace(voted_game, closed_turn=TURN)
+# White may take ten squares: F2 C3 B4 F4 F5 E6 C7 D7 E7 G7.
+wide_game = replace(voted_game, board_state=board_after("C4", "E3", "F6", "C6", "D6", "C5", "B6", "A7", "E2"))
+# Black has moved last, and nobody has a move any more.
+full_game = replace(
+    closed_game, current_turn=61, board_state=board_text(((1,) * 8,) * 3 + ((2,) * 8,) * 5), voting_deadline=None
+)
 
 
 def person(number: int) -> UserId:
@@ -62,17 +81,20 @@ def vote(number: int, choice: CandidateId, turn: int = TURN) -> Vote:
 C3, E3, C5 = candidate("C3"), candidate("E3"), candidate("C5")
 
 
-def strongly(query: Query[Candidate]) -> Query[Candidate]:
-    """The same question, asked with strong consistency."""
-    return Query(query.name, query.span, query.returns, True)
-
-
 async def counts(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
     """What the candidates of the turn say, without those that nobody voted for."""
-    query = strongly(candidates_of(GAME, turn))
-    return {it.candidate_id: it.vote_count async for it in store.each(query) if it.vote_count}
+    return {it.candidate_id: it.vote_count async for it in store.each(ballot_of(GAME, turn)) if it.vote_count}
 
 
 async def tally(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
     """What the votes of the turn say."""
     return dict(Counter([it.candidate_id async for it in store.each(votes_in(GAME, turn))]))
+
+
+async def refused(store: Store, plan: Plan[Any]) -> None:
+    """The plan is refused by a condition and leaves everything as it was."""
+    before = await contents(store)
+    with pytest.raises((ConditionFailed, TransactionCancelled)) as problem:
+        await store.write(plan)
+    assert not getattr(problem.value, "conflict", False)
+    assert await contents(store) == before

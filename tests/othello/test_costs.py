@@ -1,8 +1,19 @@
-"""Every access pattern costs what it says."""
+"""Every access pattern costs what it says, and items are as large as the departures say."""
 
-from tests.othello.costs import AI_CHANGE, AI_VOTE, CASES
+from msgspec.structs import replace
+
+from tests.othello.costs import AI_CHANGE, AI_VOTE, ASKED, CASES, EXPIRY, MOVES, SAID, SHORT_COMMENT
+from tests.othello.playing import C3, DEADLINE, GAME, NOW, candidate, full_game, person, vote, voted_game
 from tests.spending import overspent, spent
-from zataku.table import Budget, Store
+from zataku.othello.design import Commentary
+from zataku.othello.endings import STAMPED_AT_ONCE
+from zataku.othello.limits import Contents, Descriptions
+from zataku.othello.writes import stamp_expiry, stamp_game
+from zataku.table import Budget, Entity, Store
+from zataku.table.entity import binding_of
+from zataku.table.values import item_size
+
+WIDE = "𠮷"
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
@@ -15,3 +26,42 @@ async def test_a_vote_for_a_candidate_of_the_ai_costs_seven_units(priced: Store)
 
 async def test_changing_a_vote_between_candidates_of_the_ai_costs_nine_units(priced: Store):
     assert await spent(priced, AI_CHANGE) == Budget(writes=9)
+
+
+async def test_commentary_in_one_language_costs_four_units(priced: Store):
+    assert await spent(priced, SHORT_COMMENT) == Budget(writes=4)
+
+
+async def test_marking_a_whole_game_costs_what_the_departure_says(embedded: Store):
+    over = replace(full_game, status="FINISHED", winner="AI")
+    said = Commentary(game_id=GAME, turn_number=0, content=SAID.ja, content_i18n=SAID, created_at=NOW)
+    items: list[Entity] = [*MOVES, *(replace(said, turn_number=turn) for turn in range(60))]
+    for turn in range(1, 60, 2):
+        items += [replace(it, turn_number=turn) for it in ASKED]
+        items.append(candidate("C5", turn_number=turn, created_by=f"USER#{person(0)}"))
+        items += [vote(at, C3.candidate_id, turn) for at in range(100)]
+    await embedded.write_many(put=[over, *items])
+    calls = [
+        stamp_expiry(GAME, items[at : at + STAMPED_AT_ONCE], EXPIRY, NOW)
+        for at in range(0, len(items), STAMPED_AT_ONCE)
+    ]
+    with embedded.measured("marking") as bill:
+        for call in (*calls, stamp_game(GAME, EXPIRY, NOW)):
+            await embedded.write(call)
+    assert (len(calls) + 1, bill.writes) == (34, 9578)
+
+
+def _size(entity: Entity) -> int:
+    return item_size(binding_of(type(entity)).encode(entity))
+
+
+def test_items_are_as_large_as_the_departures_say():
+    texts = Contents(ja=WIDE * 500, ko=WIDE * 500, en=WIDE * 500)
+    said = Commentary(game_id=GAME, turn_number=120, content=texts.ja, content_i18n=texts, created_at=NOW)
+    assert _size(replace(said, expires_at=253_402_300_799)) == 8222
+    short = Descriptions(ja=WIDE * 40, ko=WIDE * 40, en=WIDE * 40)
+    asked = candidate("C3", turn_number=119, description=short.ja, description_i18n=short, vote_count=999_999_999)
+    assert _size(asked) == 1010
+    marks = {"voting_deadline": DEADLINE, "closed_turn": 119, "opened_turn": 119}
+    bare = replace(voted_game, **dict.fromkeys(marks))
+    assert _size(replace(bare, **marks)) - _size(bare) == 60

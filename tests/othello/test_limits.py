@@ -1,15 +1,17 @@
 """What each attribute takes, and what it refuses."""
 
 from typing import Annotated, Any, Literal, get_origin
+from zoneinfo import available_timezones
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.othello.playing import C3, GAME, NOW, user_named, voted_game
 from zataku.othello import limits
 from zataku.othello.board import START, board_text, read_board
 from zataku.othello.design import Candidate, Commentary, User
-from zataku.othello.limits import Contents, Descriptions, candidate_id, instant, side_of
+from zataku.othello.limits import Contents, Descriptions, candidate_id, instant, seconds, side_of
 from zataku.table import WrongType
 from zataku.table.entity import binding_of
 
@@ -29,7 +31,7 @@ ACCEPTED: dict[str, list[Any]] = {
     "BoardState": ["{}", board_text(START), "x" * 1000],
     "AiLevel": [1, 10],
     "Cadence": ["DAILY", "PT1M", "PT30M", "PT9999M"],
-    "TimeZone": ["Asia/Tokyo", "UTC", "America/Argentina/Buenos_Aires", "Etc/GMT+9", "Europe/Berlin"],
+    "TimeZone": ["Asia/Tokyo", "UTC", "America/Argentina/Buenos_Aires", "Etc/GMT+9", "GMT", "Japan", "EST5EDT"],
     "Language": ["ja", "ko", "en"],
     "GameType": ["OTHELLO"],
     "GameStatus": ["ACTIVE", "FINISHED"],
@@ -137,6 +139,18 @@ def test_nobody_can_have_the_name(name: str):
         user_named(name)
 
 
+@pytest.mark.parametrize("email", ["a\u202eb@example.com", "a\u200bb@example.com", "a@exam\u2066ple.com", "\ufeffa@b"])
+def test_nobody_can_have_the_mail_address(email: str):
+    with pytest.raises(ValueError, match="mail address"):
+        replace(user_named("花"), email=email)
+
+
+def test_every_time_zone_of_this_machine_has_a_name_that_fits():
+    names = [name for name in available_timezones() if name[0].isupper()]
+    assert len(names) > 400
+    assert [msgspec.convert(name, limits.TimeZone) for name in names] == names
+
+
 def test_a_text_may_have_lines_and_spaces():
     text = "中央を制圧する手。\n  次は角。"
     assert msgspec.structs.replace(C3, description=text).description == text
@@ -188,6 +202,7 @@ def test_black_has_the_even_turns():
 def test_a_moment_is_spelt_in_whole_seconds():
     assert instant(1_739_959_200.9) == "2025-02-19T10:00:00Z"
     assert instant(0) == "1970-01-01T00:00:00Z"
+    assert seconds("2025-02-19T10:00:00Z") == 1_739_959_200
 
 
 def test_a_board_is_read_back():

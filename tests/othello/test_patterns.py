@@ -14,6 +14,7 @@ from zataku.othello.design import (
     Commentary,
     Game,
     Move,
+    ballot_of,
     candidates_by,
     candidates_of,
     commentary_of,
@@ -82,6 +83,13 @@ async def test_candidates_are_those_of_the_turn(store: Store):
     await finds(store, candidates_of(GAME, TURN), *sorted([C3, E3, C5], key=lambda it: it.candidate_id))
     await finds(store, candidates_of(GAME, 11), later)
     await finds(store, candidates_of(OTHER, TURN))
+
+
+async def test_the_ballot_of_a_turn_is_read_as_it_is_right_now(store: Store):
+    await store.write_many(put=[E3, C5, candidate("C3", turn_number=11), vote(1, C3.candidate_id)])
+    await store.put(replace(C3, vote_count=1))
+    found = [it async for it in store.each(ballot_of(GAME, TURN))]
+    assert found == sorted([replace(C3, vote_count=1), E3, C5], key=lambda it: it.candidate_id)
 
 
 async def test_a_vote_is_found_by_turn_and_user(store: Store):

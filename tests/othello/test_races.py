@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
+from tests.opened import START
 from tests.othello.playing import (
     AFTER,
-    AFTER_D3,
     C3,
     C5,
     DEADLINE,
@@ -18,20 +18,22 @@ from tests.othello.playing import (
     GAME,
     NOW,
     SOON,
+    TOMORROW,
     TURN,
     closed_game,
     counts,
+    full_game,
     new_game,
     person,
-    strongly,
     tally,
     user_named,
     vote,
     voted_game,
 )
 from tests.racing import Race, race
-from zataku.othello.design import Candidate, Move, Vote, candidates_of, game, moves_of, user, vote_of
+from zataku.othello.design import Candidate, Move, Vote, ballot_of, game, moves_of, user, vote_of
 from zataku.othello.limits import CandidateId, instant
+from zataku.othello.paths import outcome
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
@@ -45,8 +47,9 @@ from zataku.othello.writes import (
     play_turn,
     propose,
     register_user,
+    reopen_turn,
 )
-from zataku.table import Plan, Query, Store
+from zataku.table import Plan, Query, Store, update
 from zataku.table.entity import binding_of
 
 T = TypeVar("T")
@@ -184,7 +187,7 @@ async def test_a_square_is_proposed_once_whoever_is_first(contested: Store):
     engine = known(contested, open_candidates(voted_game, [Proposal("C3", "堅実。"), Proposal("E3", "攻め。")], NOW))
     ended = await race(engine, *users)
     assert len(ended.won) == 1
-    found = [it async for it in contested.each(strongly(candidates_of(GAME, TURN)))]
+    found = [it async for it in contested.each(ballot_of(GAME, TURN))]
     assert ended.won[0] in found
     assert {it.position for it in found} == ({"C3", "E3"} if ended.won[0].created_by == "AI" else {"C3"})
 
@@ -195,7 +198,7 @@ async def test_nothing_is_proposed_after_the_deadline_by_anyone(contested: Store
         *(known(contested, propose(voted_game, Proposal("C3", "間に合う？"), person(at), DEADLINE)) for at in range(4))
     )
     assert len(ended.refused) == 4
-    assert [it async for it in contested.each(strongly(candidates_of(GAME, TURN)))] == []
+    assert [it async for it in contested.each(ballot_of(GAME, TURN))] == []
 
 
 async def test_many_close_the_turn_and_it_is_closed_once(contested: Store):
@@ -210,7 +213,7 @@ async def test_many_close_the_turn_and_it_is_closed_once(contested: Store):
 async def test_many_advance_the_game_and_it_moves_by_one_turn(contested: Store):
     candidates = [C3, replace(E3, vote_count=3), C5]
     await contested.write_many(put=[closed_game, *candidates])
-    jobs = (known(contested, advance(closed_game, candidates, AFTER_D3, instant(at))) for at in range(6))
+    jobs = (known(contested, advance(closed_game, candidates, instant(at))) for at in range(6))
     ended = await race(*jobs)
     assert len(ended.won) == 1
     found = await contested.get(game(GAME), strong=True)
@@ -218,24 +221,126 @@ async def test_many_advance_the_game_and_it_moves_by_one_turn(contested: Store):
     assert found.current_turn == TURN + 1
     moves = [it async for it in contested.each(_strong_moves())]
     assert moves == ended.won
-    decided = [it async for it in contested.each(strongly(candidates_of(GAME, TURN)))]
+    decided = [it async for it in contested.each(ballot_of(GAME, TURN))]
     assert [it.position for it in decided if it.status == "ADOPTED"] == ["E3"]
     assert {it.status for it in decided} == {"ADOPTED", "CLOSED"}
+
+
+async def test_a_turn_is_never_played_on_counts_from_before_the_close(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES])
+    read_too_early = advance(closed_game, CANDIDATES, AFTER)
+    refusals: list[Any] = []
+
+    async def advancing(voting: "asyncio.Future[Any]") -> None:
+        while not voting.done():
+            refusals.extend((await race(known(contested, read_too_early))).refused)
+        await closed(contested)
+        refusals.extend((await race(*(known(contested, read_too_early) for _ in range(3)))).refused)
+
+    votes = race(*(known(contested, cast_vote(GAME, TURN, person(at), IDS[at % 3], NOW)) for at in range(6)))
+    voting = asyncio.ensure_future(votes)
+    await advancing(voting)
+    assert len((await voting).won) == 6
+    assert len(refusals) >= 3
+    assert await consistent(contested) == dict.fromkeys(IDS, 2)
+    assert [it async for it in contested.each(_strong_moves())] == []
+
+
+async def test_no_turn_is_played_while_it_is_open(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES])
+    jobs = [known(contested, advance(closed_game, CANDIDATES, AFTER)) for _ in range(4)]
+    votes = [known(contested, cast_vote(GAME, TURN, person(at), IDS[at % 3], NOW)) for at in range(6)]
+    ended = await race(*jobs, *votes)
+    assert (len(ended.won), len(ended.refused)) == (6, 4)
+    assert await contested.get(game(GAME), strong=True) == voted_game
+
+
+async def test_a_turn_is_never_played_without_a_candidate_that_came_in(contested: Store):
+    await contested.write_many(put=[voted_game, C3])
+
+    async def job() -> Any:
+        # What an eventually consistent read may have given: the candidates of a moment ago.
+        await closed(contested)
+        return await known(contested, advance(closed_game, [C3], AFTER))
+
+    proposals = [known(contested, propose(voted_game, Proposal(it, "こちら。"), person(1), NOW)) for it in ("E3", "C5")]
+    proposed, played = await asyncio.gather(race(*proposals), race(job()))
+    found = [it async for it in contested.each(ballot_of(GAME, TURN))]
+    assert len(found) == 1 + len(proposed.won)
+    assert len(played.won) == int(not proposed.won)
+
+
+async def test_a_candidate_that_is_decided_takes_no_vote_any_more(contested: Store):
+    await contested.write_many(put=[voted_game, *CANDIDATES])
+    won: list[Vote] = []
+
+    async def voting(at: int) -> Vote:
+        for _ in range(at % 5):
+            await asyncio.sleep(0)
+        won.append(await known(contested, cast_vote(GAME, TURN, person(at), C3.candidate_id, NOW)))
+        return won[-1]
+
+    async def deciding() -> dict[CandidateId, int]:
+        while len(won) < 3:
+            await asyncio.sleep(0)
+        key = binding_of(Candidate).key_of(C3)
+        await known(contested, Plan(update(key, outcome.set("CLOSED"))))
+        return await counts(contested)
+
+    ended, decided = await asyncio.gather(race(*map(voting, range(12))), deciding())
+    late = await race(known(contested, cast_vote(GAME, TURN, person(50), C3.candidate_id, NOW)))
+    assert len(late.refused) == 1
+    assert await consistent(contested) == decided == {C3.candidate_id: len(ended.won)}
+
+
+async def test_the_engine_opens_a_turn_once(contested: Store):
+    await contested.put(voted_game)
+    ended = await race(
+        *(known(contested, open_candidates(voted_game, [Proposal(it.position, "堅実。")], NOW)) for it in CANDIDATES)
+    )
+    assert len(ended.won) == 1
+    assert [it async for it in contested.each(ballot_of(GAME, TURN))] == ended.won
+
+
+@pytest.mark.parametrize("proposing", [True, False])
+async def test_a_turn_is_opened_again_once_and_not_after_the_next_close(contested: Store, proposing: bool):
+    await contested.put(closed_game)
+    again = replace(voted_game, voting_deadline=TOMORROW)
+    reopening = reopen_turn(closed_game, TOMORROW, AFTER)
+
+    async def patiently(plan: Plan[Any]) -> None:
+        while not (await race(known(contested, plan))).won:
+            await asyncio.sleep(0)
+
+    async def crowd() -> None:
+        if proposing:
+            await patiently(propose(again, Proposal("C3", "間に合った。"), person(1), AFTER))
+        await patiently(close_turn(GAME, TURN, TOMORROW))
+
+    async def slowly(steps: int) -> Any:
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        return await known(contested, reopening)
+
+    ended, _ = await asyncio.gather(race(*map(slowly, range(0, 18, 3))), crowd())
+    late = await race(known(contested, reopening))
+    assert (len(ended.won), len(ended.refused), len(late.refused)) == (1, 5, 1)
+    found = await contested.get(game(GAME), strong=True)
+    assert found is not None
+    assert (found.closed_turn, found.voting_deadline) == (TURN, TOMORROW)
 
 
 async def test_the_ai_answers_once(contested: Store):
     await contested.put(new_game)
     squares = ("D3", "C4", "F5", "E6")
-    ended = await race(*(known(contested, play_turn(new_game, it, AFTER_D3, NOW, DEADLINE)) for it in squares))
+    ended = await race(*(known(contested, play_turn(new_game, it, NOW, DEADLINE)) for it in squares))
     assert len(ended.won) == 1
     assert [it async for it in contested.each(_strong_moves())] == ended.won
 
 
-@pytest.mark.parametrize("attempts", [5])
-async def test_a_game_has_one_winner(contested: Store, attempts: int):
-    await contested.put(replace(closed_game, voting_deadline=None))
-    winners = ("AI", "COLLECTIVE", "DRAW")
-    ended = await race(*(contested.write(finish(GAME, TURN, winners[at % 3], AFTER)) for at in range(attempts)))
+async def test_a_game_ends_once(contested: Store):
+    await contested.put(full_game)
+    ended = await race(*(contested.write(finish(full_game, instant(START + at))) for at in range(5)))
     found = await contested.get(game(GAME), strong=True)
     assert found is not None
     assert ended.allows(int(found.status == "FINISHED"))
@@ -253,9 +358,9 @@ async def test_an_id_a_name_and_a_comment_have_one_author(contested: Store):
     now = await contested.get(user(person(0)), strong=True)
     assert now is not None
     assert changed.allows(int(now != was))
-    said = await race(*(contested.write(add_commentary(GAME, TURN, it, NOW)) for it in ("静か。", "激しい。")))
-    assert len(said.won) <= 1
-    assert said.won or said.unknown
+    await contested.put(voted_game)
+    said = await race(*(known(contested, add_commentary(GAME, 0, it, NOW)) for it in ("静か。", "激しい。")))
+    assert len(said.won) == len(said.refused) == 1
 
 
 def _strong_moves() -> Query[Move]:

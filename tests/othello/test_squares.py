@@ -2,9 +2,9 @@
 
 import pytest
 
-from zataku.othello.board import START, Board
+from zataku.othello.board import START, Board, Row
 from zataku.othello.limits import Side
-from zataku.othello.squares import discs, legal, other, place_of, played, square_at
+from zataku.othello.squares import discs, legal, other, over, place_of, played, square_at, winner
 
 
 def leaves(board: Board, side: Side, depth: int, passed: bool = False) -> int:
@@ -35,6 +35,18 @@ def test_a_move_turns_what_lies_between():
 def test_a_square_that_turns_nothing_is_refused(square: str):
     with pytest.raises(ValueError, match="may not"):
         played(START, "BLACK", square)
+
+
+def test_a_game_is_over_when_nobody_has_a_move_and_who_has_more_discs_wins():
+    black: Row = (1,) * 8
+    white: Row = (2,) * 8
+    board: Board = (*(black,) * 5, *(white,) * 3)
+    assert over(board)
+    assert (winner(board, "BLACK"), winner(board, "WHITE")) == ("AI", "COLLECTIVE")
+    assert winner((*(black,) * 4, *(white,) * 4), "WHITE") == "DRAW"
+    assert not over(START)
+    # Black has a move while white has none.
+    assert not over(((1, 2, *(0,) * 6), *(((0,) * 8),) * 7))
 
 
 def test_squares_are_named_by_column_and_row():

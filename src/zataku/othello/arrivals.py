@@ -30,12 +30,15 @@ def change_profile(was: User, username: str, icon_url: str | None, email: str | 
 @board_game.write(budget=Budget(writes=2, of="a game"), example={"game": NEW_GAME})
 def open_game(game: Game) -> Plan[Game]:
     """A game begins on the opening board, with a deadline where the crowd has the first move."""
-    if (game.status, game.current_turn, game.winner, game.closed_turn) != ("ACTIVE", 0, None, None):
+    begun = (game.status, game.current_turn, game.winner, game.closed_turn, game.opened_turn)
+    if begun != ("ACTIVE", 0, None, None, None):
         raise NotPossible("not_new", "A game begins active, at turn 0, without a winner.")
     if game.board_state != board_text(START):
         raise NotPossible("not_new", "A game begins with the four discs of the opening.")
     if (game.voting_deadline is None) != (game.ai_side == side_of(0)):
         raise NotPossible("wrong_deadline", "A game has a deadline exactly when the crowd is to move.")
+    if game.voting_deadline is not None and game.voting_deadline <= game.created_at:
+        raise NotPossible("wrong_deadline", "The first deadline comes after the beginning.")
     if game.time_zone is not None and not _is_zone(game.time_zone):
         raise NotPossible("unknown_zone", f"{game.time_zone} is not a time zone. Use a name such as Asia/Tokyo.")
     return Plan(put(game, if_absent=True))

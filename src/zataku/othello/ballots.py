@@ -1,20 +1,32 @@
 """Candidates are proposed and voted for, while voting is open.
 
 `now` is a moment as the table spells it: of equal width, so that a later one is the greater text and conditions compare
-them. Whether a square is legal is judged on the loaded game: the board changes only together with the turn, and every
-write here stands on the turn.
+them. Whether a square is legal is judged on the board of the loaded game: it changes only together with the turn, and
+every write here stands on the turn.
 """
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from zataku.othello.board import read_board
 from zataku.othello.design import A_GAME, A_USER, Candidate, Game, Vote, board_game
 from zataku.othello.errors import NotPossible
 from zataku.othello.examples import CANDIDATE, NOW, OTHER_CANDIDATE, VOTE, VOTED_GAME
-from zataku.othello.limits import CandidateId, Descriptions, GameId, UserId, candidate_id
-from zataku.othello.paths import candidate_key, chosen, deadline, outcome, revoted_at, vote_count, voting_open
-from zataku.table import Budget, Plan, Step, check, put, update
+from zataku.othello.limits import CandidateId, Descriptions, GameId, UserId, candidate_id, side_of
+from zataku.othello.paths import (
+    candidate_key,
+    chosen,
+    deadline,
+    opened_turn,
+    outcome,
+    revoted_at,
+    touched_at,
+    vote_count,
+    voting_open,
+)
+from zataku.othello.squares import legal
+from zataku.table import Budget, Condition, Plan, Step, check, put, update
 
 PROPOSALS = 3
 """The most candidates that the engine opens a turn with."""
@@ -32,19 +44,22 @@ _FROM_ENGINE = Proposal(CANDIDATE.position, CANDIDATE.description)
 
 
 @board_game.write(
-    budget=Budget(writes=8, of="3 candidates with a reason of 40 characters in three languages"),
+    budget=Budget(writes=9, of="3 candidates with a reason of 40 characters in three languages"),
     example={"game": VOTED_GAME, "proposals": [_FROM_ENGINE], "now": NOW},
 )
 def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan[Candidate]:
-    """The engine opens a turn with up to three candidates, all or none.
+    """The engine opens a turn with up to three candidates, all or none, and once in a turn: the game is marked with it.
 
-    When a square is taken, by a user or by another run of the same job, nothing is written: read the candidates of the
-    turn and open what is left.
+    Another run of the same job is refused whatever its squares are. When a user was faster with one of them, nothing is
+    written either: read the candidates of the turn and open what is left.
     """
     if not 1 <= len(proposals) <= PROPOSALS:
         raise NotPossible("wrong_number", f"The engine opens a turn with 1 to {PROPOSALS} candidates.")
     first, *others = [put(_candidate(game, it, "AI", now), if_absent=True) for it in proposals]
-    return Plan(first, *others, _still_open(game, now))
+    turn = game.current_turn
+    unopened = _still_open(game, now) & opened_turn.not_equals(turn)
+    marked = update(Game.key(game_id=game.game_id), opened_turn.set(turn), touched_at.set(now), when=unopened)
+    return Plan(first, *others, marked)
 
 
 @board_game.write(
@@ -52,12 +67,12 @@ def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan
     example={"game": VOTED_GAME, "proposal": _FROM_ENGINE, "user_id": A_USER, "now": NOW},
 )
 def propose(game: Game, proposal: Proposal, user_id: UserId, now: str) -> Plan[Candidate]:
-    """A user proposes a square that nobody has proposed in this turn.
+    """A user proposes a legal square that nobody has proposed in this turn.
 
     The ID of a candidate is made of game, turn and square, so that "nobody" is one put of what is not there.
     """
     made = _candidate(game, proposal, f"USER#{user_id}", now)
-    return Plan(put(made, if_absent=True), _still_open(game, now))
+    return Plan(put(made, if_absent=True), check(Game.key(game_id=game.game_id), _still_open(game, now)))
 
 
 @board_game.write(
@@ -100,6 +115,11 @@ def change_vote(vote: Vote, choice: CandidateId, now: str) -> Plan[Vote]:
     )
 
 
+def choices(game: Game) -> list[str]:
+    """The squares that can be proposed in the turn that the game has come to."""
+    return legal(read_board(game.board_state), side_of(game.current_turn))
+
+
 def _counted(vote: Vote, choice: CandidateId, by: int) -> Step[Candidate]:
     key = candidate_key(vote.game_id, vote.turn_number, choice)
     return update(key, vote_count.add(by), when=outcome.equals("VOTING") & vote_count.at_least(max(0, -by)))
@@ -108,6 +128,8 @@ def _counted(vote: Vote, choice: CandidateId, by: int) -> Step[Candidate]:
 def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candidate:
     if game.voting_deadline is None:
         raise NotPossible("not_voting", "Nobody votes in this turn.")
+    if proposal.position not in choices(game):
+        raise NotPossible("not_legal", f"{side_of(game.current_turn)} may not play {proposal.position}.")
     return Candidate(
         candidate_id=candidate_id(game.game_id, game.current_turn, proposal.position),
         game_id=game.game_id,
@@ -121,7 +143,6 @@ def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candida
     )
 
 
-def _still_open(game: Game, now: str) -> Step[Game]:
+def _still_open(game: Game, now: str) -> Condition[Game]:
     # A candidate repeats the deadline of its game, which must not have moved meanwhile.
-    same = deadline.equals(game.voting_deadline)
-    return check(Game.key(game_id=game.game_id), voting_open(game.current_turn, now) & same)
+    return voting_open(game.current_turn, now) & deadline.equals(game.voting_deadline)

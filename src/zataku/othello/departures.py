@@ -10,10 +10,21 @@ DEPARTURES: tuple[Departure, ...] = (
         "A game has up to 120 turns; of the first 60 unpadded, 58 are out of their place.",
     ),
     Departure(
-        "A GAME item also has `votingDeadline` and `closedTurn`.",
+        "A GAME item also has `votingDeadline`, `closedTurn` and `openedTurn`.",
         "A vote and a proposal are checked against the deadline, and against the end of voting, in their own "
-        "transaction. On the candidates alone neither could be changed for all of them at once.",
-        "2 write units of each vote are for this check; the two attributes add at most 47 bytes to a game.",
+        "transaction. On the candidates alone neither could be changed for all of them at once. `openedTurn` marks "
+        "that the engine has opened its candidates, so that two runs of its job do not open six.",
+        "The three attributes add at most 60 bytes to a game. 2 write units of each vote are for the check of the one "
+        "GAME item, which limits a game to 500 votes a second at 1,000 units of a partition; the turn's partition "
+        "takes 4 more, which is 250 votes a second. Votes at the same moment conflict there and are tried again.",
+    ),
+    Departure(
+        "A turn is played only when every legal square that is not among the candidates has none: `advance` and "
+        "`reopen_turn` check each by its key.",
+        "The document reads the candidates and counts. A list that lacks one, as a page or an eventually consistent "
+        "read may give it, would adopt the wrong move. The key of a candidate follows from its square, so that no "
+        "count of them has to be kept on the game, where every proposal would write it.",
+        "2 write units for each legal square that nobody proposed: with 10 legal squares and 4 candidates, 12 a turn.",
     ),
     Departure(
         "A GAME item can have `cadence`, `timeZone`, `aiLevel` and `language`.",
@@ -36,8 +47,8 @@ DEPARTURES: tuple[Departure, ...] = (
         "Candidates can have `descriptionI18n`, commentary `contentI18n`: the text in Japanese, Korean and English.",
         "What a template wrote is read by people of three languages. `description` and `content` hold the text in the "
         "language of the game, as in the document.",
-        "Three texts of 40 characters are at most 360 bytes: a candidate of the AI stays below 1 KB, a vote for it at "
-        "7 units.",
+        "Three texts of 40 characters are at most 480 bytes, at 4 bytes a character: a candidate of the AI with them "
+        "has at most 1,010 bytes while it is voted for and stays below 1 KB, a vote for it at 7 units.",
     ),
     Departure(
         "`email` and `iconUrl` of a USER can be absent.",
@@ -46,17 +57,24 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "Commentary has at most 500 characters, a user name 1 to 30, a reason at least 1; texts without anything to "
-        "see or with control and direction characters are refused.",
+        "see or with control and direction characters are refused, as they are in `email`.",
         "The document limits the reason of a candidate alone, to 200 characters. Without limits an item could reach "
         "400 KB, and a name could be one that nobody can see.",
-        "The largest item, a commentary in all languages, has 8,254 bytes.",
+        "The largest item, a commentary in all languages at 4 bytes a character, has 8,222 bytes.",
     ),
     Departure(
         "`expiresAt` can be on every kind of item, and is put there by a job.",
         "The document deletes the data of a finished game, which lies in one partition for the game and one for each "
         "turn; time to live deletes items one by one.",
-        "3 write units a vote in transactions of 99: a game of 30 voted turns with 100 votes each takes 31 calls and "
-        "9,062 units, once.",
+        "3 write units a vote in transactions of 99: a game of 60 moves with as many comments, and of 30 voted turns "
+        "with 3 candidates of the AI, one of a user and 100 votes each takes 34 calls and 9,578 units, once.",
+    ),
+    Departure(
+        "Commentary is written while its game is `ACTIVE`, that on the last move too, and only on a turn that was "
+        "played.",
+        "Nothing comes into a finished game any more, so that nothing is left behind when the rest of it expires.",
+        "2 write units for the check of the game, and twice the units of the item for the transaction: 4 instead of 1 "
+        "below 1 KB.",
     ),
     Departure(
         "One user, one game and one vote are read with GetItem, where the document writes Query with both keys.",
@@ -64,8 +82,10 @@ DEPARTURES: tuple[Departure, ...] = (
         "0.5 read units either way.",
     ),
     Departure(
-        "Candidates that a user proposed, moves up to a turn, and all votes of a turn are access patterns too.",
-        "They are asked on the page of a user, for the replay of a past turn, and when counts are held against votes. "
+        "Candidates that a user proposed, moves up to a turn, all votes of a turn, and its candidates with strong "
+        "consistency are access patterns too.",
+        "They are asked on the page of a user, for the replay of a past turn, when counts are held against votes, and "
+        "when a turn is decided. "
         "The keys of the document answer them as they are.",
         "0 further indexes, 0 further attributes.",
     ),

@@ -62,9 +62,9 @@ board_game = Table(
         Waiver(
             rule="hot-partition",
             subject="Game.GSI1",
-            reason="Two statuses list all games. A game is written at most twice a turn, never by a vote, and the "
-            "list is read a page at a time.",
-            limit="1,000 write units a second: 500 turns a second over all games, at 2 units of GSI1 a turn",
+            reason="Two statuses list all games. A game is written at most three times a turn, never by a vote or a "
+            "user's proposal, and the list is read a page at a time.",
+            limit="1,000 write units a second: 333 turns a second over all games, at 3 units of GSI1 a turn",
         ),
     ],
 )
@@ -94,6 +94,8 @@ class User(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
 
     def __post_init__(self) -> None:
         check_name("A user name", self.username)
+        if self.email is not None:
+            check_name("A mail address", self.email)
 
 
 @board_game.entity(
@@ -117,6 +119,7 @@ class Game(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
         Annotated[Instant, Meta(description="End of voting in the current turn; absent while nobody votes")] | None
     ) = None
     closed_turn: Annotated[Turn, Meta(description="The turn whose voting was closed last")] | None = None
+    opened_turn: Annotated[Turn, Meta(description="The turn that the engine opened candidates for last")] | None = None
     cadence: Cadence | None = None
     time_zone: TimeZone | None = None
     ai_level: AiLevel | None = None
@@ -277,6 +280,14 @@ def moves_until(game_id: GameId, turn_number: Turn) -> Span:
     return board_game.partition(f"GAME#{game_id}").between("MOVE#000", f"MOVE#{turn_number:03d}")
 
 
+@board_game.query(
+    returns=Candidate, strong=True, budget=Budget(reads=2, of="a turn with 3 candidates of the AI and 5 of users")
+)
+def ballot_of(game_id: GameId, turn_number: Turn) -> Span:
+    """The candidates of a turn as they are right now, to be decided on."""
+    return board_game.partition(f"GAME#{game_id}#TURN#{turn_number}").begins_with("CANDIDATE#")
+
+
 @board_game.query(returns=Vote, strong=True, budget=Budget(reads=5, of="a turn with 50 votes"))
 def votes_in(game_id: GameId, turn_number: Turn) -> Span:
     """All votes of a turn as they are right now, to be held against the counts."""
@@ -296,6 +307,7 @@ __all__ = [
     "Move",
     "User",
     "Vote",
+    "ballot_of",
     "board_game",
     "candidates_by",
     "candidates_of",

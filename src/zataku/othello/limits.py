@@ -46,7 +46,7 @@ Email: TypeAlias = Annotated[
         description="Mail address",
     ),
 ]
-"""A mail address as far as its form tells: one @, no white space, at most 254 characters."""
+"""A mail address as far as its form tells; `check_name` says what else it may not hold."""
 
 IconUrl: TypeAlias = Annotated[
     str,
@@ -108,12 +108,12 @@ Cadence: TypeAlias = Annotated[
 TimeZone: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole("UTC|[A-Z][A-Za-z]{1,30}(?:/[A-Za-z0-9_+-]{1,30}){1,2}"),
+        pattern=whole("[A-Z][A-Za-z0-9_+-]{1,30}(?:/[A-Za-z0-9_+-]{1,30}){0,2}"),
         title="IANA time zone",
         description="Time zone whose midnight counts; Asia/Tokyo where absent",
     ),
 ]
-"""The zone of a daily game, such as Asia/Tokyo. `open_game` refuses names that are no zone."""
+"""The zone of a daily game, such as Asia/Tokyo or GMT. `open_game` refuses names that are no zone."""
 
 Language: TypeAlias = Literal["ja", "ko", "en"]
 GameType: TypeAlias = Literal["OTHELLO"]
@@ -165,6 +165,11 @@ def side_of(turn: int) -> Side:
 def instant(seconds: float) -> str:
     """A Unix time as the table spells moments: 2025-02-19T10:00:00Z."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds(moment: str) -> int:
+    """The Unix time of a moment as the table spells it."""
+    return int(datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp())
 
 
 def check_name(what: str, text: str) -> None:

@@ -7,6 +7,7 @@ from zataku.table import Condition, Key, path
 status = path(Game, lambda game: game.status)
 current_turn = path(Game, lambda game: game.current_turn)
 closed_turn = path(Game, lambda game: game.closed_turn)
+opened_turn = path(Game, lambda game: game.opened_turn)
 deadline = path(Game, lambda game: game.voting_deadline)
 board_state = path(Game, lambda game: game.board_state)
 winner = path(Game, lambda game: game.winner)

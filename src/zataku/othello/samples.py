@@ -18,13 +18,12 @@ from zataku.othello.limits import (
     GameId,
     Side,
     UserId,
-    Winner,
     candidate_id,
     instant,
     side_of,
 )
 from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, sentence
-from zataku.othello.squares import discs, legal, other, played
+from zataku.othello.squares import discs, legal, over, played, winner
 from zataku.othello.turns import elected
 
 DAY = 86_400
@@ -78,11 +77,6 @@ class _Scene(Struct):
         """The turn that the game has come to."""
         return self.game.current_turn
 
-    @property
-    def over(self) -> bool:
-        """True when neither side has a move."""
-        return not legal(self.board, "BLACK") and not legal(self.board, "WHITE")
-
 
 def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, turns: int) -> Iterator[Sample]:
     game = Game(
@@ -97,7 +91,7 @@ def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, t
         language="ja",
     )
     scene = _Scene(random, voters, turns, start, game)
-    while not scene.over:
+    while not over(scene.board):
         side = side_of(scene.turn)
         squares = legal(scene.board, side)
         voting = bool(squares) and side != ai_side
@@ -163,19 +157,20 @@ def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
         board_state=board_text(scene.board),
         updated_at=instant(scene.now),
         closed_turn=turn if voted else scene.game.closed_turn,
+        opened_turn=turn if voted else scene.game.opened_turn,
     )
 
 
 def _ending(scene: _Scene) -> Iterator[Sample]:
     """The game is over, or the crowd is voting."""
-    if scene.over:
-        yield replace(scene.game, status="FINISHED", winner=_winner(scene))
+    if over(scene.board):
+        yield replace(scene.game, status="FINISHED", winner=winner(scene.board, scene.game.ai_side))
         return
     deadline = _next_midnight(scene.now)
     candidates, votes = _ballot(scene, legal(scene.board, side_of(scene.turn)), deadline)
     yield from candidates
     yield from votes
-    yield replace(scene.game, voting_deadline=instant(deadline))
+    yield replace(scene.game, voting_deadline=instant(deadline), opened_turn=scene.turn)
 
 
 def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
@@ -216,11 +211,6 @@ def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Cand
                 )
             )
     return candidates, votes
-
-
-def _winner(scene: _Scene) -> Winner:
-    ai, crowd = discs(scene.board, scene.game.ai_side), discs(scene.board, other(scene.game.ai_side))
-    return "DRAW" if ai == crowd else "AI" if ai > crowd else "COLLECTIVE"
 
 
 def _next_midnight(now: int) -> int:

@@ -1,10 +1,10 @@
-"""Which squares a side may take, and what becomes of the board: the rules of Othello in the smallest form.
+"""Which squares a side may take, what becomes of the board, and who has won: the rules of Othello in the smallest form.
 
-Meant for fixtures and proofs. It is plain and slow; nothing that plays well stands on it.
+Writes are held to it, and fixtures are made with it. It is plain and slow; nothing that plays well stands on it.
 """
 
 from zataku.othello.board import Board, Cell
-from zataku.othello.limits import Side
+from zataku.othello.limits import Side, Winner
 
 COLOURS: dict[Side, Cell] = {"BLACK": 1, "WHITE": 2}
 _WAYS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right)
@@ -64,3 +64,14 @@ def played(board: Board, side: Side, square: str) -> Board:
 def discs(board: Board, side: Side) -> int:
     """How many discs the side has."""
     return sum(row.count(COLOURS[side]) for row in board)
+
+
+def over(board: Board) -> bool:
+    """True when neither side has a move."""
+    return not legal(board, "BLACK") and not legal(board, "WHITE")
+
+
+def winner(board: Board, ai_side: Side) -> Winner:
+    """Who has more discs."""
+    ai, crowd = discs(board, ai_side), discs(board, other(ai_side))
+    return "DRAW" if ai == crowd else "AI" if ai > crowd else "COLLECTIVE"

@@ -1,18 +1,12 @@
-"""Every write that matters, in the order of a game: arrivals, ballots, turns."""
+"""Every write that matters, in the order of a game: arrivals, ballots, turns, endings."""
 
 from zataku.othello.arrivals import change_profile, open_game, register_user
-from zataku.othello.ballots import Proposal, cast_vote, change_vote, open_candidates, propose
-from zataku.othello.turns import (
-    add_commentary,
-    advance,
-    close_turn,
-    elected,
-    finish,
-    play_turn,
-    reopen_turn,
-    stamp_expiry,
-    stamp_game,
-)
+from zataku.othello.ballots import Proposal, cast_vote, change_vote, choices, open_candidates, propose
+from zataku.othello.turns import add_commentary, advance, close_turn, elected, play_turn, reopen_turn
+
+# isort: split
+# Writes are told in the order in which they are declared, and the end comes last.
+from zataku.othello.endings import expiry_of, finish, stamp_expiry, stamp_game
 
 __all__ = [
     "Proposal",
@@ -21,8 +15,10 @@ __all__ = [
     "cast_vote",
     "change_profile",
     "change_vote",
+    "choices",
     "close_turn",
     "elected",
+    "expiry_of",
     "finish",
     "open_candidates",
     "open_game",

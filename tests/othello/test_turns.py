@@ -1,0 +1,289 @@
+"""How a turn is closed, opened again, played and commented on, and when that is refused."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.opened import START
+from tests.othello.playing import (
+    AFTER,
+    AFTER_D3,
+    C3,
+    C5,
+    DEADLINE,
+    E3,
+    GAME,
+    NOW,
+    SOON,
+    TOMORROW,
+    TURN,
+    board_after,
+    candidate,
+    closed_game,
+    full_game,
+    new_game,
+    person,
+    refused,
+    voted_game,
+    wide_game,
+)
+from zataku.othello.board import START as OPENING
+from zataku.othello.board import board_text
+from zataku.othello.design import Candidate, Game, Move, game
+from zataku.othello.errors import NotPossible
+from zataku.othello.limits import instant
+from zataku.othello.squares import legal
+from zataku.othello.writes import (
+    Proposal,
+    add_commentary,
+    advance,
+    choices,
+    close_turn,
+    elected,
+    play_turn,
+    propose,
+    reopen_turn,
+)
+from zataku.table import Plan, Store
+from zataku.table.entity import binding_of
+
+REASON = Proposal("C3", "角を守る手です。")
+LATER_STILL = instant(START + 2 * 86_400)
+# Twelve black discs around four white ones: white may take all twenty squares around them.
+WALL = tuple(
+    tuple(
+        0 if not (2 <= row <= 5 and 2 <= column <= 5) else 2 if 3 <= row <= 4 and 3 <= column <= 4 else 1
+        for column in range(8)
+    )
+    for row in range(8)
+)
+# White has A1 alone, and beside it one black disc that it could take from C1.
+CORNER = ((2, 1, *(0,) * 6), *((0,) * 8,) * 7)
+
+
+def refusal(make: Any, *given: Any) -> str:
+    """The code with which the game itself refuses."""
+    with pytest.raises(NotPossible) as problem:
+        make(*given)
+    return problem.value.code
+
+
+async def test_a_turn_is_closed_at_its_deadline_and_once(store: Store):
+    await store.put(voted_game)
+    await refused(store, close_turn(GAME, TURN, instant(START + 3599)))
+    await refused(store, close_turn(GAME, TURN + 1, DEADLINE))
+    now = await store.write(close_turn(GAME, TURN, DEADLINE))
+    assert now == replace(closed_game, updated_at=DEADLINE)
+    await refused(store, close_turn(GAME, TURN, AFTER))
+
+
+async def test_a_turn_that_nobody_votes_in_cannot_be_closed(embedded: Store):
+    await embedded.put(new_game)
+    await refused(embedded, close_turn(GAME, 0, AFTER))
+
+
+async def test_a_closed_turn_without_candidates_is_opened_again(store: Store):
+    await store.put(voted_game)
+    await refused(store, reopen_turn(closed_game, TOMORROW, AFTER))
+    await store.write(close_turn(GAME, TURN, DEADLINE))
+    await store.write(reopen_turn(closed_game, TOMORROW, AFTER))
+    now = await store.get(game(GAME), strong=True)
+    assert now == replace(voted_game, voting_deadline=TOMORROW, updated_at=AFTER)
+    await store.write(propose(now, REASON, person(1), AFTER))
+
+
+@pytest.mark.parametrize("square", choices(closed_game))
+async def test_a_turn_in_which_something_was_proposed_is_not_opened_again(embedded: Store, square: str):
+    await embedded.write_many(put=[closed_game, candidate(square)])
+    await refused(embedded, reopen_turn(closed_game, TOMORROW, AFTER))
+
+
+async def test_a_slow_reopening_does_not_undo_a_later_close(embedded: Store):
+    await embedded.put(closed_game)
+    slow = reopen_turn(closed_game, LATER_STILL, AFTER)
+    await embedded.write(reopen_turn(closed_game, TOMORROW, AFTER))
+    await embedded.write(close_turn(GAME, TURN, TOMORROW))
+    await refused(embedded, slow)
+
+
+def test_a_turn_is_opened_again_for_a_later_deadline_that_lies_ahead():
+    for deadline, now in ((AFTER, AFTER), (NOW, AFTER), (DEADLINE, SOON), (SOON, NOW)):
+        assert refusal(reopen_turn, closed_game, deadline, now) == "wrong_deadline"
+    assert refusal(reopen_turn, voted_game, TOMORROW, AFTER) == "not_closed"
+    assert refusal(reopen_turn, replace(closed_game, current_turn=2), TOMORROW, AFTER) == "not_closed"
+
+
+def test_most_votes_win_and_of_equals_the_earliest():
+    late, early = replace(C3, created_at=SOON), E3
+    assert elected([late, early]) is early
+    assert elected([early, late]) is early
+    assert elected([early, replace(late, vote_count=1)]).position == "C3"
+    assert elected([E3, C5, C3]) is C3
+    with pytest.raises(NotPossible, match="Nothing was proposed"):
+        elected([])
+
+
+async def test_a_turn_is_played_as_elected(store: Store):
+    winner = replace(E3, vote_count=2)
+    await store.write_many(put=[closed_game, C3, winner, C5])
+    await store.write(advance(closed_game, [C3, winner, C5], AFTER))
+    keys = [binding_of(Candidate).key_of(it) for it in (C3, E3, C5)]
+    assert [it and it.status for it in await store.snapshot(*keys)] == ["CLOSED", "ADOPTED", "CLOSED"]
+    move = await store.get(Move.key(game_id=GAME, turn_number=TURN), strong=True)
+    assert move == Move(
+        game_id=GAME,
+        turn_number=TURN,
+        side="WHITE",
+        position="E3",
+        played_by="COLLECTIVE",
+        candidate_id=E3.candidate_id,
+        created_at=AFTER,
+    )
+    after = await store.get(game(GAME), strong=True)
+    assert after == replace(
+        closed_game,
+        current_turn=TURN + 1,
+        board_state=board_after("D3", "E3"),
+        voting_deadline=None,
+        updated_at=AFTER,
+    )
+    await refused(store, advance(closed_game, [C3, winner, C5], AFTER))
+
+
+async def test_a_turn_is_not_played_before_it_is_closed(embedded: Store):
+    await embedded.write_many(put=[voted_game, C3])
+    await refused(embedded, advance(closed_game, [C3], AFTER))
+    assert refusal(advance, voted_game, [C3], AFTER) == "not_closed"
+
+
+async def test_a_turn_is_not_played_on_counts_that_have_changed(embedded: Store):
+    await embedded.write_many(put=[closed_game, C3, replace(E3, vote_count=1)])
+    await refused(embedded, advance(closed_game, [C3, E3], AFTER))
+
+
+@pytest.mark.parametrize("status", ["CLOSED", "ADOPTED"])
+async def test_a_candidate_is_decided_on_once(embedded: Store, status: str):
+    await embedded.write_many(put=[closed_game, C3, replace(E3, status=status)])
+    await refused(embedded, advance(closed_game, [C3, E3], AFTER))
+
+
+@pytest.mark.parametrize("left_out", ["C3", "E3", "C5"])
+async def test_a_turn_is_not_played_on_some_of_its_candidates(embedded: Store, left_out: str):
+    everything = [replace(C3, vote_count=3), E3, C5]
+    await embedded.write_many(put=[closed_game, *everything])
+    await refused(embedded, advance(closed_game, [it for it in everything if it.position != left_out], AFTER))
+    await embedded.write(advance(closed_game, everything, AFTER))
+
+
+async def test_a_turn_that_was_opened_again_is_not_played_as_it_was_before(embedded: Store):
+    await embedded.write_many(put=[replace(closed_game, voting_deadline=TOMORROW), C3])
+    await refused(embedded, advance(closed_game, [C3], AFTER))
+
+
+def test_a_turn_is_not_played_with_candidates_of_another():
+    assert refusal(advance, closed_game, [candidate("C3", turn_number=3)], AFTER) == "wrong_turn"
+    assert refusal(advance, closed_game, [candidate("H8")], AFTER) == "not_legal"
+
+
+async def test_every_square_of_a_wide_board_is_decided_in_one_transaction(store: Store):
+    wide = replace(closed_game, board_state=board_text(WALL))
+    proposed = [candidate(square) for square in choices(wide)]
+    assert len(proposed) == 20
+    await store.write_many(put=[wide, *proposed])
+    await store.write(advance(wide, proposed, AFTER))
+    keys = [binding_of(Candidate).key_of(it) for it in proposed]
+    found = [it.status for it in await store.snapshot(*keys) if it]
+    assert sorted(found) == ["ADOPTED", *["CLOSED"] * 19]
+
+
+async def test_the_ai_plays_and_the_crowd_gets_a_deadline(store: Store):
+    await store.put(new_game)
+    move = await store.write(play_turn(new_game, "D3", SOON, DEADLINE))
+    assert move == Move(game_id=GAME, turn_number=0, side="BLACK", position="D3", played_by="AI", created_at=SOON)
+    assert await store.get(game(GAME), strong=True) == replace(voted_game, updated_at=SOON)
+    await refused(store, play_turn(new_game, "C4", SOON, DEADLINE))
+
+
+@pytest.mark.parametrize("position", ["D4", "A1", "PASS", "Z9", ""])
+def test_the_ai_plays_by_the_rules(position: str):
+    assert refusal(play_turn, new_game, position, SOON, DEADLINE) == "not_legal"
+
+
+def test_the_crowd_needs_a_deadline_that_lies_ahead():
+    for deadline in (None, SOON, NOW):
+        assert refusal(play_turn, new_game, "D3", SOON, deadline) == "wrong_deadline"
+
+
+def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | None) -> Plan[Move]:
+    """A move on that board."""
+    return play_turn(
+        replace(new_game, board_state=board_text(board), ai_side=ai_side, current_turn=turn), position, SOON, deadline
+    )
+
+
+async def test_a_crowd_without_a_move_passes_and_the_ai_needs_no_deadline(embedded: Store):
+    waiting = await embedded.put(replace(new_game, ai_side="WHITE", board_state=board_text(CORNER)))
+    assert not legal(CORNER, "BLACK")
+    assert refusal(play_turn, waiting, "PASS", SOON, DEADLINE) == "wrong_deadline"
+    move = await embedded.write(play_turn(waiting, "PASS", SOON))
+    assert move is not None
+    assert (move.side, move.position, move.played_by) == ("BLACK", "PASS", "COLLECTIVE")
+    after = await embedded.get(game(GAME), strong=True)
+    assert after == replace(waiting, current_turn=1, updated_at=SOON)
+
+
+def test_a_turn_in_which_the_crowd_can_only_pass_has_no_deadline():
+    # White takes B1 by C1, and nothing black is left: the game is over.
+    assert refusal(plan_of, CORNER, "WHITE", 1, "C1", DEADLINE) == "wrong_deadline"
+    assert plan_of(CORNER, "WHITE", 1, "C1", None).steps
+    # The AI passes, and the crowd has a move.
+    assert refusal(plan_of, CORNER, "BLACK", 0, "PASS", None) == "wrong_deadline"
+    assert plan_of(CORNER, "BLACK", 0, "PASS", DEADLINE).steps
+
+
+def test_nobody_plays_when_the_game_is_over():
+    for position in ("PASS", "A1"):
+        assert refusal(play_turn, replace(full_game, ai_side="WHITE"), position, SOON, None) == "game_over"
+
+
+async def test_no_move_is_made_past_a_vote(embedded: Store):
+    stuck = replace(voted_game, ai_side="WHITE", current_turn=0, board_state=board_text(CORNER))
+    await embedded.put(stuck)
+    await refused(embedded, play_turn(stuck, "PASS", SOON))
+    with pytest.raises(NotPossible, match="voted for"):
+        play_turn(voted_game, "C3", SOON)
+    assert refusal(play_turn, voted_game, "PASS", SOON, None) == "not_legal"
+
+
+def test_a_text_that_is_no_board_allows_nothing():
+    broken: Game = replace(closed_game, board_state="x")
+    for attempt in (
+        lambda: advance(broken, [C3], AFTER),
+        lambda: play_turn(replace(broken, ai_side="WHITE"), "C3", AFTER, TOMORROW),
+        lambda: propose(broken, REASON, person(1), NOW),
+        lambda: reopen_turn(broken, TOMORROW, AFTER),
+    ):
+        with pytest.raises(ValueError, match="not a board"):
+            attempt()
+
+
+async def test_a_turn_that_was_played_is_commented_on_once(store: Store):
+    said = add_commentary(GAME, 0, "白が一つ角に近づいた。", NOW)
+    await refused(store, said)
+    await store.put(voted_game)
+    await refused(store, add_commentary(GAME, TURN, "まだ打たれていない。", NOW))
+    await store.write(said)
+    await refused(store, add_commentary(GAME, 0, "別の見方。", SOON))
+
+
+async def test_nothing_is_said_about_a_finished_game_any_more(embedded: Store):
+    await embedded.put(replace(full_game, status="FINISHED", winner="AI"))
+    await refused(embedded, add_commentary(GAME, 0, "遅すぎた。", NOW))
+
+
+def test_a_wide_board_is_a_real_one():
+    assert choices(wide_game) == ["F2", "C3", "B4", "F4", "F5", "E6", "C7", "D7", "E7", "G7"]
+    assert choices(voted_game) == ["C3", "E3", "C5"]
+    assert legal(OPENING, "BLACK") == choices(new_game)
+    assert voted_game.board_state == AFTER_D3
