@@ -4,11 +4,13 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
+from msgspec.structs import replace
+
 from tests.ranking.people import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player, snap
 from tests.ranking.test_ranks import million
 from tests.spending import Case
 from zataku.ranking import design, writes
-from zataku.ranking.design import Day
+from zataku.ranking.design import Day, RosterPart, Standing
 from zataku.ranking.limits import UserId
 from zataku.table import Query, Store
 
@@ -41,7 +43,7 @@ async def two_players(store: Store) -> None:
     """Two players with names of five Hangul."""
     for user_id, name in ((HANA, "달빛여우님"), (MINHO, "푸른호랑이")):
         made = player(user_id, name, "57.25", "123456", current_day=DAY, values_at=NOON)
-        await store.write(writes.enter_player(made, NOON))
+        await store.write(writes.enter_player(made, DAY, NOON))
 
 
 def paged(fill, query: Query, limit: int) -> Case:
@@ -89,23 +91,41 @@ async def taking_over(store: Store):
 
 
 async def importing(store: Store):
-    return writes.import_values(await now_of(store, HANA), Decimal("58.5"), Decimal(130_000), TOMORROW, NEXT)
+    return writes.import_values(await now_of(store, HANA), Decimal("58.5"), Decimal(130_000), TOMORROW, NEXT, TOMORROW)
 
 
 async def retiring(store: Store):
-    return writes.retire_player(await now_of(store, HANA))
+    return writes.retire_player(await now_of(store, HANA), NEXT)
 
 
 async def entering(store: Store):
-    return writes.enter_player(player(HANA, "달빛여우님", current_day=DAY, values_at=NOON), NOON)
+    return writes.enter_player(player(HANA, "달빛여우님", current_day=DAY, values_at=NOON), DAY, NOON)
 
 
 async def snapping(store: Store):
     return writes.write_snapshot(snap(HANA, "57.25", "123456", name="달빛여우님", level_rank=1, power_rank=100))
 
 
+def thousand() -> RosterPart:
+    """A whole part of a roster."""
+    rows = [
+        Standing(UserId(uuid(at)), "달빛여우님", Decimal(f"{at % 90}.25"), Decimal(123_456 + at)) for at in range(1000)
+    ]
+    return RosterPart(date=DAY, number=0, rows=tuple(rows), through=rows[-1].user_id)
+
+
+async def adding_to_roster(store: Store):
+    return writes.add_to_roster(thousand())
+
+
+async def roster(store: Store) -> None:
+    """A thousand players of a day."""
+    await store.put(thousand())
+
+
 async def publishing(store: Store):
-    return writes.publish_day(Day(date=DAY, players=10**6, as_of=EVENING, published_at=TOMORROW))
+    day = Day(date=DAY, players=10**6, as_of=EVENING, published_at=TOMORROW)
+    return writes.publish_day(day, replace(million(), measure="LEVEL"), million())
 
 
 async def histograms(store: Store) -> None:
@@ -132,14 +152,17 @@ CASES: dict[str, Case] = {
     "profile": got(two_players, design.profile(UserId(HANA))),
     "snapshot": got(month, design.snapshot(UserId(HANA), DAY)),
     "newest_day": paged(month, design.newest_day(), 1),
+    "days_before": paged(month, design.days_before(DAY), 1),
     "published_days": paged(month, design.published_days(DAY - timedelta(days=29), DAY), 100),
     "published_day": got(month, design.published_day(DAY)),
     "histogram": got(histograms, design.histogram(DAY, "POWER")),
+    "roster_part": got(roster, design.roster_part(DAY, 0)),
     "enter_player": written(nothing, entering),
     "rename": written(two_players, renaming),
     "take_over_name": written(two_players, taking_over),
     "retire_player": written(two_players, retiring),
     "import_values": written(two_players, importing),
+    "add_to_roster": written(nothing, adding_to_roster),
     "write_snapshot": written(nothing, snapping),
     "publish_day": written(nothing, publishing),
 }

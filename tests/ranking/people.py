@@ -3,9 +3,9 @@
 from datetime import date
 from decimal import Decimal
 
-from zataku.ranking.design import NameClaim, Profile, Snapshot, name_claim, profile
+from zataku.ranking.design import Day, Histogram, NameClaim, Profile, Snapshot, Standing, name_claim, profile
 from zataku.ranking.limits import UserId, lowered
-from zataku.ranking.ranks import Standing
+from zataku.ranking.writes import publish_day
 from zataku.table import ConditionFailed, Plan, ResultUnknown, Store, TransactionCancelled
 
 DAY = date(2026, 2, 21)
@@ -36,6 +36,19 @@ def snap(user_id: str, level: str, power: str = "0", day: date = DAY, **fields: 
 def standing(user_id: str, level: str, power: str = "0") -> Standing:
     """What a player has."""
     return Standing(UserId(user_id), f"이름{user_id}", Decimal(level), Decimal(power))
+
+
+def publishing(day: Day) -> Plan[Day]:
+    """A day that is published with empty histograms."""
+    levels = Histogram(date=day.date, measure="LEVEL", players=0, size=50, starts=())
+    powers = Histogram(date=day.date, measure="POWER", players=0, size=50, starts=())
+    return publish_day(day, levels, powers)
+
+
+def claim_of(made: Profile) -> NameClaim:
+    """What says that a player holds the name."""
+    assert made.name_lower is not None
+    return NameClaim(name_lower=made.name_lower, holder=made.user_id, claimed_at=NOON)
 
 
 async def now_of(store: Store, user_id: str) -> Profile:

@@ -1,7 +1,7 @@
 """The settings of the table, its indexes and its document."""
 
 from zataku.ranking.departures import DEPARTURES
-from zataku.ranking.design import Histogram, NameClaim, Profile, Snapshot, ranking
+from zataku.ranking.design import Histogram, NameClaim, Profile, RosterPart, Snapshot, ranking
 from zataku.table.catalogue import find_designs
 from zataku.table.design import NEW_AND_OLD
 from zataku.table.entity import binding_of
@@ -49,7 +49,7 @@ def test_the_attributes_are_those_of_the_document_and_the_declared_ones():
     def attributes(entity: type) -> set[str]:
         return {field.attribute for field in binding_of(entity).stored}
 
-    added = {"CurrentDay", "ValuesAt", "ClosingDay", "ClosingName", "ClosingLevel", "ClosingPower"}
+    added = {"FirstDay", "CurrentDay", "ValuesAt", "ClosingDay", "ClosingName", "ClosingLevel", "ClosingPower"}
     assert attributes(Profile) == {"Name", "Name_Lower", "CurrentLevel", "CurrentPower"} | added
     assert attributes(Snapshot) == {"Name", "Level", "Power", "Level_Rank", "Power_Rank"}
     told = " ".join(departure.what for departure in DEPARTURES)
@@ -64,9 +64,13 @@ def test_the_lint_finds_nothing_that_is_not_waived():
 
 
 def test_no_item_comes_near_the_largest_size():
-    sizes = {entity: largest_item(binding_of(entity)).bytes for entity in (Profile, Snapshot, NameClaim, Histogram)}
+    sizes = {
+        entity: largest_item(binding_of(entity)).bytes
+        for entity in (Profile, Snapshot, NameClaim, RosterPart, Histogram)
+    }
     assert sizes[Snapshot] == 326
     assert sizes[Histogram] == 156_095
+    assert sizes[RosterPart] == 252_140
     assert all(size is not None and size < 409_600 for size in sizes.values())
 
 

@@ -1,6 +1,5 @@
 """Names, folded names, levels, powers, ranks and identifiers: what is taken and what is refused."""
 
-import sys
 from datetime import date
 from decimal import Decimal
 
@@ -15,6 +14,7 @@ from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
 from zataku.ranking.naming import TABLE_NAME, table_name
 from zataku.table import BadInput, DesignError, Entity
 from zataku.table.entity import binding_of
+from zataku.texts import seen
 
 NAMES = [
     "a",
@@ -62,6 +62,13 @@ FOLDED = {
     "①": "1",
     "ﬁn": "fin",
     "K": "k",
+    "Hel\u200dlo": "hello",
+    "Hello\ufe0f": "hello",
+    "\U000e0100a": "a",
+    "می\u200cخواهم": "میخواهم",
+    "👨‍👩‍👧": "👨👩👧",
+    "e\u200d\u0301": "é",
+    "a\uffa0": "a",
 }
 
 
@@ -92,14 +99,17 @@ def test_people_find_a_name_however_they_type_it(name: str, lower: str):
     assert lowered(name) == lower
 
 
-def test_no_character_makes_a_folded_name_too_long_for_its_key():
-    letters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+def test_no_character_makes_a_folded_name_too_long_for_its_key_or_leaves_nothing_of_what_is_seen():
+    # Beyond U+30000 lie ideographs that fold to themselves, and the variation selectors.
+    codes = (*range(0xD800), *range(0xE000, 0x30000), *range(0xE0000, 0xE0200))
+    letters = list(map(chr, codes))
     folded = [lowered(letter) for letter in letters]
+    assert not any(seen(letter) for letter, lower in zip(letters, folded, strict=True) if not lower)
     assert max(map(len, folded)) * NAME_LENGTH == LOWERED_LENGTH
     assert len("NAME#") + max(len(text.encode()) for text in folded) * NAME_LENGTH == 995
 
 
-@given(st.text(max_size=30))
+@given(st.text(st.characters() | st.sampled_from("\u200d\ufe0f\u1160\uffa0\u0301ei\u1100\u1161"), max_size=30))
 def test_folding_twice_is_folding_once(name: str):
     assert lowered(lowered(name)) == lowered(name)
 
@@ -168,6 +178,8 @@ def test_a_moment_is_in_seconds_and_utc(moment: str):
 def test_a_closing_state_is_whole_and_of_an_earlier_day():
     closing = {"closing_name": "Hello", "closing_level": Decimal(1), "closing_power": Decimal(2)}
     assert player("A101", "Hello", current_day=DAY, closing_day=date(2026, 2, 20), **closing).closing_level == 1
+    nameless = {"closing_day": date(2026, 2, 20), **closing, "closing_name": None}
+    assert player("A101", "Hello", current_day=DAY, **nameless).closing_power == 2
     for fields in (
         {"closing_day": DAY},
         {**closing},
@@ -182,9 +194,10 @@ def test_a_closing_state_is_whole_and_of_an_earlier_day():
 def test_the_table_has_the_documents_name_unless_the_host_gives_one():
     assert table_name({}) == table_name({"ZATAKU_RANKING_TABLE": ""}) == TABLE_NAME == "Hanwol_Bot_DEV_Single_Table"
     assert table_name({"ZATAKU_RANKING_TABLE": "My.Rankings-1"}) == "My.Rankings-1"
+    assert table_name({"ZATAKU_RANKING_TABLE": "x" * 200}) == "x" * 200
 
 
-@pytest.mark.parametrize("name", ["ab", "x" * 256, "a b c", "순위표", "abc\n"])
+@pytest.mark.parametrize("name", ["ab", "x" * 201, "a b c", "순위표", "abc\n"])
 def test_a_name_that_no_table_can_have_is_refused(name: str):
     with pytest.raises(DesignError, match="ZATAKU_RANKING_TABLE is"):
         table_name({"ZATAKU_RANKING_TABLE": name})

@@ -3,9 +3,10 @@
 from datetime import date, timedelta
 from decimal import Decimal
 
+import pytest
+
 from tests.contract.asking import eventually, finds, pages
-from tests.ranking.people import DAY, NEXT, NOON, TOMORROW, holder_of, now_of, player, snap
-from zataku.ranking.days import named_players
+from tests.ranking.people import DAY, NEXT, NOON, TOMORROW, holder_of, now_of, player, snap, standing
 from zataku.ranking.design import (
     BucketStart,
     Day,
@@ -15,7 +16,9 @@ from zataku.ranking.design import (
     NamedPlayer,
     PowerRank,
     PowerRow,
+    RosterPart,
     Snapshot,
+    days_before,
     find_by_name,
     histogram,
     history,
@@ -35,11 +38,13 @@ from zataku.ranking.design import (
     profile,
     published_day,
     published_days,
+    roster_part,
     snapshot,
 )
 from zataku.ranking.limits import UserId
+from zataku.ranking.roster import named_players
 from zataku.ranking.writes import enter_player
-from zataku.table import Store
+from zataku.table import Store, WrongType
 
 HANA, MINHO, SORA = UserId("A101"), UserId("B202"), UserId("C303")
 # By level Sora, Hana, Minho; by power Minho, Hana, Sora. Sora has no official power rank.
@@ -105,7 +110,7 @@ async def test_levels_sort_as_numbers_with_their_decimals(store: Store):
 
 async def test_the_history_of_a_player_begins_with_the_newest_day(store: Store):
     await filled(store)
-    await store.write(enter_player(player(HANA, "하나"), NOON))
+    await store.write(enter_player(player(HANA, "하나"), DAY, NOON))
     await finds(store, history(HANA), HANA_DAY, BEFORE)
 
 
@@ -139,7 +144,7 @@ async def test_the_players_ahead_of_somebody_come_nearest_first(store: Store):
 
 
 async def test_a_name_is_found_however_it_is_typed(store: Store):
-    await store.write(enter_player(player(HANA, "Straße"), NOON))
+    await store.write(enter_player(player(HANA, "Straße"), DAY, NOON))
     found = NamedPlayer(user_id=HANA, name="Straße")
     for typed in ("Straße", "STRASSE", "ｓtrasse"):
         await finds(store, find_by_name(typed), found)
@@ -147,7 +152,7 @@ async def test_a_name_is_found_however_it_is_typed(store: Store):
 
 
 async def test_a_claim_names_the_holder(store: Store):
-    await store.write(enter_player(player(HANA, "Hello"), NOON))
+    await store.write(enter_player(player(HANA, "Hello"), DAY, NOON))
     claim = await store.get(name_claim("HELLO"))
     assert claim is not None
     assert (claim.holder, claim.name_lower, claim.claimed_at) == (HANA, "hello", NOON)
@@ -155,8 +160,8 @@ async def test_a_claim_names_the_holder(store: Store):
 
 
 async def test_a_profile_is_read_as_of_now(store: Store):
-    entered = player(HANA, "Hello", "57.25", current_day=DAY, values_at=NOON)
-    await store.write(enter_player(entered, NOON))
+    entered = player(HANA, "Hello", "57.25", first_day=DAY, current_day=DAY, values_at=NOON)
+    await store.write(enter_player(entered, DAY, NOON))
     assert profile(HANA).strong
     assert await now_of(store, HANA) == entered
 
@@ -182,6 +187,13 @@ async def test_the_newest_published_day_is_the_first(store: Store):
     await eventually(lambda: store.first(newest_day()), days[2])
 
 
+async def test_the_last_published_day_before_a_day_is_the_first(store: Store):
+    days = [published(day) for day in (date(2025, 12, 31), date(2026, 1, 2), date(2026, 1, 10))]
+    await store.write_many(put=days)
+    await finds(store, days_before(date(2026, 1, 10)), days[1], days[0])
+    await finds(store, days_before(date(2025, 12, 31)))
+
+
 async def test_published_days_between_two_days_come_in_order(store: Store):
     days = [published(date(2026, 1, 1) + timedelta(days=at)) for at in range(5)]
     await store.write_many(put=days)
@@ -203,15 +215,40 @@ async def test_each_day_has_a_histogram_by_level_and_one_by_power(store: Store):
     assert await store.get(histogram(DAY, "POWER"), strong=True) is None
 
 
+async def test_a_roster_keeps_who_is_ranked_and_with_what(store: Store):
+    part = RosterPart(date=DAY, number=7, rows=(standing(HANA, "57.25", "12000.5"),), missing=2, through=UserId("A101"))
+    await store.put(part)
+    assert roster_part(DAY, 7).strong
+    assert await store.get(roster_part(DAY, 7)) == part
+    assert await store.get(roster_part(DAY, 8)) is None
+
+
+@pytest.mark.parametrize("search", [find_by_name, name_claim])
+def test_half_a_character_is_no_name_to_search_by(search):
+    with pytest.raises(WrongType, match="half of one"):
+        search("a\ud800")
+
+
+@pytest.mark.parametrize("number", [Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("-Infinity")])
+def test_what_is_no_number_is_not_searched_by(number: Decimal):
+    for pattern in (levels_down_from, powers_down_from, levels_up_from, powers_up_from):
+        with pytest.raises(WrongType, match="no level or power"):
+            pattern(DAY, number)
+    for pattern in (levels_between, powers_between):
+        for ends in ((number, Decimal(1)), (Decimal(1), number)):
+            with pytest.raises(WrongType, match="no level or power"):
+                pattern(DAY, *ends)
+
+
 async def test_a_walk_through_the_names_gives_everybody_once_in_the_order_of_uuids(store: Store):
     for user_id, name in (("C3", "셋"), ("A1", "하나"), ("B2", "둘")):
-        await store.write(enter_player(player(user_id, name), NOON))
+        await store.write(enter_player(player(user_id, name), DAY, NOON))
     await store.write_many(put=[snap("A1", "1"), snap("Z9", "1")])
     await eventually(lambda: named_players(store), ["A1", "B2", "C3"])
 
 
 async def test_days_histograms_and_claims_stay_out_of_the_rankings(store: Store):
-    await store.write(enter_player(player(HANA, "Hello"), NOON))
+    await store.write(enter_player(player(HANA, "Hello"), DAY, NOON))
     await store.put(published(DAY))
     await store.put(Histogram(date=DAY, measure="LEVEL", players=0, size=50, starts=()))
     await store.put(HANA_DAY)

@@ -18,15 +18,15 @@ from tests.ranking.people import (
     holder_of,
     now_of,
     player,
+    publishing,
 )
-from zataku.ranking.days import standing_on
-from zataku.ranking.design import Day, Profile, name_claim, profile, published_day
+from zataku.ranking.design import Day, Profile, Standing, name_claim, profile, published_day
 from zataku.ranking.errors import OlderValues
 from zataku.ranking.limits import UserId
+from zataku.ranking.roster import standing_on
 from zataku.ranking.writes import (
     enter_player,
     import_values,
-    publish_day,
     rename,
     retire_player,
     take_over_name,
@@ -38,7 +38,7 @@ async def enter(store: Store, *names: str) -> list[str]:
     """Players p0, p1, ... under these names."""
     for at, name in enumerate(names):
         made = player(f"p{at}", name, current_day=DAY, values_at=NOON)
-        await store.write(enter_player(made, NOON), token=f"enter-{at}")
+        await store.write(enter_player(made, DAY, NOON), token=f"enter-{at}")
     return [f"p{at}" for at in range(len(names))]
 
 
@@ -46,7 +46,7 @@ async def test_many_players_enter_under_one_name_and_one_gets_it(contested: Stor
     spellings = ["Hello", "hello", "HELLO", "Ｈｅｌｌｏ"]
     outcome = await race(
         *(
-            contested.write(enter_player(player(f"p{at}", spellings[at % 4]), NOON), token=f"enter-{at}")
+            contested.write(enter_player(player(f"p{at}", spellings[at % 4]), DAY, NOON), token=f"enter-{at}")
             for at in range(12)
         )
     )
@@ -121,7 +121,7 @@ async def test_leaving_and_losing_the_name_at_once_leaves_one_holder_or_none(con
     ids = await enter(contested, "한월", "달빛")
     hana, minho = [await now_of(contested, user_id) for user_id in ids]
     outcome = await race(
-        contested.write(retire_player(hana), token="retire"),
+        contested.write(retire_player(hana, DAY), token="retire"),
         contested.write(take_over_name(minho, "한월", DAY, EVENING, hana), token="take"),
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 1)
@@ -133,7 +133,7 @@ async def imported(store: Store, user_id: str, level: int, moment: str) -> bool:
 
     async def plan() -> Plan[Profile] | None:
         try:
-            return import_values(await now_of(store, user_id), Decimal(level), Decimal(level), moment, NEXT)
+            return import_values(await now_of(store, user_id), Decimal(level), Decimal(level), moment, NEXT, TOMORROW)
         except OlderValues:
             return None
 
@@ -148,7 +148,7 @@ async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouc
     found = await now_of(contested, "p0")
     assert (found.current_level, found.values_at) == (29, "2026-02-21T15:29:00Z")
     ended = standing_on(found, DAY)
-    assert ended is not None
+    assert isinstance(ended, Standing)
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
 
 
@@ -156,7 +156,7 @@ async def test_an_old_and_a_new_import_planned_on_one_state_do_not_both_land(con
     await enter(contested, "한월")
     hana = await now_of(contested, "p0")
     plans = [
-        import_values(hana, Decimal(level), Decimal(1), moment, DAY)
+        import_values(hana, Decimal(level), Decimal(1), moment, DAY, TOMORROW)
         for level, moment in ((60, TOMORROW), (58, EVENING))
     ]
     outcome = await race(*(contested.write(plan) for plan in plans))
@@ -174,8 +174,8 @@ async def test_a_rename_and_an_import_at_midnight_close_the_day_once(contested: 
     await asyncio.gather(imported(contested, "p0", 60, TOMORROW), carried_out(contested, new_name, "name"))
     found = await now_of(contested, "p0")
     ended, today = standing_on(found, DAY), standing_on(found, NEXT)
-    assert ended is not None
-    assert today is not None
+    assert isinstance(ended, Standing)
+    assert isinstance(today, Standing)
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
     assert (today.name, today.level) == ("달빛", 60)
     await assert_names_are_kept(contested)
@@ -183,7 +183,7 @@ async def test_a_rename_and_an_import_at_midnight_close_the_day_once(contested: 
 
 async def test_a_day_published_by_many_at_once_is_published_once(contested: Store):
     day = Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)
-    outcome = await race(*(contested.write(publish_day(replace(day, players=at))) for at in range(10)))
+    outcome = await race(*(contested.write(publishing(replace(day, players=at))) for at in range(10)))
     assert outcome.allows(1)
     found = await contested.get(published_day(DAY))
     assert found is not None

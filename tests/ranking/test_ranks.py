@@ -1,5 +1,6 @@
 """Competition ranks and the histogram, against counting by hand."""
 
+from array import array
 from datetime import date
 from decimal import Decimal
 from random import Random
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zataku.ranking.design import BucketStart, Histogram
+from zataku.ranking.errors import RosterLacking
 from zataku.ranking.limits import HIGHEST_POWER, MOST_BUCKETS, STEP, UserId
 from zataku.ranking.ranks import Buckets, Inside, Order, bucket_at, bucket_size, find_rank, in_steps
 from zataku.table.entity import binding_of
@@ -99,6 +101,45 @@ def test_any_place_of_the_list_has_its_bucket():
     histogram = histogram_of([(f"{at:04d}", Decimal(1000 - at)) for at in range(120)])
     found = [bucket_at(histogram, place) for place in (0, 49, 50, 119, 120, -1)]
     assert [None if it is None else it.user_id for it in found] == ["0000", "0000", "0050", "0100", None, None]
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_every_place_is_reached_by_reading_down_from_a_value(crowd: str):
+    """Also inside a tie, where the places before it come first; between ties less than a bucket is passed."""
+    some = sorted(CROWDS[crowd](Random(7)), reverse=True)
+    histogram = histogram_of([(f"{at:04d}", value) for at, value in enumerate(some)])
+    for place, value in enumerate(some):
+        start = bucket_at(histogram, place)
+        assert start is not None
+        down = [it for it in some if it <= start.value]
+        assert down[place - start.above] == value
+        assert place - start.above < histogram.size + (start.through - start.above)
+
+
+OTHERS = {
+    "one less": lambda rows: rows[:-1],
+    "one more": lambda rows: [*rows, ("9999", Decimal(1))],
+    "another value": lambda rows: [*rows[:60], (rows[60][0], Decimal(3)), *rows[61:]],
+    "nobody": lambda rows: [],
+}
+
+
+@pytest.mark.parametrize("others", OTHERS)
+def test_others_than_were_ranked_make_no_histogram(others: str):
+    rows = [(f"{at:04d}", Decimal(at)) for at in range(120)]
+    buckets = Buckets(Order(value for _, value in rows))
+    for user_id, value in OTHERS[others](rows):
+        buckets.pass_by(UserId(user_id), value)
+    with pytest.raises(RosterLacking, match="120 players were ranked"):
+        buckets.histogram(DAY, "LEVEL")
+
+
+def test_more_values_than_are_sorted_at_once_are_sorted_all_the_same():
+    random = Random(3)
+    steps = array("Q", (random.randrange(10**6) for _ in range(150_000)))
+    order, expected = Order.of_steps(steps), sorted(steps, reverse=True)
+    assert [in_steps(order.at(place)) for place in range(0, 150_000, 1_499)] == expected[::1_499]
+    assert (len(order), order.total) == (150_000, sum(expected))
 
 
 @pytest.mark.parametrize(("players", "size"), [(0, 50), (50_000, 50), (50_001, 51), (1_000_000, 1_000)])

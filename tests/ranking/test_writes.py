@@ -1,9 +1,10 @@
 """What happens to players, names and values. The races and the costs try the same writes over HTTP."""
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from tests.contract.asking import eventually, finds
 from tests.ranking.people import (
@@ -16,16 +17,18 @@ from tests.ranking.people import (
     holder_of,
     now_of,
     player,
+    publishing,
     snap,
+    standing,
 )
-from zataku.ranking.days import named_players, standing_on
-from zataku.ranking.design import Day, NamedPlayer, find_by_name, snapshot
-from zataku.ranking.errors import NothingChanges, OlderValues, WrongHolder
+from zataku.ranking.design import Day, NamedPlayer, RosterPart, Standing, find_by_name, roster_part, snapshot
+from zataku.ranking.errors import FutureValues, NothingChanges, NotNew, OlderValues, WrongHolder
 from zataku.ranking.limits import UserId
+from zataku.ranking.roster import Unknown, named_players, standing_on
 from zataku.ranking.writes import (
+    add_to_roster,
     enter_player,
     import_values,
-    publish_day,
     rename,
     retire_player,
     rolled,
@@ -39,14 +42,14 @@ HANA, MINHO = "A101", "B202"
 
 async def entered(store: Store, user_id: str, name: str):
     """A player who has entered the game."""
-    await store.write(enter_player(player(user_id, name, current_day=DAY, values_at=NOON), NOON))
+    await store.write(enter_player(player(user_id, name, current_day=DAY, values_at=NOON), DAY, NOON))
     return await now_of(store, user_id)
 
 
 async def test_nobody_enters_under_a_name_that_is_taken(strict: Store):
     await entered(strict, HANA, "Hello")
     with pytest.raises(TransactionCancelled):
-        await strict.write(enter_player(player(MINHO, "ＨＥＬＬＯ"), NOON))
+        await strict.write(enter_player(player(MINHO, "ＨＥＬＬＯ"), DAY, NOON))
     assert await holder_of(strict, "hello") == HANA
     await assert_names_are_kept(strict)
 
@@ -54,13 +57,13 @@ async def test_nobody_enters_under_a_name_that_is_taken(strict: Store):
 async def test_nobody_enters_twice(strict: Store):
     await entered(strict, HANA, "Hello")
     with pytest.raises(TransactionCancelled):
-        await strict.write(enter_player(player(HANA, "World"), NOON))
+        await strict.write(enter_player(player(HANA, "World"), DAY, NOON))
     assert await holder_of(strict, "world") is None
 
 
 async def test_whoever_enters_may_take_over_a_name(strict: Store):
     hana = await entered(strict, HANA, "Hello")
-    await strict.write(enter_player(player(MINHO, "hello"), NOON, holder=hana))
+    await strict.write(enter_player(player(MINHO, "hello"), DAY, NOON, holder=hana))
     assert await holder_of(strict, "Hello") == MINHO
     assert (await now_of(strict, HANA)).name_lower is None
     await assert_names_are_kept(strict)
@@ -124,17 +127,17 @@ async def test_a_name_is_taken_only_from_its_holder(strict: Store):
 
 async def test_who_leaves_frees_the_name_and_is_not_ranked(strict: Store):
     hana = await entered(strict, HANA, "Hello")
-    await strict.write(retire_player(hana))
+    await strict.write(retire_player(hana, DAY))
     assert await holder_of(strict, "hello") is None
     await eventually(lambda: named_players(strict), [])
     gone = await now_of(strict, HANA)
     with pytest.raises(NothingChanges):
-        retire_player(gone)
+        retire_player(gone, DAY)
 
 
 async def test_newer_values_replace_older_ones(strict: Store):
     hana = await entered(strict, HANA, "Hello")
-    await strict.write(import_values(hana, Decimal(58), Decimal("12500.5"), EVENING, DAY))
+    await strict.write(import_values(hana, Decimal(58), Decimal("12500.5"), EVENING, DAY, TOMORROW))
     found = await now_of(strict, HANA)
     assert (found.current_level, found.current_power, found.values_at) == (58, Decimal("12500.5"), EVENING)
 
@@ -143,33 +146,66 @@ async def test_newer_values_replace_older_ones(strict: Store):
 async def test_values_that_are_not_newer_are_refused(strict: Store, moment: str):
     hana = await entered(strict, HANA, "Hello")
     with pytest.raises(OlderValues, match="not newer"):
-        import_values(hana, Decimal(1), Decimal(1), moment, DAY)
+        import_values(hana, Decimal(1), Decimal(1), moment, DAY, TOMORROW)
 
 
 async def test_values_planned_on_an_old_state_are_refused(strict: Store):
     hana = await entered(strict, HANA, "Hello")
-    await strict.write(import_values(hana, Decimal(58), Decimal(2), TOMORROW, DAY))
+    await strict.write(import_values(hana, Decimal(58), Decimal(2), TOMORROW, DAY, TOMORROW))
     with pytest.raises(ConditionFailed):
-        await strict.write(import_values(hana, Decimal(1), Decimal(1), EVENING, DAY))
+        await strict.write(import_values(hana, Decimal(1), Decimal(1), EVENING, DAY, TOMORROW))
     assert (await now_of(strict, HANA)).current_level == 58
 
 
 async def test_impossible_values_are_refused_before_anything_is_written():
     with pytest.raises(ValueError, match="a level"):
-        import_values(player(HANA, "Hello"), Decimal(-1), Decimal(1), EVENING, DAY)
+        import_values(player(HANA, "Hello"), Decimal(-1), Decimal(1), EVENING, DAY, TOMORROW)
 
 
 async def test_the_first_values_of_a_day_close_the_day_before(strict: Store):
     hana = await entered(strict, HANA, "Hello")
-    await strict.write(import_values(hana, Decimal(60), Decimal(1), TOMORROW, NEXT))
+    await strict.write(import_values(hana, Decimal(60), Decimal(1), TOMORROW, NEXT, TOMORROW))
     renamed = rename(await now_of(strict, HANA), "World", NEXT, TOMORROW)
     await strict.write(renamed)
     found = await now_of(strict, HANA)
     ended, today = standing_on(found, DAY), standing_on(found, NEXT)
-    assert ended is not None
-    assert today is not None
+    assert isinstance(ended, Standing)
+    assert isinstance(today, Standing)
     assert (ended.name, ended.level, ended.power) == ("Hello", Decimal("57.25"), 12000)
     assert (today.name, today.level, today.power) == ("World", 60, 1)
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "2026-02-21T12:05:01Z"])
+def test_values_of_a_time_to_come_are_refused(moment: str):
+    with pytest.raises(FutureValues, match="cannot be known"):
+        import_values(player(HANA, "Hello"), Decimal(1), Decimal(1), moment, DAY, EVENING)
+    with pytest.raises(FutureValues, match="cannot be known"):
+        enter_player(player(HANA, "Hello", values_at=moment), DAY, EVENING)
+
+
+async def test_a_clock_may_be_five_minutes_ahead(strict: Store):
+    hana = await entered(strict, HANA, "Hello")
+    await strict.write(import_values(hana, Decimal(58), Decimal(1), "2026-02-21T12:05:00Z", DAY, EVENING))
+    assert (await now_of(strict, HANA)).current_level == 58
+
+
+@pytest.mark.parametrize("moment", ["2026-02-31T00:00:00Z", "2026-02-21T03:00:00", "yesterday"])
+def test_a_moment_that_is_none_is_refused_before_anything_is_written(moment: str):
+    with pytest.raises(ValueError, match="moment|day is out of range|isoformat"):
+        import_values(player(HANA, "Hello"), Decimal(1), Decimal(1), moment, DAY, EVENING)
+
+
+async def test_whoever_enters_is_there_from_that_day_on(strict: Store):
+    await strict.write(enter_player(player(HANA, "Hello", current_day=date(2020, 1, 1)), DAY, NOON))
+    found = await now_of(strict, HANA)
+    assert (found.first_day, found.current_day) == (DAY, DAY)
+    assert standing_on(found, DAY - timedelta(days=1)) is None
+
+
+def test_nobody_enters_with_a_past():
+    past = {"closing_day": DAY, "closing_name": "Hello", "closing_level": Decimal(1), "closing_power": Decimal(1)}
+    with pytest.raises(NotNew, match="cannot have closed"):
+        enter_player(player(HANA, "Hello", current_day=NEXT, **past), NEXT, TOMORROW)
 
 
 def test_a_rename_after_midnight_does_not_change_the_day_that_ended():
@@ -179,33 +215,55 @@ def test_a_rename_after_midnight_does_not_change_the_day_that_ended():
 
 
 def test_a_player_who_came_later_has_no_standing_before():
-    assert standing_on(player(HANA, "Hello", current_day=NEXT), DAY) is None
+    assert standing_on(player(HANA, "Hello", first_day=NEXT, current_day=NEXT), DAY) is None
+
+
+@pytest.mark.parametrize("days", [{}, {"current_day": NEXT}])
+def test_a_player_of_whom_no_day_is_known_has_no_standing_that_is_known(days: dict[str, date]):
+    assert standing_on(player(HANA, "Hello", **days), DAY) == Unknown(UserId(HANA))
+
+
+def test_who_has_left_is_ranked_on_the_day_before_and_not_since():
+    before = player(HANA, "Hello", first_day=DAY, current_day=DAY)
+    left = replace(rolled(before, NEXT), name_lower=None)
+    assert standing_on(left, DAY) == standing_on(before, DAY)
+    assert standing_on(left, NEXT) is None
+
+
+def test_who_had_no_name_when_the_day_ended_is_not_ranked_on_it_under_a_later_name():
+    nameless = replace(player(HANA, "Hello", first_day=DAY, current_day=DAY), name_lower=None)
+    later = replace(rolled(nameless, NEXT), name="World", name_lower="world")
+    assert standing_on(later, DAY) is None
+    assert isinstance(standing_on(later, NEXT), Standing)
 
 
 def test_a_player_without_news_stands_as_before():
     found = standing_on(player(HANA, "Hello", current_day=DAY), date(2026, 3, 21))
-    assert found is not None
+    assert isinstance(found, Standing)
     assert found.level == Decimal("57.25")
 
 
 def test_what_is_too_long_ago_is_not_made_up():
     profile = rolled(rolled(player(HANA, "Hello", current_day=DAY), NEXT), date(2026, 2, 23))
-    assert standing_on(profile, NEXT) is not None
-    assert standing_on(profile, DAY) is None
+    assert isinstance(standing_on(profile, NEXT), Standing)
+    assert standing_on(profile, DAY) == Unknown(UserId(HANA))
 
 
-async def test_a_snapshot_is_written_until_its_day_is_published(strict: Store):
-    await strict.write(write_snapshot(snap(HANA, "1")))
-    await strict.write(write_snapshot(snap(HANA, "2")))
-    await strict.write(publish_day(Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)))
-    with pytest.raises(TransactionCancelled):
-        await strict.write(write_snapshot(snap(HANA, "3")))
-    found = await strict.get(snapshot(UserId(HANA), DAY), strong=True)
-    assert found is not None
-    assert found.level == 2
+async def test_a_snapshot_written_again_is_the_same(strict: Store):
+    for _ in range(2):
+        await strict.write(write_snapshot(snap(HANA, "1", level_rank=1)))
+    assert await strict.get(snapshot(UserId(HANA), DAY), strong=True) == snap(HANA, "1", level_rank=1)
+
+
+async def test_a_part_of_a_roster_is_never_replaced(strict: Store):
+    part = RosterPart(date=DAY, number=0, rows=(standing(HANA, "1"),))
+    await strict.write(add_to_roster(part))
+    with pytest.raises(ConditionFailed):
+        await strict.write(add_to_roster(RosterPart(date=DAY, number=0, rows=())))
+    assert await strict.get(roster_part(DAY, 0)) == part
 
 
 async def test_a_day_is_published_once(strict: Store):
-    await strict.write(publish_day(Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)))
-    with pytest.raises(ConditionFailed):
-        await strict.write(publish_day(Day(date=DAY, players=2, as_of=EVENING, published_at=TOMORROW)))
+    await strict.write(publishing(Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)))
+    with pytest.raises(TransactionCancelled):
+        await strict.write(publishing(Day(date=DAY, players=2, as_of=EVENING, published_at=TOMORROW)))

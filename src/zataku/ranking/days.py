@@ -1,54 +1,31 @@
 """The ranking of a day, from the players as they are now to the published day.
 
-    players = await named_players(store)
-    await write_day(store, date, lambda: standings(store, players, date), as_of=..., now=...)
+    await write_day(store, date, as_of=..., now=...)
 
-What a player had on a day is a pure function of the profile (`standing_on`), so that a run that begins late, is killed
-and started again, or meets another run, writes the same. Begin some moments after midnight: a write that was on its way
-before then still counts for the day that ended.
+Everything that a run writes is a function of the day's roster, which is fixed once. So a run that is killed and started
+again, or meets another one, writes the same, and a snapshot that comes late, even after the day was published, replaces
+itself. That is why snapshots need no condition of their own: in transactions that demand an unpublished day, each of
+them would cost a unit more.
 
-One million players keep 16 MB of values and, as a sorted list of UUIDs, about 93 MB; profiles and snapshots stream.
+One million players: the list of their UUIDs while the roster is fixed, then 16 MB of values; all else streams.
 """
 
 from array import array
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import date
 
-from zataku.ranking.design import Day, Histogram, NamedPlayer, Profile, Snapshot, by_name, profile, published_day
-from zataku.ranking.limits import Instant, UserId
-from zataku.ranking.ranks import Buckets, Order, Standing, in_steps
+from zataku.ranking.design import Day, Histogram, Snapshot, Standing, published_day
+from zataku.ranking.errors import DayNotOver, StandingsMissing
+from zataku.ranking.limits import Instant, UserId, moment
+from zataku.ranking.ranks import Buckets, Order, in_steps
+from zataku.ranking.roster import fix_roster, parts_of
 from zataku.ranking.writes import publish_day
-from zataku.table import ConditionFailed, ResultUnknown, Store
+from zataku.table import ResultUnknown, Store, TransactionCancelled
 
-# As many as one call of DynamoDB reads; written in four calls of 25.
+# Written in four calls of 25.
 BATCH = 100
 
-Standings = Callable[[], AsyncIterator[Standing]]
 Wrote = Callable[[UserId], Awaitable[None]]
-
-
-def standing_on(player: Profile, day: date) -> Standing | None:
-    """What a player had at the end of a day; None when that is not known any more, or the player was not there yet."""
-    if player.current_day is None or day >= player.current_day:
-        return Standing(player.user_id, player.name, player.current_level, player.current_power)
-    name, level, power = player.closing_name, player.closing_level, player.closing_power
-    if player.closing_day is None or day < player.closing_day or name is None or level is None or power is None:
-        return None
-    return Standing(player.user_id, name, level, power)
-
-
-async def named_players(store: Store) -> list[UserId]:
-    """Everybody with a name, in the order of their UUIDs, by a walk through the index of names alone."""
-    return sorted({found.user_id async for found in store.walk(by_name, NamedPlayer)})
-
-
-async def standings(store: Store, players: Sequence[UserId], day: date) -> AsyncIterator[Standing]:
-    """What these players had on a day, in their order, read as they are now."""
-    for at in range(0, len(players), BATCH):
-        for found in await store.get_many([profile(user_id) for user_id in players[at : at + BATCH]]):
-            standing = None if found is None else standing_on(found, day)
-            if standing is not None:
-                yield standing
 
 
 async def _unwatched(_: UserId) -> None:
@@ -56,50 +33,49 @@ async def _unwatched(_: UserId) -> None:
 
 
 async def write_day(
-    store: Store, day: date, rows: Standings, *, as_of: Instant, now: Instant, wrote: Wrote = _unwatched
+    store: Store, day: date, *, as_of: Instant, now: Instant, may_miss: int = 0, wrote: Wrote = _unwatched
 ) -> Day:
-    """Rank a day, write everybody's snapshot once with the ranks in it, then the histograms, then publish it.
+    """Fix the roster of a day, write everybody's snapshot once with the ranks in it, then publish it with histograms.
 
-    `rows` gives the day's players in the order of their UUIDs, twice the same, and the same again in a further run.
-    After each batch `wrote` is told the last UUID; it shows progress, keeps to the table's write rate, and stops the
-    run by raising. A day that is published already, also meanwhile by another run, is left as it is and given back.
+    `as_of` is the end of the day. After each batch `wrote` is told the last UUID; it shows progress, keeps to the
+    table's write rate, and stops the run by raising. A day that is published already, also meanwhile by another run, is
+    left as it is and given back. A missed day of which more than `may_miss` standings are not known is not published.
     """
+    if moment(now) < moment(as_of):
+        raise DayNotOver(f"{day} ends at {as_of}; it cannot be ranked at {now}.")
     found = await store.get(published_day(day))
     if found is not None:
         return found
-    levels, powers = await _orders(rows)
+    await fix_roster(store, day)
+    levels, powers, missing = await _orders(store, day)
+    if missing > may_miss:
+        raise StandingsMissing(
+            f"Of {missing} players nobody knows what they had on {day}, besides {len(levels)} of whom it is known."
+        )
     level_buckets, power_buckets = Buckets(levels), Buckets(powers)
-    async for batch in _batches(rows):
-        for row in batch:
+    async for part in parts_of(store, day):
+        for row in part.rows:
             level_buckets.pass_by(row.user_id, row.level)
             power_buckets.pass_by(row.user_id, row.power)
-        found = await store.get(published_day(day))
-        if found is not None:
-            return found
-        await store.write_many(put=[_snapshot(day, row, levels, powers) for row in batch])
-        await wrote(batch[-1].user_id)
-    histograms: list[Histogram] = [level_buckets.histogram(day, "LEVEL"), power_buckets.histogram(day, "POWER")]
-    await store.write_many(put=histograms)
-    return await _published(store, Day(date=day, players=len(levels), as_of=as_of, published_at=now))
+        for at in range(0, len(part.rows), BATCH):
+            # Only to spare the rest: whatever is written after another run has published is what lies there.
+            found = await store.get(published_day(day))
+            if found is not None:
+                return found
+            batch = part.rows[at : at + BATCH]
+            await store.write_many(put=[_snapshot(day, row, levels, powers) for row in batch])
+            await wrote(batch[-1].user_id)
+    made = Day(date=day, players=len(levels), missing=missing, as_of=as_of, published_at=now)
+    return await _published(store, made, level_buckets.histogram(day, "LEVEL"), power_buckets.histogram(day, "POWER"))
 
 
-async def _orders(rows: Standings) -> tuple[Order, Order]:
-    levels, powers = array("Q"), array("Q")
-    async for row in rows():
-        levels.append(in_steps(row.level))
-        powers.append(in_steps(row.power))
-    return Order.of_steps(levels), Order.of_steps(powers)
-
-
-async def _batches(rows: Standings) -> AsyncIterator[list[Standing]]:
-    batch: list[Standing] = []
-    async for row in rows():
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+async def _orders(store: Store, day: date) -> tuple[Order, Order, int]:
+    levels, powers, missing = array("Q"), array("Q"), 0
+    async for part in parts_of(store, day):
+        levels.extend(in_steps(row.level) for row in part.rows)
+        powers.extend(in_steps(row.power) for row in part.rows)
+        missing += part.missing
+    return Order.of_steps(levels), Order.of_steps(powers), missing
 
 
 def _snapshot(day: date, row: Standing, levels: Order, powers: Order) -> Snapshot:
@@ -114,11 +90,16 @@ def _snapshot(day: date, row: Standing, levels: Order, powers: Order) -> Snapsho
     )
 
 
-async def _published(store: Store, day: Day) -> Day:
-    try:
-        await store.write(publish_day(day))
-    except (ConditionFailed, ResultUnknown):
-        # Another run was faster, or the reply was lost: what lies there now is the answer.
-        found = await store.get(published_day(day.date))
-        return await _published(store, day) if found is None else found
-    return day
+async def _published(store: Store, day: Day, levels: Histogram, powers: Histogram) -> Day:
+    while True:
+        try:
+            await store.write(publish_day(day, levels, powers))
+        except (TransactionCancelled, ResultUnknown) as refused:
+            # Another run was faster, or the reply was lost: what lies there now is the answer.
+            found = await store.get(published_day(day.date))
+            if found is not None:
+                return found
+            if isinstance(refused, TransactionCancelled):
+                raise
+        else:
+            return day

@@ -2,37 +2,28 @@
 
 A player's partition holds the current profile and one snapshot for every day. The rankings of a day are indexes whose
 partition key is the table's own sort key, `SNAP#<date>`: sparse ones for the first hundred, whole ones for all others
-and for ranges. Names are found by an index on the folded name. A day counts from the moment its `DAY#<date>` item is
-there; readers show the newest such day, never the profiles.
+and for ranges. Names are found by an index on the folded name. Who is ranked on a day, and with what, is fixed in its
+roster before anything of the day is written; the day counts from the moment its `DAY#<date>` item is there. Readers
+show the newest such day, never the profiles.
 """
 
 import os
 from datetime import date
+from decimal import Decimal
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from zataku.ranking import limits
 from zataku.ranking.departures import DEPARTURES
 from zataku.ranking.limits import Date, Instant, Level, Lowered, Measure, Name, OfficialRank, Power, UserId, Uuid
 from zataku.ranking.naming import attribute, table_name
-from zataku.table import NEW_AND_OLD, Budget, Entity, InKey, Key, Span, Table, View, Waiver, include, number
+from zataku.ranking.places import BucketStart, Standing
+from zataku.ranking.waivers import WAIVERS
+from zataku.table import NEW_AND_OLD, Budget, Entity, InKey, Key, Span, Table, View, WrongType, include, number
 from zataku.table.lint import check
 
 TITLE = "Player rankings"
-
-# The four indexes by day. Each takes the writes of a day under one partition key; what that means is a figure.
-_OF_A_DAY = {
-    "GSI_Official_Level_Rank": "The ranks of one day, 100 and some ties, are written once and read in one query.",
-    "GSI_Official_Power_Rank": "The ranks of one day, 100 and some ties, are written once and read in one query.",
-    "GSI_Internal_Level": "One partition key a day gives every page and range of the ranking by one query.",
-    "GSI_Internal_Power": "One partition key a day gives every page and range of the ranking by one query.",
-}
-_WRITE_TIME = (
-    "1,000,000 players are written in 1,000 s (16 min 40 s) at 1,000 units a second; reads share 3,000 units a second, "
-    "which is 3,000 pages of 50 players"
-)
-_FEW_RANKS = "100 entries a day plus ties at rank 100, and 3,000 units or 2,000 readings of the whole a second"
 
 # 1. Base table
 
@@ -42,18 +33,7 @@ ranking = Table(
     sk="SK",
     stream=NEW_AND_OLD,
     transactions=True,
-    waivers=[
-        *(
-            Waiver("hot-partition", f"Snapshot.{index}", reason, _FEW_RANKS if "Official" in index else _WRITE_TIME)
-            for index, reason in _OF_A_DAY.items()
-        ),
-        Waiver(
-            "hot-partition",
-            "Day.PK",
-            "Days lie side by side so that the newest published one is one query of one item.",
-            "1 write a day, 36,525 items of some 100 bytes in a century; read by each process once a minute",
-        ),
-    ],
+    waivers=WAIVERS,
 )
 
 # 3. Secondary indexes
@@ -76,8 +56,9 @@ class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
     """A player as of now. A player who changes names changes this item only.
 
     The closing state is the one with which the last day before `CurrentDay` ended, so that the day that ended can be
-    told at any time of the next one, whatever comes in meanwhile. Whoever has lost the name to somebody else has no
-    `Name_Lower`, is not found by name and not ranked until a new name is known.
+    told at any time of the next one, whatever comes in meanwhile. Whoever has left, or has lost the name to somebody
+    else, has no `Name_Lower`, is not found by name and not ranked until a new name is known; a day that ended so has no
+    `ClosingName`.
     """
 
     user_id: InKey[Uuid]
@@ -85,10 +66,11 @@ class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
     name_lower: Lowered | None = None
     current_level: Level
     current_power: Power
+    first_day: Annotated[date, Meta(description="the day on which the player entered")] | None = None
     current_day: Annotated[date, Meta(description="the day, in the game's zone, of the current state")] | None = None
     values_at: Annotated[Instant, Meta(description="the moment at which the game had these values")] | None = None
     closing_day: Annotated[date, Meta(description="the last day before with a state of its own")] | None = None
-    closing_name: Annotated[Name, Meta(description="the name at its end")] | None = None
+    closing_name: Annotated[Name, Meta(description="the name at its end, if the player held one")] | None = None
     closing_level: Annotated[Level, Meta(description="the level at its end; limits as CurrentLevel")] | None = None
     closing_power: Annotated[Power, Meta(description="the power at its end; limits as CurrentPower")] | None = None
 
@@ -103,11 +85,12 @@ class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
 
 def _check_closing(profile: Profile) -> None:
     name, level, power = profile.closing_name, profile.closing_level, profile.closing_power
-    if profile.closing_day is None or name is None or level is None or power is None:
-        raise ValueError("a closing state has a day, a name, a level and a power")
+    if profile.closing_day is None or level is None or power is None:
+        raise ValueError("a closing state has a day, a level and a power")
     if profile.current_day is None or profile.closing_day > profile.current_day:
         raise ValueError("a closing state is not of a later day than the current one")
-    limits.check_name(name)
+    if name is not None:
+        limits.check_name(name)
     limits.check_level(level)
     limits.check_power(power)
 
@@ -139,26 +122,31 @@ class NameClaim(Entity, frozen=True, kw_only=True, rename=attribute):
     claimed_at: Annotated[Instant, Meta(description="since when")]
 
 
+@ranking.entity(pk="ROSTER#{date}#{number:06d}", sk="ROSTER")
+class RosterPart(Entity, frozen=True, kw_only=True, rename=attribute):
+    """Up to 1,000 players of a day in the order of their UUIDs, with what they had. It is never changed.
+
+    Parts are a chain: each goes on behind the `Through` of the one before, and the one without ends the roster.
+    """
+
+    date: InKey[Date]
+    number: InKey[limits.PartNumber]
+    rows: Annotated[tuple[Standing, ...], Meta(max_length=limits.MOST_IN_PART)]
+    missing: Annotated[
+        limits.Count, Meta(description="players who were there, but nobody knows any more with what")
+    ] = 0
+    through: Annotated[Uuid, Meta(description="the last UUID that this part speaks of")] | None = None
+
+
 @ranking.entity(pk="DAYS", sk="DAY#{date}")
 class Day(Entity, frozen=True, kw_only=True, rename=attribute):
     """A day whose snapshots and histograms are all there. It is never changed."""
 
     date: InKey[Date]
     players: Annotated[limits.Count, Meta(description="how many players have a snapshot of the day")]
+    missing: Annotated[limits.Count, Meta(description="how many more were there, nobody knows with what")] = 0
     as_of: Annotated[Instant, Meta(description="the end of the day")]
     published_at: Annotated[Instant, Meta(description="when the day was published")]
-
-
-class BucketStart(Struct, frozen=True, kw_only=True, rename=attribute):
-    """The first player of a bucket, the highest value first and equal values by UUID."""
-
-    value: Annotated[Power, Meta(description="that player's level or power")]
-    user_id: Uuid
-    above: Annotated[limits.Count, Meta(description="how many players have more")]
-    through: Annotated[limits.Count, Meta(description="how many players have as much or more")]
-
-    def __post_init__(self) -> None:
-        limits.check_power(self.value)
 
 
 @ranking.entity(pk="DAY#{date}", sk="HISTOGRAM#{measure}")
@@ -283,40 +271,46 @@ def history_between(user_id: UserId, first: Date, last: Date) -> Span:
 # ④ Ranges of a day
 
 
+def _finite(number: Decimal) -> Decimal:
+    if not number.is_finite():
+        raise WrongType(f"{number} is no level or power to search by. Give a number.")
+    return number
+
+
 @ranking.query(returns=LevelRow, budget=_FIFTY)
 def levels_between(date: Date, low: Level, high: Level) -> Span:
     """④ Players of a day within a range of levels, both ends included, the highest first."""
-    return by_level.partition(f"SNAP#{date}").between(low, high).newest_first()
+    return by_level.partition(f"SNAP#{date}").between(_finite(low), _finite(high)).newest_first()
 
 
 @ranking.query(returns=PowerRow, budget=_FIFTY)
 def powers_between(date: Date, low: Power, high: Power) -> Span:
     """④ Players of a day within a range of powers, both ends included, the highest first."""
-    return by_power.partition(f"SNAP#{date}").between(low, high).newest_first()
+    return by_power.partition(f"SNAP#{date}").between(_finite(low), _finite(high)).newest_first()
 
 
 @ranking.query(returns=LevelRow, budget=_FIFTY)
 def levels_down_from(date: Date, level: Level) -> Span:
     """Players of a day at a level or lower, the nearest first: a jump into the ranking, and those behind a player."""
-    return by_level.partition(f"SNAP#{date}").until(level).newest_first()
+    return by_level.partition(f"SNAP#{date}").until(_finite(level)).newest_first()
 
 
 @ranking.query(returns=PowerRow, budget=_FIFTY)
 def powers_down_from(date: Date, power: Power) -> Span:
     """Players of a day with a power or less, the nearest first."""
-    return by_power.partition(f"SNAP#{date}").until(power).newest_first()
+    return by_power.partition(f"SNAP#{date}").until(_finite(power)).newest_first()
 
 
 @ranking.query(returns=LevelRow, budget=_FIFTY)
 def levels_up_from(date: Date, level: Level) -> Span:
     """Players of a day above a level, the nearest first: those ahead of a player."""
-    return by_level.partition(f"SNAP#{date}").after(level)
+    return by_level.partition(f"SNAP#{date}").after(_finite(level))
 
 
 @ranking.query(returns=PowerRow, budget=_FIFTY)
 def powers_up_from(date: Date, power: Power) -> Span:
     """Players of a day above a power, the nearest first."""
-    return by_power.partition(f"SNAP#{date}").after(power)
+    return by_power.partition(f"SNAP#{date}").after(_finite(power))
 
 
 # ⑤ Names
@@ -325,16 +319,23 @@ _SMALL = Budget(reads=0.5)
 _NOW = Budget(reads=1)
 
 
+def _lowered(name: str) -> str:
+    lower = limits.lowered(name)
+    if any("\ud800" <= letter <= "\udfff" for letter in lower):
+        raise WrongType("A name is searched by whole characters, but was given half of one.")
+    return lower
+
+
 @ranking.query(returns=NamedPlayer, budget=Budget(reads=0.5, of="one name"))
 def find_by_name(name: str) -> Span:
     """⑤ UUID and name of whoever has this name now, whatever its capitals and widths."""
-    return by_name.partition(limits.lowered(name)).equals("METADATA")
+    return by_name.partition(_lowered(name)).equals("METADATA")
 
 
 @ranking.item(strong=True, budget=_NOW)
 def name_claim(name: str) -> Key[NameClaim]:
     """Who holds a name right now, for whoever wants to take it."""
-    return NameClaim.key(name_lower=limits.lowered(name))
+    return NameClaim.key(name_lower=_lowered(name))
 
 
 # Single items and days
@@ -358,6 +359,12 @@ def newest_day() -> Span:
     return ranking.partition("DAYS").begins_with("DAY#").newest_first()
 
 
+@ranking.query(returns=Day, budget=Budget(reads=0.5, of="the first"))
+def days_before(date: Date) -> Span:
+    """The last published day before a day is the first of these."""
+    return ranking.partition("DAYS").before(f"DAY#{date}").newest_first()
+
+
 @ranking.query(returns=Day, example=_TWO_DAYS, budget=_MONTH)
 def published_days(first: Date, last: Date) -> Span:
     """The published days between two days, for a calendar to choose from."""
@@ -374,6 +381,12 @@ def published_day(date: Date) -> Key[Day]:
 def histogram(date: Date, measure: Measure) -> Key[Histogram]:
     """Where everybody stands on a day. A published one never changes, so a process reads it once."""
     return Histogram.key(date=date, measure=measure)
+
+
+@ranking.item(strong=True, budget=Budget(reads=21, of="1,000 players, names of 5 Hangul, UUIDs of 36 characters"))
+def roster_part(date: Date, number: limits.PartNumber) -> Key[RosterPart]:
+    """The players of a day, a thousand at a time, for every run of the daily job; number 0 is the first part."""
+    return RosterPart.key(date=date, number=number)
 
 
 TABLES = (ranking,)

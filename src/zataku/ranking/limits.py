@@ -4,15 +4,14 @@ A decimal number cannot carry its limits in its type, and a pattern cannot speak
 `check_name`, `check_level` and `check_power` when they are made, which holds for writing and for reading.
 """
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
 from zataku.table.forms import Instant, whole
-from zataku.texts import BLANKS, shows_nothing, unfit
-from zataku.texts import folded as lowered
+from zataku.texts import BLANKS, JOINERS, VARIATIONS, folded, shows_nothing, unfit
 
 UserId = NewType("UserId", str)
 """The game's own identifier of a player."""
@@ -35,7 +34,12 @@ Name: TypeAlias = Annotated[
 # One character becomes at most 18 (U+FDFA), so that a folded name always fits a key: 5 + 30 × 33 bytes of 2,048.
 LOWERED_LENGTH = NAME_LENGTH * 18
 Lowered: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=LOWERED_LENGTH, description="the name as people search it: NFKC casefold")
+    str,
+    Meta(
+        min_length=1,
+        max_length=LOWERED_LENGTH,
+        description="the name as people search it: NFKC casefold of what can be seen",
+    ),
 ]
 """A name in which capitals, widths and ways of typing make no difference. Longer than the name at times: ß is ss."""
 
@@ -63,8 +67,31 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 MOST_BUCKETS = 1_000
 FEWEST_IN_BUCKET = 50
 
-TableName: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9_.-]{3,255}"))]
-"""What DynamoDB takes as the name of a table."""
+MOST_IN_PART = 1_000
+PartNumber: TypeAlias = Annotated[int, Meta(ge=0, le=999_999)]
+"""The place of a part in the roster of a day."""
+
+TableName: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9_.-]{3,200}"))]
+"""What DynamoDB takes as the name of a table, with room for the name of an environment behind it."""
+
+
+_UNSEEN = str.maketrans(dict.fromkeys(JOINERS | VARIATIONS | BLANKS))
+
+
+def lowered(name: str) -> str:
+    """The name as people search it: without differences of case, width, typing and of what cannot be seen."""
+    # Folding can bring such characters forth, and letters that they kept apart can join: hence before and after.
+    once = folded(name)
+    visible = once.translate(_UNSEEN)
+    return once if visible == once else folded(visible)
+
+
+def moment(instant: Instant) -> datetime:
+    """The moment that is meant; a text that is none is refused."""
+    found = datetime.fromisoformat(instant)
+    if found.tzinfo is None:
+        raise ValueError(f"a moment is as 2026-02-21T10:30:00Z, not {instant}")
+    return found
 
 
 def check_name(name: str) -> None:
@@ -104,6 +131,7 @@ __all__ = [
     "HIGHEST_POWER",
     "LOWERED_LENGTH",
     "MOST_BUCKETS",
+    "MOST_IN_PART",
     "NAME_LENGTH",
     "OFFICIAL",
     "STEP",
@@ -115,6 +143,7 @@ __all__ = [
     "Measure",
     "Name",
     "OfficialRank",
+    "PartNumber",
     "Power",
     "TableName",
     "UserId",
@@ -123,4 +152,5 @@ __all__ = [
     "check_name",
     "check_power",
     "lowered",
+    "moment",
 ]

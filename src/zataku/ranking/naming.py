@@ -15,6 +15,7 @@ _OWN_WAY = {
     "user_id": "UUID",
     "date": "date",
     "measure": "measure",
+    "number": "number",
     "name_lower": "Name_Lower",
     "level_rank": "Level_Rank",
     "power_rank": "Power_Rank",
@@ -33,5 +34,5 @@ def table_name(environment: Mapping[str, str]) -> str:
         return msgspec.convert(given, TableName)
     except msgspec.ValidationError:
         raise DesignError(
-            f"{TABLE_NAME_VARIABLE} is {given!r}. A table's name has 3 to 255 letters, digits, '_', '.' and '-'."
+            f"{TABLE_NAME_VARIABLE} is {given!r}. A table's name has 3 to 200 letters, digits, '_', '.' and '-'."
         ) from None

@@ -2,8 +2,7 @@
 
 A competition rank (1, 2, 2, 4) is one more than the number of players with a higher value, so it follows from the value
 alone. A day is ranked in two passes over its players in the order of their UUIDs: the first collects the values, 8
-bytes each, the second gives everybody a rank and notes who begins a bucket. For one million players and both measures
-that is 16 MB.
+bytes each, the second gives everybody a rank and notes who begins a bucket.
 """
 
 from array import array
@@ -11,20 +10,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from heapq import merge
 
 from msgspec import Struct
 
 from zataku.ranking.design import BucketStart, Histogram
+from zataku.ranking.errors import RosterLacking
 from zataku.ranking.limits import DECIMALS, FEWEST_IN_BUCKET, MOST_BUCKETS, OFFICIAL, STEP, Measure, UserId
 
-
-class Standing(Struct, frozen=True):
-    """What a player has on a day."""
-
-    user_id: UserId
-    name: str
-    level: Decimal
-    power: Decimal
+# Numbers are objects of 32 bytes while they are sorted, so they are sorted this many at a time.
+_RUN = 1 << 16
 
 
 def in_steps(value: Decimal) -> int:
@@ -36,14 +31,19 @@ class Order:
     """All values of a day by one measure, sorted."""
 
     def __init__(self, values: Iterable[Decimal]) -> None:
-        self._steps = array("Q", sorted(map(in_steps, values)))
+        self._steps = _sorted(array("Q", map(in_steps, values)))
 
     @classmethod
     def of_steps(cls, steps: "array[int]") -> "Order":
         """The order of values that were collected one by one."""
         made = cls(())
-        made._steps = array("Q", sorted(steps))
+        made._steps = _sorted(steps)
         return made
+
+    @property
+    def total(self) -> int:
+        """The sum of all values in steps, by which a second pass is held against the first."""
+        return sum(self._steps)
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -70,6 +70,11 @@ class Order:
         return Decimal(self._steps[-1 - position]).scaleb(-DECIMALS)
 
 
+def _sorted(steps: "array[int]") -> "array[int]":
+    runs = [array("Q", sorted(steps[at : at + _RUN])) for at in range(0, len(steps), _RUN)]
+    return runs[0] if len(runs) == 1 else array("Q", merge(*runs))
+
+
 def bucket_size(players: int) -> int:
     """How many players share a bucket: at least 50, and so many that 1,000 buckets are enough."""
     return max(FEWEST_IN_BUCKET, -(-players // MOST_BUCKETS))
@@ -85,6 +90,7 @@ class Buckets:
         self._passed: dict[Decimal, int] = {}
         self._wanted: dict[Decimal, set[int]] = {}
         self._starts: list[tuple[Decimal, UserId]] = []
+        self._players = self._total = 0
         for position in range(0, len(order), self._size):
             value = order.at(position)
             self._passed[value] = 0
@@ -92,6 +98,8 @@ class Buckets:
 
     def pass_by(self, user_id: UserId, value: Decimal) -> None:
         """The next player."""
+        self._players += 1
+        self._total += in_steps(value)
         passed = self._passed.get(value)
         if passed is None:
             return
@@ -100,8 +108,11 @@ class Buckets:
         self._passed[value] = passed + 1
 
     def histogram(self, day: date, measure: Measure) -> Histogram:
-        """The buckets, when everybody has passed."""
+        """The buckets, when everybody has passed. Others than were ranked are refused."""
         order = self._order
+        wanted = -(-len(order) // self._size)
+        if (self._players, self._total, len(self._starts)) != (len(order), order.total, wanted):
+            raise RosterLacking(f"{len(order)} players were ranked on {day}, but others passed by afterwards.")
         starts = (
             BucketStart(value=value, user_id=user_id, above=order.above(value), through=order.through(value))
             for value, user_id in sorted(self._starts, key=lambda start: (-start[0], start[1]))
@@ -137,7 +148,11 @@ def find_rank(histogram: Histogram, value: Decimal) -> int | Inside:
 
 
 def bucket_at(histogram: Histogram, position: int) -> BucketStart | None:
-    """The start of the bucket in which a place of the list lies; None past the end. The first place is 0."""
+    """The start of the bucket in which a place of the list lies; None past the end. The first place is 0.
+
+    Reading down from its value begins at place `above`. The places from there to the one that is sought are fewer than
+    a bucket has, unless the start lies inside a tie, whose members before it come first.
+    """
     if not 0 <= position < histogram.players:
         return None
     return histogram.starts[position // histogram.size]

@@ -11,9 +11,9 @@ from random import Random
 
 from msgspec import Struct
 
-from zataku.ranking.design import Profile, Snapshot
+from zataku.ranking.design import Profile, Snapshot, Standing
 from zataku.ranking.limits import UserId, lowered
-from zataku.ranking.ranks import Order, Standing
+from zataku.ranking.ranks import Order
 
 _FIRST = (
     *("하늘", "바람", "달빛", "별님", "구름", "한월", "푸른", "검은", "작은", "용감한"),
@@ -101,6 +101,7 @@ def profiles(seed: int, start: date, count: int) -> Iterator[Profile]:
             name_lower=lowered(row.name),
             current_level=row.level,
             current_power=row.power,
+            first_day=start,
             current_day=start,
             values_at=f"{start}T03:00:00Z",
         )

@@ -4,16 +4,16 @@ A claim `NAME#<lower>` names a player exactly as long as that player's profile h
 that touches the one touches the other. Times and days are arguments; days are those of the configured zone.
 """
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 from msgspec.structs import replace
 
-from zataku.ranking.design import Day, NameClaim, Profile, Snapshot, published_day, ranking
-from zataku.ranking.errors import NothingChanges, OlderValues, WrongHolder
-from zataku.ranking.limits import Date, Instant, Level, Name, Power, UserId, lowered
-from zataku.table import Budget, Condition, Path, Plan, Step, check_absent, delete, path, put, update
+from zataku.ranking.design import Day, Histogram, NameClaim, Profile, RosterPart, Snapshot, Standing, ranking
+from zataku.ranking.errors import FutureValues, NothingChanges, NotNew, OlderValues, WrongHolder
+from zataku.ranking.limits import Date, Instant, Level, Name, Power, UserId, lowered, moment
+from zataku.table import Budget, Condition, Path, Plan, Step, delete, path, put, update
 
 _name = path(Profile, lambda profile: profile.name)
 _name_lower = path(Profile, lambda profile: profile.name_lower)
@@ -41,8 +41,12 @@ _PARTS: tuple[Path[Profile, Any], ...] = (
 )
 
 
+# How far the clock of a game may be ahead of this one.
+CLOCKS_DIFFER = timedelta(minutes=5)
+
+
 def rolled(profile: Profile, today: date) -> Profile:
-    """The profile on a new day: what was current becomes what the last day closed with.
+    """The profile on a new day: what was current, and whether it had a name, becomes what the last day closed with.
 
     A day that is already over leaves it as it is: late news belong to the current day.
     """
@@ -54,7 +58,7 @@ def rolled(profile: Profile, today: date) -> Profile:
         profile,
         current_day=today,
         closing_day=profile.current_day,
-        closing_name=profile.name,
+        closing_name=None if profile.name_lower is None else profile.name,
         closing_level=profile.current_level,
         closing_power=profile.current_power,
     )
@@ -82,7 +86,12 @@ def _change(new: Profile, was: Profile) -> Step[Profile]:
     return update(Profile.key(user_id=was.user_id), *edits, when=as_read)
 
 
-def _take(name: str, taker: Profile, now: Instant, holder: Profile | None) -> list[Step[Any]]:
+def _nameless(profile: Profile, today: date) -> Step[Profile]:
+    """Somebody has no name from today on."""
+    return _change(replace(rolled(profile, today), name_lower=None), profile)
+
+
+def _take(name: str, taker: Profile, today: date, now: Instant, holder: Profile | None) -> list[Step[Any]]:
     """The steps by which a name gets its holder, from nobody or from the one who has it."""
     lower = lowered(name)
     claim = NameClaim(name_lower=lower, holder=taker.user_id, claimed_at=now)
@@ -90,16 +99,19 @@ def _take(name: str, taker: Profile, now: Instant, holder: Profile | None) -> li
         return [put(claim, if_absent=True)]
     if holder.user_id == taker.user_id or holder.name_lower != lower:
         raise WrongHolder(f"{name} cannot be taken over from {holder.name}, who does not hold it.")
-    return [
-        put(claim, when=_holder.equals(holder.user_id)),
-        update(Profile.key(user_id=holder.user_id), _name_lower.remove(), when=_name_lower.equals(lower)),
-    ]
+    return [put(claim, when=_holder.equals(holder.user_id)), _nameless(holder, today)]
 
 
 def _release(profile: Profile) -> list[Step[Any]]:
     if profile.name_lower is None:
         return []
     return [delete(NameClaim.key(name_lower=profile.name_lower), when=_holder.equals(profile.user_id))]
+
+
+def _refuse_future(values_at: Instant, now: Instant) -> None:
+    """Values of a time to come would keep all others out until then."""
+    if moment(values_at) > moment(now) + CLOCKS_DIFFER:
+        raise FutureValues(f"Values of {values_at} cannot be known at {now}.")
 
 
 _HELLO = Profile(
@@ -111,13 +123,18 @@ _WORLD = Profile(
 
 
 @ranking.write(budget=Budget(writes=5, of="a free name"), example={"player": _HELLO})
-def enter_player(player: Profile, now: Instant, holder: Profile | None = None) -> Plan[Profile]:
+def enter_player(player: Profile, today: Date, now: Instant, holder: Profile | None = None) -> Plan[Profile]:
     """A player appears for the first time, with a name.
 
     Refused when the player is already there or somebody has the name; then `holder` says from whom it is taken over.
+    Folded name and days are set here; a closing state is refused, since whoever enters has no day behind.
     """
-    entered = replace(player, name_lower=lowered(player.name))
-    return Plan(put(entered, if_absent=True), *_take(entered.name, entered, now, holder))
+    if player.closing_day is not None:
+        raise NotNew(f"{player.name} enters on {today} and cannot have closed {player.closing_day}.")
+    if player.values_at is not None:
+        _refuse_future(player.values_at, now)
+    entered = replace(player, name_lower=lowered(player.name), first_day=today, current_day=today)
+    return Plan(put(entered, if_absent=True), *_take(entered.name, entered, today, now, holder))
 
 
 @ranking.write(budget=Budget(writes=8, of="a free name"), example={"player": _HELLO, "name": "World"})
@@ -129,7 +146,7 @@ def rename(player: Profile, name: Name, today: Date, now: Instant) -> Plan[Profi
     renamed = replace(rolled(player, today), name=name, name_lower=lowered(name))
     if renamed.name_lower == player.name_lower:
         return Plan(_change(renamed, player))
-    return Plan(_change(renamed, player), *_release(player), *_take(name, player, now, None))
+    return Plan(_change(renamed, player), *_release(player), *_take(name, player, today, now, None))
 
 
 @ranking.write(budget=Budget(writes=11), example={"player": _HELLO, "name": "World", "holder": _WORLD})
@@ -139,24 +156,35 @@ def take_over_name(player: Profile, name: Name, today: Date, now: Instant, holde
     The old holder keeps level, power and history, but is not found by name and not ranked until a new name is known.
     """
     renamed = replace(rolled(player, today), name=name, name_lower=lowered(name))
-    return Plan(_change(renamed, player), *_release(player), *_take(name, player, now, holder))
+    return Plan(_change(renamed, player), *_release(player), *_take(name, player, today, now, holder))
 
 
 @ranking.write(budget=Budget(writes=5), example={"player": _HELLO})
-def retire_player(player: Profile) -> Plan[Profile]:
-    """A player has left the game: the name is free again, the history stays, and no further day ranks the player."""
+def retire_player(player: Profile, today: Date) -> Plan[Profile]:
+    """A player has left the game: the name is free again, the history stays, and no day from today on ranks the player.
+
+    The day before still does, whether it is ranked before or after this.
+    """
     if player.name_lower is None:
         raise NothingChanges(f"{player.name} holds no name any more.")
-    return Plan(_change(replace(player, name_lower=None), player), *_release(player))
+    return Plan(_nameless(player, today), *_release(player))
 
 
-@ranking.write(budget=Budget(writes=1), example={"player": _HELLO})
-def import_values(player: Profile, level: Level, power: Power, values_at: Instant, today: Date) -> Plan[Profile]:
+_MOMENT = "2026-02-21T10:30:00Z"
+
+
+@ranking.write(budget=Budget(writes=1), example={"player": _HELLO, "values_at": _MOMENT, "now": _MOMENT})
+def import_values(
+    player: Profile, level: Level, power: Power, values_at: Instant, today: Date, now: Instant
+) -> Plan[Profile]:
     """The game tells a player's level and power. Older values never replace newer ones.
+
+    Values of a moment more than 5 minutes ahead of `now` are refused: they would keep all others out until then.
 
     `today` is the day on which they arrive. On a new day, what was there becomes what the last day closed with, so that
     the ranking of that day is the same whether it is made before or after this.
     """
+    _refuse_future(values_at, now)
     if player.values_at is not None and values_at <= player.values_at:
         raise OlderValues(
             f"{player.name} already has values of {player.values_at}; those of {values_at} are not newer."
@@ -165,16 +193,38 @@ def import_values(player: Profile, level: Level, power: Power, values_at: Instan
     return Plan(_change(told, player))
 
 
-@ranking.write(budget=Budget(writes=8, of="a player who is among the first hundred by level and by power"))
-def write_snapshot(standing: Snapshot) -> Plan[Snapshot]:
-    """One player's day, as long as the day is not published. Writing it again is the same.
+_DAY = date(2026, 2, 21)
+_PART = RosterPart(date=_DAY, number=0, rows=(Standing(_HELLO.user_id, _HELLO.name, Decimal(57), Decimal(12_000)),))
 
-    The daily job writes snapshots in batches, 3 to 5 units each, without this condition; all its runs write the same.
+
+@ranking.write(
+    budget=Budget(writes=83, of="1,000 players, names of 5 Hangul, UUIDs of 36 characters"), example={"part": _PART}
+)
+def add_to_roster(part: RosterPart) -> Plan[RosterPart]:
+    """The next players of a day and what they had, fixed once for all runs of the daily job.
+
+    Refused where a part lies already; that one counts, and the roster goes on behind it.
     """
-    return Plan(put(standing), check_absent(published_day(standing.date)))
+    return Plan(put(part, if_absent=True))
 
 
-@ranking.write(budget=Budget(writes=1))
-def publish_day(day: Day) -> Plan[Day]:
-    """From now on everybody sees this day. It happens once: a published day is never changed."""
-    return Plan(put(day, if_absent=True))
+@ranking.write(budget=Budget(writes=5, of="a player who is among the first hundred by level and by power"))
+def write_snapshot(standing: Snapshot) -> Plan[Snapshot]:
+    """One player's day as the roster has it. Writing it again, even when the day is published, is the same.
+
+    The daily job writes snapshots in batches at this price, 3 units without official ranks. Nobody else writes any.
+    """
+    return Plan(put(standing))
+
+
+_PUBLISHED = {
+    "day": Day(date=_DAY, players=0, as_of="2026-02-21T15:00:00Z", published_at="2026-02-21T15:20:00Z"),
+    "levels": Histogram(date=_DAY, measure="LEVEL", players=0, size=50, starts=()),
+    "powers": Histogram(date=_DAY, measure="POWER", players=0, size=50, starts=()),
+}
+
+
+@ranking.write(budget=Budget(writes=314, of="1,000,000 players"), example=_PUBLISHED)
+def publish_day(day: Day, levels: Histogram, powers: Histogram) -> Plan[Day]:
+    """From now on everybody sees this day, with its histograms. It happens once: a published day is never changed."""
+    return Plan(put(day, if_absent=True), put(levels), put(powers))
