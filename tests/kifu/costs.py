@@ -22,6 +22,7 @@ from tests.spending import Case
 from zataku.kifu import design, writes
 from zataku.kifu.items import (
     Analysis,
+    GoneRecord,
     KeptAnalysis,
     LibraryPermission,
     Position,
@@ -52,7 +53,7 @@ NAME = TagNameClaim(username=ME, name=TAG.name, tag_id=TAG.tag_id)
 LINKS = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in FIFTY]
 FINISHED = Analysis(analysis_id=AID, username=ME, created=NOW, status="succeeded", response=RESULT, kifu_id=kid(0))
 HASHES = [PositionHash(f"{at:016x}") for at in range(98)]
-LISTED = PositionList(username=ME, kifu_id=kid(0), part=0, positions=bytes.fromhex("".join(HASHES)))
+LISTED = PositionList(username=ME, kifu_id=kid(0), text=0, part=0, positions=bytes.fromhex("".join(HASHES)))
 
 
 def reads(asked: Query[Any] | Key[Any], *there: Entity) -> Case:
@@ -152,23 +153,32 @@ CASES: dict[str, Case] = {
         design.kept_analyses(kid(0)), KeptAnalysis(kifu_id=kid(0), analysis_id=AID, response=RESULT, kept_at=NOW)
     ),
     "games_that_reached": reads(
-        design.games_that_reached(ME, HERE), *(Position(username=ME, position=HERE, kifu_id=kid(at)) for at in FIFTY)
+        design.games_that_reached(ME, HERE),
+        *(Position(username=ME, position=HERE, kifu_id=kid(at), text=0) for at in FIFTY),
     ),
     "positions_of": reads(
         design.positions_of(ME, kid(0)), LISTED, replace(LISTED, part=1, positions=LISTED.positions[: 8 * 23])
     ),
+    "leftovers_of": reads(design.leftovers_of(ME), *(GoneRecord(username=ME, kifu_id=kid(at)) for at in FIFTY)),
     "welcome_user": writing(lambda: writes.welcome_user(ME)),
-    "set_user_caps": removing(lambda: writes.set_user_caps(ME, 3000, 50)),
-    "set_system_caps": writing(lambda: writes.set_system_caps(SystemSettings(kifu_max=3000)), SystemSettings()),
+    "set_kifu_cap": removing(lambda: writes.set_kifu_cap(ME, 3000)),
+    "set_tag_cap": removing(lambda: writes.set_tag_cap(ME, 50)),
+    "set_system_caps": writing(
+        lambda: writes.set_system_caps(SystemSettings(kifu_max=3000), SystemSettings()), SystemSettings()
+    ),
     "add_record": adding(writes.add_record, TYPICAL),
     "change_record": writing(
-        lambda: writes.change_record(replace(TYPICAL, memo="序盤研究用", latest_update=later(NOW, 9)), TYPICAL), TYPICAL
+        lambda: writes.change_record(replace(TYPICAL, memo="序盤研究用"), TYPICAL, later(NOW, 9)), TYPICAL
+    ),
+    "change_moves": writing(
+        lambda: writes.change_moves(replace(TYPICAL, kifu="b" * 1700), TYPICAL, CLAIM, later(NOW, 9)), TYPICAL, CLAIM
     ),
     "move_record": writing(
         lambda: writes.move_record(TYPICAL, CLAIM, "社団戦/2026/鈴木", later(NOW, 9)), TYPICAL, CLAIM
     ),
-    "remove_record": removing(lambda: writes.remove_record(TYPICAL, CLAIM, LINKS), TYPICAL, CLAIM, *LINKS),
+    "remove_record": removing(lambda: writes.remove_record(CLAIM), TYPICAL, CLAIM),
     "touch_record": writing(lambda: writes.touch_record(ME, ME, kid(0), later(NOW, 3600)), TYPICAL),
+    "touch_tag": writing(lambda: writes.touch_tag(ME, TAG.tag_id, later(NOW, 3600)), TAG),
     "add_tag": adding(writes.add_tag, TAG),
     "rename_tag": writing(lambda: writes.rename_tag(TAG, "中飛車", later(NOW, 9)), TAG, NAME),
     "remove_tag": removing(lambda: writes.remove_tag(TAG), TAG, NAME),
@@ -194,6 +204,6 @@ CASES: dict[str, Case] = {
     "forget_positions": writing(
         lambda: writes.forget_positions(LISTED),
         LISTED,
-        *(Position(username=ME, position=it, kifu_id=kid(0)) for it in HASHES),
+        *(Position(username=ME, position=it, kifu_id=kid(0), text=0) for it in HASHES),
     ),
 }

@@ -1,5 +1,7 @@
 """Small records, tags and libraries for the tests."""
 
+from collections.abc import Awaitable
+from itertools import count
 from typing import Any
 
 from tests.opened import START
@@ -8,10 +10,11 @@ from zataku.kifu.items import Record, SlugClaim, Tag, UserSettings
 from zataku.kifu.limits import KifuId, TagId, UserName
 from zataku.kifu.moments import instant
 from zataku.kifu.writes import add_record, add_tag
-from zataku.table import Store
+from zataku.table import Plan, Store
 
 ME, FRIEND, STRANGER = UserName("h-akira"), UserName("h-akira2"), UserName("min-jun")
 NOW = instant(START)
+_RACERS = count()
 
 
 def kid(number: int) -> KifuId:
@@ -59,6 +62,11 @@ async def claim_of(store: Store, record: Record) -> SlugClaim:
     found = await store.get(slug_claim(record.username, record.slug))
     assert found is not None
     return found
+
+
+def certain(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
+    """Transactions for a race, each with a token, so that no answer gets lost."""
+    return [store.write(plan, token=f"race-{next(_RACERS)}") for plan in plans]
 
 
 async def tag_there(store: Store, made: Tag) -> bool:

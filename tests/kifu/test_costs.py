@@ -3,15 +3,24 @@
 from msgspec.structs import replace
 
 from tests.kifu.costs import CASES, CLAIM
-from tests.kifu.made import ME, a_record_of, kid, settings, welcomed
+from tests.kifu.made import ME, NOW, a_record_of, kid, settings, welcomed
 from tests.opened import START
 from tests.spending import overspent
+from zataku.kifu.design import slug_claim
 from zataku.kifu.limits import KIFU_BYTES, PositionHash, ShareCode
 from zataku.kifu.moments import instant, later
 from zataku.kifu.positions import position_parts
 from zataku.kifu.samples import largest_record
 from zataku.kifu.table import kifu_table
-from zataku.kifu.writes import add_record, change_record, keep_positions, share_record, touch_record
+from zataku.kifu.writes import (
+    add_record,
+    change_moves,
+    change_record,
+    keep_positions,
+    remove_record,
+    share_record,
+    touch_record,
+)
 from zataku.table import Store
 from zataku.table.entity import binding_of
 from zataku.table.values import size_of
@@ -30,10 +39,17 @@ async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
     with embedded.measured("share") as sharing:
         shared = await embedded.write(share_record(large, ShareCode("lkihofkwif4tF")))
     with embedded.measured("change") as changing:
-        await embedded.write(change_record(replace(shared, memo="x"), shared))
+        await embedded.write(change_record(replace(shared, memo="x"), shared, shared.latest_update))
     with embedded.measured("touch") as touching:
         await embedded.write(touch_record(ME, ME, kid(0), later(instant(START), 3600)))
     assert (adding.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
+    private = await embedded.put(large)
+    claim = await embedded.get(slug_claim(ME, large.slug))
+    with embedded.measured("moves") as moving:
+        await embedded.write(change_moves(replace(private, kifu="b" * KIFU_BYTES), private, claim, later(NOW, 9)))
+    with embedded.measured("remove") as removing:
+        await embedded.write(remove_record(claim))
+    assert (moving.writes, removing.writes) == (911, 916)
 
 
 async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
@@ -47,7 +63,7 @@ async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
 
 
 def test_the_largest_record_is_as_large_as_the_waiver_says():
-    largest = replace(largest_record("u" * 32, "k" * 32, START), share=True, share_code="c" * 43)
+    largest = largest_record("u" * 32, "k" * 32, START)
     item = binding_of(type(largest)).encode(largest)
     size = sum(size_of(name) + size_of(value) for name, value in item.items())
     (waiver,) = kifu_table.waivers

@@ -1,5 +1,7 @@
 """What names, ids and texts may be, with examples on both sides of each limit."""
 
+import zlib
+from base64 import b64encode
 from random import Random
 
 import msgspec
@@ -10,7 +12,7 @@ from zataku.kifu import limits
 from zataku.kifu.ids import new_analysis_id, new_kifu_id, new_share_code, new_tag_id
 from zataku.kifu.items import Analysis, PositionList, SlugClaim, TagNameClaim
 from zataku.kifu.moments import instant, later, seconds_of
-from zataku.kifu.responses import LARGEST, packed, unpacked
+from zataku.kifu.responses import LARGEST, MARK, packed, unpacked
 from zataku.table import BadKey, WrongType
 from zataku.table.entity import binding_of
 
@@ -25,10 +27,11 @@ FORMS = {
     "side": (limits.Side, ["first", "second"]),
     "status": (limits.AnalysisStatus, ["waiting", "succeeded", "error"]),
     "kifu cap": (limits.KifuCap, [0, 3000, 25_000]),
-    "tag cap": (limits.TagCap, [0, 50, 90]),
+    "tag cap": (limits.TagCap, [0, 50, 100]),
     "created": (limits.Created, ["2025-12-31T11:11:31Z"]),
     "memo": (limits.Memo, ["", "序盤研究用の棋譜", "𠮷" * 10_000]),
-    "part": (limits.Part, [0, 99]),
+    "part": (limits.Part, [0, 999]),
+    "text": (limits.TextNumber, [0, 999_999]),
     "positions": (limits.PackedPositions, [bytes(8), bytes(784)]),
     "request": (limits.Request, ["", "x" * 2000]),
 }
@@ -50,10 +53,11 @@ REFUSED = {
     "side": ["", "third", "先手"],
     "status": ["", "done", "running"],
     "kifu cap": [-1, 25_001, 1.5, "50"],
-    "tag cap": [-1, 91],
+    "tag cap": [-1, 101],
     "created": ["2025-12-31", "2025-12-31T11:11:31+09:00", "2025-13-01T00:00:00Z", "2025-12-31T11:11:31Z\n", "٢٠٢٥"],
     "memo": ["x" * 10_001],
-    "part": [-1, 100],
+    "part": [-1, 1000],
+    "text": [-1, 1_000_000],
     "positions": [b"", bytes(785)],
     "request": ["x" * 2001],
 }
@@ -192,10 +196,10 @@ def test_a_result_is_limited_in_bytes():
 
 
 def test_positions_have_eight_bytes_each():
-    listed = PositionList(username="h", kifu_id="fdsaj9d9s0", part=0, positions=bytes(8) + bytes([255] * 8))
+    listed = PositionList(username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(8) + bytes([255] * 8))
     assert listed.hashes == ["0" * 16, "f" * 16]
     with pytest.raises(ValueError, match="8 bytes"):
-        PositionList(username="h", kifu_id="fdsaj9d9s0", part=0, positions=bytes(9))
+        PositionList(username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(9))
 
 
 def test_new_ids_have_their_forms_and_differ():
@@ -237,6 +241,10 @@ def test_a_result_that_stays_too_large_is_refused():
         packed(noise)
 
 
-def test_a_result_that_swells_without_end_is_refused():
+def test_a_result_that_swells_without_end_is_refused_both_ways():
+    assert len(unpacked(packed("x" * LARGEST))) == LARGEST
+    with pytest.raises(ValueError, match="4,194,304"):
+        packed("x" * (LARGEST + 1))
+    swollen = MARK + b64encode(zlib.compress(b"x" * (LARGEST + 1))).decode()
     with pytest.raises(ValueError, match="larger"):
-        unpacked(packed("x" * (LARGEST + 1)))
+        unpacked(swollen)

@@ -16,6 +16,9 @@ from zataku.kifu.design import (
 )
 from zataku.kifu.items import (
     Analysis,
+    GoneRecord,
+    GoneTag,
+    GoneText,
     KeptAnalysis,
     LibraryPermission,
     Position,
@@ -92,6 +95,9 @@ async def test_a_folder_has_its_records_and_those_of_folders_inside(store: Store
     inside = sorted(made[:2], key=lambda it: it.slug)
     await finds(store, design.records_in_folder(ME, "社団戦/2025"), *(NamedRecord(**named(it)) for it in inside))
     await finds(store, design.records_in_folder(ME, "道場"))
+    await finds(store, design.records_in_folder(ME, "社団"))
+    everything = sorted(made, key=lambda it: it.slug.encode())
+    await finds(store, design.records_in_folder(ME, ""), *(NamedRecord(**named(it)) for it in everything))
 
 
 async def test_a_custom_url_means_one_record(store: Store):
@@ -120,7 +126,7 @@ async def test_a_share_code_leads_to_its_record(store: Store):
 
 
 async def test_claims_say_who_has_a_slug_or_a_name(store: Store):
-    slug = SlugClaim(username=ME, slug="a/b", kifu_id=kid(1), tag_changes=2)
+    slug = SlugClaim(username=ME, slug="a/b", kifu_id=kid(1), text=2)
     name = TagNameClaim(username=ME, name="a/b", tag_id=tid(1))
     await store.write_many(put=[slug, name])
     assert await store.get(design.slug_claim(ME, "a/b")) == slug
@@ -192,9 +198,20 @@ async def test_kept_results_lie_with_their_record(store: Store):
 
 async def test_games_are_found_by_a_position(store: Store):
     here, there = PositionHash("0" * 16), PositionHash("f" * 16)
-    reached = [Position(username=ME, position=here, kifu_id=kid(at)) for at in range(3)]
-    listed = [PositionList(username=ME, kifu_id=kid(1), part=at, positions=bytes(8)) for at in range(2)]
-    elsewhere = Position(username=FRIEND, position=here, kifu_id=kid(4))
-    await store.write_many(put=[*reached, *listed, elsewhere, Position(username=ME, position=there, kifu_id=kid(1))])
+    reached = [Position(username=ME, position=here, kifu_id=kid(at), text=at) for at in range(3)]
+    places = ((0, 0), (0, 1), (0, 11), (9, 0), (10, 0))
+    listed = [PositionList(username=ME, kifu_id=kid(1), text=it, part=at, positions=bytes(8)) for it, at in places]
+    others = [replace(reached[0], username=FRIEND), replace(reached[1], position=there)]
+    await store.write_many(put=[*reached, *listed, *others])
     await finds(store, design.games_that_reached(ME, here), *reached)
     await finds(store, design.positions_of(ME, kid(1)), *listed)
+
+
+async def test_what_is_gone_is_noted_for_its_owner(store: Store):
+    notes = [
+        GoneRecord(username=ME, kifu_id=kid(1)),
+        GoneText(username=ME, kifu_id=kid(1), text=7),
+        GoneTag(username=ME, tag_id=tid(1)),
+    ]
+    await store.write_many(put=[*notes, GoneTag(username=FRIEND, tag_id=tid(2))])
+    await finds(store, design.leftovers_of(ME), notes[0], notes[1], notes[2])

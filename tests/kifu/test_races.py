@@ -5,11 +5,14 @@ import asyncio
 from msgspec.structs import replace
 
 from tests.kifu.made import (
+    FRIEND,
     ME,
     NOW,
+    STRANGER,
     a_record,
     a_tag,
     added,
+    certain,
     claim_of,
     kid,
     settings,
@@ -18,19 +21,26 @@ from tests.kifu.made import (
 )
 from tests.racing import race
 from zataku.kifu import design
-from zataku.kifu.items import Record, SlugClaim, Tagging, UserSettings
-from zataku.kifu.limits import AnalysisId, ShareCode
+from zataku.kifu.items import Analysis, Record, SlugClaim, UserSettings
+from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.kifu.moments import later
 from zataku.kifu.sharing import shared_record
+from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import (
     add_record,
     add_tag,
+    allow_record,
+    change_moves,
     finish_analysis,
+    keep_positions,
+    keep_result,
     move_record,
     remove_record,
     remove_tag,
     rename_tag,
     request_analysis,
+    set_kifu_cap,
+    set_tag_cap,
     share_record,
     tag_record,
     touch_record,
@@ -40,6 +50,7 @@ from zataku.table import ResultUnknown, Store
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 CODE = ShareCode("lkihofkwif4tF")
+FOUND = Analysis(analysis_id=AID, username=ME, created=NOW, status="succeeded", response="{}", kifu_id=kid(0))
 
 
 async def library(store: Store) -> list[Record]:
@@ -120,38 +131,71 @@ async def test_two_records_that_want_each_others_slugs(contested: Store):
     assert len({it.slug for it in await library(contested)}) == 2
 
 
-async def test_a_record_goes_while_it_gets_tags(contested: Store):
+async def test_a_record_goes_while_others_lean_on_it(contested: Store):
     await welcomed(contested)
     (mine,) = await added(contested, a_record())
-    tags = await tagged(contested, *(a_tag(at) for at in range(6)))
-
-    async def remove() -> None:
-        """As a caller does it: the claim, then the links, then the removal; again while somebody was faster."""
-        while (claim := await contested.get(design.slug_claim(ME, mine.slug))) is not None:
-            links = [it async for it in contested.each(design.tags_of_record(mine.kifu_id))]
-            await race(contested.write(remove_record(mine, claim, links)))
-
+    tags = await tagged(contested, *(a_tag(at) for at in range(3)))
     claim = await claim_of(contested, mine)
-    await asyncio.gather(race(*(contested.write(tag_record(claim, it)) for it in tags)), remove())
+    ended = await race(
+        *certain(
+            contested,
+            *(tag_record(claim, it) for it in tags),
+            allow_record(claim, FRIEND),
+            keep_result(FOUND, claim, NOW),
+            keep_positions(claim, 0, [PositionHash("0" * 16)]),
+            remove_record(claim),
+            change_moves(replace(mine, kifu="x"), mine, claim, NOW),
+            allow_record(claim, STRANGER),
+        )
+    )
+    assert not ended.unknown
     assert await contested.get(design.record(ME, kid(0))) is None
-    left: list[Tagging] = [it async for it in contested.each(design.tags_of_record(mine.kifu_id))]
-    assert left == []
     assert (await settings(contested)).kifu_count == 0
+    while not (await race(tidy(contested, ME))).won:
+        pass
+    for left in (
+        design.tags_of_record(kid(0)),
+        design.who_may_see_record(kid(0)),
+        design.kept_analyses(kid(0)),
+        design.positions_of(ME, kid(0)),
+        design.leftovers_of(ME),
+    ):
+        assert [it async for it in contested.each(left)] == []
+
+
+async def test_two_removals_at_once_count_once(contested: Store):
+    await welcomed(contested)
+    mine, _ = await added(contested, a_record(0), a_record(1))
+    tag, _ = await tagged(contested, a_tag(0), a_tag(1))
+    claim = await claim_of(contested, mine)
+    for removal in (remove_record(claim), remove_tag(tag)):
+        ended = await race(*certain(contested, *[removal] * 4))
+        assert (len(ended.won), len(ended.refused)) == (1, 3)
+    found = await settings(contested)
+    assert (found.kifu_count, found.tag_count) == (1, 1)
 
 
 async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
     await welcomed(contested)
-    records = await added(contested, *(a_record(at) for at in range(5)))
+    records = await added(contested, *(a_record(at) for at in range(8)))
     (tag,) = await tagged(contested, a_tag())
     claims = [await claim_of(contested, it) for it in records]
     await race(
-        contested.write(remove_tag(tag)),
-        *(contested.write(tag_record(claim, tag)) for claim in claims),
+        *certain(
+            contested,
+            *(tag_record(claim, tag) for claim in claims[:2]),
+            remove_tag(tag),
+            *(tag_record(claim, tag) for claim in claims[2:4]),
+        )
     )
-    while await contested.get(design.tag(ME, tag.tag_id)) is not None:
-        await race(contested.write(remove_tag(tag)))
-    late = await race(*(contested.write(tag_record(claim, tag)) for claim in claims))
-    assert late.won == []
+    assert await contested.get(design.tag(ME, tag.tag_id)) is None
+    # Records that never had it, so that nothing but the missing tag can refuse them.
+    late = await race(*certain(contested, *(tag_record(claim, tag) for claim in claims[4:])))
+    assert (late.won, len(late.refused)) == ([], 4)
+    while not (await race(tidy(contested, ME))).won:
+        pass
+    for it in records:
+        assert [link async for link in contested.each(design.tags_of_record(it.kifu_id))] == []
     assert (await settings(contested)).tag_count == 0
 
 
@@ -207,3 +251,28 @@ async def test_of_two_new_codes_one_is_shared(contested: Store):
     found = await contested.get(design.record(ME, kid(0)))
     assert found == replace(a_record(), share=True, share_code=found.share_code)
     assert found.share_code in codes
+
+
+async def test_of_a_new_code_and_switching_off_one_wins(contested: Store):
+    shared = a_record(share=True, share_code=CODE)
+    await contested.write_many(put=[shared])
+    new = ShareCode("Nkihofkwif4tF")
+    ended = await race(
+        *(contested.write(unshare_record(shared)) for _ in range(2)), contested.write(share_record(shared, new))
+    )
+    assert ended.allows(1)
+    found = await contested.get(design.record(ME, kid(0)))
+    assert found in (a_record(), replace(shared, share_code=new))
+    if ended.won:
+        assert ended.won == [found]
+    assert await shared_record(contested, CODE) is None
+
+
+async def test_hosts_who_set_different_caps_at_once_both_succeed(contested: Store):
+    await welcomed(contested)
+    ended = await race(contested.write(set_kifu_cap(ME, 7)), contested.write(set_tag_cap(ME, 8)))
+    assert ended.refused == []
+    found = await settings(contested)
+    assert (found.kifu_max in (7, None), found.tag_max in (8, None)) == (True, True)
+    if not ended.unknown:
+        assert (found.kifu_max, found.tag_max) == (7, 8)

@@ -1,9 +1,11 @@
 """Who sees what, decided by base items alone."""
 
+import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import eventually
-from tests.kifu.made import FRIEND, ME, STRANGER, a_record, added, claim_of, kid, welcomed
+from tests.kifu.made import FRIEND, ME, NOW, STRANGER, a_record, added, claim_of, kid, welcomed
+from zataku.kifu.errors import UnfitChange
 from zataku.kifu.limits import ShareCode
 from zataku.kifu.sharing import as_others_see, shared_record, visible_record
 from zataku.kifu.writes import (
@@ -15,7 +17,7 @@ from zataku.kifu.writes import (
     share_record,
     unshare_record,
 )
-from zataku.table import Store
+from zataku.table import ConditionFailed, Store
 
 CODE, NEXT = ShareCode("lkihofkwif4tF"), ShareCode("lkihofkwif4tG")
 
@@ -33,10 +35,11 @@ async def test_the_owner_sees_everything_and_others_nothing(store: Store):
 async def test_everybody_sees_a_public_record_until_it_is_private(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record())
-    public = await store.write(change_record(replace(mine, public=True), mine))
-    for viewer in (None, FRIEND, ME):
-        assert await visible_record(store, viewer, ME, kid(0)) == public
-    await store.write(change_record(replace(public, public=False), public))
+    public = await store.write(change_record(replace(mine, public=True), mine, NOW))
+    for viewer in (None, FRIEND):
+        assert await visible_record(store, viewer, ME, kid(0)) == as_others_see(public)
+    assert await visible_record(store, ME, ME, kid(0)) == public
+    await store.write(change_record(replace(public, public=False), public, NOW))
     assert await visible_record(store, None, ME, kid(0)) is None
 
 
@@ -45,7 +48,7 @@ async def test_one_record_for_a_named_user(store: Store):
     mine, other = await added(store, a_record(0), a_record(1))
     claim = await claim_of(store, mine)
     await store.write(allow_record(claim, FRIEND))
-    assert await visible_record(store, FRIEND, ME, kid(0)) == mine
+    assert await visible_record(store, FRIEND, ME, kid(0)) == as_others_see(mine)
     assert await visible_record(store, FRIEND, ME, other.kifu_id) is None
     assert await visible_record(store, STRANGER, ME, kid(0)) is None
     await store.write(disallow_record(claim, FRIEND))
@@ -57,7 +60,7 @@ async def test_all_records_for_a_named_user(store: Store):
     made = await added(store, a_record(0), a_record(1))
     await store.write(allow_library(ME, FRIEND))
     for record in made:
-        assert await visible_record(store, FRIEND, ME, record.kifu_id) == record
+        assert await visible_record(store, FRIEND, ME, record.kifu_id) == as_others_see(record)
         assert await visible_record(store, STRANGER, ME, record.kifu_id) is None
     await store.write(disallow_library(ME, FRIEND))
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
@@ -68,7 +71,7 @@ async def test_a_code_opens_its_record_until_it_is_switched_off(store: Store):
     (mine,) = await added(store, a_record())
     shared = await store.write(share_record(mine, CODE))
     assert shared is not None
-    await eventually(lambda: shared_record(store, CODE), shared)
+    await eventually(lambda: shared_record(store, CODE), as_others_see(shared))
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
     await store.write(unshare_record(shared))
     assert await shared_record(store, CODE) is None
@@ -80,8 +83,23 @@ async def test_a_new_code_shuts_the_old_one(store: Store):
     first = await store.write(share_record(mine, CODE))
     assert first is not None
     second = await store.write(share_record(first, NEXT))
+    assert second is not None
     assert await shared_record(store, CODE) is None
-    await eventually(lambda: shared_record(store, NEXT), second)
+    await eventually(lambda: shared_record(store, NEXT), as_others_see(second))
+
+
+def test_what_changes_nothing_is_not_acknowledged():
+    """Somebody may have shared the record, or shut the link, since it was read."""
+    with pytest.raises(UnfitChange):
+        unshare_record(a_record())
+    with pytest.raises(UnfitChange):
+        share_record(a_record(share=True, share_code=CODE), CODE)
+
+
+async def test_a_record_that_is_gone_cannot_be_shared_or_unshared(store: Store):
+    for plan in (share_record(a_record(), CODE), unshare_record(a_record(share=True, share_code=CODE))):
+        with pytest.raises(ConditionFailed):
+            await store.write(plan)
 
 
 def test_others_do_not_see_slug_memo_and_code():

@@ -19,19 +19,27 @@ from tests.kifu.made import (
     welcomed,
 )
 from zataku.kifu import design
-from zataku.kifu.errors import LibraryFull, NotYours, TagsFull, TooManyAtOnce, UnfitChange
-from zataku.kifu.items import PositionList, Record, SlugClaim, SystemSettings, Tagging, UserSettings
+from zataku.kifu.errors import LibraryFull, NotYours, TagsFull, UnfitChange
+from zataku.kifu.items import (
+    Analysis,
+    GoneRecord,
+    Record,
+    SlugClaim,
+    SystemSettings,
+    Tagging,
+    UserSettings,
+)
 from zataku.kifu.limits import AnalysisId, PositionHash
 from zataku.kifu.moments import later, seconds_of
-from zataku.kifu.positions import position_parts
 from zataku.kifu.writes import (
     add_record,
     add_tag,
     allow_library,
     allow_record,
+    change_moves,
     change_record,
+    disallow_record,
     finish_analysis,
-    forget_positions,
     keep_positions,
     keep_result,
     move_record,
@@ -39,10 +47,12 @@ from zataku.kifu.writes import (
     remove_tag,
     rename_tag,
     request_analysis,
+    set_kifu_cap,
     set_system_caps,
-    set_user_caps,
+    set_tag_cap,
     tag_record,
     touch_record,
+    touch_tag,
     untag_record,
     welcome_user,
 )
@@ -107,48 +117,41 @@ async def test_caps_are_2000_records_and_50_tags_unless_set(embedded: Store):
 async def test_an_addition_that_read_another_cap_is_refused(store: Store):
     await welcomed(store)
     loaded = await settings(store)
-    await store.write(set_user_caps(ME, 1, 1))
+    await store.write(set_kifu_cap(ME, 1))
+    await store.write(set_tag_cap(ME, 2))
+    assert await settings(store) == replace(loaded, kifu_max=1, tag_max=2)
     for plan in (add_record(a_record(), loaded), add_tag(a_tag(), loaded)):
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
-    await store.write(set_user_caps(ME, None, None))
+    await store.write(set_kifu_cap(ME, None))
+    await store.write(set_tag_cap(ME, None))
     assert await settings(store) == loaded
     await store.write(add_record(a_record(), loaded))
 
 
 async def test_system_caps_are_set(store: Store):
-    await store.write(set_system_caps(SystemSettings(kifu_max=5, tag_max=6)))
-    assert await store.get(design.system_settings(), strong=True) == SystemSettings(kifu_max=5, tag_max=6)
-
-
-async def test_changes_of_different_fields_both_stay(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    await store.write(change_record(replace(mine, memo="序盤"), mine))
-    await store.write(change_record(replace(mine, result="jishogi"), mine))
+    was = await store.write(set_system_caps(SystemSettings(kifu_max=5, tag_max=6), None))
     with pytest.raises(ConditionFailed):
-        await store.write(change_record(replace(mine, memo="終盤"), mine))
-    assert await store.get(design.record(ME, kid(0))) == replace(mine, memo="序盤", result="jishogi")
-
-
-@pytest.mark.parametrize(
-    "change", [{"slug": "b"}, {"share": True, "share_code": "lkihofkwif4tF"}, {"created": later(NOW, 1)}]
-)
-def test_slug_code_and_birth_are_no_plain_changes(change: dict[str, object]):
+        await store.write(set_system_caps(SystemSettings(kifu_max=9), None))
+    # Two hosts who have read the same caps: of different ones both stay, of the same one the first.
+    await store.write(set_system_caps(replace(was, kifu_max=7), was))
+    await store.write(set_system_caps(replace(was, tag_max=8), was))
+    with pytest.raises(ConditionFailed):
+        await store.write(set_system_caps(replace(was, kifu_max=9), was))
     with pytest.raises(UnfitChange):
-        change_record(replace(a_record(), **change), a_record())
+        set_system_caps(was, was)
+    assert await store.get(design.system_settings(), strong=True) == SystemSettings(kifu_max=7, tag_max=8)
 
 
 async def test_moving_a_record_frees_its_old_slug(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record(slug="a/b"))
-    (tag,) = await tagged(store, a_tag())
-    await store.write(tag_record(await claim_of(store, mine), tag))
+    mine = await store.write(change_moves(replace(mine, kifu="x"), mine, await claim_of(store, mine), NOW))
     moved = await store.write(move_record(mine, await claim_of(store, mine), "c/d", later(NOW, 60)))
     assert moved == replace(mine, slug="c/d", latest_update=later(NOW, 60))
     assert await store.get(design.record(ME, kid(0))) == moved
     assert await store.get(design.slug_claim(ME, "a/b")) is None
-    assert (await claim_of(store, moved)).tag_changes == 1
+    assert (await claim_of(store, moved)).text == 1
     await added(store, a_record(1, slug="a/b"))
 
 
@@ -164,44 +167,32 @@ async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
         move_record(first, await claim_of(store, second), "c", NOW)
 
 
-async def test_removing_a_record_takes_claim_tags_and_count_with_it(store: Store):
+async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_note(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record())
-    for tag in await tagged(store, a_tag(0), a_tag(1)):
-        await store.write(tag_record(await claim_of(store, mine), tag))
     claim = await claim_of(store, mine)
-    await store.write(remove_record(mine, claim, await links_of(store, mine)))
+    await store.write(remove_record(claim))
     assert await store.get(design.record(ME, kid(0))) is None
     assert await store.get(design.slug_claim(ME, mine.slug)) is None
-    assert await links_of(store, mine) == []
     assert (await settings(store)).kifu_count == 0
+    assert [it async for it in store.each(design.leftovers_of(ME))] == [GoneRecord(username=ME, kifu_id=kid(0))]
     with pytest.raises(TransactionCancelled):
-        await store.write(remove_record(mine, claim, []))
+        await store.write(remove_record(claim))
     assert (await settings(store)).kifu_count == 0
 
 
-async def test_a_removal_that_missed_a_tag_is_refused(store: Store):
+async def test_a_count_never_falls_below_nothing(store: Store):
+    """A count that is wrong stops the removal, rather than let somebody have more than allowed."""
     await welcomed(store)
     (mine,) = await added(store, a_record())
     (tag,) = await tagged(store, a_tag())
     claim = await claim_of(store, mine)
-    await store.write(tag_record(claim, tag))
-    with pytest.raises(TransactionCancelled):
-        await store.write(remove_record(mine, claim, []))
+    await store.write_many(put=[UserSettings(username=ME, kifu_count=0, tag_count=0)])
+    for plan in (remove_record(claim), remove_tag(tag)):
+        with pytest.raises(TransactionCancelled):
+            await store.write(plan)
     assert await store.get(design.record(ME, kid(0))) == mine
-
-
-def test_a_removal_takes_the_links_of_its_own_record_and_at_most_97():
-    mine = a_record()
-    claim = SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
-    links = [Tagging(kifu_id=mine.kifu_id, tag_id=tid(at)) for at in range(98)]
-    assert len(remove_record(mine, claim, links[:97]).steps) == 100
-    with pytest.raises(TooManyAtOnce):
-        remove_record(mine, claim, links)
-    with pytest.raises(UnfitChange):
-        remove_record(mine, claim, [Tagging(kifu_id=kid(1), tag_id=tid(1))])
-    with pytest.raises(UnfitChange):
-        remove_record(mine, replace(claim, kifu_id=kid(1)), [])
+    assert await tag_there(store, tag)
 
 
 async def test_a_look_is_written_once_an_hour(store: Store):
@@ -224,9 +215,20 @@ async def test_a_look_does_not_stand_in_the_way_of_a_change(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record())
     await store.write(touch_record(ME, ME, kid(0), later(NOW, 3600)))
-    await store.write(change_record(replace(mine, memo="x", latest_update=later(NOW, 3601)), mine))
+    await store.write(change_record(replace(mine, memo="x"), mine, later(NOW, 3601)))
     found = await store.get(design.record(ME, kid(0)))
     assert (found.memo, found.latest_access) == ("x", later(NOW, 3600))
+
+
+async def test_a_look_at_a_tag_is_written_once_an_hour(store: Store):
+    await welcomed(store)
+    (tag,) = await tagged(store, a_tag())
+    with pytest.raises(ConditionFailed):
+        await store.write(touch_tag(ME, tag.tag_id, later(NOW, 3599)))
+    at = later(NOW, 3600)
+    assert await store.write(touch_tag(ME, tag.tag_id, at)) == replace(tag, latest_access=at)
+    with pytest.raises(ConditionFailed):
+        await store.write(touch_tag(ME, tid(9), at))
 
 
 async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: Store):
@@ -266,27 +268,34 @@ async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
             write(claim, theirs)
 
 
-async def test_nothing_leans_on_a_record_or_tag_that_is_gone(store: Store):
+async def test_nothing_leans_on_a_record_that_is_gone_nor_on_another_under_its_slug(store: Store):
     await welcomed(store)
-    gone, stays = await added(store, a_record(0), a_record(1))
+    (gone,) = await added(store, a_record(0))
     tag, lost = await tagged(store, a_tag(0), a_tag(1))
-    claim, kept = await claim_of(store, gone), await claim_of(store, stays)
-    await store.write(remove_record(gone, claim, []))
-    await store.write(remove_tag(lost))
-    positions = [PositionHash("0" * 16)]
-    for plan in (
+    claim = await claim_of(store, gone)
+    found = Analysis(analysis_id=AID, username=ME, created=NOW, status="succeeded", response="{}", kifu_id=gone.kifu_id)
+    leaning = (
         tag_record(claim, tag),
-        tag_record(kept, lost),
         untag_record(claim, tag),
         allow_record(claim, FRIEND),
-        keep_positions(claim, 0, positions),
-    ):
+        disallow_record(claim, FRIEND),
+        keep_positions(claim, 0, [PositionHash("0" * 16)]),
+        keep_result(found, claim, NOW),
+        remove_record(claim),
+    )
+    await store.write(remove_record(claim))
+    for plan in leaning:
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
-    # Somebody else's record under the same slug is not mistaken for it.
-    await added(store, a_record(5, slug=gone.slug))
-    with pytest.raises(TransactionCancelled):
-        await store.write(tag_record(claim, tag))
+    (other,) = await added(store, a_record(5, slug=gone.slug))
+    for plan in leaning:
+        with pytest.raises(TransactionCancelled):
+            await store.write(plan)
+    theirs = await claim_of(store, other)
+    await store.write(remove_tag(lost))
+    for plan in (tag_record(theirs, lost), untag_record(theirs, lost)):
+        with pytest.raises(TransactionCancelled):
+            await store.write(plan)
 
 
 def test_nobody_is_allowed_what_is_their_own():
@@ -328,27 +337,6 @@ async def test_a_result_is_kept_with_its_record(store: Store):
             keep_result(stranger, claim, NOW)
     kept = await store.write(keep_result(done, claim, NOW))
     assert [it async for it in store.each(design.kept_analyses(kid(0)))] == [kept]
-
-
-async def test_positions_come_and_go_in_parts(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
-    # The game comes back to its first position, as at a repetition.
-    reached = [PositionHash(f"{at % 120:016x}") for at in range(150)]
-    parts = position_parts(reached)
-    assert [len(part) for part in parts] == [98, 22]
-    for number, part in enumerate(parts):
-        await store.write(keep_positions(claim, number, part))
-    with pytest.raises(TransactionCancelled):
-        await store.write(keep_positions(claim, 0, parts[0]))
-    listed: list[PositionList] = [it async for it in store.each(design.positions_of(ME, kid(0)))]
-    assert [it.hashes for it in listed] == parts
-    for it in (*listed, listed[0]):
-        await store.write(forget_positions(it))
-    assert [it async for it in store.each(design.positions_of(ME, kid(0)))] == []
-    with pytest.raises(TooManyAtOnce):
-        keep_positions(claim, 0, reached[:99])
 
 
 def test_additions_are_for_ones_own_library():

@@ -4,7 +4,7 @@ from zataku.kifu.items import SlugClaim
 from zataku.table import Condition, Key, path
 
 claimed_by = path(SlugClaim, lambda claim: claim.kifu_id)
-tag_changes = path(SlugClaim, lambda claim: claim.tag_changes)
+text = path(SlugClaim, lambda claim: claim.text)
 
 
 def claim_key(claim: SlugClaim) -> Key[SlugClaim]:
@@ -17,6 +17,6 @@ def still_stands(claim: SlugClaim) -> Condition[SlugClaim]:
     return claimed_by.equals(claim.kifu_id)
 
 
-def untouched(claim: SlugClaim) -> Condition[SlugClaim]:
-    """The record is still there, and has got no tag since the claim was read."""
-    return still_stands(claim) & tag_changes.equals(claim.tag_changes)
+def same_text(claim: SlugClaim) -> Condition[SlugClaim]:
+    """The record is still there, and its moves have not changed since the claim was read."""
+    return still_stands(claim) & text.equals(claim.text)

@@ -8,7 +8,8 @@ name and by three times; they are small, because they leave the moves out.
 
 Slugs and tag names are unique through claims under `uniq#uname#<user>`, which are written with what they name. The
 claim of a slug is also the small stand-in of its record: whoever relies on a record being there looks at its claim, for
-2 write units in a transaction instead of 600 for a record of 300 KB. Positions lie under `pos#uname#<user>`.
+2 write units in a transaction instead of 600 for a record of 300 KB. Positions lie under `pos#uname#<user>`. What is
+removed and leaves something behind is noted under `gone#uname#<user>` until that is taken away.
 
 Reads are eventually consistent where a list may be a moment old, and strong where something is decided.
 """
@@ -16,6 +17,9 @@ Reads are eventually consistent where a list may be a moment old, and strong whe
 from zataku.kifu.departures import DEPARTURES
 from zataku.kifu.items import (
     Analysis,
+    GoneRecord,
+    GoneTag,
+    GoneText,
     KeptAnalysis,
     LibraryPermission,
     Position,
@@ -139,8 +143,8 @@ def records_by_update(username: NamedUser, newest_first: bool = True) -> Span:
 
 @kifu_table.query(returns=NamedRecord, budget=Budget(reads=0.5, of=PAGE))
 def records_in_folder(username: NamedUser, folder: str) -> Span:
-    """The records in a folder such as 社団戦/2025 and in the folders inside it, by slug."""
-    return common_lsi.partition(f"kifu#uname#{username}").begins_with(f"slug#{folder}/")
+    """The records in a folder such as 社団戦/2025 and in the folders inside it, by slug; in "" all records are."""
+    return common_lsi.partition(f"kifu#uname#{username}").begins_with(f"slug#{folder}/" if folder else "slug#")
 
 
 @kifu_table.query(returns=NamedRecord, budget=Budget(reads=0.5, of="one record"))
@@ -226,13 +230,13 @@ def tag_name_claim(username: NamedUser, name: TagName) -> Key[TagNameClaim]:
 
 @kifu_table.query(returns=Tagging, strong=True, budget=Budget(reads=1, of="50 tags"))
 def tags_of_record(kifu_id: KifuKey) -> Span:
-    """The tags of a record."""
+    """The tags of a record. One that was removed a moment ago may still be named: pass over it."""
     return kifu_table.partition(f"tag#kid#{kifu_id}").begins_with("tid#")
 
 
 @kifu_table.query(returns=Tagging, budget=Budget(reads=0.5, of=PAGE))
 def records_with_tag(tag_id: TagKey) -> Span:
-    """The records with a tag."""
+    """The records with a tag. One that was removed a moment ago may still be named: pass over it."""
     return swap_index.partition(f"tid#{tag_id}").begins_with("tag#kid#")
 
 
@@ -296,14 +300,23 @@ def kept_analyses(kifu_id: KifuKey) -> Span:
 
 @kifu_table.query(returns=Position, budget=Budget(reads=0.5, of=PAGE))
 def games_that_reached(username: NamedUser, position: PositionKey) -> Span:
-    """All my games that reached this board."""
+    """All my games that reached this board. One whose moves changed a moment ago may come once for each text."""
     return kifu_table.partition(f"pos#uname#{username}").begins_with(f"at#{position}#")
 
 
 @kifu_table.query(returns=PositionList, strong=True, budget=Budget(reads=1, of="a game of 120 moves"))
 def positions_of(username: NamedUser, kifu_id: KifuKey) -> Span:
-    """The positions that a record reached, in parts of 98."""
+    """The positions that a record reached, in parts of 98, those of earlier texts first."""
     return kifu_table.partition(f"pos#uname#{username}").begins_with(f"of#{kifu_id}#")
+
+
+# What is gone
+
+
+@kifu_table.query(returns=(GoneRecord, GoneTag, GoneText), strong=True, budget=Budget(reads=1, of=PAGE))
+def leftovers_of(username: NamedUser) -> Span:
+    """What a user removed or replaced and what has not lost all that hung on it yet."""
+    return kifu_table.partition(f"gone#uname#{username}")
 
 
 __all__ = ["DEPARTURES", "TITLE", "kifu_table"]

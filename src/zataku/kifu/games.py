@@ -30,6 +30,11 @@ class Game(Struct, frozen=True, kw_only=True):
     moves: int
     ending: str
 
+    @property
+    def winner(self) -> Side:
+        """Who wins where a player gives up or runs out of time: the one who moved last."""
+        return "first" if self.moves % 2 else "second"
+
 
 def drawn_game(random: Random, owner: str, opponent: str, day: str, ending: str) -> tuple[Game, Side]:
     """A game of the owner's against somebody, with either side."""

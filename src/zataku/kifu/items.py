@@ -31,9 +31,9 @@ from zataku.kifu.limits import (
     Side,
     Slug,
     TagCap,
-    TagChanges,
     TagKey,
     TagName,
+    TextNumber,
     check_bytes,
     check_slug,
     check_tag_name,
@@ -168,13 +168,13 @@ class KeptAnalysis(Entity, frozen=True, kw_only=True):
 class SlugClaim(Entity, frozen=True, kw_only=True):
     """Which record has a slug. It is there exactly as long as a record with this slug is, and stands in for it.
 
-    `tag_changes` goes up with every tag that the record gets, so that who removes the record knows of all its tags.
+    `text` goes up whenever the moves change, so that what was made from the old ones is told from the rest.
     """
 
     username: InKey[NamedUser]
     slug: InKey[Slug]
     kifu_id: KifuKey
-    tag_changes: TagChanges = 0
+    text: TextNumber = 0
 
     def __post_init__(self) -> None:
         check_slug(self.slug)
@@ -192,21 +192,23 @@ class TagNameClaim(Entity, frozen=True, kw_only=True):
         check_tag_name(self.name)
 
 
-@kifu_table.entity(pk="pos#uname#{username}", sk="at#{position}#{kifu_id}")
+@kifu_table.entity(pk="pos#uname#{username}", sk="at#{position}#{kifu_id}#{text:06d}")
 class Position(Entity, frozen=True, kw_only=True):
-    """That a record reached a position."""
+    """That a record, as its moves stood in one text, reached a position."""
 
     username: InKey[NamedUser]
     position: InKey[PositionKey]
     kifu_id: InKey[KifuKey]
+    text: InKey[TextNumber]
 
 
-@kifu_table.entity(pk="pos#uname#{username}", sk="of#{kifu_id}#{part:02d}")
+@kifu_table.entity(pk="pos#uname#{username}", sk="of#{kifu_id}#{text:06d}#{part:03d}")
 class PositionList(Entity, frozen=True, kw_only=True):
     """Up to 98 of the positions that a record reached, so that they can be taken away without reading its moves."""
 
     username: InKey[NamedUser]
     kifu_id: InKey[KifuKey]
+    text: InKey[TextNumber]
     part: InKey[Part]
     positions: PackedPositions
 
@@ -219,3 +221,28 @@ class PositionList(Entity, frozen=True, kw_only=True):
         """The positions one by one."""
         packed = self.positions
         return [PositionHash(packed[at : at + HASH_BYTES].hex()) for at in range(0, len(packed), HASH_BYTES)]
+
+
+@kifu_table.entity(pk="gone#uname#{username}", sk="kid#{kifu_id}")
+class GoneRecord(Entity, frozen=True, kw_only=True):
+    """That a record was removed and what hung on it is not all taken away yet: see `unlinking`."""
+
+    username: InKey[NamedUser]
+    kifu_id: InKey[KifuKey]
+
+
+@kifu_table.entity(pk="gone#uname#{username}", sk="tid#{tag_id}")
+class GoneTag(Entity, frozen=True, kw_only=True):
+    """That a tag was removed and its links are not all taken away yet."""
+
+    username: InKey[NamedUser]
+    tag_id: InKey[TagKey]
+
+
+@kifu_table.entity(pk="gone#uname#{username}", sk="text#{kifu_id}#{text:06d}")
+class GoneText(Entity, frozen=True, kw_only=True):
+    """That the moves of a record have changed and the positions of the old ones are not all taken away yet."""
+
+    username: InKey[NamedUser]
+    kifu_id: InKey[KifuKey]
+    text: InKey[TextNumber]

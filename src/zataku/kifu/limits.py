@@ -18,11 +18,12 @@ RESPONSE_BYTES: Final = 64 * 1024
 SLUG_PREFIX: Final = "slug#"
 DEFAULT_KIFU_MAX: Final = 2000
 DEFAULT_TAG_MAX: Final = 50
-MOST_TAGS: Final = 90
+MOST_TAGS: Final = 100
 ACCESS_SECONDS: Final = 60 * 60
 ANALYSIS_SECONDS: Final = 24 * 60 * 60
 HASH_BYTES: Final = 8
 PART_POSITIONS: Final = 98
+MOST_TEXTS: Final = 999_999
 
 UserName = NewType("UserName", str)
 KifuId = NewType("KifuId", str)
@@ -125,11 +126,14 @@ KifuCap: TypeAlias = Annotated[int, Meta(ge=0, le=25_000, description="how many 
 """At most 25,000: with local indexes a partition takes 10 GB, and so many of the largest records have 8.8 GB."""
 
 TagCap: TypeAlias = Annotated[int, Meta(ge=0, le=MOST_TAGS, description="how many tags a user may have")]
-"""At most 90, so that a record with all of them is removed in one transaction of 100 items."""
+"""At most 100, so that the tags of a record are read and taken away in one batch."""
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, description="how many there are now")]
-TagChanges: TypeAlias = Annotated[int, Meta(ge=0, description="how often the record has got a tag")]
-Part: TypeAlias = Annotated[int, Meta(ge=0, le=99, description="which part of a long game, from 0")]
+TextNumber: TypeAlias = Annotated[
+    int, Meta(ge=0, le=MOST_TEXTS, description="which text of the record: 0 at first, one more whenever moves change")
+]
+Part: TypeAlias = Annotated[int, Meta(ge=0, le=999, description="which part of a long game, from 0")]
+"""1,000 parts have room for 98,000 positions; 300 KB of KI2 have about 25,600 moves."""
 
 
 def check_bytes(text: str, most: int, what: str) -> None:

@@ -17,6 +17,11 @@ def seconds_of(moment: Instant) -> int:
     return int(datetime.strptime(moment, _FORM).replace(tzinfo=UTC).timestamp())
 
 
+def latest(*moments: Instant) -> Instant:
+    """The last of these moments: a clock that is slow turns no time back."""
+    return max(moments)
+
+
 def later(moment: Instant, seconds: int) -> Instant:
     """The moment so many seconds later; earlier when they are negative."""
     return instant(seconds_of(moment) + seconds)

@@ -7,12 +7,13 @@ from typing import Final
 from zataku.kifu.limits import RESPONSE_BYTES, Response, check_bytes
 
 MARK: Final = "zlib:"
-# A result that grows beyond this was not written by `packed`.
 LARGEST: Final = 4 * 1024 * 1024
+"""Bytes of a result before it is compressed: what is larger is neither packed nor unpacked."""
 
 
 def packed(result: str) -> Response:
     """The result compressed, where that is shorter; refused when it does not fit all the same."""
+    check_bytes(result, LARGEST, "The result of the analysis before it is compressed")
     small = MARK + b64encode(zlib.compress(result.encode(), 9)).decode()
     response = small if len(small) < len(result.encode()) or result.startswith(MARK) else result
     check_bytes(response, RESPONSE_BYTES, "The result of the analysis")

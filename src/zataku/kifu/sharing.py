@@ -31,8 +31,8 @@ def as_others_see(found: Record) -> SharedRecord:
     )
 
 
-async def shared_record(store: Store, code: ShareCode) -> Record | None:
-    """The record that is shared under a code right now, or None.
+async def shared_record(store: Store, code: ShareCode) -> SharedRecord | None:
+    """What is shared under a code right now, or None.
 
     CommonGSI says where it may be, and may be a moment late in both directions; the record itself, read strongly, must
     be shared under this very code. A link that was switched off opens nothing from the moment that was acknowledged; a
@@ -40,22 +40,27 @@ async def shared_record(store: Store, code: ShareCode) -> Record | None:
     """
     async for place in store.each(records_under_code(code)):
         found = await store.get(record(place.username, place.kifu_id))
-        if found is not None and found.share and found.share_code == code:
-            return found
+        if found is not None and found.share_code == code:
+            return as_others_see(found)
     return None
 
 
-async def visible_record(store: Store, viewer: UserName | None, owner: UserName, kifu_id: KifuId) -> Record | None:
-    """The record, if this viewer may see it right now; None also when there is none, so that nobody learns which.
+async def visible_record(
+    store: Store, viewer: UserName | None, owner: UserName, kifu_id: KifuId
+) -> Record | SharedRecord | None:
+    """The whole record for its owner, and what others see of it for those who may see it right now.
 
-    The owner may, everybody may if it is public, and so may those whom the owner has allowed this record or all
-    records. A guest is None.
+    Everybody may if it is public, and so may those whom the owner has allowed this record or all records. A guest is
+    None. None comes back also when there is no such record, so that nobody learns which.
     """
     found = await store.get(record(owner, kifu_id))
-    if found is None or viewer == owner or found.public:
+    if found is None or viewer == owner:
         return found
-    if viewer is None:
-        return None
-    if await store.get(record_permission(kifu_id, viewer)) or await store.get(library_permission(owner, viewer)):
-        return found
-    return None
+    return as_others_see(found) if await _may_see(store, viewer, found) else None
+
+
+async def _may_see(store: Store, viewer: UserName | None, found: Record) -> bool:
+    if found.public or viewer is None:
+        return found.public
+    allowed = await store.get(record_permission(found.kifu_id, viewer))
+    return allowed is not None or await store.get(library_permission(found.username, viewer)) is not None

@@ -1,0 +1,101 @@
+"""What the owner changes of a record, when that is refused, and which times it leaves behind."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.kifu.made import ME, NOW, a_record, a_tag, added, claim_of, kid, tagged, welcomed
+from zataku.kifu import design
+from zataku.kifu.errors import UnfitChange
+from zataku.kifu.items import GoneText, SlugClaim
+from zataku.kifu.moments import later
+from zataku.kifu.writes import change_moves, change_record, move_record, rename_tag
+from zataku.table import ConditionFailed, Store, TransactionCancelled
+
+
+async def test_a_change_is_dated_and_refused_to_whoever_read_an_older_record(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    changed = await store.write(change_record(replace(mine, memo="序盤"), mine, later(NOW, 5)))
+    assert changed == replace(mine, memo="序盤", latest_update=later(NOW, 5))
+    for late in (replace(mine, memo="終盤"), replace(mine, result="jishogi")):
+        with pytest.raises(ConditionFailed):
+            await store.write(change_record(late, mine, later(NOW, 6)))
+    assert await store.get(design.record(ME, kid(0))) == changed
+
+
+async def test_changes_of_different_fields_in_one_second_both_stay(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    await store.write(change_record(replace(mine, memo="序盤"), mine, NOW))
+    await store.write(change_record(replace(mine, result="jishogi"), mine, NOW))
+    with pytest.raises(ConditionFailed):
+        await store.write(change_record(replace(mine, memo="終盤"), mine, NOW))
+    assert await store.get(design.record(ME, kid(0))) == replace(mine, memo="序盤", result="jishogi")
+
+
+async def test_no_time_goes_back(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    (tag,) = await tagged(store, a_tag())
+    early = "1999-12-31T23:59:59Z"
+    mine = await store.write(change_record(replace(mine, memo="x", latest_update=early), mine, early))
+    mine = await store.write(change_moves(replace(mine, kifu="x"), mine, await claim_of(store, mine), early))
+    mine = await store.write(move_record(mine, await claim_of(store, mine), "x", early))
+    assert mine.latest_update == NOW
+    assert (await store.write(rename_tag(tag, "x", early))).latest_update == NOW
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"latest_update": later(NOW, 1)},
+        {"kifu": "▲２六歩"},
+        {"slug": "b"},
+        {"share": True, "share_code": "lkihofkwif4tF"},
+        {"created": later(NOW, 1)},
+        {"latest_access": later(NOW, 1)},
+    ],
+)
+def test_what_a_plain_change_does_not_do(change: dict[str, object]):
+    with pytest.raises(UnfitChange):
+        change_record(replace(a_record(), **change), a_record(), NOW)
+
+
+async def test_new_moves_are_a_new_text(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    claim = await claim_of(store, mine)
+    changed = await store.write(change_moves(replace(mine, kifu="x", memo="y"), mine, claim, later(NOW, 1)))
+    assert changed == replace(mine, kifu="x", memo="y", latest_update=later(NOW, 1))
+    assert await store.get(design.record(ME, kid(0))) == changed
+    assert await claim_of(store, mine) == replace(claim, text=1)
+    assert [it async for it in store.each(design.leftovers_of(ME))] == [GoneText(username=ME, kifu_id=kid(0), text=0)]
+    with pytest.raises(TransactionCancelled):
+        await store.write(change_moves(replace(changed, kifu="z"), changed, claim, later(NOW, 2)))
+
+
+def test_new_moves_are_refused_where_they_do_not_fit():
+    mine = a_record()
+    new, claim = replace(mine, kifu="x"), SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
+    change_moves(new, mine, replace(claim, text=999_998), NOW)
+    for record, its in (
+        (replace(mine, memo="x"), claim),
+        (replace(new, slug="b"), claim),
+        (replace(new, created=later(NOW, 1)), claim),
+        (new, replace(claim, kifu_id=kid(1))),
+        (new, replace(claim, text=999_999)),
+    ):
+        with pytest.raises(UnfitChange):
+            change_moves(record, mine, its, NOW)
+
+
+async def test_a_move_that_missed_new_moves_is_refused(store: Store):
+    """The claim under the new slug would have the number of the old text."""
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    claim = await claim_of(store, mine)
+    await store.write(change_moves(replace(mine, kifu="x"), mine, claim, NOW))
+    with pytest.raises(TransactionCancelled):
+        await store.write(move_record(mine, claim, "b", NOW))
+    assert (await claim_of(store, mine)).text == 1
