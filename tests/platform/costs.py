@@ -1,15 +1,29 @@
 """The case that each budget speaks of, by the name of its access pattern."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import GUEST, HANA, OTHER, PASSWORD, TURN, WEB, a_job, a_lease, a_session, hashed, numbered
+from tests.platform.people import (
+    GUEST,
+    HANA,
+    OTHER,
+    PASSWORD,
+    TURN,
+    WEB,
+    a_checkpoint,
+    a_job,
+    a_lease,
+    a_session,
+    hashed,
+    numbered,
+)
 from tests.spending import Case
 from zataku.platform import design, writes
-from zataku.platform.design import ApiKey, Checkpoint, Job, NameClaim
+from zataku.platform.design import ApiKey, Job, NameClaim
+from zataku.platform.limits import MOST_ATTEMPTS
 from zataku.table import Entity, Key, Plan, Query, Store
 from zataku.texts import folded
 
@@ -25,19 +39,14 @@ KEYS = [
     for number in range(10)
 ]
 RUNNING = a_job(state="running", owner=WEB, due_at=NOW + 60_000, attempts=1)
-DEAD = a_job(state="dead", due_at=None, died_at=NOW, attempts=8)
+DEAD = a_job(state="dead", due_at=None, died_at=NOW, attempts=MOST_ATTEMPTS)
+# The largest job: each of its characters takes four bytes.
+PAYLOAD, PROBLEM = "𠮷" * 1000, "𠮷" * 500
+HUGE: tuple[Literal["platform"], str, str] = ("platform", "k" * 30, "~" * 120)
 LEASE = a_lease()
 PART = ("vote-totals", "VoteBoardGame", "shard-0")
 POINTS = [
-    Checkpoint(
-        consumer=PART[0],
-        table=PART[1],
-        shard=f"shardId-{number:020d}-f55eea83",
-        position=f"{number:025d}",
-        epoch=5,
-        moved_at=NOW,
-    )
-    for number in range(20)
+    a_checkpoint(f"{number:040d}", shard=f"shardId-{number:020d}-f55eea83", epoch=1_771_669_800) for number in range(20)
 ]
 SHARD = a_job().shard
 
@@ -46,6 +55,17 @@ def in_shard(count: int, **given: Any) -> list[Job]:
     """So many jobs of one shard."""
     made = (a_job(subject=f"{numbered(number)}#{number}", **given) for number in range(1000))
     return [job for job in made if job.shard == SHARD][:count]
+
+
+def huge(state: str = "waiting", **given: Any) -> Job:
+    """The largest job in a state."""
+    states: dict[str, dict[str, Any]] = {
+        "waiting": {},
+        "running": {"owner": "w" * 60, "due_at": NOW + 60_000, "attempts": 1},
+        "dead": {"due_at": None, "died_at": NOW, "attempts": MOST_ATTEMPTS},
+    }
+    made = dict(zip(("system", "kind", "subject"), HUGE, strict=True), state=state, payload=PAYLOAD, last_error=PROBLEM)
+    return a_job(**made | states[state] | given)
 
 
 def reading(asked: Key[Any] | Query[Any], there: Sequence[Entity]) -> Case:
@@ -103,17 +123,18 @@ JOBS: dict[str, Case] = {
     "coming_jobs": reading(design.coming_jobs(SHARD), in_shard(50)),
     "dead_jobs": reading(
         design.dead_jobs(SHARD),
-        in_shard(20, state="dead", due_at=None, died_at=NOW, attempts=8, last_error="e" * 500, payload="p" * 500),
+        in_shard(20, state="dead", due_at=None, died_at=NOW, attempts=40, last_error="e" * 500, payload="p" * 500),
     ),
-    "schedule_job": writing(writes.schedule_job(*TURN, at=NOW)),
-    "move_job": writing(writes.move_job(*TURN, at=NOW + 1), a_job()),
-    "cancel_job": writing(writes.cancel_job(*TURN), a_job()),
+    "schedule_job": writing(writes.schedule_job(*TURN, at=NOW, now=NOW, what="p" * 700)),
+    "move_job": writing(writes.move_job(*TURN, at=NOW + 1, now=NOW), a_job()),
+    "repeat_job": writing(writes.repeat_job(*TURN, at=NOW), RUNNING),
+    "cancel_job": writing(writes.cancel_job(*TURN, now=NOW), a_job()),
     "claim_job": writing(writes.claim_job(*TURN, runner=WEB, now=NOW, until=NOW + 1), a_job()),
-    "renew_job": writing(writes.renew_job(RUNNING, NOW + 90_000), RUNNING),
+    "renew_job": writing(writes.renew_job(RUNNING, NOW + 90_000, NOW), RUNNING),
     "finish_job": writing(writes.finish_job(RUNNING), RUNNING),
     "reschedule_job": writing(writes.reschedule_job(RUNNING, NOW + 90_000), RUNNING),
     "fail_job": writing(writes.fail_job(RUNNING, "e" * 200, NOW), RUNNING),
-    "retry_job": writing(writes.retry_job(*TURN, now=NOW), DEAD),
+    "retry_job": writing(writes.retry_job(*TURN, at=NOW), DEAD),
 }
 
 LEASES: dict[str, Case] = {
@@ -141,9 +162,54 @@ ALSO: dict[str, tuple[Case, float, float]] = {
         0,
         1,
     ),
-    "the eighth attempt fails": (
-        writing(writes.fail_job(replace(RUNNING, attempts=8), "e", NOW), replace(RUNNING, attempts=8)),
+    "the last attempt fails": (
+        writing(writes.fail_job(replace(RUNNING, attempts=40), "e", NOW), replace(RUNNING, attempts=40)),
         0,
         3,
     ),
+    "a job is finished and due again": (
+        writing(writes.finish_job(RUNNING, asked=NOW), replace(RUNNING, again_at=NOW)),
+        0,
+        3,
+    ),
+    "the largest job is read": (reading(design.job(*HUGE), [huge()]), 2, 0),
+    "a job is scheduled with the largest payload": (
+        writing(writes.schedule_job(*HUGE, at=NOW, now=NOW, what=PAYLOAD)),
+        0,
+        6,
+    ),
+    "the largest job is moved": (writing(writes.move_job(*HUGE, at=NOW + 1, now=NOW), huge()), 0, 9),
+    "the largest job is asked for again": (writing(writes.repeat_job(*HUGE, at=NOW), huge("running")), 0, 7),
+    "the largest job is cancelled": (writing(writes.cancel_job(*HUGE, now=NOW), huge()), 0, 8),
+    "the largest job is claimed": (
+        writing(writes.claim_job(*HUGE, runner=WEB, now=NOW, until=NOW + 1), huge()),
+        0,
+        9,
+    ),
+    "the largest job is renewed": (
+        writing(writes.renew_job(huge("running"), NOW + 90_000, NOW), huge("running")),
+        0,
+        9,
+    ),
+    "the largest job is finished": (writing(writes.finish_job(huge("running")), huge("running")), 0, 8),
+    "the largest job is finished and due again": (
+        writing(writes.finish_job(huge("running"), asked=NOW), huge("running", again_at=NOW)),
+        0,
+        9,
+    ),
+    "the largest job is rescheduled": (
+        writing(writes.reschedule_job(huge("running"), NOW + 90_000), huge("running")),
+        0,
+        9,
+    ),
+    "the largest job fails": (writing(writes.fail_job(huge("running"), PROBLEM, NOW), huge("running")), 0, 9),
+    "the largest job dies": (
+        writing(
+            writes.fail_job(huge("running", attempts=MOST_ATTEMPTS), PROBLEM, NOW),
+            huge("running", attempts=MOST_ATTEMPTS),
+        ),
+        0,
+        15,
+    ),
+    "the largest job is tried again": (writing(writes.retry_job(*HUGE, at=NOW), huge("dead")), 0, 15),
 }

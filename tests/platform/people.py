@@ -5,8 +5,16 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from zataku.platform.design import Account, Job, Lease, NameClaim, Session
-from zataku.platform.limits import GUEST_LASTS, LEASE_REMEMBERED, SESSION_LASTS, AccountId, OwnerId, expiry
+from zataku.platform.design import Account, Checkpoint, Job, Lease, NameClaim, Session
+from zataku.platform.limits import (
+    CHECKPOINT_REMEMBERED,
+    GUEST_LASTS,
+    LEASE_REMEMBERED,
+    SESSION_LASTS,
+    AccountId,
+    OwnerId,
+    expiry,
+)
 from zataku.table import Store
 from zataku.texts import folded
 
@@ -74,12 +82,13 @@ async def user_named(store: Store, number: int, name: str) -> Account:
 def a_job(**given: Any) -> Job:
     """The end of a turn, due now."""
     system, kind, subject = TURN
-    return Job(**{"system": system, "kind": kind, "subject": subject, "scheduled_for": NOW, "due_at": NOW} | given)
+    usual = {"system": system, "kind": kind, "subject": subject, "scheduled_for": NOW, "due_at": NOW, "run": NOW}
+    return Job(**usual | given)
 
 
 async def running(store: Store, lasts: int = 60_000, attempts: int = 1) -> Job:
     """A job that a process runs since now."""
-    job = a_job(state="running", owner=WEB, due_at=NOW + lasts, attempts=attempts)
+    job = a_job(state="running", owner=WEB, due_at=NOW + lasts, attempts=attempts, run=NOW + attempts)
     await store.write_many(put=[job])
     return job
 
@@ -89,3 +98,10 @@ def a_lease(**given: Any) -> Lease:
     until = NOW + 10_000
     usual = {"name": "room/drawing/7F3K9Q", "owner": WEB, "until": until, "epoch": 5}
     return Lease(**usual | {"expires_at": expiry(until, LEASE_REMEMBERED)} | given)
+
+
+def a_checkpoint(position: str, **given: Any) -> Checkpoint:
+    """How far the consumer of the votes has come, written now."""
+    usual = {"consumer": "vote-totals", "table": "VoteBoardGame", "shard": "shard-0", "epoch": 5, "moved_at": NOW}
+    moved = usual | {"expires_at": expiry(NOW, CHECKPOINT_REMEMBERED)} | given
+    return Checkpoint(position=position, reached=position.zfill(40), **moved)

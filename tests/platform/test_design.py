@@ -56,7 +56,7 @@ def test_every_item_fits_one_write_unit_but_a_job_with_a_large_payload():
 
 def test_jobs_spread_evenly_over_the_shards():
     made = Counter(
-        Job(system="othello", kind="close_turn", subject=f"game-{n}#1", scheduled_for=1, due_at=1).shard
+        Job(system="othello", kind="close_turn", subject=f"game-{n}#1", scheduled_for=1, due_at=1, run=1).shard
         for n in range(4000)
     )
     assert set(made) == set(range(SHARDS))

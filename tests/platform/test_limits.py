@@ -1,15 +1,16 @@
 """What each value may be, by examples on both sides of its limit."""
 
 import re
+from itertools import product
 from typing import Any
-from unicodedata import normalize
+from unicodedata import category, decomposition, normalize
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import GUEST, HANA, PASSWORD, a_job, a_session
+from tests.platform.people import GUEST, HANA, PASSWORD, a_checkpoint, a_job, a_session
 from zataku.platform import limits
 from zataku.platform.design import ApiKey, NameClaim
 from zataku.platform.job_writes import pause_after
@@ -45,7 +46,10 @@ FITTING: list[tuple[Any, Any]] = [
     (limits.Consumer, "vote-totals"),
     (limits.TableName, "LiveComment-Rooms-prod"),
     (limits.StreamShard, "shardId-00000001414576573621-f55eea83"),
+    (limits.FoldedName, "ǰ"),
+    (limits.RunNumber, 999_999_999_999_999),
     (limits.Position, "0" * 40),
+    (limits.Reached, "0" * 40),
     (limits.Shard, 3),
 ]
 UNFITTING: list[tuple[Any, Any]] = [
@@ -89,6 +93,12 @@ UNFITTING: list[tuple[Any, Any]] = [
     (limits.Consumer, "a#b"),
     (limits.TableName, "ab"),
     (limits.StreamShard, "a#b"),
+    (limits.FoldedName, ""),
+    (limits.FoldedName, "x" * 61),
+    (limits.RunNumber, 0),
+    (limits.Reached, "0" * 39),
+    (limits.Reached, "0" * 40 + "\n"),
+    (limits.Position, "0" * 41),
     (limits.Position, "12a"),
     (limits.Position, "１２"),
     (limits.Shard, 4),
@@ -197,6 +207,23 @@ def test_every_name_that_is_allowed_can_be_claimed():
     assert len(folded(longest)) <= 60
 
 
+def test_a_letter_with_its_mark_that_folds_to_one_character_can_be_claimed():
+    points = [chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000]
+    parts = [decomposition(each).split() for each in points]
+    # Only a mark that ends a composed character can become one with a letter, and only with one that folding changes.
+    marks = {chr(int(pair[1], 16)) for pair in parts if len(pair) == 2 and pair[0][0] != "<"}
+    marks = {mark for mark in marks if category(mark)[0] == "M"}
+    letters = [each for each in points if category(each)[0] == "L" and folded(each) != each]
+    names = [name for name in map("".join, product(letters, marks)) if normalize("NFKC", name) == name]
+    single = [name for name in names if len(folded(name)) == 1]
+    assert {"J\u030c", "H\u0331", "T\u0308"} <= set(single)
+    for name in single:
+        check_name(name)
+        claim = NameClaim(folded_name=folded(name), account_id=HANA.account_id, claimed_at=NOW)
+        assert msgspec.convert(msgspec.to_builtins(claim), NameClaim) == claim
+    assert max(len(folded(name)) for name in names) <= 2 * 3
+
+
 def test_folding_twice_changes_nothing_for_any_character():
     letters = [chr(code) for code in range(0x2FFFF) if not 0xD800 <= code < 0xE000]
     assert [letter for letter in letters if folded(folded(letter)) != folded(letter)] == []
@@ -256,8 +283,19 @@ def test_a_job_that_nobody_would_find_is_refused(given: dict[str, Any]):
 
 
 def test_a_failed_job_waits_longer_each_time_but_an_hour_at_most():
-    seconds = [pause_after(attempts) // 1000 for attempts in range(1, 13)]
-    assert seconds == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600]
+    seconds = [pause_after(attempts) // 1000 for attempts in range(1, limits.MOST_ATTEMPTS)]
+    assert seconds == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, *[3600] * 30]
+
+
+def test_a_checkpoint_says_the_same_in_both_forms_of_its_position():
+    with pytest.raises(ValueError, match="40 digits"):
+        replace(a_checkpoint("9"), position="10")
+
+
+def test_letters_of_other_scripts_that_look_alike_are_other_names():
+    latin, cyrillic = "hana", "h\u0430n\u0430"
+    check_name(cyrillic)
+    assert folded(latin) != folded(cyrillic)
 
 
 def test_a_session_expires_by_the_second():

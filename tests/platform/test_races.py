@@ -144,9 +144,47 @@ async def test_no_key_is_made_for_an_account_that_is_being_deleted(contested: St
     assert await contested.get(job("platform", "remove_account", hana.account_id)) is not None
 
 
+async def test_a_removal_is_not_held_up_by_signing_out_everywhere(contested: Store):
+    hana = await settled_in(contested)
+    await contested.write(writes.mark_deleted(hana.account_id, NOW), token="leave")
+    (marked,) = await accounts(contested, range(1, 2))
+    ended = await race(
+        *(contested.write(writes.sign_out_everywhere(hana.account_id)) for _ in range(MANY)),
+        contested.write(writes.remove_account(marked, NOW), token="remove"),
+    )
+    assert len(ended.won) == 1
+    (left,) = await accounts(contested, range(1, 2))
+    assert (left.name, left.generation) == (None, marked.generation)
+
+
+async def test_a_checkpoint_moved_many_times_at_once_stands_at_the_furthest(contested: Store):
+    part = ("vote-totals", "VoteBoardGame", "shard-0")
+
+    async def moves(position: int) -> int:
+        await contested.write(writes.move_checkpoint(*part, str(position), 5, NOW))
+        return position
+
+    ended = await race(*map(moves, (9, 120, 8, 99, 121, 10, 101)))
+    kept = await contested.get(checkpoint(*part))
+    assert kept is not None
+    assert int(kept.position) >= max(ended.won, default=0)
+
+
+async def test_a_lease_that_was_let_go_is_taken_by_one_of_many_whose_clocks_are_behind(contested: Store):
+    free = a_lease(owner=None)
+    await contested.write_many(put=[free])
+    ended = await race(
+        *(contested.write(writes.take_lease(free, free.name, each, NOW, NOW + 20_000)) for each in RUNNERS)
+    )
+    assert ended.allows(1)
+    held = await contested.get(lease(free.name))
+    assert held is not None
+    assert (held.epoch, held.owner is None) == (free.epoch + 1, False)
+
+
 async def test_scheduling_a_deadline_many_times_is_one_job(contested: Store):
     ended = await race(
-        *(contested.write(writes.schedule_job(*TURN, at=NOW, what=str(number))) for number in range(MANY))
+        *(contested.write(writes.schedule_job(*TURN, at=NOW, now=NOW, what=str(number))) for number in range(MANY))
     )
     assert ended.allows(1)
     found = await contested.get(job(*TURN))
@@ -182,7 +220,7 @@ async def test_the_job_of_a_dead_runner_is_taken_over_once_and_its_late_words_ar
     assert (taken.attempts, taken.due_at) == (2, later + 60_000)
     late = await race(
         contested.write(writes.finish_job(lost)),
-        contested.write(writes.renew_job(lost, later + 90_000)),
+        contested.write(writes.renew_job(lost, later + 90_000, later)),
         contested.write(writes.reschedule_job(lost, later + 90_000)),
         contested.write(writes.fail_job(lost, "late", later)),
     )
@@ -192,11 +230,37 @@ async def test_the_job_of_a_dead_runner_is_taken_over_once_and_its_late_words_ar
 
 async def test_a_runner_that_lost_its_job_to_itself_is_refused_too(contested: Store):
     lost = await running(contested, lasts=60_000)
-    again = replace(lost, due_at=NOW + 120_000, attempts=2)
+    # To the same end, as when a process has rounded both.
+    again = replace(lost, attempts=2, run=lost.run + 1)
     await contested.write_many(put=[again])
     late = await race(contested.write(writes.finish_job(lost)), contested.write(writes.fail_job(lost, "late", NOW)))
     assert late.won == []
     assert await contested.get(job(*TURN)) == again
+
+
+async def test_a_deadline_asked_for_while_its_job_is_finished_is_never_lost(contested: Store):
+    claimed = await running(contested)
+
+    async def asks(at: int) -> int:
+        await contested.write(writes.repeat_job(*TURN, at=at))
+        return at
+
+    async def finishes(asked: int | None) -> None:
+        await contested.write(writes.finish_job(claimed, asked=asked))
+
+    times = [NOW + 1000 - number for number in range(MANY)]
+    ended = await race(*map(asks, times[:6]), finishes(None), *map(asks, times[6:]))
+    kept = [at for at in ended.won if at is not None]
+    found = await contested.get(job(*TURN))
+    for sooner in range(5):
+        if found is None or found.state == "waiting":
+            break
+        # Once more while the runner acts on what it has seen.
+        ended = await race(asks(NOW + 500 - sooner), finishes(found.again_at))
+        kept += [at for at in ended.won if at is not None]
+        found = await contested.get(job(*TURN))
+    noted = None if found is None else found.again_at if found.state == "running" else found.due_at
+    assert kept == [] if noted is None else all(noted <= at for at in kept)
 
 
 async def test_a_job_ends_in_one_way_only(contested: Store):
@@ -216,7 +280,7 @@ async def test_a_cancelled_job_is_either_gone_or_run_by_one(contested: Store):
     await contested.write_many(put=[a_job()])
     ended = await race(
         *(contested.write(writes.claim_job(*TURN, runner=each, now=NOW, until=NOW + 9)) for each in RUNNERS[:3]),
-        contested.write(writes.cancel_job(*TURN)),
+        contested.write(writes.cancel_job(*TURN, now=NOW)),
         *(contested.write(writes.claim_job(*TURN, runner=each, now=NOW, until=NOW + 9)) for each in RUNNERS[3:]),
     )
     found = await contested.get(job(*TURN))

@@ -1,4 +1,7 @@
-"""Writes about who is who: signing up, in and out, names, passwords, keys, and leaving."""
+"""Writes about who is who: signing up, in and out, names, passwords, keys, and leaving.
+
+Accounts, names, sessions and keys fit one write unit each, the largest included.
+"""
 
 from msgspec.structs import replace
 
@@ -7,6 +10,7 @@ from zataku.platform.errors import AccountDeleted, NotAGuest, NotAUser, NotDelet
 from zataku.platform.limits import (
     GUEST_LASTS,
     KEY_MOVES,
+    SECOND,
     SEEN_MOVES,
     SESSION_LASTS,
     SESSION_MOVES,
@@ -187,8 +191,11 @@ def sign_out(account_id: AccountUuid, token_hash: Sha256) -> Plan[Session]:
 
 @platform.write(budget=Budget(writes=1, of="any number of sessions"))
 def sign_out_everywhere(account_id: AccountUuid) -> Plan[Account]:
-    """All sessions made so far end at once, each of which belongs to an earlier generation from now on."""
-    return Plan(update(Account.key(account_id=account_id), generation.add(1)))
+    """All sessions made so far end at once, each of which belongs to an earlier generation from now on.
+
+    Refused for an account marked as deleted, which ended them: it changes no more, and its removal goes undisturbed.
+    """
+    return Plan(update(Account.key(account_id=account_id), generation.add(1), when=deleted.missing()))
 
 
 @platform.write(budget=Budget(writes=4))
@@ -200,7 +207,13 @@ def add_key(
     now: Millis,
     expires_at: Seconds | None = None,
 ) -> Plan[ApiKey]:
-    """A user makes an API key. Guests and deleted accounts have none."""
+    """A user makes an API key. Guests and deleted accounts have none.
+
+    How many a user may have is for the caller to say, who counts `keys_of` first; two keys in one moment may pass the
+    limit by one. No counter is kept, since keys also go by their time to live. The same goes for sessions.
+    """
+    if expires_at is not None and expires_at * SECOND <= now:
+        raise ValueError("A key ends after it is made.")
     made = ApiKey(
         account_id=account_id, key_hash=key_hash, label=label, scopes=scopes, created_at=now, expires_at=expires_at
     )
@@ -227,7 +240,7 @@ def mark_deleted(account_id: AccountUuid, now: Millis) -> Plan[Account]:
 
     The name stays claimed until the job is done, so that nobody else appears under it beside what is still there.
     """
-    removal = Job(system="platform", kind="remove_account", subject=account_id, scheduled_for=now, due_at=now)
+    removal = Job(system="platform", kind="remove_account", subject=account_id, scheduled_for=now, due_at=now, run=now)
     marked = update(Account.key(account_id=account_id), deleted.set(now), generation.add(1), when=deleted.missing())
     return Plan(marked, put(removal, if_absent=True))
 

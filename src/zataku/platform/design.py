@@ -13,7 +13,10 @@
 - **A name is an item of its own**, written in the same transaction as the account, so that one name has one owner.
 - **A job is due, or dead.** The index of due jobs is sparse and spread over four partitions. Claiming a job moves its
   due time to the end of the run, so that the job of a runner that died comes due again by itself. The runner's name
-  and that end of the run are what a runner must still hold to renew, finish or fail its job.
+  and the number of the run are what a runner must still hold to renew, finish or fail its job. The number goes up with
+  each claim; the first is the millisecond of scheduling, so that a job scheduled anew counts on.
+- **No deadline is lost to a run**: one that is asked for while its job runs is noted on the job, and finishing the run
+  makes it due. A failing job is tried for 31 hours before it is dead.
 - **A lease is for liveness; its epoch is for safety.** Whoever takes it from another has a higher epoch, and a
   checkpoint never goes back to a lower one. The first epoch is the second in which the lease was taken, so that a lease
   that was forgotten and is taken anew still counts upwards.
@@ -30,6 +33,7 @@ from msgspec import Meta
 
 from zataku.platform.departures import DEPARTURES
 from zataku.platform.limits import (
+    POSITION_DIGITS,
     SHARDS,
     AccountName,
     AccountUuid,
@@ -48,7 +52,9 @@ from zataku.platform.limits import (
     PasswordHash,
     Payload,
     Position,
+    Reached,
     Role,
+    RunNumber,
     Scopes,
     Sha256,
     Shard,
@@ -58,7 +64,7 @@ from zataku.platform.limits import (
     TableName,
     UserAgent,
 )
-from zataku.platform.names import check_name
+from zataku.platform.names import check_name, sought
 from zataku.table import (
     Budget,
     Entity,
@@ -198,7 +204,8 @@ class Job(Entity, frozen=True, kw_only=True, rename="camel"):
     """Something to be done at a time, once: a deadline or a daily task.
 
     The key says what it is, so that scheduling the same deadline twice is one job. While a job runs, its due time is
-    the end of the run; a dead one is due no more.
+    the end of the run; a dead one is due no more. What it does may happen twice, when a runner is slow or its reply is
+    lost, and must bear it.
     """
 
     system: InKey[System]
@@ -209,6 +216,8 @@ class Job(Entity, frozen=True, kw_only=True, rename="camel"):
     state: JobState = "waiting"
     owner: Owner | None = None
     attempts: Attempts = 0
+    run: RunNumber
+    again_at: Annotated[Millis, Meta(description="When it is due once more after the run")] | None = None
     payload: Payload = ""
     last_error: ErrorText | None = None
     died_at: Annotated[Millis, Meta(description="When its last attempt failed")] | None = None
@@ -255,14 +264,25 @@ class Lease(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @platform.entity(pk="CHECKPOINT#{consumer}#{table}", sk="SHARD#{shard}")
 class Checkpoint(Entity, frozen=True, kw_only=True, rename="camel"):
-    """How far a consumer has come in one shard of a table's stream, and in which epoch of its lease it said so."""
+    """How far a consumer has come in one shard of a table's stream, and in which epoch of its lease it said so.
+
+    Shards come and go: the checkpoint of one goes a week after it was last moved. Its consumer moves it once a day at
+    least, to where it stands if nothing came.
+    """
 
     consumer: Consumer
     table: TableName
     shard: StreamShard
     position: Position
+    reached: Reached
     epoch: Epoch
     moved_at: Annotated[Millis, Meta(description="When it was written")]
+    expires_at: Seconds
+
+    def __post_init__(self) -> None:
+        """Hold both forms of the position against each other."""
+        if self.reached != self.position.zfill(POSITION_DIGITS):
+            raise ValueError("`reached` is the position with 40 digits.")
 
 
 # Access patterns
@@ -276,8 +296,8 @@ def account(account_id: AccountUuid) -> Key[Account]:
 
 @platform.item(strong=True, budget=Budget(reads=1))
 def owner_of_name(name: str) -> Key[NameClaim]:
-    """Who has a name, however it is spelt. Serves signing in."""
-    return NameClaim.key(folded_name=folded(name))
+    """Who has a name, however it is spelt; nobody has what can be no name. Serves signing in."""
+    return NameClaim.key(folded_name=sought(name))
 
 
 @platform.item(strong=True, example={**_SOMEBODY, "token_hash": _HASHED}, budget=Budget(reads=1))
@@ -325,7 +345,7 @@ def everything_of(account_id: AccountUuid) -> Span:
     return platform.partition(Account.partition(account_id=account_id))
 
 
-@platform.item(strong=True, budget=Budget(reads=1))
+@platform.item(strong=True, budget=Budget(reads=1, of="a job of 4 KB; 2 for the largest"))
 def job(system: System, kind: JobKind, subject: Subject) -> Key[Job]:
     """One job, as it is right now."""
     return Job.key(system=system, kind=kind, subject=subject)

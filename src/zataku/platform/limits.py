@@ -23,12 +23,12 @@ AccountName: TypeAlias = Annotated[str, Meta(min_length=2, max_length=20, descri
 FoldedName: TypeAlias = Annotated[
     str,
     Meta(
-        min_length=2,
+        min_length=1,
         max_length=60,
-        description="The name as `names.folded` makes it: width and case make no difference",
+        description="The name as `texts.folded` makes it: width and case make no difference",
     ),
 ]
-"""A name as it is claimed. Folding makes at most three characters of one."""
+"""A name as it is claimed. Folding makes at most three characters of one, and may make one of a letter and its mark."""
 
 Role: TypeAlias = Literal["guest", "user", "admin"]
 """A guest has no name and no password; an admin may do everything."""
@@ -98,6 +98,11 @@ Attempts: TypeAlias = Annotated[
 ]
 """Runs that began, those included of which nothing was heard again."""
 
+RunNumber: TypeAlias = Annotated[
+    int, Meta(ge=1, le=999_999_999_999_999, description="Goes up with each claim and never down")
+]
+"""Tells the runs of a job apart. It begins with the millisecond in which the job was scheduled."""
+
 ErrorText: TypeAlias = Annotated[str, Meta(max_length=500, description="What went wrong the last time")]
 """The end of an error message, for whoever looks at dead jobs."""
 
@@ -127,7 +132,13 @@ StreamShard: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9-]{1,65}")
 Position: TypeAlias = Annotated[
     str, Meta(pattern=whole("[0-9]{1,40}"), description="The last change that is dealt with")
 ]
-"""The number of a change in its stream."""
+"""The number of a change in its stream, as the stream writes it."""
+
+POSITION_DIGITS = 40
+Reached: TypeAlias = Annotated[
+    str, Meta(pattern=whole("[0-9]{40}"), description="The position with 40 digits, so that it compares as it counts")
+]
+"""Streams write their numbers in different widths, and a store compares texts from the left."""
 
 # How long
 
@@ -147,13 +158,17 @@ KEY_MOVES = DAY
 """How much later a use must be than the last noted one to be noted: a visit costs no write."""
 
 SHARDS = 4
-MOST_ATTEMPTS = 8
+MOST_ATTEMPTS = 40
 FIRST_PAUSE = 10 * SECOND
 LONGEST_PAUSE = HOUR
-"""A failed job is tried again after 10 s, 20 s, 40 s and so on, and is dead after the eighth attempt."""
+"""A failed job is tried again after 10 s, 20 s, 40 s and so on up to every hour, and is dead after 40 attempts.
+
+The pauses add up to 31 hours: what a job needs may be away for a day.
+"""
 
 LEASE_REMEMBERED = 7 * DAY
-"""How long a lease that nobody holds is kept."""
+CHECKPOINT_REMEMBERED = 7 * DAY
+"""How long a lease that nobody holds, or a checkpoint that nobody moves, is kept."""
 
 
 def expiry(now: Millis, lasts: int) -> Seconds:

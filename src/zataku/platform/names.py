@@ -1,17 +1,30 @@
 """Names that people give themselves: which are allowed, and which count as the same.
 
 Letters, digits and marks of any script, and between them single spaces, hyphens, low lines, full stops and middle dots.
-What cannot be seen, or makes its neighbours look different, is refused: nobody shall pass for somebody else.
+What cannot be seen, or makes its neighbours look different, is refused. Names that differ only in case, width or way of
+typing are one. Letters of different scripts that look alike are different letters, such as the Latin a and U+0430 of
+Cyrillic: a name alone does not prove who somebody is.
 """
 
 import unicodedata
 
-from zataku.texts import BLANKS, VARIATIONS
+from zataku.texts import BLANKS, VARIATIONS, folded
 
 # Two names that differ only in these look alike.
 _UNSEEN = BLANKS | VARIATIONS
 _BETWEEN = " -_.・"
 _MARKS_IN_A_ROW = 2
+_LONGEST_FOLDED = 60
+
+NOBODY = "-"
+"""Stands where a name would stand of which there is none: names begin with a letter or digit."""
+
+
+def sought(text: str) -> str:
+    """What somebody typed as the name under which it is claimed, and `NOBODY` for what can be no name at all."""
+    wanted = folded(text)
+    # Half a surrogate pair is not printable, and cannot be sent to a store.
+    return wanted if 1 <= len(wanted) <= _LONGEST_FOLDED and wanted.isprintable() else NOBODY
 
 
 def check_name(name: str) -> None:

@@ -6,6 +6,7 @@ from random import Random
 
 from zataku.platform.design import Account, ApiKey, Checkpoint, Job, Lease, NameClaim, Session
 from zataku.platform.limits import (
+    CHECKPOINT_REMEMBERED,
     DAY,
     GUEST_LASTS,
     HOUR,
@@ -129,9 +130,9 @@ def jobs(random: Random, now: Millis) -> Iterator[Job]:
     for number in range(24):
         at = now + random.randrange(-5 * MINUTE, 5 * MINUTE)
         subject = f"{account_id(random)}#{number + 1}"
-        yield Job(system="othello", kind="close_turn", subject=subject, scheduled_for=at, due_at=at)
+        yield Job(system="othello", kind="close_turn", subject=subject, scheduled_for=at, due_at=at, run=now)
     midnight = now - now % DAY + DAY
-    yield Job(system="ranking", kind="daily_ranking", subject="all", scheduled_for=midnight, due_at=midnight)
+    yield Job(system="ranking", kind="daily_ranking", subject="all", scheduled_for=midnight, due_at=midnight, run=now)
     yield Job(
         system="kifu",
         kind="analyse",
@@ -141,15 +142,17 @@ def jobs(random: Random, now: Millis) -> Iterator[Job]:
         state="running",
         owner=OwnerId("web-1"),
         attempts=1,
+        run=now - MINUTE,
         payload='{"depth":12}',
     )
     yield Job(
         system="live",
         kind="close_room",
         subject="R7K2PQ",
-        scheduled_for=now - 2 * HOUR,
+        scheduled_for=now - 2 * DAY,
         state="dead",
         attempts=MOST_ATTEMPTS,
+        run=now - 2 * DAY,
         last_error="TimeoutError: the room did not answer within 5 s",
         died_at=now - HOUR,
     )
@@ -177,8 +180,10 @@ def checkpoints(now: Millis) -> Iterator[Checkpoint]:
             table="VoteBoardGame",
             shard=f"shardId-{shard:020d}",
             position=f"{now:021d}",
+            reached=f"{now:040d}",
             epoch=now // SECOND,
             moved_at=now,
+            expires_at=expiry(now, CHECKPOINT_REMEMBERED),
         )
 
 

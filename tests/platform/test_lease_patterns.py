@@ -1,0 +1,145 @@
+"""Leases and checkpoints as they are asked for and written when nobody is in the way."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.platform.conftest import NOW
+from tests.platform.people import OTHER, WEB, a_checkpoint, a_lease
+from zataku.clock import ManualClock
+from zataku.platform import writes
+from zataku.platform.design import Lease, checkpoint, checkpoints_of, lease
+from zataku.platform.errors import LeaseHeld
+from zataku.platform.limits import CHECKPOINT_REMEMBERED, DAY, OwnerId
+from zataku.table import ConditionFailed, Store
+
+CONSUMER = ("vote-totals", "VoteBoardGame")
+
+
+async def taken(store: Store, owner: OwnerId, now: int) -> None:
+    found = await store.get(lease("singleton/sweep"))
+    await store.write(writes.take_lease(found, "singleton/sweep", owner, now, now + 10_000))
+
+
+async def test_a_lease_goes_from_hand_to_hand_and_counts_its_owners(store: Store):
+    await taken(store, WEB, NOW)
+    first = await store.get(lease("singleton/sweep"))
+    assert first is not None
+    assert (first.owner, first.until, first.epoch) == (WEB, NOW + 10_000, NOW // 1000)
+    await taken(store, WEB, NOW + 5_000)
+    with pytest.raises(LeaseHeld):
+        await taken(store, OTHER, NOW + 14_999)
+    await taken(store, OTHER, NOW + 15_000)
+    second = await store.get(lease("singleton/sweep"))
+    assert second is not None
+    assert (second.owner, second.epoch) == (OTHER, first.epoch + 1)
+    await store.write(writes.renew_lease(second, NOW + 60_000))
+    await store.write(writes.release_lease(second, NOW + 20_000))
+    released = await store.get(lease("singleton/sweep"))
+    assert released is not None
+    assert (released.owner, released.until) == (None, NOW + 20_000)
+    await taken(store, WEB, NOW + 20_000)
+    third = await store.get(lease("singleton/sweep"))
+    assert third is not None
+    assert (third.owner, third.epoch) == (WEB, first.epoch + 2)
+
+
+async def test_a_lease_that_was_let_go_is_free_whatever_the_clocks_say(store: Store):
+    ahead = NOW + 30_000
+    await store.write_many(put=[a_lease()])
+    await store.write(writes.release_lease(a_lease(), ahead))
+    found = await store.get(lease(a_lease().name))
+    assert found is not None
+    assert (found.owner, found.until) == (None, ahead)
+    await store.write(writes.take_lease(found, found.name, OTHER, NOW, NOW + 10_000))
+    held = await store.get(lease(found.name))
+    assert held == a_lease(owner=OTHER, epoch=6)
+
+
+async def test_renewing_never_shortens_a_lease(store: Store):
+    held = a_lease()
+    await store.write_many(put=[held])
+    await store.write(writes.renew_lease(held, held.until))
+    for plan in (
+        writes.renew_lease(held, held.until - 1),
+        writes.take_lease(held, held.name, WEB, NOW, held.until - 1),
+    ):
+        with pytest.raises(ConditionFailed):
+            await store.write(plan)
+    assert await store.get(lease(held.name)) == held
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        a_lease(owner=None),
+        a_lease(owner=OTHER),
+        a_lease(epoch=7),
+    ],
+    ids=["let go by itself", "another owner", "its own again after another's"],
+)
+async def test_a_lease_is_renewed_and_released_in_its_own_epoch_by_its_own_owner_only(since: Lease, store: Store):
+    await store.write_many(put=[since])
+    for late in (writes.renew_lease(a_lease(), NOW + 99_000), writes.release_lease(a_lease(), NOW)):
+        with pytest.raises(ConditionFailed):
+            await store.write(late)
+    assert await store.get(lease(since.name)) == since
+
+
+def test_a_lease_is_taken_with_what_was_read_of_it():
+    with pytest.raises(ValueError, match="Another lease"):
+        writes.take_lease(a_lease(), "room/drawing/OTHER1", OTHER, NOW + 10_000, NOW + 20_000)
+
+
+async def test_a_forgotten_lease_that_is_taken_anew_still_counts_upwards(store: Store, clock: ManualClock):
+    await taken(store, WEB, NOW)
+    before = await store.get(lease("singleton/sweep"))
+    assert before is not None
+    await clock.advance(8 * 24 * 60 * 60)
+    assert await store.get(lease("singleton/sweep")) is None
+    await taken(store, OTHER, int(clock.now()) * 1000)
+    after = await store.get(lease("singleton/sweep"))
+    assert after is not None
+    assert after.epoch > before.epoch
+
+
+@pytest.mark.parametrize("write", [lambda it: writes.renew_lease(it, NOW), lambda it: writes.release_lease(it, NOW)])
+def test_a_lease_that_nobody_holds_is_neither_renewed_nor_released(write: Callable[..., Awaitable[None]]):
+    with pytest.raises(LeaseHeld):
+        write(a_lease(owner=None))
+    with pytest.raises(ValueError, match="ends after"):
+        writes.take_lease(None, "singleton/sweep", WEB, NOW, NOW)
+
+
+async def test_a_checkpoint_moves_with_its_epoch_and_is_found_shard_by_shard(store: Store):
+    for shard in ("shard-1", "shard-0"):
+        await store.write(writes.move_checkpoint(*CONSUMER, shard, "10", 5, NOW))
+    await store.write(writes.move_checkpoint(*CONSUMER, "shard-0", "20", 5, NOW + 1))
+    await store.write(writes.move_checkpoint("others", CONSUMER[1], "shard-0", "1", 1, NOW))
+    found = await store.get(checkpoint(*CONSUMER, "shard-0"))
+    assert found == a_checkpoint("20", moved_at=NOW + 1)
+    listed = [each.shard async for each in store.each(checkpoints_of(*CONSUMER))]
+    assert listed == ["shard-0", "shard-1"]
+
+
+async def test_a_checkpoint_goes_back_in_no_epoch_however_wide_its_numbers(store: Store):
+    part = (*CONSUMER, "shard-0")
+    await store.write(writes.move_checkpoint(*part, "9", 5, NOW))
+    await store.write(writes.move_checkpoint(*part, "10", 5, NOW))
+    await store.write(writes.move_checkpoint(*part, "10", 5, NOW + 1))
+    for position, epoch in (("9", 5), ("09", 5), ("11", 4)):
+        with pytest.raises(ConditionFailed):
+            await store.write(writes.move_checkpoint(*part, position, epoch, NOW))
+    assert await store.get(checkpoint(*part)) == a_checkpoint("10", moved_at=NOW + 1)
+    await store.write(writes.move_checkpoint(*part, "9", 6, NOW))
+    assert await store.get(checkpoint(*part)) == a_checkpoint("9", epoch=6)
+
+
+async def test_a_checkpoint_that_nobody_moves_for_a_week_goes(store: Store, clock: ManualClock):
+    part = (*CONSUMER, "shard-0")
+    await store.write(writes.move_checkpoint(*part, "9", 5, NOW))
+    await store.write(writes.move_checkpoint(*part, "9", 5, NOW + DAY))
+    await clock.advance((CHECKPOINT_REMEMBERED + DAY) / 1000 - 1)
+    assert await store.get(checkpoint(*part)) is not None
+    await clock.advance(1)
+    assert await store.get(checkpoint(*part)) is None
