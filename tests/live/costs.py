@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.live.talk import HALL, MIDORI, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket, uuid
+from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket, uuid
 from tests.opened import START
 from tests.spending import Case
 from zataku.live import design
-from zataku.live.design import Block, LogEntry, Mark, Upvote, Upvotes
+from zataku.live.design import Block, LogEntry, Mark, Socket, Upvote, Upvotes
 from zataku.live.hosting import block, delete_comment, mark_comment, pause_room, slow_room, unblock, unmark_comment
 from zataku.live.limits import BEFORE_ALL, CommentId, LogId, SenderId, moment
 from zataku.live.samples import audience, rooms_of
@@ -21,8 +21,10 @@ from zataku.live.writes import (
     leave,
     post_comments,
     remove_own_comment,
+    sweep_connection,
     take_room,
     upvote,
+    upvote_first,
 )
 from zataku.table import Entity, Key, Plan, Query, Store
 
@@ -62,8 +64,7 @@ def writing(plan: Plan[Any], *before: Callable[[int], Plan[Any]] | Entity) -> No
             await (store.put(one) if isinstance(one, Entity) else store.write(one(epoch)))
         return lambda: store.write(plan)
 
-    assert plan.pattern is not None
-    CASES[plan.pattern] = case
+    CASES[plan.label.rpartition(".")[2]] = case
 
 
 def ids(count: int) -> list[CommentId]:
@@ -83,6 +84,8 @@ LOG = [
     LogEntry(room_id=HALL, at=moment(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
     for n in range(60)
 ]
+SOCKETS = [socket(number) for number in range(99)]
+CROWD = [SenderId(f"guest:{number:012x}") for number in range(97)]
 AUDIENCE = list(audience(Random(1), START, HALL, WEB, 1000))
 
 getting("room", design.room(HALL), room())
@@ -92,7 +95,7 @@ paging("oldest_rooms_of", design.oldest_rooms_of(MIDORI), ROOMS, 50)
 getting("comment", design.comment(HALL, TARGET), COMMENTS[0])
 paging("comments_of", design.comments_of(HALL), COMMENTS, 50)
 paging("comments_after", design.comments_after(HALL, BEFORE_ALL), COMMENTS, 50)
-paging("latest_comments", design.latest_comments(HALL), COMMENTS, 1)
+paging("latest_comments", design.latest_comments(HALL), COMMENTS, 50)
 getting("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
 paging("connections_in", design.connections_in(HALL), AUDIENCE)
 paging("left_behind", design.left_behind(WEB, moment(START + 999)), AUDIENCE)
@@ -109,8 +112,12 @@ writing(close_room(HALL, MIDORI, START))
 writing(take_room(HALL))
 writing(post_comments(COMMENTS, 1))
 writing(remove_own_comment(HALL, TARGET, SORA, START), COMMENTS[0])
-writing(join(socket(1), HALL, WEB, START))
-writing(leave(socket(1)), lambda _: join(socket(1), HALL, WEB, START))
+writing(join(HALL, WEB, SOCKETS, START))
+writing(leave(SOCKETS[0]), lambda _: join(HALL, WEB, SOCKETS[:1], START))
+writing(
+    sweep_connection(WEB, Socket(connection_id=SOCKETS[0], timestamp=NOW)),
+    lambda _: join(HALL, WEB, SOCKETS[:1], START),
+)
 writing(mark_comment(act(1), "PINNED", TARGET), COMMENTS[0])
 writing(unmark_comment(act(2), "PINNED", TARGET), COMMENTS[0], lambda _: mark_comment(act(1), "PINNED", TARGET))
 writing(delete_comment(act(1), TARGET), COMMENTS[0])
@@ -118,4 +125,5 @@ writing(block(act(1), 1, "SENDER", SORA))
 writing(unblock(act(2), 1, "SENDER", SORA), lambda epoch: block(act(1), epoch, "SENDER", SORA))
 writing(pause_room(act(1), 1, True))
 writing(slow_room(act(1), 1, 30))
-writing(upvote(HALL, TARGET, SORA, START, True), COMMENTS[0], lambda _: upvote(HALL, TARGET, YUNA, START, False))
+writing(upvote_first(HALL, TARGET, CROWD, START), COMMENTS[0])
+writing(upvote(HALL, TARGET, CROWD, START), COMMENTS[0], lambda _: upvote_first(HALL, TARGET, [YUNA], START))

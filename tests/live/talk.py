@@ -32,15 +32,20 @@ def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changed: object) ->
 
 
 def said(
-    number: int, content: str = "なるほど", room_id: RoomId = HALL, sender: SenderId = SORA, salt: int = 0
+    number: int,
+    content: str = "なるほど",
+    room_id: RoomId = HALL,
+    sender: SenderId = SORA,
+    salt: int = 0,
+    epoch: int = 1,
 ) -> Comment:
-    """The comment of that number."""
+    """The comment of that number of an owner; a salt gives it another id."""
     return Comment(
         room_id=room_id,
         comment_id=CommentId(uuid(1000 + number + 1_000_000 * salt)),
         content=content,
         created_at=moment(START + number / 1000),
-        seq=seq_of(number),
+        seq=seq_of(epoch, number),
         sender_id=sender,
     )
 
@@ -67,15 +72,21 @@ async def opened_room(store: Store, made: Room | None = None) -> int:
 
 
 async def owned(store: Store, room_id: RoomId = HALL) -> int:
-    """Take a room until the answer arrives; gives the epoch."""
+    """Take a room; gives the epoch."""
+    epoch = (await taken(store, room_id)).epoch
+    assert epoch is not None
+    return epoch
+
+
+async def taken(store: Store, room_id: RoomId = HALL) -> Room:
+    """Take a room until the answer arrives; gives the room as its new owner gets it."""
     while True:
         try:
-            taken = await store.write(take_room(room_id))
+            found = await store.write(take_room(room_id))
         except ResultUnknown:
             continue
-        assert taken is not None
-        assert taken.epoch is not None
-        return taken.epoch
+        assert found is not None
+        return found
 
 
 async def all_of(store: Store, query: Query[Any]) -> list[Any]:

@@ -3,16 +3,27 @@
 from random import Random
 
 from tests.live.costs import CASES
-from tests.live.talk import HALL, opened_room, said
+from tests.live.talk import HALL, SORA, WEB, YUNA, opened_room, said, socket
 from tests.opened import START
 from tests.spending import overspent
 from zataku.live.samples import largest_comment
-from zataku.live.writes import post_comments
+from zataku.live.writes import join, post_comments, upvote, upvote_first
 from zataku.table import Store
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
     assert await overspent(priced, CASES) == {}
+
+
+async def test_an_upvote_alone_costs_eight_units_the_first_time_and_six_after(priced: Store) -> None:
+    epoch = await opened_room(priced)
+    target = said(1).comment_id
+    await priced.write(post_comments([said(1)], epoch))
+    votes = (upvote_first(HALL, target, [SORA], START), 8), (upvote(HALL, target, [YUNA], START), 6)
+    for plan, units in (*votes, (join(HALL, WEB, [socket(1)], START), 6)):
+        with priced.measured("one alone") as bill:
+            await priced.write(plan)
+        assert (bill.reads, bill.writes) == (0, units)
 
 
 async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store) -> None:

@@ -83,5 +83,5 @@ def test_the_document_shows_every_write_with_its_steps_and_every_departure() -> 
         ("TransactWriteItems", "Put"), ("TransactWriteItems", "Update"), ("TransactWriteItems", "Delete"),
         ("PutItem", "Put"), ("UpdateItem", "Update"), ("DeleteItem", "Delete"),
     ))  # fmt: skip
-    assert steps == writes == 15
+    assert steps == writes == 17
     assert [departure.what for departure in DEPARTURES if departure.what.replace("|", "\\|") not in text] == []

@@ -8,7 +8,7 @@ import pytest
 from tests.live.talk import HALL, NOW, act, room, said, socket, uuid
 from zataku.live.design import Block, Comment, Connection, Room, comments
 from zataku.live.hosting import block
-from zataku.live.limits import folded, moment, seq_of
+from zataku.live.limits import BEFORE_ALL, folded, moment, seq_of
 from zataku.table import BadInput, Store, WrongType
 
 FAMILY = "👨‍👩‍👧‍👦"
@@ -160,19 +160,41 @@ def test_moments_are_written_in_utc_to_the_millisecond() -> None:
     assert all(moment(1_771_669_800 + ms / 1000).endswith(f".{ms:03d}Z") for ms in range(1000))
 
 
-def test_numbers_of_comments_sort_as_numbers() -> None:
-    assert sorted(map(seq_of, [10, 9, 100, 1])) == [seq_of(1), seq_of(9), seq_of(10), seq_of(100)]
-    assert seq_of(7) == "000000000007"
+def test_comments_sort_by_the_epoch_of_their_owner_and_then_by_its_numbers() -> None:
+    given = [(1, 1), (1, 9), (1, 10), (1, 9_999_999), (2, 1), (9, 3), (10, 1), (10, 2), (99_999, 9_999_999)]
+    assert sorted(seq_of(*one) for one in reversed(given)) == [seq_of(*one) for one in given]
+    assert seq_of(3, 42) == "000030000042"
+    assert seq_of(1, 1) > BEFORE_ALL
+    assert seq_of(99_999, 9_999_999) == "9" * 12
 
 
-@pytest.mark.parametrize("number", [-1, 10**12])
-def test_numbers_that_do_not_fit_are_refused(number: int) -> None:
-    with pytest.raises(ValueError, match="12 digits"):
-        seq_of(number)
+@pytest.mark.parametrize(
+    ("epoch", "number", "why"),
+    [
+        (0, 1, "epoch is from 1"),
+        (100_000, 1, "to 99999"),
+        (-1, 1, "epoch"),
+        (1, 0, "from 1"),
+        (1, -1, "from 1"),
+        (1, 10**7, "Take the room again"),
+    ],
+)
+def test_what_does_not_fit_the_digits_of_a_seq_is_refused(epoch: int, number: int, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        seq_of(epoch, number)
+
+
+@pytest.mark.parametrize(("epoch", "taken"), [(0, False), (1, True), (99_999, True), (100_000, False)])
+def test_a_room_has_at_most_99999_owners(epoch: int, taken: bool) -> None:
+    if taken:
+        stored(room(epoch=epoch))
+    else:
+        with pytest.raises(msgspec.ValidationError):
+            stored(room(epoch=epoch))
 
 
 @pytest.mark.parametrize("seq", ["1", "00000000000a", "0000000000001", "00000000000１", "000000000001\n", ""])
-def test_a_number_is_twelve_plain_digits(seq: str) -> None:
+def test_a_seq_is_twelve_plain_digits(seq: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         stored(msgspec.structs.replace(said(1), seq=seq))
 
@@ -209,6 +231,12 @@ def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:
     for value in ("Spam", "x" * 51, "\u200b"):
         with pytest.raises(ValueError, match="blocked word|shows nothing"):
             Block(room_id=HALL, what="WORD", value=value, at=NOW)
+
+
+@pytest.mark.parametrize("value", ["みどり", "a b", "guest#1", " guest:sora", "guest:sora\n"])
+def test_what_cannot_be_a_sender_cannot_be_blocked_as_one(value: str) -> None:
+    with pytest.raises(ValueError, match="id of a session"):
+        block(act(), 1, "SENDER", value)
 
 
 def test_a_connection_of_the_document_needs_no_more_than_its_three_attributes() -> None:

@@ -33,13 +33,14 @@ from zataku.live.design import (
     upvotes_on,
 )
 from zataku.live.hosting import block, delete_comment, mark_comment, pause_room, slow_room, unblock, unmark_comment
-from zataku.live.limits import BEFORE_ALL, CommentId
+from zataku.live.limits import BEFORE_ALL, CommentId, SenderId
 from zataku.live.writes import (
     close_room,
     post_comments,
     upvote,
+    upvote_first,
 )
-from zataku.table import Store
+from zataku.table import Store, TransactionCancelled
 
 
 @pytest.mark.parametrize(
@@ -86,16 +87,21 @@ async def test_a_deleted_comment_is_gone_with_its_count_and_leaves_a_mark(store:
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await store.write(upvote(HALL, target, YUNA, START, False))
+    await store.write(upvote_first(HALL, target, [YUNA], START))
+    marks = ("HIDDEN", "PINNED", "ANSWERED")
+    for number, mark in enumerate(marks, 11):
+        await store.write(mark_comment(act(number), mark, target))
     await refused(store, delete_comment(act(1, HARU), target))
     gone = await store.write(delete_comment(act(1), target))
+    for mark in marks:
+        await eventually(lambda mark=mark: all_of(store, marked(HALL, mark)), [])
     assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == []
     assert await store.get(upvotes_on(HALL, target), strong=True) is None
     await eventually(lambda: all_of(store, marked(HALL, "DELETED")), [gone])
     assert (await _logged(store, 1)).action == "DELETE"
     await refused(store, delete_comment(act(2), target))
-    for counted in (True, False):
-        await refused(store, upvote(HALL, target, SORA, START, counted))
+    for again in (upvote, upvote_first):
+        await refused(store, again(HALL, target, [SORA], START))
 
 
 async def test_a_host_still_handles_comments_of_a_room_that_is_over_but_not_the_room(store: Store) -> None:
@@ -128,6 +134,19 @@ async def test_blocks_of_senders_and_words_come_and_go(store: Store) -> None:
     assert (await _logged(store, 2)).subject == "spam"
 
 
+async def test_what_is_so_already_is_not_done_and_logged_again(store: Store) -> None:
+    epoch = await opened_room(store)
+    await refused(store, pause_room(act(1), epoch, False))
+    await refused(store, slow_room(act(1), epoch, None))
+    await store.write(pause_room(act(1), epoch, True))
+    await store.write(slow_room(act(2), epoch, 10))
+    await refused(store, pause_room(act(3), epoch, True))
+    await refused(store, slow_room(act(3), epoch, 10))
+    await store.write(slow_room(act(4), epoch, 20))
+    assert await store.get(room_now(HALL)) == room(epoch=epoch, paused=True, slow_mode_seconds=20, updated_at=act(4).at)
+    await eventually(lambda: store.count(log_of(HALL)), 3)
+
+
 async def test_a_room_is_paused_and_slowed_by_its_host_through_its_owner(store: Store) -> None:
     epoch = await opened_room(store)
     await refused(store, pause_room(act(1, HARU), epoch, True))
@@ -145,7 +164,7 @@ async def test_everything_that_a_host_sees_is_one_query_without_the_single_upvot
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await store.write(upvote(HALL, target, YUNA, START, False))
+    await store.write(upvote_first(HALL, target, [YUNA], START))
     await store.write(block(act(1), epoch, "SENDER", SORA))
     await store.write(mark_comment(act(2), "PINNED", target))
     await eventually(lambda: _kinds(store), ["Block", "Upvotes", "LogEntry", "LogEntry", "Mark"])
@@ -159,11 +178,11 @@ async def test_an_upvote_counts_once_for_each_session(store: Store) -> None:
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await refused(store, upvote(HALL, target, SORA, START, True))
-    await store.write(upvote(HALL, target, SORA, START, False))
-    await refused(store, upvote(HALL, target, YUNA, START, False))
-    await store.write(upvote(HALL, target, YUNA, START, True))
-    await refused(store, upvote(HALL, target, YUNA, START, True))
+    await refused(store, upvote(HALL, target, [SORA], START))
+    await store.write(upvote_first(HALL, target, [SORA], START))
+    await refused(store, upvote_first(HALL, target, [YUNA], START))
+    await store.write(upvote(HALL, target, [YUNA], START))
+    await refused(store, upvote(HALL, target, [YUNA], START))
     counted = Upvotes(room_id=HALL, comment_id=target, votes=2)
     assert await store.get(upvotes_on(HALL, target), strong=True) == counted
     await eventually(lambda: all_of(store, upvotes_in(HALL)), [counted])
@@ -174,10 +193,23 @@ async def _voters(store: Store, comment_id: CommentId) -> list[str]:
     return [found.sender_id async for found in store.each(upvoters_of(HALL, comment_id))]
 
 
+async def test_the_upvotes_of_a_tick_count_together_and_a_refusal_names_who_upvoted_before(store: Store) -> None:
+    epoch = await opened_room(store)
+    target = said(1).comment_id
+    await store.write(post_comments([said(1)], epoch))
+    await store.write(upvote_first(HALL, target, [SORA, YUNA, SORA], START))
+    crowd = [SenderId(f"guest:{number}") for number in range(5)]
+    with pytest.raises(TransactionCancelled) as cancelled:
+        await store.write(upvote(HALL, target, [*crowd[:2], YUNA, *crowd[2:]], START))
+    assert [at for at, reason in enumerate(cancelled.value.reasons) if reason.code] == [2]
+    await store.write(upvote(HALL, target, crowd, START))
+    assert await store.get(upvotes_on(HALL, target), strong=True) == Upvotes(room_id=HALL, comment_id=target, votes=7)
+
+
 async def test_nobody_upvotes_what_is_not_there_or_in_a_closed_room(store: Store) -> None:
     epoch = await opened_room(store)
-    await refused(store, upvote(HALL, CommentId(uuid(77)), SORA, START, False))
+    await refused(store, upvote_first(HALL, CommentId(uuid(77)), [SORA], START))
     await store.write(post_comments([said(1)], epoch))
     await store.write(close_room(HALL, MIDORI, START))
-    await refused(store, upvote(HALL, said(1).comment_id, SORA, START, False))
+    await refused(store, upvote_first(HALL, said(1).comment_id, [SORA], START))
     assert await store.get(upvotes_on(HALL, said(1).comment_id), strong=True) is None

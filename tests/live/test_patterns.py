@@ -1,5 +1,6 @@
 """Each question that the design answers, and each write with the rules that it keeps."""
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -43,9 +44,9 @@ from zataku.live.design import (
     room_now,
 )
 from zataku.live.design import room as room_by_id
-from zataku.live.errors import UnfitComments
+from zataku.live.errors import UnfitTick
 from zataku.live.hosting import pause_room
-from zataku.live.limits import BEFORE_ALL, ProcessName, moment, seq_of
+from zataku.live.limits import BEFORE_ALL, ProcessName, SenderId, moment, seq_of
 from zataku.live.samples import rooms_of
 from zataku.live.writes import (
     close_room,
@@ -54,9 +55,12 @@ from zataku.live.writes import (
     leave,
     post_comments,
     remove_own_comment,
+    sweep_connection,
     take_room,
+    upvote,
+    upvote_first,
 )
-from zataku.table import Query, Store
+from zataku.table import Plan, Query, Store
 
 # Rooms
 
@@ -77,6 +81,12 @@ async def test_an_id_that_is_taken_makes_no_second_room(store: Store) -> None:
 def test_a_room_cannot_begin_closed() -> None:
     with pytest.raises(ValueError, match="begins open"):
         create_room(room(status="CLOSED"))
+
+
+@pytest.mark.parametrize("held", [{"epoch": 3}, {"paused": True}, {"slow_mode_seconds": 5}])
+def test_a_room_begins_as_nobody_has_changed_it(held: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="begins without"):
+        create_room(room(**held))
 
 
 async def test_the_rooms_of_a_host_from_either_end(store: Store) -> None:
@@ -107,6 +117,13 @@ async def test_each_owner_of_a_room_has_an_epoch_of_its_own(store: Store) -> Non
     assert [await opened_room(store), await owned(store), await owned(store)] == [1, 2, 3]
 
 
+async def test_a_room_that_had_its_last_owner_is_not_taken_and_stays_readable(store: Store) -> None:
+    await store.put(room(epoch=99_998))
+    assert await owned(store) == 99_999
+    await refused(store, take_room(HALL))
+    assert await store.get(room_now(HALL)) == room(epoch=99_999)
+
+
 # Comments
 
 
@@ -126,16 +143,26 @@ async def test_a_reader_resumes_after_any_number_and_misses_nothing(store: Store
     posted = [said(number) for number in range(1, 121)]
     for start in range(0, 120, 30):
         await store.write(post_comments(posted[start : start + 30], epoch))
-    for seen in (0, 1, 9, 10, 99, 119, 120):
-        assert await all_of(store, comments_after(HALL, seq_of(seen))) == posted[seen:]
+    for seen in (1, 9, 10, 99, 119, 120):
+        assert await all_of(store, comments_after(HALL, seq_of(epoch, seen))) == posted[seen:]
     assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == posted
 
 
-async def test_a_new_owner_learns_the_last_number(store: Store) -> None:
+async def test_a_new_owner_numbers_from_one_and_its_comments_follow_all_that_were_there(store: Store) -> None:
     epoch = await opened_room(store)
-    assert await store.first(latest_comments(HALL)) is None
+    before = [said(number) for number in range(1, 13)]
+    await store.write(post_comments(before, epoch))
+    assert await owned(store) == epoch + 1
+    after = [said(number, salt=1, epoch=epoch + 1) for number in (1, 2)]
+    await store.write(post_comments(after, epoch + 1))
+    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == [*before, *after]
+    assert await all_of(store, comments_after(HALL, before[-1].seq)) == after
+
+
+async def test_whoever_comes_late_sees_the_latest_comments_first(store: Store) -> None:
+    epoch = await opened_room(store)
     await store.write(post_comments([said(number) for number in range(1, 13)], epoch))
-    assert await store.first(latest_comments(HALL)) == said(12)
+    await eventually(lambda: all_of(store, latest_comments(HALL)), [said(number) for number in range(12, 0, -1)])
 
 
 async def test_a_tick_of_99_comments_is_written_at_once(store: Store) -> None:
@@ -152,14 +179,20 @@ async def test_a_tick_of_99_comments_is_written_at_once(store: Store) -> None:
         [said(1), said(3)],
         [said(2), said(1)],
         [said(1), said(1, salt=1)],
-        [said(0)],
+        [replace(said(1), seq="000010000000")],
         [replace(said(1), seq=None)],
+        [said(1, epoch=2)],
+        [said(1), said(2, epoch=2)],
+        [said(9_999_999), replace(said(1), seq="000020000000")],
         [said(1), said(2, room_id=ATTIC)],
     ],
-    ids=["none", "100", "a gap", "backwards", "one number twice", "zero", "no number", "two rooms"],
-)
+    ids=[
+        "none", "100", "a gap", "backwards", "one number twice", "zero", "no number", "another epoch's",
+        "one of another epoch", "more than an owner has", "two rooms",
+    ],
+)  # fmt: skip
 def test_comments_that_cannot_be_a_tick_are_refused_before_the_store(posted: list) -> None:
-    with pytest.raises(UnfitComments):
+    with pytest.raises(UnfitTick):
         post_comments(posted, 1)
 
 
@@ -178,7 +211,7 @@ async def test_a_room_that_takes_no_comments_takes_none_of_a_tick(store: Store, 
         await owned(store)
     elif case == "later epoch":
         epoch += 1
-    await refused(store, post_comments([said(1), said(2)], epoch))
+    await refused(store, post_comments([said(1, epoch=epoch), said(2, epoch=epoch)], epoch))
     assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == []
 
 
@@ -215,11 +248,11 @@ async def test_people_take_back_their_own_comments_for_a_minute(
 
 async def test_a_client_joins_an_open_room_is_found_and_leaves(store: Store) -> None:
     await opened_room(store)
-    joined = await store.write(join(socket(1), HALL, WEB, START))
+    joined = await store.write(join(HALL, WEB, [socket(1)], START))
     assert joined == Connection(
         connection_id=socket(1), room_id=HALL, timestamp=NOW, ttl=int(START) + 86_400, owner=WEB
     )
-    await store.write(join(socket(2), HALL, WEB, START))
+    await store.write(join(HALL, WEB, [socket(2)], START))
     await eventually(lambda: store.get(connection(socket(1))), joined)
     await eventually(
         lambda: _sockets(store, connections_in(HALL)),
@@ -234,27 +267,44 @@ async def _sockets(store: Store, query: Query) -> set[str]:
     return {found.connection_id async for found in store.each(query)}
 
 
+@pytest.mark.parametrize("count", [0, 100])
+def test_a_tick_has_at_most_99_joins(count: int) -> None:
+    with pytest.raises(UnfitTick, match="1 to 99 joins"):
+        join(HALL, WEB, [socket(number) for number in range(count)], START)
+
+
+@pytest.mark.parametrize("count", [0, 98])
+@pytest.mark.parametrize("voting", [upvote, upvote_first])
+def test_a_tick_has_at_most_97_upvotes_of_a_question(voting: Callable[..., Plan], count: int) -> None:
+    with pytest.raises(UnfitTick, match="1 to 97 upvotes"):
+        voting(HALL, said(1).comment_id, [SenderId(f"guest:{number}") for number in range(count)], START)
+
+
+def test_whoever_joins_twice_in_a_tick_joins_once() -> None:
+    assert join(HALL, WEB, [socket(1), socket(2), socket(1)], START) == join(HALL, WEB, [socket(1), socket(2)], START)
+
+
 @pytest.mark.parametrize("case", ["closed", "unknown"])
 async def test_nobody_joins_a_closed_or_unknown_room(store: Store, case: str) -> None:
     if case == "closed":
         await opened_room(store)
         await store.write(close_room(HALL, MIDORI, START))
-    await refused(store, join(socket(1), HALL, WEB, START))
+    await refused(store, join(HALL, WEB, [socket(1)], START))
     assert await store.get(connection(socket(1)), strong=True) is None
 
 
 async def test_a_client_that_joins_another_room_is_in_that_one_only(store: Store) -> None:
     await opened_room(store)
     await opened_room(store, room(ATTIC))
-    await store.write(join(socket(1), HALL, WEB, START))
-    await store.write(join(socket(1), ATTIC, WEB, START + 1))
+    await store.write(join(HALL, WEB, [socket(1)], START))
+    await store.write(join(ATTIC, WEB, [socket(1)], START + 1))
     await eventually(lambda: _sockets(store, connections_in(HALL)), set())
     await eventually(lambda: _sockets(store, connections_in(ATTIC)), {socket(1)})
 
 
 async def test_a_connection_is_forgotten_after_24_hours(store: Store, clock: ManualClock) -> None:
     await opened_room(store)
-    await store.write(join(socket(1), HALL, WEB, START))
+    await store.write(join(HALL, WEB, [socket(1)], START))
     await clock.advance(86_399)
     assert await store.get(connection(socket(1)), strong=True) is not None
     await clock.advance(1)
@@ -266,7 +316,7 @@ async def test_a_process_that_starts_anew_sweeps_what_it_held_and_nothing_else(s
     await opened_room(store)
     other = ProcessName("web-2")
     for number, owner, at in ((1, WEB, START), (2, WEB, START + 1), (3, other, START), (4, WEB, START + 9)):
-        await store.write(join(socket(number), HALL, owner, at))
+        await store.write(join(HALL, owner, [socket(number)], at))
     started = moment(START + 9)
     orphans = [
         Socket(connection_id=socket(1), timestamp=NOW),
@@ -274,6 +324,7 @@ async def test_a_process_that_starts_anew_sweeps_what_it_held_and_nothing_else(s
     ]
     await eventually(lambda: all_of(store, left_behind(WEB, started)), orphans)
     for orphan in orphans:
-        await store.write(leave(orphan.connection_id))
+        await refused(store, sweep_connection(other, orphan))
+        await store.write(sweep_connection(WEB, orphan))
     await eventually(lambda: all_of(store, left_behind(WEB, started)), [])
     await eventually(lambda: _sockets(store, connections_in(HALL)), {socket(3), socket(4)})

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.contract.asking import contents
-from tests.live.talk import HALL, MIDORI, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
+from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
 from tests.opened import START
 from zataku.live import design
-from zataku.live.design import DEPARTURES, MATRIX, TABLES, comments, connections, moderation, rooms
+from zataku.live.design import DEPARTURES, MATRIX, TABLES, Socket, comments, connections, moderation, rooms
 from zataku.live.hosting import block, delete_comment, mark_comment, pause_room, slow_room, unblock, unmark_comment
 from zataku.live.limits import BEFORE_ALL, RoomId, moment
 from zataku.live.writes import (
@@ -21,8 +21,10 @@ from zataku.live.writes import (
     leave,
     post_comments,
     remove_own_comment,
+    sweep_connection,
     take_room,
     upvote,
+    upvote_first,
 )
 from zataku.table import READ, READ_WRITE, ConditionFailed, NotGranted, Store, Table, TransactionCancelled
 from zataku.table.export.iam import template_policy
@@ -75,8 +77,8 @@ def asked(query: Any) -> Call:
 
 # Every access pattern, with the functions that have the right to it. The room is open, in its first epoch.
 CALLS: dict[str, tuple[Call, set[str]]] = {
-    "room": (got(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom", "OwnRoom"}),
-    "room_now": (got(design.room_now(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom", "OwnRoom"}),
+    "room": (got(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
+    "room_now": (got(design.room_now(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
     "newest_rooms_of": (
         asked(design.newest_rooms_of(MIDORI)),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
@@ -86,12 +88,9 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
     ),
     "comment": (got(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
-    "comments_of": (asked(design.comments_of(HALL)), {"PostComment", "GetRoomComments", "OwnRoom"}),
-    "comments_after": (
-        asked(design.comments_after(HALL, BEFORE_ALL)),
-        {"PostComment", "GetRoomComments", "OwnRoom"},
-    ),
-    "latest_comments": (asked(design.latest_comments(HALL)), {"PostComment", "GetRoomComments", "OwnRoom"}),
+    "comments_of": (asked(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
+    "comments_after": (asked(design.comments_after(HALL, BEFORE_ALL)), {"PostComment", "GetRoomComments"}),
+    "latest_comments": (asked(design.latest_comments(HALL)), {"PostComment", "GetRoomComments"}),
     "connection": (got(design.connection(socket(1))), {"PostComment", "CloseRoom", "Disconnect", "JoinRoom"}),
     "connections_in": (
         asked(design.connections_in(HALL)),
@@ -110,22 +109,30 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "upvoters_of": (asked(design.upvoters_of(HALL, TARGET)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
     "create_room": (written(create_room(room(NEW))), {"CreateRoom", "CloseRoom"}),
     "post_comments": (written(post_comments([said(3)], 1)), {"PostComment"}),
-    "join": (written(join(socket(2), HALL, WEB, START)), {"JoinRoom"}),
-    "leave": (written(leave(socket(1))), {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"}),
+    "join": (written(join(HALL, WEB, [socket(2)], START)), {"JoinRoom"}),
+    "sweep_connection": (
+        written(sweep_connection(WEB, Socket(connection_id=socket(1), timestamp=NOW))),
+        {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
+    ),
+    "leave": (written(leave(socket(2))), {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"}),
     "mark_comment": (written(mark_comment(act(11), "HIDDEN", TARGET)), {"ModerateRoom", "Upvote"}),
     "unmark_comment": (written(unmark_comment(act(12), "PINNED", TARGET)), {"ModerateRoom"}),
     "block": (written(block(act(13), 1, "WORD", "spam")), {"ModerateRoom", "Upvote"}),
     "unblock": (written(unblock(act(14), 1, "SENDER", YUNA)), {"ModerateRoom"}),
     "pause_room": (written(pause_room(act(15), 1, True)), {"ModerateRoom"}),
     "slow_room": (written(slow_room(act(16), 1, 9)), {"ModerateRoom"}),
-    "upvote": (written(upvote(HALL, TARGET, YUNA, START, False)), {"ModerateRoom", "Upvote"}),
+    "upvote_first": (written(upvote_first(HALL, TARGET, [YUNA], START)), {"ModerateRoom", "Upvote"}),
+    "upvote": (written(upvote(HALL, TARGET, [SORA], START)), {"ModerateRoom", "Upvote"}),
     "remove_own_comment": (
         written(remove_own_comment(HALL, TARGET, SORA, START)),
         {"RemoveComment", "ModerateRoom"},
     ),
     "delete_comment": (written(delete_comment(act(17), said(2).comment_id)), {"ModerateRoom"}),
     "take_room": (written(take_room(HALL)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
-    "close_room": (written(close_room(HALL, MIDORI, START)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
+    "close_room": (
+        written(close_room(HALL, MIDORI, START)),
+        {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"},
+    ),
 }
 
 
@@ -133,7 +140,7 @@ async def a_room_in_use(store: Store) -> None:
     epoch = await opened_room(store)
     for plan in (
         post_comments([said(1), said(2)], epoch),
-        join(socket(1), HALL, WEB, START),
+        join(HALL, WEB, [socket(1)], START),
         block(act(1), epoch, "SENDER", YUNA),
         mark_comment(act(2), "PINNED", TARGET),
     ):

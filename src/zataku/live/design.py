@@ -3,6 +3,8 @@ slides. Rooms, what is said in them, and who is connected lie in three tables; a
 
 One process at a time owns a room and numbers its comments. Taking a room adds one to its `epoch`, and every comment is
 written on condition of that epoch, so that of two processes that believe they own a room only the later one is heard.
+A comment's `seq` begins with the epoch and goes on with the owner's own count from 1: a new owner needs to know nothing
+of what was said before, and no `seq` is given by two owners, whatever was deleted or lost in between.
 """
 
 from typing import Annotated
@@ -35,6 +37,7 @@ from zataku.live.limits import (
     SlowMode,
     Votes,
     folded,
+    is_handle,
     refuse_invisible,
 )
 from zataku.table import (
@@ -125,7 +128,10 @@ class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
     content: Annotated[Content, Meta(description="What the comment says")]
     nickname: Annotated[Nickname, Meta(description="Who says it")] = ANONYMOUS
     created_at: Annotated[InstantMs, Meta(description="When the comment was posted")]
-    seq: Annotated[Seq, Meta(description="The comment's number in its room, strictly increasing")] | None = None
+    seq: (
+        Annotated[Seq, Meta(description="Its place in the room, strictly increasing: owner's epoch, owner's number")]
+        | None
+    ) = None
     sender_id: (
         Annotated[SenderId, HANDLE, Meta(description="The session that posted it, for blocks and own removal")] | None
     ) = None
@@ -149,13 +155,17 @@ def comments_of(room_id: RoomId) -> Span:
 
 @comments.query(returns=Comment, strong=True, budget=Budget(reads=5, of="50 missed comments of 60 characters"))
 def comments_after(room_id: RoomId, seq: Seq) -> Span:
-    """The comments of a room after a number, in order and with none left out: what a reader that comes back missed."""
+    """The comments of a room after a `seq`, in order and with none left out: what a reader that comes back missed.
+
+    DynamoDB may show a tick in part while it is being written. The owner of the room therefore gives out no `seq`
+    above the last that it had acknowledged; what is above comes with the next delivery.
+    """
     return by_seq.partition(room_id).after(seq)
 
 
-@comments.query(returns=Comment, strong=True, budget=Budget(reads=1, of="the newest comment"))
+@comments.query(returns=Comment, budget=Budget(reads=2.5, of="a page of 50 comments of 60 characters"))
 def latest_comments(room_id: RoomId) -> Span:
-    """The comments of a room from the latest number down. The first tells a new owner of the room where to go on."""
+    """The comments of a room from the latest down: what somebody sees first who comes in late."""
     return by_seq.partition(room_id).newest_first()
 
 
@@ -199,7 +209,11 @@ def connections_in(room_id: RoomId) -> Span:
 
 @connections.query(returns=Socket, budget=Budget(reads=10, of="1,000 connections left behind, read whole"))
 def left_behind(owner: ProcessName, started_at: InstantMs) -> Span:
-    """What a process of this name held before it started anew: sockets that died with it, to be taken away."""
+    """What a process of this name held before it started anew: sockets that died with it, for `sweep_connection`.
+
+    A name belongs to one running process at a time, which whoever starts processes must see to: two of one name would
+    each take the other's living sockets for dead.
+    """
     return by_owner.partition(owner).before(started_at)
 
 
@@ -221,6 +235,8 @@ class Block(Entity, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         refuse_invisible("block", self.value)
+        if self.what == "SENDER" and not is_handle(self.value):
+            raise ValueError(f"A blocked sender is the id of a session: {HANDLE.title}")
         if self.what == "WORD" and (self.value != folded(self.value) or len(self.value) > WORD_CHARACTERS):
             raise ValueError(f"A blocked word has at most {WORD_CHARACTERS} characters and is stored folded")
 
@@ -329,11 +345,7 @@ MATRIX = Matrix(
         "DisconnectFunction": [Grant(connections, READ_WRITE)],
         "JoinRoomFunction": [Grant(connections, READ_WRITE), Grant(rooms, READ)],
         # Functions that the document does not have.
-        "OwnRoomFunction": [
-            Grant(rooms, frozenset({"GetItem", "UpdateItem"})),
-            Grant(comments, frozenset({"Query"})),
-            Grant(moderation, frozenset({"Query"})),
-        ],
+        "OwnRoomFunction": [Grant(rooms, frozenset({"UpdateItem"})), Grant(moderation, frozenset({"Query"}))],
         "SweepConnectionsFunction": [Grant(connections, frozenset({"Query", "DeleteItem"}))],
         "ModerateRoomFunction": [
             Grant(moderation, READ_WRITE),

@@ -1,6 +1,6 @@
 """What a host does with a room and what is said in it: each act together with its entry in the log, or not at all."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Struct
 
@@ -69,17 +69,26 @@ def unmark_comment(act: HostAct, mark: HostMark, comment_id: CommentId) -> Plan[
     return Plan(delete(marked, when=marked_at.exists()), _hosted(act), _logged(act, _UNMARKING[mark], comment_id))
 
 
-@moderation.write(budget=Budget(writes=11, of="a comment of 60 characters"))
+@moderation.write(budget=Budget(writes=17, of="a comment of 60 characters"))
 def delete_comment(act: HostAct, comment_id: CommentId) -> Plan[Mark]:
-    """The host deletes a comment with its count of upvotes. Readers that come back learn of it from its mark."""
+    """The host deletes a comment with its marks and its count of upvotes; a mark tells readers that come back."""
     made = Mark(room_id=act.room_id, mark="DELETED", comment_id=comment_id, at=act.at)
     return Plan(
         put(made),
         delete(Comment.key(room_id=act.room_id, comment_id=comment_id), when=posted_at.exists()),
-        delete(Upvotes.key(room_id=act.room_id, comment_id=comment_id)),
+        *traces_gone(act.room_id, comment_id),
         _hosted(act),
         _logged(act, "DELETE", comment_id),
     )
+
+
+def traces_gone(room_id: RoomId, comment_id: CommentId) -> list[Step[Any]]:
+    """What goes with a comment, whoever deletes it: the marks that the host can make, and the count of upvotes.
+
+    The single upvotes stay. They are up to thousands, nobody is shown them, and the comment's id never comes again.
+    """
+    marks = [delete(Mark.key(room_id=room_id, mark=mark, comment_id=comment_id)) for mark in _MARKING]
+    return [*marks, delete(Upvotes.key(room_id=room_id, comment_id=comment_id))]
 
 
 # The room itself: while it is open, through the process that owns it, which alone must heed what is decided.
@@ -105,13 +114,14 @@ def unblock(act: HostAct, epoch: Epoch, what: BlockKind, value: str) -> Plan[Blo
 
 @moderation.write(budget=Budget(writes=5, of="a room"))
 def pause_room(act: HostAct, epoch: Epoch, pause: bool) -> Plan[Room]:
-    """The host lets the room take no comments for a while, or lets it take them again."""
+    """The host lets the room take no comments for a while, or lets it take them again; not what is so already."""
+    changes = paused.not_equals(True) if pause else paused.equals(True)
     return Plan(
         update(
             Room.key(room_id=act.room_id),
             paused.set(True if pause else None),
             updated_at.set(act.at),
-            when=_governing(act, epoch),
+            when=_governing(act, epoch) & changes,
         ),
         _logged(act, "PAUSE" if pause else "RESUME"),
     )
@@ -119,13 +129,14 @@ def pause_room(act: HostAct, epoch: Epoch, pause: bool) -> Plan[Room]:
 
 @moderation.write(budget=Budget(writes=5, of="a room"))
 def slow_room(act: HostAct, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room]:
-    """The host makes every sender wait so many seconds between two comments, or no longer."""
+    """The host makes every sender wait so many seconds between two comments, or no longer; not what is so already."""
+    changes = slow_mode.exists() if seconds is None else slow_mode.not_equals(seconds)
     return Plan(
         update(
             Room.key(room_id=act.room_id),
             slow_mode.set(seconds),
             updated_at.set(act.at),
-            when=_governing(act, epoch),
+            when=_governing(act, epoch) & changes,
         ),
         _logged(act, "HURRY" if seconds is None else "SLOW", None if seconds is None else str(seconds)),
     )

@@ -1,5 +1,6 @@
-"""What the values of a live room may be: ids, moments, numbers of comments, and texts that can be shown on a slide."""
+"""What the values of a live room may be: ids, moments, places of comments, and texts that can be shown on a slide."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, TypeAlias
 
@@ -19,7 +20,8 @@ ProcessName = NewType("ProcessName", str)
 UUID_V4 = Meta(pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"), title="UUIDv4")
 """A random UUID in small letters, such as 456e7890-e89b-42d3-a456-426614174001."""
 
-HANDLE = Meta(pattern=whole("[A-Za-z0-9._:@=+/-]{1,128}"), title="1 to 128 letters, digits and `._:@=+/-`")
+_HANDLE = whole("[A-Za-z0-9._:@=+/-]{1,128}")
+HANDLE = Meta(pattern=_HANDLE, title="1 to 128 letters, digits and `._:@=+/-`")
 """An id that comes from elsewhere: an account, a session, a socket of API Gateway (`L0SM9cOFvHcCIhw=`), a process."""
 
 # Control characters and line breaks would tear a comment that flies in one line; marks that turn the direction of
@@ -47,17 +49,18 @@ ANONYMOUS = "Anonymous"
 RoomStatus: TypeAlias = Literal["OPEN", "CLOSED"]
 """A room is open (開催中) until its host closes it (終了); there is no way back."""
 
-SEQ_DIGITS = 12
-Seq: TypeAlias = Annotated[
-    str, Meta(pattern=whole(f"[0-9]{{{SEQ_DIGITS}}}"), title="12 digits", examples=["000000000042"])
-]
-"""The number of a comment in its room as a text of twelve digits, so that it sorts by number."""
-
-BEFORE_ALL: Seq = "0" * SEQ_DIGITS
-"""The number before the first comment: a reader that has seen nothing resumes after it."""
-
-Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999_999)]
+LAST_EPOCH = 99_999
+Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=LAST_EPOCH)]
 """How often the room has changed hands between processes."""
+
+NUMBERS_OF_AN_OWNER = 9_999_999
+"""How many comments one owner of a room can number; it takes the room again to go on."""
+
+Seq: TypeAlias = Annotated[str, Meta(pattern=whole("[0-9]{12}"), title="12 digits", examples=["000030000042"])]
+"""The place of a comment in its room: five digits for the epoch of the owner that gave it, seven for its number."""
+
+BEFORE_ALL: Seq = "000000000000"
+"""What comes before the first comment: a reader that has seen nothing resumes after it."""
 
 SlowMode: TypeAlias = Annotated[int, Meta(ge=1, le=3600)]
 """Seconds that a sender waits between two comments."""
@@ -96,6 +99,12 @@ OWN_REMOVAL_SECONDS = 60
 COMMENTS_AT_ONCE = 99
 """The most comments of one tick: a transaction has 100 items, and one of them is the room."""
 
+JOINS_AT_ONCE = 99
+"""The most clients that join in one tick, beside the room."""
+
+UPVOTES_AT_ONCE = 97
+"""The most upvotes of one tick: beside the room, the question's count, and for the first ones the comment."""
+
 
 def refuse_invisible(what: str, text: str) -> None:
     """Refuse a text of which nothing could be seen: blanks, zero-width characters, fillers, lone variation marks."""
@@ -103,16 +112,25 @@ def refuse_invisible(what: str, text: str) -> None:
         raise ValueError(f"The {what} shows nothing. Write something that can be seen")
 
 
+def is_handle(text: str) -> bool:
+    """True for what can be the id of a sender's session."""
+    return re.search(_HANDLE, text) is not None
+
+
 def folded(word: str) -> str:
     """The form in which words are compared: wide and narrow, large and small letters are the same."""
     return texts.folded(word).strip()
 
 
-def seq_of(number: int) -> Seq:
-    """The number of a comment as it is stored."""
-    if not 0 <= number < 10**SEQ_DIGITS:
-        raise ValueError(f"{number} does not fit the {SEQ_DIGITS} digits of a comment's number")
-    return f"{number:0{SEQ_DIGITS}d}"
+def seq_of(epoch: Epoch, number: int) -> Seq:
+    """What an owner of that epoch gives to its first, second, third comment: all sort after those of owners before."""
+    if not 1 <= epoch <= LAST_EPOCH:
+        raise ValueError(f"An epoch is from 1 to {LAST_EPOCH}, not {epoch}")
+    if not 1 <= number <= NUMBERS_OF_AN_OWNER:
+        raise ValueError(
+            f"An owner numbers comments from 1 to {NUMBERS_OF_AN_OWNER}, not {number}. Take the room again"
+        )
+    return f"{epoch:05d}{number:07d}"
 
 
 def moment(now: float) -> InstantMs:

@@ -27,6 +27,7 @@ Moderated: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
 
 TALK_SECONDS = 60 * 60
 TALK_COMMENTS = 5000
+TAKEOVER_MINUTE = 40
 HOST = HostId("user:midori")
 
 _TITLES = (
@@ -82,7 +83,7 @@ def rooms_of(random: Random, start: float, count: int, host_id: HostId = HOST) -
 
 
 def talk_room(random: Random, start: float) -> Room:
-    """The room of a talk that is over, as it lies there afterwards."""
+    """The room of a talk that is over, as it lies there afterwards. It changed hands once."""
     return Room(
         room_id=RoomId(_uuid(random)),
         name=_TITLES[0],
@@ -90,18 +91,23 @@ def talk_room(random: Random, start: float) -> Room:
         status="CLOSED",
         created_at=moment(start - 600),
         updated_at=moment(start + TALK_SECONDS + 300),
-        epoch=1,
+        epoch=2,
         slow_mode_seconds=5,
     )
 
 
 def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TALK_COMMENTS) -> Iterator[Comment]:
-    """What is said in an hour, in order: quiet at first, bursts at the demo, questions at the end."""
+    """What is said in an hour, in order: quiet at first, bursts at the demo, questions at the end.
+
+    After 40 minutes another process takes the room and numbers anew.
+    """
     senders = [SenderId(f"guest:{random.getrandbits(48):012x}") for _ in range(max(1, count // 12))]
     names = {sender: random.choice(_NAMES) if random.random() < 0.6 else ANONYMOUS for sender in senders}
     total = sum(_phase(minute)[0] for minute in range(60))
-    said, due = 0, 0.0
+    said, before, due = 0, 0, 0.0
     for minute in range(60):
+        epoch = 1 if minute < TAKEOVER_MINUTE else 2
+        before = said if minute == TAKEOVER_MINUTE else before
         weight, phrases = _phase(minute)
         due += count * weight / total
         here = (count if minute == 59 else round(due)) - said
@@ -114,7 +120,7 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
                 content=random.choice(phrases),
                 nickname=names[sender],
                 created_at=moment(start + minute * 60 + offset / 1000),
-                seq=seq_of(said),
+                seq=seq_of(epoch, said - before),
                 sender_id=sender,
             )
 
@@ -176,6 +182,6 @@ def largest_comment(random: Random, start: float, room_id: RoomId, number: int =
         content="𠮷" * 500,
         nickname="𩸽" * 30,
         created_at=moment(start),
-        seq=seq_of(number),
+        seq=seq_of(1, number),
         sender_id=SenderId("s" * 128),
     )

@@ -4,6 +4,7 @@ Whoever calls, the rules hold: a closed room takes nothing, only its host closes
 that took a room last writes comments into it. What the host does is in `hosting`.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from zataku.live import hosting as hosting
@@ -12,6 +13,7 @@ from zataku.live.design import (
     Connection,
     Mark,
     Room,
+    Socket,
     Upvote,
     Upvotes,
     comments,
@@ -19,11 +21,15 @@ from zataku.live.design import (
     moderation,
     rooms,
 )
-from zataku.live.errors import UnfitComments
+from zataku.live.errors import UnfitTick
 from zataku.live.limits import (
     COMMENTS_AT_ONCE,
     CONNECTION_SECONDS,
+    JOINS_AT_ONCE,
+    LAST_EPOCH,
+    NUMBERS_OF_AN_OWNER,
     OWN_REMOVAL_SECONDS,
+    UPVOTES_AT_ONCE,
     CommentId,
     ConnectionId,
     Epoch,
@@ -34,7 +40,7 @@ from zataku.live.limits import (
     moment,
     seq_of,
 )
-from zataku.table import Budget, Condition, Plan, check, delete, path, put, update
+from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
 
 status = path(Room, lambda room: room.status)
 host = path(Room, lambda room: room.host_id)
@@ -43,23 +49,52 @@ paused = path(Room, lambda room: room.paused)
 owner_epoch = path(Room, lambda room: room.epoch)
 sender = path(Comment, lambda comment: comment.sender_id)
 posted_at = path(Comment, lambda comment: comment.created_at)
+holder = path(Connection, lambda connection: connection.owner)
+made_at = path(Connection, lambda connection: connection.timestamp)
 votes = path(Upvotes, lambda upvotes: upvotes.votes)
 
 IS_OPEN: Condition[Room] = status.equals("OPEN")
 
 
+# Arguments with which writes are tried out.
+_NOW = 1_771_669_800.0
+_OPENED = Room(
+    room_id=RoomId("456e7890-e89b-42d3-a456-426614174001"),
+    name="技術発表会 2026",
+    host_id=HostId("user:midori"),
+    status="OPEN",
+    created_at=moment(_NOW),
+    updated_at=moment(_NOW),
+)
+_FIRST = Comment(
+    room_id=_OPENED.room_id,
+    comment_id=CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"),
+    content="はじめまして",
+    created_at=moment(_NOW),
+    seq=seq_of(1, 1),
+)
+_A_VOTE = {
+    "room_id": _FIRST.room_id,
+    "comment_id": _FIRST.comment_id,
+    "sender_ids": ["guest:sora"],
+    "now": _NOW,
+}
+
+
 # Rooms
 
 
-@rooms.write(budget=Budget(writes=2, of="a room"))
+@rooms.write(budget=Budget(writes=2, of="a room"), example={"room": _OPENED})
 def create_room(room: Room) -> Plan[Room]:
     """A presenter opens a room, unless its id is taken."""
     if room.status != "OPEN":
         raise ValueError("A room begins open. Create it with the status OPEN")
+    if (room.epoch, room.paused, room.slow_mode_seconds) != (None, None, None):
+        raise ValueError("A room begins without epoch, pause and slow mode. Leave them out")
     return Plan(put(room, if_absent=True))
 
 
-@rooms.write(budget=Budget(writes=2, of="a room"), example={"now": 1_771_669_800.0})
+@rooms.write(budget=Budget(writes=2, of="a room"), example={"now": _NOW})
 def close_room(room_id: RoomId, host_id: HostId, now: float) -> Plan[Room]:
     """The host closes the room, for good. From then on it takes no comment and nobody joins."""
     return Plan(
@@ -74,23 +109,17 @@ def close_room(room_id: RoomId, host_id: HostId, now: float) -> Plan[Room]:
 
 @rooms.write(budget=Budget(writes=2, of="a room"))
 def take_room(room_id: RoomId) -> Plan[Room]:
-    """A process becomes the owner of an open room; the epoch of the room that comes back is its own.
+    """A process becomes the owner of an open room. The room that comes back has its epoch; its numbers begin at 1.
 
-    Comments of earlier owners are refused from now on, so that what `latest_comments` then tells is the last word. When
-    the reply is lost, the room is taken again.
+    Comments and acts of earlier owners are refused from now on, so that none of theirs comes after the first of this
+    one, and what `blocks_of` then tells is the last word. When the reply is lost, the room is taken again. A room that
+    was taken 99,999 times is not taken any more.
     """
-    return Plan(update(Room.key(room_id=room_id), owner_epoch.add(1), when=IS_OPEN))
+    not_last = owner_epoch.missing() | owner_epoch.below(LAST_EPOCH)
+    return Plan(update(Room.key(room_id=room_id), owner_epoch.add(1), when=IS_OPEN & not_last))
 
 
 # Comments
-
-_FIRST = Comment(
-    room_id=RoomId("456e7890-e89b-42d3-a456-426614174001"),
-    comment_id=CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"),
-    content="はじめまして",
-    created_at="2026-02-21T10:30:00.000Z",
-    seq=seq_of(1),
-)
 
 
 @comments.write(
@@ -103,76 +132,125 @@ def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
     All of them are there afterwards, or none: a room that is closed, paused, or owned by another process by now takes
     none. There are at most 99; what comes after them waits for the next tick. Slow mode and blocks are the owner's to
     keep: they change only on condition of its epoch, so that it knows them for certain.
+
+    Within its epoch the numbers are the owner's to keep. It is one task and writes one tick after the other, each with
+    a token and a moment of its own and with numbers above all that it used before; those of a refused tick are left
+    out. While it does not know what came of a tick it gives no further number. It repeats that very tick with the same
+    token and moment, for less than the ten minutes that a token is known; or it takes the room again, which settles
+    the matter: the tick was written if a strong read by their ids finds any of its comments or their `DELETED` marks,
+    and else is said anew under the new epoch. So it does too when its 9,999,999 numbers are used up.
+
+    The ids are the server's, a new random one for each comment and never a client's. So no retry of a client's names a
+    comment that was deleted. The owner's own writes nothing again while its token is known, and is refused later if the
+    room was taken again. Within the epoch and without the token the tick would bring back what was deleted meanwhile,
+    still under its `DELETED` mark.
     """
-    _refuse_unfit(posted)
-    open_to_all = IS_OPEN & owner_epoch.equals(epoch) & paused.not_equals(True)
+    _refuse_count("comments", posted, COMMENTS_AT_ONCE)
+    _refuse_misnumbered(posted, epoch)
     first, *others = (put(comment, if_absent=True) for comment in posted)
-    return Plan(first, *others, check(Room.key(room_id=posted[0].room_id), open_to_all))
+    takes_them = IS_OPEN & owner_epoch.equals(epoch) & paused.not_equals(True)
+    return Plan(first, *others, check(Room.key(room_id=posted[0].room_id), takes_them))
 
 
-def _refuse_unfit(posted: list[Comment]) -> None:
-    if not 1 <= len(posted) <= COMMENTS_AT_ONCE:
-        raise UnfitComments(
-            f"A tick has 1 to {COMMENTS_AT_ONCE} comments, not {len(posted)}. Leave the rest for the next"
-        )
+def _refuse_count(what: str, given: Sequence[object], most: int) -> None:
+    if not 1 <= len(given) <= most:
+        raise UnfitTick(f"A tick has 1 to {most} {what}, not {len(given)}. Leave the rest for the next")
+
+
+def _refuse_misnumbered(posted: list[Comment], epoch: Epoch) -> None:
     if len({comment.room_id for comment in posted}) > 1:
-        raise UnfitComments("The comments are of different rooms. Write each room's by themselves")
-    numbers = [int(comment.seq or 0) for comment in posted]
-    if numbers[0] < 1 or any(after != before + 1 for before, after in pairwise(numbers)):
-        raise UnfitComments(
-            "The comments are not numbered one after the other. Give each the number after the last one's"
-        )
+        raise UnfitTick("The comments are of different rooms. Write each room's by themselves")
+    given = [divmod(int(comment.seq or 0), NUMBERS_OF_AN_OWNER + 1) for comment in posted]
+    if any(by != epoch or number < 1 for by, number in given):
+        raise UnfitTick(f"A comment has a number that is not of epoch {epoch}. Give each the owner's own")
+    if any(after != before + 1 for (_, before), (_, after) in pairwise(given)):
+        raise UnfitTick("The comments are not numbered one after the other. Give each the number after the last one's")
 
 
-@comments.write(budget=Budget(writes=7, of="a comment of 60 characters"), example={"now": 1_771_669_800.0})
+@comments.write(budget=Budget(writes=13, of="a comment of 60 characters"), example={"now": _NOW})
 def remove_own_comment(room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float) -> Plan[Comment]:
-    """Somebody takes back what they wrote in the last 60 seconds. Readers that come back learn of it from its mark."""
+    """Somebody takes back what they wrote in the last 60 seconds; a mark tells readers that come back."""
     mine = sender.equals(sender_id) & posted_at.at_least(moment(now - OWN_REMOVAL_SECONDS))
     return Plan(
         delete(Comment.key(room_id=room_id, comment_id=comment_id), when=mine),
         put(Mark(room_id=room_id, mark="DELETED", comment_id=comment_id, at=moment(now))),
-        delete(Upvotes.key(room_id=room_id, comment_id=comment_id)),
+        *hosting.traces_gone(room_id, comment_id),
     )
 
 
 # Connections
 
 
-@connections.write(budget=Budget(writes=6, of="a connection"), example={"now": 1_771_669_800.0})
-def join(connection_id: ConnectionId, room_id: RoomId, owner: ProcessName, now: float) -> Plan[Connection]:
-    """A client joins an open room and is forgotten after 24 hours. Joining again moves it to the other room."""
-    joined = Connection(
-        connection_id=connection_id,
-        room_id=room_id,
-        timestamp=moment(now),
-        ttl=int(now) + CONNECTION_SECONDS,
-        owner=owner,
+@connections.write(
+    budget=Budget(writes=398, of="99 connections in one tick"),
+    example={"room_id": _FIRST.room_id, "owner": "web-1", "connection_ids": ["L0SM9cOFvHcCIhw="], "now": _NOW},
+)
+def join(room_id: RoomId, owner: ProcessName, connection_ids: Sequence[ConnectionId], now: float) -> Plan[Connection]:
+    """The clients of a tick join an open room and are forgotten after 24 hours. Joining again moves a client there.
+
+    There are at most 99, and a room that is closed or unknown takes none of them. A process writes those of a tick
+    together, since every join asks for the one item of the room.
+    """
+    _refuse_count("joins", connection_ids, JOINS_AT_ONCE)
+    first, *others = (
+        put(
+            Connection(
+                connection_id=connection_id,
+                room_id=room_id,
+                timestamp=moment(now),
+                ttl=int(now) + CONNECTION_SECONDS,
+                owner=owner,
+            )
+        )
+        for connection_id in dict.fromkeys(connection_ids)
     )
-    return Plan(put(joined), check(Room.key(room_id=room_id), IS_OPEN))
+    return Plan(first, *others, check(Room.key(room_id=room_id), IS_OPEN))
 
 
 @connections.write(budget=Budget(writes=3, of="a connection"))
 def leave(connection_id: ConnectionId) -> Plan[Connection]:
-    """A client has gone: it left, a delivery found it gone, or it was left behind by a crash."""
+    """A client has gone: it left, or a delivery found it gone."""
     return Plan(delete(Connection.key(connection_id=connection_id)))
 
 
-# Upvotes
+@connections.write(budget=Budget(writes=3, of="a connection"))
+def sweep_connection(owner: ProcessName, left: Socket) -> Plan[Connection]:
+    """A process that starts anew takes away what it left behind, unless that joined again since it was found."""
+    still = holder.equals(owner) & made_at.equals(left.timestamp)
+    return Plan(delete(Connection.key(connection_id=left.connection_id), when=still))
 
 
-@moderation.write(
-    budget=Budget(writes=6, of="a question that was upvoted before"),
-    example={"now": 1_771_669_800.0, "counted": True},
-)
-def upvote(room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float, counted: bool) -> Plan[Upvote]:
-    """Somebody wants a question answered: once for each session, while the room is open.
+# Upvotes: the owner of a room writes those of a tick together, question by question, so that a popular one does not
+# conflict with itself. Its count is one item.
 
-    `counted` says whether the question has a count already. The first upvote makes it, if the comment is there; whoever
-    is wrong about it is refused, reads the count and tries again. The count goes when its comment does.
+
+@moderation.write(budget=Budget(writes=200, of="the first 97 upvotes of a question, in one tick"), example=_A_VOTE)
+def upvote_first(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> Plan[Upvote]:
+    """People of a tick are the first who want a question answered: if its comment is there and the room is open.
+
+    When somebody else was first, all are refused for the count, and `upvote` takes them.
     """
-    mark = put(Upvote(room_id=room_id, comment_id=comment_id, sender_id=sender_id, at=moment(now)), if_absent=True)
-    room = check(Room.key(room_id=room_id), IS_OPEN)
-    if counted:
-        return Plan(mark, update(Upvotes.key(room_id=room_id, comment_id=comment_id), votes.add(1)), room)
-    first = put(Upvotes(room_id=room_id, comment_id=comment_id, votes=1), if_absent=True)
-    return Plan(mark, first, check(Comment.key(room_id=room_id, comment_id=comment_id)), room)
+    first, *others = _upvotes(room_id, comment_id, sender_ids, now)
+    count = put(Upvotes(room_id=room_id, comment_id=comment_id, votes=1 + len(others)), if_absent=True)
+    said = check(Comment.key(room_id=room_id, comment_id=comment_id))
+    return Plan(first, *others, count, said, check(Room.key(room_id=room_id), IS_OPEN))
+
+
+@moderation.write(budget=Budget(writes=198, of="97 further upvotes of a question, in one tick"), example=_A_VOTE)
+def upvote(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> Plan[Upvote]:
+    """People of a tick want a question answered that was upvoted before: once for each session, in an open room.
+
+    There are at most 97. All of them count, or none; the refusal has a reason for each step in order, and whoever it
+    names has upvoted before and is left out of the next attempt. The count goes when its comment does.
+    """
+    first, *others = _upvotes(room_id, comment_id, sender_ids, now)
+    count = update(Upvotes.key(room_id=room_id, comment_id=comment_id), votes.add(1 + len(others)))
+    return Plan(first, *others, count, check(Room.key(room_id=room_id), IS_OPEN))
+
+
+def _upvotes(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> list[Step[Upvote]]:
+    _refuse_count("upvotes", sender_ids, UPVOTES_AT_ONCE)
+    return [
+        put(Upvote(room_id=room_id, comment_id=comment_id, sender_id=sender_id, at=moment(now)), if_absent=True)
+        for sender_id in dict.fromkeys(sender_ids)
+    ]
