@@ -100,8 +100,8 @@ DEPARTURES: tuple[Departure, ...] = (
         "3 write units for the note and 2 for its end; 1 read unit for a user who has none",
     ),
     Departure(
-        "User names have 1 to 32 small letters, digits, - and _; ids of records 10 to 32 letters and digits, of tags 7 "
-        "to 32, share codes 13 to 43.",
+        "User names have 1 to 32 small letters, digits, `-` and `_`; ids of records 10 to 32 letters and digits, of "
+        "tags 7 to 32, share codes 13 to 43.",
         "The document has examples only, and the shortest of them fit. New ids have 16 and codes 22, which nobody "
         "guesses or draws twice.",
         "95 bits of chance in an id, 130 in a code",

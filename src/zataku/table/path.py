@@ -45,7 +45,9 @@ class Condition(Generic[E]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Condition) and (self.entity, self.expression) == (other.entity, other.expression)  # pyright: ignore[reportUnknownMemberType]
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
+    def __hash__(self) -> int:
+        # What is demanded may hold lists, which have no hash.
+        return hash(self.entity)
 
     def __bool__(self) -> bool:
         # `a and b` would silently drop a condition.
@@ -65,7 +67,8 @@ class Edit(Generic[E]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Edit) and (self.entity, self.action) == (other.entity, other.action)  # pyright: ignore[reportUnknownMemberType]
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
+    def __hash__(self) -> int:
+        return hash((self.entity, self.field))
 
 
 class Size(Generic[E]):

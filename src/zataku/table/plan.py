@@ -139,7 +139,8 @@ class Plan(Generic[E]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.steps == other.steps  # pyright: ignore[reportUnknownMemberType]
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
+    def __hash__(self) -> int:
+        return hash(tuple(map(_words, self.steps)))
 
     def named(self, label: str) -> "Plan[E]":
         """The same plan under another name."""

@@ -19,7 +19,7 @@ def write_section(table: Table, level: str) -> Iterator[str]:
     if not table.writes:
         return
     yield f"{level} Writes"
-    for number, (name, pattern) in enumerate(table.writes.items(), 1):
+    for number, (name, pattern) in enumerate(sorted(table.writes.items(), key=_place), 1):
         yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
         plan = planned(pattern)
         yield (
@@ -29,6 +29,12 @@ def write_section(table: Table, level: str) -> Iterator[str]:
         )
         if pattern.facts.budget is not None:
             yield f"Budget: {pattern.facts.budget.words}."
+
+
+def _place(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
+    """Where a write is declared: the order of import is not the same everywhere."""
+    code = declared[1].function.__code__
+    return code.co_filename, code.co_firstlineno
 
 
 def planned(pattern: WritePattern[..., Any]) -> Plan[Any] | None:
