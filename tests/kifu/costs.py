@@ -35,9 +35,9 @@ from zataku.kifu.items import (
     TagNameClaim,
 )
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
-from zataku.kifu.moments import later
 from zataku.kifu.samples import largest_record
 from zataku.table import Entity, Key, Plan, Query, Store
+from zataku.table.forms import later
 
 CODE = ShareCode("lkihofkwif4tF" + "0" * 9)
 AID = AnalysisId("01JGE1XYZ00000000000000000")

@@ -8,9 +8,9 @@ from tests.opened import START
 from zataku.kifu.design import slug_claim, tag, user_settings
 from zataku.kifu.items import Record, SlugClaim, Tag, UserSettings
 from zataku.kifu.limits import KifuId, TagId, UserName
-from zataku.kifu.moments import instant
 from zataku.kifu.writes import add_record, add_tag
 from zataku.table import Plan, Store
+from zataku.table.forms import instant
 
 ME, FRIEND, STRANGER = UserName("h-akira"), UserName("h-akira2"), UserName("min-jun")
 NOW = instant(START)

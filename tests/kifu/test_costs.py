@@ -8,7 +8,6 @@ from tests.opened import START
 from tests.spending import overspent
 from zataku.kifu.design import slug_claim
 from zataku.kifu.limits import KIFU_BYTES, PositionHash, ShareCode
-from zataku.kifu.moments import instant, later
 from zataku.kifu.positions import position_parts
 from zataku.kifu.samples import largest_record
 from zataku.kifu.table import kifu_table
@@ -23,6 +22,7 @@ from zataku.kifu.writes import (
 )
 from zataku.table import Store
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant, later
 from zataku.table.values import size_of
 
 

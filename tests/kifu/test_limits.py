@@ -11,10 +11,10 @@ from tests.kifu.made import a_record, a_tag
 from zataku.kifu import limits
 from zataku.kifu.ids import new_analysis_id, new_kifu_id, new_share_code, new_tag_id
 from zataku.kifu.items import Analysis, PositionList, SlugClaim, TagNameClaim
-from zataku.kifu.moments import instant, later, seconds_of
 from zataku.kifu.responses import LARGEST, MARK, packed, unpacked
 from zataku.table import BadKey, WrongType
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant, later, seconds_of
 
 FORMS = {
     "username": (limits.NamedUser, ["h-akira", "h-akira2", "a", "9", "a_b", "a" * 32]),

@@ -32,8 +32,8 @@ from zataku.kifu.items import (
     UserSettings,
 )
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
-from zataku.kifu.moments import later
 from zataku.table import Store
+from zataku.table.forms import later
 
 CODE = ShareCode("lkihofkwif4tF")
 

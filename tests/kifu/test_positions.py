@@ -9,11 +9,11 @@ from zataku.kifu import design
 from zataku.kifu.errors import TooManyAtOnce
 from zataku.kifu.items import Position, PositionList, SlugClaim
 from zataku.kifu.limits import PositionHash
-from zataku.kifu.moments import later
 from zataku.kifu.positions import position_parts
 from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import change_moves, forget_positions, keep_positions
 from zataku.table import Store, TransactionCancelled
+from zataku.table.forms import later
 
 
 def hashes(*numbers: int) -> list[PositionHash]:

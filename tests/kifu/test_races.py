@@ -23,7 +23,6 @@ from tests.racing import race
 from zataku.kifu import design
 from zataku.kifu.items import Analysis, Record, SlugClaim, UserSettings
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
-from zataku.kifu.moments import later
 from zataku.kifu.sharing import shared_record
 from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import (
@@ -47,6 +46,7 @@ from zataku.kifu.writes import (
     unshare_record,
 )
 from zataku.table import ResultUnknown, Store
+from zataku.table.forms import later
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 CODE = ShareCode("lkihofkwif4tF")

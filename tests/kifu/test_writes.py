@@ -30,7 +30,6 @@ from zataku.kifu.items import (
     UserSettings,
 )
 from zataku.kifu.limits import AnalysisId, PositionHash
-from zataku.kifu.moments import later, seconds_of
 from zataku.kifu.writes import (
     add_record,
     add_tag,
@@ -57,6 +56,7 @@ from zataku.kifu.writes import (
     welcome_user,
 )
 from zataku.table import ConditionFailed, Store, TransactionCancelled
+from zataku.table.forms import later, seconds_of
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 

@@ -28,7 +28,7 @@ from tests.spending import Case
 from zataku.othello import design
 from zataku.othello.design import Commentary, Move
 from zataku.othello.endings import KEPT_FOR
-from zataku.othello.limits import Contents, Descriptions, GameId, seconds
+from zataku.othello.limits import Contents, Descriptions, GameId
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
@@ -48,6 +48,7 @@ from zataku.othello.writes import (
     stamp_game,
 )
 from zataku.table import Entity, Key, Plan, Query, Store
+from zataku.table.forms import seconds_of
 
 REASON = "次の手で角を取れるようになるので、ここは我慢して中央を固めておきたいところです。" * 5
 LONG = REASON[:200]
@@ -66,7 +67,7 @@ OWN = tuple(
     for at, square in enumerate(("F2", "B4", "F4", "C7", "D7"))
 )
 WIDE_CLOSED = replace(wide_game, closed_turn=TURN)
-EXPIRY = seconds(NOW) + KEPT_FOR
+EXPIRY = seconds_of(NOW) + KEPT_FOR
 MOVES = [
     Move(
         game_id=GAME,

@@ -12,9 +12,10 @@ from tests.opened import START
 from zataku.othello.board import START as OPENING
 from zataku.othello.board import board_text
 from zataku.othello.design import Candidate, Game, User, Vote, ballot_of, votes_in
-from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, instant, side_of
+from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, side_of
 from zataku.othello.squares import played
 from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled
+from zataku.table.forms import instant
 
 NOW = instant(START)
 SOON = instant(START + 60)

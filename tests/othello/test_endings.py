@@ -25,10 +25,11 @@ from zataku.othello.board import board_text
 from zataku.othello.design import Commentary, Move, games_with
 from zataku.othello.endings import DAY, KEPT_FOR
 from zataku.othello.errors import NotPossible
-from zataku.othello.limits import candidate_id, instant
+from zataku.othello.limits import candidate_id
 from zataku.othello.writes import expiry_of, finish, stamp_expiry, stamp_game
 from zataku.table import Store
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant
 
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
 END = int(START) + KEPT_FOR

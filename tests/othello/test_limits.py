@@ -11,9 +11,10 @@ from tests.othello.playing import C3, GAME, NOW, user_named, voted_game
 from zataku.othello import limits
 from zataku.othello.board import START, board_text, read_board
 from zataku.othello.design import Candidate, Commentary, User
-from zataku.othello.limits import Contents, Descriptions, candidate_id, instant, seconds, side_of
+from zataku.othello.limits import Contents, Descriptions, candidate_id, side_of
 from zataku.table import WrongType
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant, seconds_of
 
 A_UUID = "456e7890-e89b-12d3-a456-426614174001"
 
@@ -202,7 +203,7 @@ def test_black_has_the_even_turns():
 def test_a_moment_is_spelt_in_whole_seconds():
     assert instant(1_739_959_200.9) == "2025-02-19T10:00:00Z"
     assert instant(0) == "1970-01-01T00:00:00Z"
-    assert seconds("2025-02-19T10:00:00Z") == 1_739_959_200
+    assert seconds_of("2025-02-19T10:00:00Z") == 1_739_959_200
 
 
 def test_a_board_is_read_back():

@@ -27,10 +27,11 @@ from zataku.othello.design import (
     votes_by,
     votes_in,
 )
-from zataku.othello.limits import GameId, instant, side_of
+from zataku.othello.limits import GameId, side_of
 from zataku.othello.samples import finished_game, users
 from zataku.othello.squares import played
 from zataku.table import Store
+from zataku.table.forms import instant
 
 OTHER = GameId("456e7890-e89b-12d3-a456-426614174002")
 

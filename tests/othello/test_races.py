@@ -32,7 +32,7 @@ from tests.othello.playing import (
 )
 from tests.racing import Race, race
 from zataku.othello.design import Candidate, Move, Vote, ballot_of, game, moves_of, user, vote_of
-from zataku.othello.limits import CandidateId, instant
+from zataku.othello.limits import CandidateId
 from zataku.othello.paths import outcome
 from zataku.othello.writes import (
     Proposal,
@@ -51,6 +51,7 @@ from zataku.othello.writes import (
 )
 from zataku.table import Plan, Query, Store, update
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)

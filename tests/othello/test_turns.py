@@ -32,7 +32,6 @@ from zataku.othello.board import START as OPENING
 from zataku.othello.board import board_text
 from zataku.othello.design import Candidate, Game, Move, game
 from zataku.othello.errors import NotPossible
-from zataku.othello.limits import instant
 from zataku.othello.squares import legal
 from zataku.othello.writes import (
     Proposal,
@@ -47,6 +46,7 @@ from zataku.othello.writes import (
 )
 from zataku.table import Plan, Store
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant
 
 REASON = Proposal("C3", "角を守る手です。")
 LATER_STILL = instant(START + 2 * 86_400)

@@ -33,7 +33,6 @@ from tests.othello.playing import (
 )
 from zataku.othello.design import Candidate, Game, Vote, candidates_by, game, games_with, user, vote_of
 from zataku.othello.errors import NotPossible
-from zataku.othello.limits import instant
 from zataku.othello.writes import (
     Proposal,
     cast_vote,
@@ -46,6 +45,7 @@ from zataku.othello.writes import (
 )
 from zataku.table import Plan, Store, WrongType
 from zataku.table.entity import binding_of
+from zataku.table.forms import instant
 
 HANA = user_named("はな", 1)
 FINISHED = replace(closed_game, status="FINISHED", winner="AI", voting_deadline=None)

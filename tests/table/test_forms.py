@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from zataku.table.forms import Day, Instant, InstantMs, Millis, Seconds, Uuid, whole
+from zataku.table.forms import Day, Instant, InstantMs, Millis, Seconds, Uuid, instant, later, seconds_of, whole
 from zataku.table.lint.regex import Shape, plain_end, shape_of
 
 ACCEPTED = [
@@ -59,3 +59,10 @@ def test_the_lint_knows_the_size_of_a_whole_pattern():
 def test_people_read_the_pattern_without_its_guard():
     assert plain_end(whole("[a-z]{3}")) == "^[a-z]{3}$"
     assert plain_end("^[a-z]$") == "^[a-z]$"
+
+
+def test_a_moment_is_a_unix_time_and_back():
+    assert instant(1_771_669_800.9) == "2026-02-21T10:30:00Z"
+    assert seconds_of("2026-02-21T10:30:00Z") == 1_771_669_800
+    assert later("2026-02-21T23:59:59Z", 1) == "2026-02-22T00:00:00Z"
+    assert later("2026-03-01T00:00:00Z", -1) == "2026-02-28T23:59:59Z"

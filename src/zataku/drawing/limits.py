@@ -5,7 +5,7 @@ from unicodedata import category
 
 from msgspec import Meta
 
-from zataku.table.forms import whole
+from zataku.table.forms import UUID_FORM, whole
 from zataku.texts import BLANKS, shows_nothing, unfit
 
 GameId = NewType("GameId", str)
@@ -14,7 +14,7 @@ RoundId = NewType("RoundId", str)
 TurnId = NewType("TurnId", str)
 MessageId = NewType("MessageId", str)
 
-_UUID = whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUID = whole(UUID_FORM)
 GameUuid: TypeAlias = Annotated[GameId, Meta(pattern=_UUID, title="UUID", description="Game ID (UUID)")]
 PlayerUuid: TypeAlias = Annotated[PlayerId, Meta(pattern=_UUID, title="UUID", description="Player ID (UUID)")]
 RoundUuid: TypeAlias = Annotated[RoundId, Meta(pattern=_UUID, title="UUID", description="Round ID (UUID)")]

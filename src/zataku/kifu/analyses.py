@@ -18,9 +18,8 @@ from zataku.kifu.limits import (
     UserName,
     check_bytes,
 )
-from zataku.kifu.moments import seconds_of
 from zataku.table import Budget, Plan, check, path, put, update
-from zataku.table.forms import Instant
+from zataku.table.forms import Instant, seconds_of
 
 status = path(Analysis, lambda analysis: analysis.status)
 response = path(Analysis, lambda analysis: analysis.response)

@@ -31,9 +31,9 @@ from zataku.kifu.limits import (
     TagId,
     UserName,
 )
-from zataku.kifu.moments import instant
 from zataku.kifu.responses import packed
 from zataku.table import Entity
+from zataku.table.forms import instant
 
 HANAKO, MINJUN, OLIVIA = UserName("hanako"), UserName("min-jun"), UserName("olivia_w")
 # Of 500 records so many belong to each.

@@ -7,10 +7,9 @@ from zataku.kifu.design import kifu_table
 from zataku.kifu.errors import NotYours, TagsFull, UnfitChange
 from zataku.kifu.items import GoneTag, SlugClaim, SystemSettings, Tag, Tagging, TagNameClaim, UserSettings
 from zataku.kifu.limits import ACCESS_SECONDS, NamedUser, TagKey, TagName
-from zataku.kifu.moments import later, latest
 from zataku.kifu.settings import DEFAULTS, NEWCOMER, room_below, tag_count, tag_max
 from zataku.table import Budget, Plan, Step, check, delete, path, put, save, update
-from zataku.table.forms import Instant
+from zataku.table.forms import Instant, later
 
 named_tag = path(TagNameClaim, lambda claim: claim.tag_id)
 latest_access = path(Tag, lambda tag: tag.latest_access)
@@ -47,7 +46,7 @@ def rename_tag(tag: Tag, name: TagName, now: Instant) -> Plan[Tag]:
     if name == tag.name:
         raise UnfitChange("The tag has this name already.")
     return Plan(
-        save(replace(tag, name=name, latest_update=latest(now, tag.latest_update)), was=tag),
+        save(replace(tag, name=name, latest_update=max(now, tag.latest_update)), was=tag),
         _claim_of(tag),
         put(TagNameClaim(username=tag.username, name=name, tag_id=tag.tag_id), if_absent=True),
     )

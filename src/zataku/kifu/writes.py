@@ -31,7 +31,6 @@ from zataku.kifu.limits import (
     Slug,
     UserName,
 )
-from zataku.kifu.moments import later, latest
 from zataku.kifu.positions import forget_positions, keep_positions
 from zataku.kifu.settings import (
     DEFAULTS,
@@ -46,7 +45,7 @@ from zataku.kifu.settings import (
 )
 from zataku.kifu.tags import add_tag, remove_tag, rename_tag, tag_record, touch_tag, untag_record
 from zataku.table import Budget, Plan, check, delete, path, put, save, update
-from zataku.table.forms import Instant
+from zataku.table.forms import Instant, later
 
 latest_access = path(Record, lambda record: record.latest_access)
 
@@ -107,7 +106,8 @@ def _changed(record: Record, was: Record, now: Instant) -> Record:
         raise UnfitChange("A slug changes by move_record, a share code by share_record and unshare_record.")
     if (record.created, record.latest_access) != (was.created, was.latest_access):
         raise UnfitChange("The time it was added never changes, the time of the last look by touch_record.")
-    return replace(record, latest_update=latest(now, was.latest_update))
+    # A clock that is slow turns no time back.
+    return replace(record, latest_update=max(now, was.latest_update))
 
 
 @kifu_table.write(
@@ -154,7 +154,7 @@ def move_record(record: Record, claim: SlugClaim, slug: Slug, now: Instant) -> P
     if slug == record.slug:
         raise UnfitChange("The record has this slug already.")
     return Plan(
-        save(replace(record, slug=slug, latest_update=latest(now, record.latest_update)), was=record),
+        save(replace(record, slug=slug, latest_update=max(now, record.latest_update)), was=record),
         delete(claim_key(claim), when=same_text(claim)),
         put(replace(claim, slug=slug), if_absent=True),
     )

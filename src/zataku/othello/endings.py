@@ -11,9 +11,10 @@ from zataku.othello.board import read_board
 from zataku.othello.design import A_GAME, Candidate, Commentary, Game, Move, Vote, board_game
 from zataku.othello.errors import NotPossible
 from zataku.othello.examples import FULL_GAME, NOW, VOTE
-from zataku.othello.limits import GameId, seconds
+from zataku.othello.limits import GameId
 from zataku.othello.squares import over, winner
 from zataku.table import Budget, Plan, Step, check, path, update
+from zataku.table.forms import seconds_of
 
 DAY = 86_400
 
@@ -28,7 +29,7 @@ _MOVE_EXPIRY = path(Move, lambda move: move.expires_at)
 _CANDIDATE_EXPIRY = path(Candidate, lambda candidate: candidate.expires_at)
 _VOTE_EXPIRY = path(Vote, lambda vote: vote.expires_at)
 _GAME_EXPIRY = path(Game, lambda game: game.expires_at)
-_EXPIRY = seconds(NOW) + KEPT_FOR
+_EXPIRY = seconds_of(NOW) + KEPT_FOR
 
 
 @board_game.write(budget=Budget(writes=3, of="a game"), example={"game": FULL_GAME, "now": NOW})
@@ -57,7 +58,7 @@ def expiry_of(game: Game, now: str) -> int:
 
     The day is for the job, so that nothing it has marked is gone before it has marked the rest.
     """
-    return max(seconds(game.updated_at) + KEPT_FOR, seconds(now) + DAY)
+    return max(seconds_of(game.updated_at) + KEPT_FOR, seconds_of(now) + DAY)
 
 
 @board_game.write(
@@ -91,7 +92,7 @@ def stamp_game(game_id: GameId, expires_at: int, now: str) -> Plan[Game]:
 
 
 def _check_ahead(expires_at: int, now: str) -> None:
-    if expires_at <= seconds(now):
+    if expires_at <= seconds_of(now):
         raise NotPossible("already_past", "The moment of deletion lies ahead.")
 
 

@@ -3,34 +3,31 @@
 Lengths of texts are counted in characters (Unicode code points), as the design document counts them.
 """
 
-from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, TypeAlias
 from uuid import UUID, uuid5
 
 from msgspec import Meta, Struct
 
-from zataku.table.forms import whole
+from zataku.table.forms import UUID_FORM, whole
 from zataku.texts import shows_nothing, unfit
-
-_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 UserId = NewType("UserId", str)
 GameId = NewType("GameId", str)
 CandidateId = NewType("CandidateId", str)
 
-UserUuid: TypeAlias = Annotated[UserId, Meta(pattern=whole(_UUID), title="UUID", description="User ID (UUID)")]
+UserUuid: TypeAlias = Annotated[UserId, Meta(pattern=whole(UUID_FORM), title="UUID", description="User ID (UUID)")]
 """Who plays along, such as 123e4567-e89b-12d3-a456-426614174000, in small letters."""
 
-GameUuid: TypeAlias = Annotated[GameId, Meta(pattern=whole(_UUID), title="UUID", description="Game ID (UUID)")]
+GameUuid: TypeAlias = Annotated[GameId, Meta(pattern=whole(UUID_FORM), title="UUID", description="Game ID (UUID)")]
 """A game, such as 456e7890-e89b-12d3-a456-426614174001."""
 
 CandidateUuid: TypeAlias = Annotated[
-    CandidateId, Meta(pattern=whole(_UUID), title="UUID", description="Candidate ID (UUID)")
+    CandidateId, Meta(pattern=whole(UUID_FORM), title="UUID", description="Candidate ID (UUID)")
 ]
 """A move to vote for, made of its game, turn and square: see `candidate_id`."""
 
 Author: TypeAlias = Annotated[
-    str, Meta(pattern=whole(f"AI|USER#{_UUID}"), title="`AI`, `USER#<userId>`", description="Author")
+    str, Meta(pattern=whole(f"AI|USER#{UUID_FORM}"), title="`AI`, `USER#<userId>`", description="Author")
 ]
 """Who proposed a candidate: the engine, or one user."""
 
@@ -160,16 +157,6 @@ def candidate_id(game_id: GameId, turn: int, position: str) -> CandidateId:
 def side_of(turn: int) -> Side:
     """Whose turn it is: black begins with turn 0, and a pass is a turn as well."""
     return "WHITE" if turn % 2 else "BLACK"
-
-
-def instant(seconds: float) -> str:
-    """A Unix time as the table spells moments: 2025-02-19T10:00:00Z."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def seconds(moment: str) -> int:
-    """The Unix time of a moment as the table spells it."""
-    return int(datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp())
 
 
 def check_name(what: str, text: str) -> None:

@@ -4,16 +4,14 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.forms import Millis, Seconds, whole
+from zataku.table.forms import UUID_FORM, Millis, Seconds, whole
 
 # Who
 
 AccountId = NewType("AccountId", str)
 AccountUuid: TypeAlias = Annotated[
     AccountId,
-    Meta(
-        pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), description="Id of the account"
-    ),
+    Meta(pattern=whole(UUID_FORM), description="Id of the account"),
 ]
 """The id of an account, made when a guest first comes and kept for good."""
 

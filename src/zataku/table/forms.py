@@ -4,6 +4,7 @@ A pattern made by `whole` is about the whole text. In Python a bare `$` also let
 does not, neither in Python nor in a JSON schema.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta
@@ -15,6 +16,9 @@ def whole(pattern: str) -> str:
     """The pattern for texts that match from their first character to their last."""
     return f"^{pattern}{END}" if "|" not in pattern else f"^(?:{pattern}){END}"
 
+
+UUID_FORM = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+"""The form of a UUID, for patterns that hold one."""
 
 _DATE = "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
@@ -35,9 +39,7 @@ InstantMs: TypeAlias = Annotated[
 Day: TypeAlias = Annotated[str, Meta(pattern=whole(_DATE), title="day as 2026-02-21")]
 """A day such as 2026-02-21. Its form is checked, not the calendar: the 31st of February passes."""
 
-Uuid: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), title="UUID")
-]
+Uuid: TypeAlias = Annotated[str, Meta(pattern=whole(UUID_FORM), title="UUID")]
 """An identifier such as 456e7890-e89b-12d3-a456-426614174001, in small letters."""
 
 Seconds: TypeAlias = Annotated[
@@ -49,3 +51,20 @@ Millis: TypeAlias = Annotated[
     int, Meta(ge=0, le=253_402_300_799_999, title="milliseconds since 1970, UTC", examples=[1_771_669_800_000])
 ]
 """A moment in milliseconds, up to the end of the year 9999: 15 digits."""
+
+_SPELT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def instant(seconds: float) -> Instant:
+    """A Unix time as a moment, to the second, rounded down."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime(_SPELT)
+
+
+def seconds_of(moment: Instant) -> int:
+    """A moment as a Unix time."""
+    return int(datetime.strptime(moment, _SPELT).replace(tzinfo=UTC).timestamp())
+
+
+def later(moment: Instant, seconds: int) -> Instant:
+    """The moment so many seconds later; earlier when they are negative."""
+    return instant(seconds_of(moment) + seconds)
