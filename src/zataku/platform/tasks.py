@@ -1,0 +1,44 @@
+"""What a system has done for it in the background: deadlines, daily work, and work that follows from changes."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from zataku.platform.design import Job
+from zataku.platform.limits import MINUTE, JobKind, System
+from zataku.table import Table
+from zataku.table.forms import Millis
+from zataku.table.stream import Change
+
+Work: TypeAlias = Callable[[Job], Awaitable[Millis | None]]
+"""Does a job. What it gives back is when the job is due again; None for done. It may run twice and must bear it."""
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """How the jobs of one kind are done. A run that takes longer than `lasts` is renewed while it goes on."""
+
+    system: System
+    kind: JobKind
+    work: Work
+    lasts: Millis = MINUTE
+
+
+class Daily(msgspec.Struct, frozen=True, kw_only=True):
+    """Something done once a day, at a time of day in a time zone such as Asia/Seoul. A restart catches up."""
+
+    system: System
+    kind: JobKind
+    hour: int
+    minute: int = 0
+    zone: str = "UTC"
+    work: Work
+    lasts: Millis = MINUTE
+
+
+class Follower(msgspec.Struct, frozen=True, kw_only=True):
+    """Work that follows from the changes of a table. Changes come in order, each at least once."""
+
+    name: str
+    table: Table
+    take: Callable[[Sequence[Change]], Awaitable[None]]

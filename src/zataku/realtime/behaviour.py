@@ -1,0 +1,114 @@
+"""What a system makes of a room: its rules and its one write, and nothing of sockets, processes or waiting.
+
+A room is owned by one process at a time, which runs one task for it. The task takes what was asked since it last wrote
+as one batch, calls `keep`, and only when that came back answers the askers and tells everybody. The table is the truth:
+whatever a room holds in memory can be loaded from it.
+"""
+
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.refusals import Refused
+
+
+class HasEpoch(Protocol):
+    """What every state of a room says of itself."""
+
+    @property
+    def epoch(self) -> int:
+        """The number of the owner that this state belongs to."""
+        ...
+
+
+S = TypeVar("S", bound=HasEpoch)
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A command with who asks for it. `what` is JSON, or bytes of a binary message.
+
+    `again` says that an earlier owner of the room may have carried it out and could not say so any more.
+    `mark` is a random id that the server gave the command when it came in; it is the same when it is asked again.
+    """
+
+    who: Identity
+    what: bytes
+    binary: bool = False
+    again: bool = False
+    mark: str = ""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something that happened, as JSON; `only` names who may see it, None everybody."""
+
+    body: bytes
+    only: frozenset[AccountId] | None = None
+
+
+class Kept(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """What came of a batch: the next state, what happened, and for each command its answer as JSON or a refusal.
+
+    With `over` the room has ended: its events go out, everybody is told that it is gone, and the task stops.
+    """
+
+    state: S
+    events: Sequence[Event] = ()
+    answers: Sequence[bytes | Refused | None]
+    over: bool = False
+
+
+class Passed(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """What came of a passing command: the next state, events as JSON, and binary events."""
+
+    state: S
+    events: Sequence[Event] = ()
+    binary: Sequence[bytes] = ()
+
+
+class LostRoom(Exception):
+    """Another process took the room: this one writes no more."""
+
+
+class StaleRoom(Exception):
+    """The room's item is not as it was loaded: reload and do the batch again."""
+
+
+class Behaviour(Protocol[S]):
+    """The rooms of one system. `kind` is the first part of their topics."""
+
+    kind: str
+
+    async def take(self, room_id: str) -> S:
+        """Become the owner: add one to the epoch in the room's item, and load it. Refused when it cannot be entered."""
+        ...
+
+    async def reload(self, state: S) -> S:
+        """The room as it is in the table now. Raises `LostRoom` when its epoch is another's."""
+        ...
+
+    async def keep(self, state: S, asked: Sequence[Asked], now: float) -> Kept[S]:
+        """Carry out kept commands: rules, then one conditional write, then what happened.
+
+        Raises `LostRoom` or `StaleRoom` when the write was refused for the epoch or the version. A write whose fate is
+        unknown is settled here, if need be by taking the room again; the state that comes back may have a new epoch.
+        """
+        ...
+
+    def passing(self, state: S, asked: Asked, now: float) -> Passed[S]:
+        """Carry out a passing command in memory. Refusals are swallowed."""
+        ...
+
+    async def flush(self, state: S) -> S:
+        """Store what passed, where that is wanted: called at most twice a second after passing commands."""
+        ...
+
+    def seen(self, state: S, came: frozenset[AccountId], left: frozenset[AccountId], now: float) -> Passed[S]:
+        """People came into view or went out of it."""
+        ...
+
+    async def snapshot(self, state: S, who: Identity, since: str | None) -> bytes:
+        """The room as somebody may see it, as JSON; `since` is the last thing that the system showed them."""
+        ...

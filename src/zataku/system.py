@@ -1,0 +1,67 @@
+"""What a system brings to the server, and what the server gives it.
+
+Each of the five packages has a module `system` with one function, `plug(house) -> System`. The server calls it once at
+the start; nothing else of a system is known to it.
+"""
+
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Any, TypeAlias
+
+import msgspec
+from litestar.types import ControllerRouterHandler
+
+from zataku.clock import Clock
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.platform.schedule import Schedule
+from zataku.platform.tasks import Daily, Follower, Task
+from zataku.realtime.behaviour import Behaviour
+from zataku.realtime.rooms import Rooms
+from zataku.realtime.topics import Topics
+from zataku.table import Store, Table
+
+
+class House(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server has for every system."""
+
+    store: Store
+    clock: Clock
+    random: Random
+    schedule: Schedule
+    rooms: Rooms
+    topics: Topics
+    process: str
+    """The name of this process, another one at each start."""
+    public_url: str
+    """Where people reach the server, without a slash at its end."""
+
+
+Home: TypeAlias = Callable[[Identity], Awaitable[msgspec.Struct]]
+Remove: TypeAlias = Callable[[AccountId], Awaitable[None]]
+Demo: TypeAlias = Callable[[], Awaitable[None]]
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the five, plugged in.
+
+    - `routes`: Litestar handlers, controllers and routers under `/api/NAME`.
+    - `behaviour`: how its rooms behave, if it has rooms; their topics are `NAME/ID`.
+    - `tasks`, `daily`, `followers`: what is done in the background.
+    - `messages`: unions and structs that cross a socket, for the types of the web pages.
+    - `home`: what its object on the home page shows to somebody.
+    - `remove`: takes away everything that an account owns here. It may run twice, and again after it was interrupted.
+    - `demo`: fills an empty store with something to look at.
+    """
+
+    name: str
+    tables: tuple[Table, ...]
+    routes: tuple[ControllerRouterHandler, ...] = ()
+    behaviour: Behaviour[Any] | None = None
+    tasks: tuple[Task, ...] = ()
+    daily: tuple[Daily, ...] = ()
+    followers: tuple[Follower, ...] = ()
+    messages: tuple[Any, ...] = ()
+    home: Home
+    remove: Remove
+    demo: Demo | None = None
