@@ -17,37 +17,41 @@ VENV_STAMP    := $(VENV)/.stamp-venv
 RUNTIME_STAMP := $(VENV)/.stamp-runtime
 DEV_STAMP     := $(VENV)/.stamp-dev
 PEERS_STAMP   := peers/node_modules/.stamp
+WEB_STAMP     := src/zataku/server/web/.stamp
+WEB_SOURCES   := $(shell find web -path web/node_modules -prune -o -type f -print)
 # The development set contains the runtime set, so a developer's machine serves from it.
 SERVE_STAMP   := $(if $(wildcard $(DEV_STAMP)),$(DEV_STAMP),$(RUNTIME_STAMP))
 
 DESIGNS := drawing kifu live othello platform ranking
 
 # What Debian must provide, as command:package pairs for scripts/system.sh.
-SYSTEM_NEEDS :=
+SYSTEM_NEEDS := chromium:chromium redis-server:redis-server
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup system serve test check fmt designs lock peers bench bench-store bench-layout clean
+.PHONY: help setup system serve test check fmt designs types lock peers web bench bench-store bench-layout bench-realtime clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(DEV_STAMP) ## Set up .venv with everything needed to develop
+setup: $(DEV_STAMP) $(WEB_STAMP) ## Set up .venv and the web pages, with everything needed to develop
 
 system: ## Install missing Debian packages (as root), or say which are missing
 	@sh scripts/system.sh $(SYSTEM_NEEDS)
 
-serve: $(SERVE_STAMP) ## Start Zataku (HOST, PORT, DATA can be set)
+serve: $(SERVE_STAMP) $(WEB_STAMP) ## Start Zataku (HOST, PORT, DATA can be set)
 	@exec $(BIN)/zataku serve --host $(HOST) --port $(PORT) --data $(DATA)
 
 test: check $(PEERS_STAMP) ## Run every check and every test
+	@sh scripts/system.sh $(SYSTEM_NEEDS) || echo "Tests that need them are left out." >&2
 	$(BIN)/pytest -n $(WORKERS)
 
-check: $(DEV_STAMP) ## Lint, formatting, types and the direction of imports
+check: $(DEV_STAMP) $(WEB_STAMP) ## Lint, formatting, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	cd web && sh ../scripts/node.sh npm run --silent check
 
 fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
@@ -57,12 +61,17 @@ designs: $(DEV_STAMP) ## Write docs/designs anew from the designs
 	@unset ZATAKU_DESIGNS ZATAKU_RANKING_TABLE; for name in $(DESIGNS); do \
 	  $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md || exit 1; done
 
+types: $(DEV_STAMP) ## Write the types of the web pages anew from the Python structs
+	$(BIN)/python -m zataku.server.types web/src/generated.ts
+
 lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
 	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)
 
+web: $(WEB_STAMP) ## Build the web pages
+
 peers: $(PEERS_STAMP) ## Install the programs that tests and benchmarks measure against
 
-bench: bench-store bench-layout ## Run every benchmark
+bench: bench-store bench-layout bench-realtime ## Run every benchmark
 
 bench-store: $(DEV_STAMP) $(PEERS_STAMP) ## Measure the embedded store beside raw apsw and dynoxide
 	$(BIN)/python -m bench.store
@@ -70,8 +79,11 @@ bench-store: $(DEV_STAMP) $(PEERS_STAMP) ## Measure the embedded store beside ra
 bench-layout: $(DEV_STAMP) ## Measure how items can lie in SQLite
 	$(BIN)/python -m bench.layout
 
+bench-realtime: $(DEV_STAMP) ## Measure messages to 2,000 sockets beside a plain broadcast loop
+	$(BIN)/python -m bench.realtime
+
 clean: ## Remove the set-up and every cache; your data stays
-	rm -rf $(VENV) peers/node_modules build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) peers/node_modules web/node_modules src/zataku/server/web build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV_STAMP):
@@ -95,4 +107,9 @@ $(DEV_STAMP): requirements/dev.txt pyproject.toml | $(VENV_STAMP)
 
 $(PEERS_STAMP): peers/package.json peers/package-lock.json peers/.npmrc | $(VENV_STAMP)
 	@sh scripts/peers.sh
+	@touch $@
+
+$(WEB_STAMP): $(WEB_SOURCES) scripts/web.sh | $(VENV_STAMP)
+	@echo "Building the web pages ..."
+	@sh scripts/web.sh
 	@touch $@

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.contract.stores import LATER, ROUGH, DynamoPlace, EmbeddedPlace
+from tests.plain_calls import PlainClient
 from zataku.clock import ManualClock
 from zataku.table import Store, Table
 from zataku.table.strict import Faults
@@ -29,7 +30,7 @@ async def opened(
 ) -> AsyncIterator[Store]:
     """An empty store of that kind, closed at the end."""
     faults = {"strict": ROUGH, "lossy": Faults.rough()}.get(name)
-    place = DynamoPlace("dynoxide") if name == "dynoxide" else EmbeddedPlace(folder, faults)
+    place = DynamoPlace("dynoxide", PlainClient) if name == "dynoxide" else EmbeddedPlace(folder, faults)
     try:
         async with await place.open(tuple(tables), clock or ManualClock(START)) as store:
             yield store

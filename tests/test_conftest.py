@@ -9,9 +9,11 @@ RULES = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    """Runs a test file under the rules, in this process: another would take seconds to import what this one has."""
     pytester.makeconftest(RULES)
     monkeypatch.setenv("ZATAKU_REQUIRE_ALL", "1")
-    return lambda text: pytester.runpytest_subprocess("-p", "no:cacheprovider", pytester.makepyfile(text))
+    options = ("-p", "no:cacheprovider", "-p", "no:asyncio")
+    return lambda text: pytester.runpytest_inprocess(*options, pytester.makepyfile(text))
 
 
 def test_a_skip_fails_with_its_reason(run):

@@ -64,3 +64,54 @@ class ManualClock:
             await asyncio.sleep(0)
         # Somebody who woke up may have advanced the clock further; time never goes back.
         self._now = max(self._now, until)
+
+
+class PushedClock:
+    """The machine's clock, which can also be pushed forward: everybody who has waited long enough by it wakes up."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        self._order = itertools.count()
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._alarm: asyncio.TimerHandle | None = None
+
+    def now(self) -> float:
+        """Seconds since 1970, UTC, and as many as it was pushed."""
+        return time.time() + self._ahead
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait that long, or until the clock has been pushed that far."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self.now() + seconds, next(self._order), waiting))
+        if self._sleepers[0][2] is waiting:
+            self._set_alarm()
+        await waiting
+
+    async def push(self, seconds: float) -> None:
+        """Move time on at once, never back, as if the machine had slept. Who has waited long enough runs, in order."""
+        self._ahead += max(0.0, seconds)
+        self._wake()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    def _wake(self) -> None:
+        now = self.now()
+        while self._sleepers and self._sleepers[0][0] <= now:
+            waiting = heapq.heappop(self._sleepers)[2]
+            if not waiting.done():
+                waiting.set_result(None)
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        # Those who were cancelled in their sleep need no alarm.
+        while self._sleepers and self._sleepers[0][2].done():
+            heapq.heappop(self._sleepers)
+        if self._sleepers:
+            wait = max(0.0, self._sleepers[0][0] - self.now())
+            self._alarm = asyncio.get_running_loop().call_later(wait, self._wake)

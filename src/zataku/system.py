@@ -4,7 +4,7 @@ Each of the five packages has a module `system` with one function, `plug(house) 
 the start; nothing else of a system is known to it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Any, TypeAlias
 
@@ -35,11 +35,14 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """The name of this process, another one at each start."""
     public_url: str
     """Where people reach the server, without a slash at its end."""
+    keep: Callable[[Identity], Awaitable[None]]
+    """Gives a guest an account in the table, when something of theirs is to be kept. Nothing for others."""
 
 
 Home: TypeAlias = Callable[[Identity], Awaitable[msgspec.Struct]]
 Remove: TypeAlias = Callable[[AccountId], Awaitable[None]]
 Demo: TypeAlias = Callable[[], Awaitable[None]]
+Title: TypeAlias = Callable[[str], Awaitable[str | None]]
 
 
 class System(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,10 +51,11 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     - `routes`: Litestar handlers, controllers and routers under `/api/NAME`.
     - `behaviour`: how its rooms behave, if it has rooms; their topics are `NAME/ID`.
     - `tasks`, `daily`, `followers`: what is done in the background.
-    - `messages`: unions and structs that cross a socket, for the types of the web pages.
+    - `messages`: unions and structs that cross a socket, by name, for the types of the web pages.
     - `home`: what its object on the home page shows to somebody.
     - `remove`: takes away everything that an account owns here. It may run twice, and again after it was interrupted.
     - `demo`: fills an empty store with something to look at.
+    - `title`: what the page `/NAME/REST` is called, given its rest, for links to it; None where there is none.
     """
 
     name: str
@@ -61,7 +65,8 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     tasks: tuple[Task, ...] = ()
     daily: tuple[Daily, ...] = ()
     followers: tuple[Follower, ...] = ()
-    messages: tuple[Any, ...] = ()
+    messages: Mapping[str, Any] = {}
     home: Home
     remove: Remove
     demo: Demo | None = None
+    title: Title | None = None

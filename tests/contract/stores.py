@@ -95,13 +95,14 @@ class EmbeddedPlace:
 class DynamoPlace:
     """Tables in a server of this test process, with names that no other test has."""
 
-    def __init__(self, implementation: ServerName) -> None:
+    def __init__(self, implementation: ServerName, client: Callable[[str], Client] = Client) -> None:
         self.endpoint = server(implementation).endpoint
+        self.client = client
         self.env = secrets.token_hex(5)
 
     async def open(self, tables: tuple[Table, ...], clock: Clock, secret: bytes | None = None) -> Store:
         """Make the tables, or find them there. The service has a clock of its own."""
-        backend = DynamoBackend(Client(self.endpoint), clock=SystemClock(), book=f"ZatakuStore-{self.env}")
+        backend = DynamoBackend(self.client(self.endpoint), clock=SystemClock(), book=f"ZatakuStore-{self.env}")
         try:
             return await Store.open(backend, tables, env=self.env, clock=clock, secret=secret)
         except BaseException:

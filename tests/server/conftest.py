@@ -1,17 +1,77 @@
-"""The application without a network, for tests of its answers."""
+"""A whole house on loopback, opened once for the tests of a module, and callers who come to it."""
 
-from collections.abc import Iterator
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
+import pytest_asyncio
 
-from zataku.server.app import create_app
 from zataku.server.settings import Settings
+
+if TYPE_CHECKING:
+    from zataku.server.app import OpenedHouse
+
+PUBLIC = "http://zataku.local:8000"
+MANIFEST = {
+    "src/main.ts": {"file": "assets/main-1.js", "css": ["assets/main-1.css"], "imports": ["_shared.js"]},
+    "_shared.js": {"file": "assets/shared-1.js", "css": ["assets/shared-1.css"]},
+    "src/lib/words/ja.ts": {"file": "assets/ja-1.js", "isDynamicEntry": True},
+    "src/pages/home/Page.svelte": {"file": "assets/Page-1.js", "css": ["assets/Page-1.css"], "imports": ["_shared.js"]},
+}
+SCRIPT = b"export const table = 'wood'\n" * 100
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build as Vite leaves it."""
+    folder = tmp_path_factory.mktemp("web")
+    for name in ("assets", "icons", "static", ".vite"):
+        (folder / name).mkdir()
+    (folder / ".vite" / "manifest.json").write_text(json.dumps(MANIFEST))
+    (folder / "assets" / "main-1.js").write_bytes(SCRIPT)
+    (folder / "assets" / "main-1.js.gz").write_bytes(gzip.compress(SCRIPT))
+    (folder / "assets" / "main-1.js.br").write_bytes(b"brotli")
+    (folder / "static" / "card.png").write_bytes(b"\x89PNG")
+    (folder / "manifest.webmanifest").write_text("{}")
+    return folder
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory, web: Path) -> AsyncIterator["OpenedHouse"]:
+    """A house whose clock can be pushed."""
+    # Loaded by those who need all of it.
+    from zataku.server.app import open_house
+
+    settings = Settings(data=str(tmp_path_factory.mktemp("data")), env="test", demo=False, metrics_token="prometheus")
+    async with open_house(settings, public_url=PUBLIC, loopback="http://127.0.0.1:8000", web=web) as opened:
+        yield opened
+
+
+Come = Callable[..., httpx.AsyncClient]
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def come(house: "OpenedHouse") -> AsyncIterator[Come]:
+    """Lets somebody come to the house from an address, with cookies of their own."""
+    clients: list[httpx.AsyncClient] = []
+
+    def come(address: str = "192.168.1.5", base: str = PUBLIC, **headers: str) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(app=house.app, client=(address, 50000), raise_app_exceptions=False)  # type: ignore[arg-type]
+        client = httpx.AsyncClient(transport=transport, base_url=base, headers=headers)
+        clients.append(client)
+        return client
+
+    yield come
+    for client in clients:
+        await client.aclose()
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[TestClient[Litestar]]:
-    with TestClient(create_app(Settings(data_directory=tmp_path)), raise_server_exceptions=False) as client:
-        yield client
+def browser(come: Come) -> httpx.AsyncClient:
+    """Somebody's browser, on a page of ours."""
+    accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+    return come(accept=accept, origin=PUBLIC, **{"accept-language": "ja"})

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from zataku.server.listening import CannotListen, greeting, listen
+from zataku.server.listening import CannotListen, greeting, listen, loopback_url, reached_at
 
 
 def test_the_first_line_is_the_address_on_this_machine():
@@ -16,6 +16,20 @@ def test_a_server_open_to_the_network_says_where_the_others_find_it():
         "Zataku is at http://127.0.0.1:8000/",
         "On your network: http://10.1.2.3:8000/",
     ]
+
+
+def test_a_public_address_is_the_last_line():
+    assert greeting("0.0.0.0", 8000, "10.1.2.3", "https://table.example.org/")[2:] == [
+        "For everybody: https://table.example.org/"
+    ]
+
+
+def test_links_lead_to_the_widest_address_that_is_known():
+    assert reached_at("127.0.0.1", 8000, "10.1.2.3") == "http://127.0.0.1:8000"
+    assert reached_at("0.0.0.0", 8000, "10.1.2.3") == "http://10.1.2.3:8000"
+    assert reached_at("0.0.0.0", 8000, None) == "http://127.0.0.1:8000"
+    assert reached_at("0.0.0.0", 8000, "10.1.2.3", "https://x.org/") == "https://x.org"
+    assert loopback_url("0.0.0.0", 8000) == "http://127.0.0.1:8000"
 
 
 def test_a_machine_without_a_network_shows_only_itself():

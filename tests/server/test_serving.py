@@ -1,81 +1,189 @@
 """A real server on a loopback port, started and stopped as a host would."""
 
+import asyncio
 import json
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-COMMAND = [sys.executable, "-c", "from zataku.cli import main; main()", "serve"]
+COMMAND = [sys.executable, "-c", "from zataku.cli import main; main()", "serve", "--no-demo"]
+DEADLINE = 30.0
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def serving(*options: str, port: str = "0") -> Iterator[tuple[subprocess.Popen[str], str]]:
+    words = [*COMMAND, "--port", port, *options]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield process, process.stdout.readline().removeprefix("Zataku is at ").strip()
+        yield process, process.stdout.readline().removeprefix("Zataku is at ").strip().rstrip("/")
     finally:
         process.kill()
         process.communicate()
 
 
-def fetch(address: str, **headers: str) -> tuple[int, str]:
-    request = urllib.request.Request(address, headers={name.replace("_", "-"): text for name, text in headers.items()})
+def ended(*options: str, port: str = "0") -> subprocess.CompletedProcess[str]:
+    words = [*COMMAND, "--port", port, *options]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+def fetch(address: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(address, timeout=DEADLINE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         with refused:
             return refused.code, refused.read().decode()
 
 
-def test_a_host_starts_it_and_people_read_it_in_three_languages(tmp_path: Path):
-    with serving("--port", "0", "--data", str(tmp_path / "kept" / "here")) as (_, address):
-        assert "いま、座卓をととのえています。" in fetch(address, Accept_Language="ja-JP,ja;q=0.9")[1]
-        assert "지금 상을 차리고 있어요." in fetch(address, Accept_Language="ko")[1]
-        assert "We&#x27;re setting the table." in fetch(address, Accept_Language="fr")[1]
-        assert json.loads(fetch(address + "healthz")[1]) == {"status": "ok"}
-        status, body = fetch(address + "nowhere")
-        assert (status, json.loads(body)["error"]["code"]) == (404, "not_found")
-        assert (tmp_path / "kept" / "here").is_dir()
+def ready(address: str) -> None:
+    until = time.monotonic() + DEADLINE
+    while fetch(f"{address}/readyz")[0] != 200:
+        assert time.monotonic() < until, "It does not get ready."
+        time.sleep(0.02)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_it_stops_quietly_when_asked(tmp_path: Path, sent: signal.Signals):
-    with serving("--port", "0", "--data", str(tmp_path)) as (process, address):
-        assert fetch(address + "healthz")[0] == 200
-        process.send_signal(sent)
-        printed, complained = process.communicate(timeout=20)
+async def heard(line: ClientConnection, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            message = json.loads(await line.recv())
+            if wanted(message):
+                return message
+
+
+class Guest:
+    """A browser with a page open: the same cookies over HTTP and on its socket."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.http = httpx.AsyncClient(base_url=address, headers={"origin": address}, timeout=DEADLINE)
+
+    async def __aenter__(self) -> "Guest":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.http.aclose()
+
+    def socket(self, origin: str | None = None) -> connect:
+        cookies = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
+        url = self.address.replace("http", "ws") + "/socket"
+        return connect(url, origin=origin or self.address, additional_headers={"cookie": cookies})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def people() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+async def test_two_people_talk_in_a_room_and_go_on_after_a_restart(tmp_path: Path, people: AsyncExitStack):
+    with serving("--data", str(tmp_path)) as (process, address):
+        host, other = await people.enter_async_context(Guest(address)), await people.enter_async_context(Guest(address))
+        await asyncio.gather(host.http.get("/"), other.http.get("/"))
+        room = (await host.http.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
+        async with host.socket() as one, other.socket() as two:
+            for line in (one, two):
+                await line.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}"}))
+                place = (await heard(line, lambda message: message["t"] == "joined"))["at"]
+            said = {"k": "comment", "content": "hello"}
+            await one.send(json.dumps({"t": "do", "id": 2, "to": f"live/{room}", "what": said}))
+            await heard(one, lambda message: message["t"] == "done" and message["id"] == 2)
+            event = await heard(two, lambda message: message["t"] == "events")
+            assert event["events"][0]["comment"]["content"] == "hello"
+            process.send_signal(signal.SIGTERM)
+            assert (await heard(two, lambda message: message["t"] == "come_back"))["after"] >= 1000
+            with pytest.raises(ConnectionClosed) as closed:
+                await heard(two, lambda _: False)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1012
+        assert await asyncio.to_thread(process.wait, DEADLINE) == 0
+    port = address.rpartition(":")[2]
+    with serving("--data", str(tmp_path), port=port) as (_, again):
+        assert again == address
+        async with other.socket() as two:
+            await two.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}", "at": place}))
+            joined = await heard(two, lambda message: message["t"] == "joined")
+            assert joined["at"]["epoch"] > place["epoch"]
+            assert [each["content"] for each in joined["snapshot"]["comments"]] == ["hello"]
+
+
+async def test_a_socket_ends_with_its_session_and_is_open_to_our_own_pages_only(tmp_path: Path, people: AsyncExitStack):
+    with serving("--data", str(tmp_path), "--log", "json") as (process, address):
+        user = await people.enter_async_context(Guest(address))
+        await user.http.get("/?secret=word")
+        with pytest.raises(InvalidStatus) as refused:
+            async with user.socket("http://evil.example.org"):
+                pass
+        assert refused.value.response.status_code == 403
+        assert json.loads(refused.value.response.body)["error"]["code"] == "wrong_origin"
+        signed = await user.http.post("/api/accounts", json={"name": "Hanako", "password": "a long enough one"})
+        assert signed.status_code == 201
+        async with user.socket() as line:
+            await heard(line, lambda message: message["t"] == "welcome")
+            assert (await user.http.delete("/api/sessions")).status_code == 204
+            with pytest.raises(ConnectionClosed) as closed:
+                await heard(line, lambda _: False)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 4001
+        process.send_signal(signal.SIGINT)
+        printed, logged = await asyncio.to_thread(process.communicate, timeout=DEADLINE)
+        assert (process.returncode, printed) == (0, "")
+    lines = [json.loads(line) for line in logged.splitlines()]
+    signing = next(line for line in lines if line.get("route") == "/api/accounts")
+    assert (signing["method"], signing["status"]) == ("POST", 201)
+    assert signing.keys() >= {"ms", "request_id", "account", "timestamp"}
+    for secret in ("secret", "a long enough one", "zataku_session", "zataku_guest"):
+        assert secret not in logged
+
+
+def test_it_listens_before_it_is_open_and_can_be_stopped_meanwhile(tmp_path: Path):
+    with serving("--data", str(tmp_path)) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        printed, complained = process.communicate(timeout=DEADLINE)
         assert (process.returncode, printed, complained) == (0, "", "")
+
+
+def test_a_store_that_another_server_holds_is_one_clear_line(tmp_path: Path):
+    with serving("--data", str(tmp_path), "--env", "dev") as (process, address):
+        ready(address)
+        second = ended("--data", str(tmp_path), "--env", "dev")
+        assert second.returncode == 1
+        assert second.stderr.startswith(f"Zataku cannot start. Another process holds {tmp_path / 'zataku.db'}")
+        assert len(second.stderr.splitlines()) == 1
+        # What the first one wrote for the command line is not taken away by the second.
+        assert json.loads((tmp_path / "control.json").read_text())["url"] == address
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(DEADLINE) == 0
+        assert not (tmp_path / "control.json").exists()
 
 
 def test_a_port_in_use_is_one_clear_line_and_exit_code_one(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ended = subprocess.run(
-            [*COMMAND, "--port", port, "--data", str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
-        )
-    assert ended.returncode == 1
-    assert ended.stdout == ""
-    assert ended.stderr.splitlines() == [
+        refused = ended("--data", str(tmp_path), port=port)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.splitlines() == [
         f"Port {port} on 127.0.0.1 is already in use. Stop what uses it, or choose another with --port."
     ]
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path):
     (tmp_path / "file").write_text("not a folder")
-    ended = subprocess.run(
-        [*COMMAND, "--data", str(tmp_path / "file" / "data")], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("Cannot keep data in ")
-    assert ended.stderr.rstrip().endswith("Choose another with --data.")
-    assert len(ended.stderr.splitlines()) == 1
+    refused = ended("--data", str(tmp_path / "file" / "data"))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("Cannot keep data in ")
+    assert refused.stderr.rstrip().endswith("Choose another with --data.")
+    assert len(refused.stderr.splitlines()) == 1

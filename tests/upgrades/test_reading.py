@@ -121,7 +121,6 @@ async def test_a_filter_judges_old_items_by_today_s_attributes(store: Store):
     await finds(store, title_where("a", "Bay"))
 
 
-@pytest.mark.needs("streams")
 async def test_a_stream_tells_of_old_items_in_today_s_shape(store: Store):
     old, today = program(store, first), Room(room_id="a", seats=4)
     await old.put(Room1(room_id="a", seats=4))

@@ -266,7 +266,6 @@ async def test_an_item_that_never_comes_to_rest_is_a_conflict(store: Store, old:
         await store.update(KEY, seats.add(1))
 
 
-@pytest.mark.needs("streams")
 @pytest.mark.usefixtures("old")
 async def test_an_upgrade_in_place_is_told_as_a_change_of_nothing(store: Store):
     await store.update(KEY, seats.add(1))

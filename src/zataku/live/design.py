@@ -163,9 +163,9 @@ def comments_after(room_id: RoomId, seq: Seq) -> Span:
     return by_seq.partition(room_id).after(seq)
 
 
-@comments.query(returns=Comment, budget=Budget(reads=2.5, of="a page of 50 comments of 60 characters"))
+@comments.query(returns=Comment, strong=True, budget=Budget(reads=5, of="a page of 50 comments of 60 characters"))
 def latest_comments(room_id: RoomId) -> Span:
-    """The comments of a room from the latest down: what somebody sees first who comes in late."""
+    """The comments of a room from the latest down: what a new owner shows to somebody who comes in late."""
     return by_seq.partition(room_id).newest_first()
 
 

@@ -77,7 +77,18 @@ class StaleRoom(Exception):
 
 
 class Behaviour(Protocol[S]):
-    """The rooms of one system. `kind` is the first part of their topics."""
+    """The rooms of one system. `kind` is the first part of their topics.
+
+    States are values: none is changed after it was given back, and two that say the same are equal.
+
+    A behaviour may have, beside what is declared here:
+
+    - `same_for_all: bool`: a snapshot depends on the state and `since` alone, so that one is made for everybody who
+      looks at the same moment. `who` is then any of them.
+    - `batch_limit: int`: how many commands `keep` takes at most; 50 if it does not say.
+    - `admits(state, who) -> None`: raises `Refused` for whoever may not hear the room. It is asked before every
+      snapshot and before somebody goes on without one after a lost connection.
+    """
 
     kind: str
 
@@ -92,6 +103,9 @@ class Behaviour(Protocol[S]):
     async def keep(self, state: S, asked: Sequence[Asked], now: float) -> Kept[S]:
         """Carry out kept commands: rules, then one conditional write, then what happened.
 
+        A command that cannot be read or done is refused in `answers`. Any other error than those named here makes the
+        room load anew and ask for each command of the batch by itself, with `again`.
+
         Raises `LostRoom` or `StaleRoom` when the write was refused for the epoch or the version. A write whose fate is
         unknown is settled here, if need be by taking the room again; the state that comes back may have a new epoch.
         """
@@ -102,13 +116,22 @@ class Behaviour(Protocol[S]):
         ...
 
     async def flush(self, state: S) -> S:
-        """Store what passed, where that is wanted: called at most twice a second after passing commands."""
+        """Store what passed, where that is wanted. Raises as `keep` does.
+
+        Called at most twice a second after passing commands that changed the state, and before the room is given up.
+        """
         ...
 
     def seen(self, state: S, came: frozenset[AccountId], left: frozenset[AccountId], now: float) -> Passed[S]:
-        """People came into view or went out of it."""
+        """People came into view or went out of it, in any process; told at most once a second.
+
+        Whoever takes a room starts without anybody in view: all who are there come anew.
+        """
         ...
 
     async def snapshot(self, state: S, who: Identity, since: str | None) -> bytes:
-        """The room as somebody may see it, as JSON; `since` is the last thing that the system showed them."""
+        """The room as somebody may see it, as JSON; `since` is the last thing that the system showed them.
+
+        What is read from the table meanwhile may be newer than `state`. Leave out whatever is: it comes as an event.
+        """
         ...

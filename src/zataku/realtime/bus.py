@@ -1,7 +1,10 @@
 """What carries messages between the processes of one server."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
+
+from zataku.clock import Clock, SystemClock
+from zataku.refusals import Invalid
 
 Hear: TypeAlias = Callable[[str, bytes], None]
 """Takes a message with the name of its channel. It must not wait."""
@@ -11,9 +14,14 @@ Missed: TypeAlias = Callable[[], None]
 
 
 class Bus(Protocol):
-    """Channels by name. Messages of one sender arrive in the order they were sent; some may be lost, and then `missed`
-    is told. A sender hears its own messages, too.
+    """Channels by name. Messages of one sender arrive in the order they were sent, also over several channels; some may
+    be lost, and then `missed` is told. A sender hears its own messages, too.
     """
+
+    @property
+    def alone(self) -> bool:
+        """True when no other process can be on this bus, so that nothing has to be told to any."""
+        ...
 
     async def start(self, hear: Hear, missed: Missed) -> None:
         """Begin. One process hears all its channels through one function, in order."""
@@ -36,4 +44,17 @@ class Bus(Protocol):
         ...
 
 
-OpenBus: TypeAlias = Callable[[], Awaitable[Bus]]
+def open_bus(url: str = "memory", clock: Clock | None = None) -> Bus:
+    """The bus of that URL, not started yet: `memory` for a single process, or `redis://HOST:PORT/DB` for several."""
+    if url == "memory":
+        from zataku.realtime.local_bus import LocalBus
+
+        return LocalBus()
+    scheme, _, rest = url.partition("://")
+    if scheme not in ("redis", "rediss") or not rest:
+        raise Invalid("The bus is `memory`, or Redis as `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`.")
+    try:
+        from zataku.realtime.redis_bus import RedisBus
+    except ModuleNotFoundError:
+        raise Invalid("A bus on Redis needs the extra `redis`. Install it with: pip install 'zataku[redis]'") from None
+    return RedisBus(url, clock or SystemClock())

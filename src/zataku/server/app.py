@@ -1,34 +1,178 @@
-"""The application, wired once."""
+"""The house, wired once: what it keeps, who comes in, what lies on the table, and what answers."""
 
+import asyncio
+import os
+import re
+import secrets
+import socket
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from random import Random
 
-from litestar import Litestar
-from litestar.datastructures import CacheControlHeader, State
-from litestar.exceptions import HTTPException
-from litestar.static_files import (
-    create_static_files_router,  # pyright: ignore[reportUnknownVariableType]  Litestar leaves PathLike open
-)
+import structlog
 
-from zataku.server.errors import answer_failure, answer_refusal
-from zataku.server.headers import add_safe_headers
-from zataku.server.health import healthz
+from zataku.accounts.removal import removal_task
+from zataku.accounts.secrecy import Secret
+from zataku.clock import Clock, PushedClock, SystemClock
+from zataku.platform.schedule import Schedule
+from zataku.realtime.chores import Chores
+from zataku.server.asgi import App
+from zataku.server.build import WEB, Build
+from zataku.server.control import remove_control, write_control
+from zataku.server.gauging import gauged, room_kinds
+from zataku.server.home import tell_of_rooms
+from zataku.server.jobs.runner import Runner
+from zataku.server.network import open_network
+from zataku.server.parts import Parts
+from zataku.server.reception import open_reception
 from zataku.server.settings import Settings
-from zataku.server.start_page import start_page
+from zataku.server.site import site
+from zataku.server.systems import PLUGS, every_table
+from zataku.system import House, System
+from zataku.table import TableError, open_store
+from zataku.table.place import StorePlace
 
-STATIC_DIRECTORY = Path(__file__).parent / "static"
+log = structlog.stdlib.get_logger()
+
+COME_BACK_AFTER = 1000
+"""Milliseconds after which browsers look for the server again."""
+LEAVE_WITHIN = 10.0
+"""Seconds after which nobody is waited for any more, though all have their own limits."""
+KEEP_USAGE_EVERY = 60.0
 
 
-def create_app(settings: Settings) -> Litestar:
-    """Everything that answers requests, built from what the host set."""
-    static_files = create_static_files_router(
-        path="/static", directories=[STATIC_DIRECTORY], cache_control=CacheControlHeader(max_age=300)
+class OpenedHouse:
+    """The house while it is open: `app` answers requests, `socket` takes sockets."""
+
+    def __init__(self, parts: Parts, app: App, socket: App) -> None:
+        self.parts = parts
+        self.app = app
+        self.socket = socket
+        self._left = False
+
+    async def leave(self) -> None:
+        """Send everybody home, once: sockets are told to come back, rooms and jobs are handed over."""
+        if self._left:
+            return
+        self._left = True
+        self.parts.network.hub.come_back(COME_BACK_AFTER)
+        # Side by side: a room that is handed over at once is worth more than the jobs that would still ask it.
+        handing = [asyncio.create_task(self.parts.network.rooms.stop()), asyncio.create_task(self.parts.runner.stop())]
+        _, late = await asyncio.wait(handing, timeout=LEAVE_WITHIN)
+        for task in late:
+            task.cancel()
+        for problem in await asyncio.gather(*handing, return_exceptions=True):
+            if problem is not None:
+                # What could not be handed over is taken over when its lease has lapsed.
+                log.error("not_handed_over", exc_info=problem)
+
+
+@asynccontextmanager
+async def open_house(
+    settings: Settings, *, public_url: str, loopback: str, web: Path = WEB
+) -> AsyncGenerator[OpenedHouse]:
+    """Open everything, in the order in which one thing needs another; close it in the reverse order."""
+    async with AsyncExitStack() as closing:
+        clock: Clock = PushedClock() if settings.env == "test" else SystemClock()
+        random, process = Random(), _process_name()
+        place = StorePlace.parse(settings.store_url)
+        store = await open_store(place, every_table(), env=settings.env, clock=clock, random=random)
+        closing.push_async_callback(store.close)
+        network = await open_network(settings, store, clock, random, process, closing)
+        reception = await open_reception(settings, store, clock, public_url, network.farewells.tell, closing)
+        house = House(
+            store=store,
+            clock=clock,
+            random=random,
+            schedule=Schedule(store, clock),
+            rooms=network.rooms,
+            topics=network.topics,
+            process=process,
+            public_url=public_url,
+            keep=reception.keep,
+        )
+        systems = tuple(plug(house) for plug in PLUGS)
+        runner = _runner(house, systems)
+        figures, history = gauged(house, network.hub, runner, systems)
+        parts = Parts(
+            settings=settings,
+            place=place,
+            house=house,
+            network=network,
+            reception=reception,
+            systems=systems,
+            runner=runner,
+            figures=figures,
+            history=history,
+            control=Secret.made(),
+            started=clock.now(),
+            web=web,
+            build=await asyncio.to_thread(Build.read, web),
+        )
+        opened = OpenedHouse(parts, *site(parts))
+        await _begin(opened, loopback, closing)
+        yield opened
+
+
+def _runner(house: House, systems: Sequence[System]) -> Runner:
+    removal = removal_task(house.store, house.clock, [system.remove for system in systems])
+    return Runner(
+        store=house.store,
+        clock=house.clock,
+        random=house.random,
+        process=house.process,
+        schedule=house.schedule,
+        tasks=[removal, *(task for system in systems for task in system.tasks)],
+        daily=[daily for system in systems for daily in system.daily],
+        followers=[follower for system in systems for follower in system.followers],
     )
-    return Litestar(
-        route_handlers=[start_page, healthz, static_files],
-        exception_handlers={HTTPException: answer_refusal, Exception: answer_failure},
-        before_send=[add_safe_headers],
-        state=State({"settings": settings}),
-        openapi_config=None,
-        # Failures are logged once, where they are answered.
-        logging_config=None,
-    )
+
+
+async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) -> None:
+    """Set going what goes on by itself."""
+    parts, network = opened.parts, opened.parts.network
+    for system in parts.systems:
+        if system.behaviour is not None:
+            network.rooms.add(system.behaviour)
+    await network.hub.start(network.doorway.behind)
+    closing.push_async_callback(network.hub.stop)
+    closing.push_async_callback(opened.leave)
+    await network.rooms.start()
+    await parts.runner.start()
+    folder = parts.settings.folder
+    await asyncio.to_thread(write_control, folder, loopback, parts.control)
+    closing.push_async_callback(asyncio.to_thread, remove_control, folder, parts.control)
+    chores = Chores()
+    closing.push_async_callback(chores.stop)
+    chores.start(parts.figures.watch_the_loop())
+    chores.start(parts.history.run())
+    chores.start(_keep_usage(parts.house))
+    chores.start(tell_of_rooms(parts.house, room_kinds(parts.systems)))
+    if parts.settings.demo:
+        chores.start(_demonstrate(parts.systems))
+
+
+async def _keep_usage(house: House) -> None:
+    while True:
+        await house.clock.sleep(KEEP_USAGE_EVERY)
+        try:
+            await house.store.keep_usage()
+        except TableError as problem:
+            # Statistics are no reason to stop; the next minute has them all.
+            log.warning("usage_not_kept", code=problem.code, problem=problem.message)
+
+
+async def _demonstrate(systems: Sequence[System]) -> None:
+    for system in systems:
+        if system.demo is not None:
+            try:
+                await system.demo()
+            except TableError as problem:
+                log.warning("demo_not_filled", system=system.name, code=problem.code, problem=problem.message)
+
+
+def _process_name() -> str:
+    """Another one at each start, and yet one by which a host knows the machine."""
+    machine = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:30]
+    return f"{machine}:{os.getpid()}:{secrets.token_hex(4)}"

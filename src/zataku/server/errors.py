@@ -1,8 +1,9 @@
 """The one shape of every error: `{"error": {"code", "message", "details"}}`, or a small page for people."""
 
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
-from uuid import uuid4
+from math import ceil
+from typing import Any, TypeAlias
 
 import msgspec
 import structlog
@@ -11,32 +12,15 @@ from litestar.datastructures import State
 from litestar.datastructures.headers import Accept
 from litestar.exceptions import HTTPException, ValidationException
 
-from zataku.server.pages import filled, language_of, page, words
+from zataku.refusals import Problem, Refused, TooMany
+from zataku.server.problems import CODES, INVALID, of_table
+from zataku.server.visits import visit_of
+from zataku.table.errors import TableError
 
 log = structlog.stdlib.get_logger()
 
-CODES = {
-    400: ("bad_request", "The request could not be understood. Check its address, headers and body."),
-    401: ("unauthorized", "Say who you are first."),
-    403: ("forbidden", "You may not do that here."),
-    404: ("not_found", "There is nothing at this address. Check the path."),
-    405: ("method_not_allowed", "This address exists, but not for this method."),
-    413: ("too_large", "The body is too large. Send less."),
-    415: ("unsupported_media_type", "Send the body as application/json."),
-    429: ("too_many_requests", "Too many requests. Wait a moment and try again."),
-    500: ("internal", "Something broke on our side. The server's log has it under the reference in details."),
-    503: ("unavailable", "The server cannot take this now. Try again in a moment."),
-}
+Asked: TypeAlias = Request[Any, Any, State]
 PHRASES = {status.value: status.phrase for status in HTTPStatus}
-INVALID = ("invalid", "Some values are not as they must be. See details.")
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """What went wrong: a code for programs, a sentence for people, and what is known about it."""
-
-    code: str
-    message: str
-    details: dict[str, Any] = {}
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -45,24 +29,51 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Problem
 
 
-def answer_refusal(request: Request[object, object, State], exc: HTTPException) -> Response[Any]:
-    """Answer a request that was refused for a known reason."""
+def answer_refusal(request: Asked, exc: Refused) -> Response[Any]:
+    """Answer a request that one of the systems refused."""
+    headers = {"Retry-After": str(max(1, ceil(exc.retry_after)))} if isinstance(exc, TooMany) else {}
+    if exc.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return _answer(request, exc.status, exc.problem, headers)
+
+
+def answer_http(request: Asked, exc: HTTPException) -> Response[Any]:
+    """Answer a request that was refused before it reached a system."""
     status = exc.status_code
     if status >= 500:
         return answer_failure(request, exc)
-    code, message = INVALID if isinstance(exc, ValidationException) else _named(status)
+    code, message = INVALID if isinstance(exc, ValidationException) else named(status)
     return _answer(request, status, Problem(code, message, _details(exc)), exc.headers)
 
 
-def answer_failure(request: Request[object, object, State], exc: Exception) -> Response[Any]:
+def answer_table(request: Asked, exc: TableError) -> Response[Any]:
+    """Answer a request that the store did not carry out."""
+    refused = of_table(exc)
+    if refused is None:
+        return answer_failure(request, exc)
+    if refused.status >= 500:
+        log.warning("store_refused", code=exc.code, message=exc.message)
+    return answer_refusal(request, refused)
+
+
+def answer_failure(request: Asked, exc: Exception) -> Response[Any]:
     """Answer a request that failed through no fault of the caller; the cause goes to the log and nowhere else."""
     status = exc.status_code if isinstance(exc, HTTPException) else 500
-    reference = uuid4().hex[:12]
-    log.error("request_failed", reference=reference, method=request.method, path=request.url.path, exc_info=exc)
-    return _answer(request, status, Problem(*_named(status), {"reference": reference}), None)
+    reference = visit_of(request.scope).id
+    log.error("request_failed", method=request.method, path=request.url.path, exc_info=exc)
+    return _answer(request, status, Problem(*named(status), {"reference": reference}))
 
 
-def _named(status: int) -> tuple[str, str]:
+HANDLERS: dict[int | type[Exception], Callable[[Asked, Any], Response[Any]]] = {
+    Refused: answer_refusal,
+    TableError: answer_table,
+    HTTPException: answer_http,
+    Exception: answer_failure,
+}
+
+
+def named(status: int) -> tuple[str, str]:
+    """The code and the sentence of a status."""
     phrase = PHRASES.get(status, "Refused")
     return CODES.get(status, (phrase.lower().replace(" ", "_").replace("-", "_"), f"{phrase}."))
 
@@ -77,30 +88,18 @@ def _details(exc: HTTPException) -> dict[str, Any]:
             return {}
 
 
-def _answer(
-    request: Request[object, object, State], status: int, problem: Problem, headers: dict[str, str] | None
-) -> Response[Any]:
+def _answer(request: Asked, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> Response[Any]:
     if _wants_page(request):
-        return _page_for(request, status, problem)
-    return Response(ErrorBody(problem), status_code=status, media_type=MediaType.JSON, headers=headers)
+        # Pages need templates and words, which a program that asks wrongly does not.
+        from zataku.server.pages import error_page
+
+        return error_page(request, status, problem, headers)
+    return Response(ErrorBody(problem), status_code=status, media_type=MediaType.JSON, headers=dict(headers or {}))
 
 
-def _wants_page(request: Request[object, object, State]) -> bool:
+def _wants_page(request: Asked) -> bool:
+    if request.scope["path"].startswith("/api/"):
+        return False
     # JSON first: a caller that takes anything is a program.
     offered = [MediaType.JSON.value, MediaType.HTML.value]
     return Accept(request.headers.get("accept", "*/*")).best_match(offered) == MediaType.HTML.value
-
-
-def _page_for(request: Request[object, object, State], status: int, problem: Problem) -> Response[str]:
-    language = language_of(request)
-    spoken = words(language)
-    kind = "missing" if status == 404 else "broken" if status >= 500 else "refused"
-    reference = problem.details.get("reference")
-    text = filled(
-        "error.html",
-        language,
-        title=spoken[f"error_{kind}_title"],
-        advice=spoken[f"error_{kind}_advice"],
-        mark=f"{spoken['reference_label']} {reference}" if reference else str(status),
-    )
-    return page(language, text, status)

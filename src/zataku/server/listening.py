@@ -19,13 +19,27 @@ def listen(host: str, port: int) -> socket.socket:
         raise CannotListen(_reason(failed, host, port)) from failed
 
 
-def greeting(host: str, port: int, lan: str | None) -> list[str]:
-    """The lines a host reads first: where to open Zataku on this machine, and from the others at home."""
-    here = "127.0.0.1" if host in EVERYWHERE else host
-    lines = [f"Zataku is at {_url(here, port)}"]
+def greeting(host: str, port: int, lan: str | None, public_url: str = "") -> list[str]:
+    """The lines a host reads first: where to open Zataku on this machine, at home, and from anywhere."""
+    lines = [f"Zataku is at {_url(_here(host), port)}"]
     if host in EVERYWHERE and lan is not None:
         lines.append(f"On your network: {_url(lan, port)}")
+    if public_url:
+        lines.append(f"For everybody: {public_url.rstrip('/')}/")
     return lines
+
+
+def reached_at(host: str, port: int, lan: str | None, public_url: str = "") -> str:
+    """The address that goes into links and QR codes, without a slash at its end: the widest that is known."""
+    if public_url:
+        return public_url.rstrip("/")
+    wide = lan if host in EVERYWHERE and lan is not None else _here(host)
+    return _url(wide, port).rstrip("/")
+
+
+def loopback_url(host: str, port: int) -> str:
+    """Where a program on this machine asks, without a slash at its end."""
+    return _url(_here(host), port).rstrip("/")
 
 
 def lan_address() -> str | None:
@@ -38,6 +52,10 @@ def lan_address() -> str | None:
         except OSError:
             return None
     return None if address.startswith("127.") else address
+
+
+def _here(host: str) -> str:
+    return "127.0.0.1" if host in EVERYWHERE else host
 
 
 def _url(host: str, port: int) -> str:

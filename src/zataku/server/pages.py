@@ -1,44 +1,129 @@
-"""Pages made of a template and the words of one language."""
+"""The pages people open: each is the same app, with a title, a description and the language of whoever looks."""
 
-import html
-import tomllib
-from functools import cache
-from pathlib import Path
-from string import Template
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
-from litestar import MediaType, Request, Response
+import msgspec
+from litestar import HttpMethod, MediaType, Request, Response, route
 from litestar.datastructures import State
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
 
-from zataku import __version__
-from zataku.server.languages import LANGUAGES, Language, chosen
+from zataku.platform.identity import Identity
+from zataku.refusals import Problem, Refused
+from zataku.server.build import Build
+from zataku.server.document import Caption, Sheet, app_document, error_body, still_document, words
+from zataku.server.languages import Language, chosen, spoken
+from zataku.server.visits import visit_of
+from zataku.system import Title
+from zataku.table.errors import TableError
 
-HERE = Path(__file__).parent
+Asked: TypeAlias = Request[Any, Any, State]
+PAGES = {
+    "/": "home",
+    "/sign-in": "sign_in",
+    "/sign-up": "sign_up",
+    "/profile": "profile",
+    "/styleguide": "styleguide",
+    "/docs": "docs",
+    "/admin": "admin",
+    "/drawing": "drawing",
+    "/othello": "othello",
+    "/ranking": "ranking",
+    "/live": "live",
+    "/kifu": "kifu",
+}
+"""The words that each address is titled with. What lies below a system's address belongs to that system."""
 
 
-def language_of(request: Request[object, object, State]) -> Language:
-    """The language to answer in: `?lang=` wins over what the browser prefers."""
-    return chosen(request.query_params.get("lang"), request.headers.get("accept-language"))
+class Paper(msgspec.Struct, frozen=True):
+    """What documents are written on: the built pages, and the address that people reach them by."""
+
+    build: Build
+    public_url: str
 
 
-def page(language: Language, text: str, status: int = 200) -> Response[str]:
+def page_routes(paper: Paper, titles: Mapping[str, Title]) -> tuple[ControllerRouterHandler, ...]:
+    """The handlers of all pages."""
+
+    async def show(request: Asked, name: str, title: str | None = None) -> Response[str]:
+        language = language_of(request, visit_of(request.scope).identity)
+        spoken_of = words(language)
+        caption = Caption(title or spoken_of[f"{name}_name"], spoken_of[f"{name}_about"])
+        sheet = _sheet(paper, request, language, caption, name.replace("_", ""))
+        return page(language, app_document(paper.build, sheet))
+
+    def simple(path: str, name: str) -> ControllerRouterHandler:
+        @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name=f"page {name}")
+        async def open_page(request: Asked) -> Response[str]:
+            return await show(request, name)
+
+        return open_page
+
+    def within(system: str) -> ControllerRouterHandler:
+        @route(
+            f"/{system}/{{what:str}}",
+            http_method=[HttpMethod.GET, HttpMethod.HEAD],
+            include_in_schema=False,
+            name=f"page of {system}",
+        )
+        async def open_inside(request: Asked, what: FromPath[str]) -> Response[str]:
+            return await show(request, system, await _titled(titles.get(system), what))
+
+        return open_inside
+
+    return (*(simple(path, name) for path, name in PAGES.items()), within("live"))
+
+
+async def _titled(title: Title | None, what: str) -> str | None:
+    if title is None:
+        return None
+    try:
+        return await title(what)
+    except (Refused, TableError):
+        # The page itself says what is wrong with it, in more words than a title has.
+        return None
+
+
+def error_page(request: Asked, status: int, problem: Problem, headers: Mapping[str, str] | None) -> Response[str]:
+    """What a person sees instead of a page. An unknown address is one that the app itself may say more about."""
+    paper: Paper = request.app.state.paper
+    language = language_of(request, None)
+    kind = "missing" if status == 404 else "broken" if status >= 500 else "refused"
+    reference = problem.details.get("reference")
+    mark = f"{words(language)['reference_label']} {reference}" if reference else str(status)
+    body = error_body(language, kind, mark)
+    caption = Caption(words(language)[f"error_{kind}_title"], words(language)[f"error_{kind}_advice"])
+    sheet = _sheet(paper, request, language, caption)
+    whole = status == 404 and paper.build.chunks
+    text = app_document(paper.build, sheet, body) if whole else still_document(paper.build, sheet, body)
+    return page(language, text, status, headers)
+
+
+def page(language: Language, text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
     """An HTML answer that says which language it is in, so that caches keep the three apart."""
-    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language", "Cache-Control": "no-cache"}
-    return Response(text, status_code=status, media_type=MediaType.HTML, headers=headers)
+    said = {
+        "Content-Language": language,
+        "Vary": "Accept, Accept-Language, Cookie",
+        "Cache-Control": "private, no-cache",
+        **(headers or {}),
+    }
+    return Response(text, status_code=status, media_type=MediaType.HTML, headers=said)
 
 
-@cache
-def words(language: Language) -> dict[str, str]:
-    """Every sentence of the pages in one language."""
-    return tomllib.loads((HERE / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+def language_of(request: Asked, identity: Identity | None) -> Language:
+    """The language to answer in: `?lang=`, then what the browser was told, then the account, then what it likes."""
+    asked = spoken(request.query_params.get("lang")) or spoken(request.cookies.get("zataku_language"))
+    known = identity.language if identity is not None and identity.kept else None
+    return asked or known or chosen(None, request.headers.get("accept-language"))
 
 
-def filled(template: str, language: Language, **more: str) -> str:
-    """The page in that language. A word the template asks for and nobody wrote is an error."""
-    current = {f"current_{other}": ' aria-current="true"' if other == language else "" for other in LANGUAGES}
-    plain = {"language": language, "version": __version__, **words(language), **more}
-    return _template(template).substitute(current, **{name: html.escape(text) for name, text in plain.items()})
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template((HERE / "templates" / name).read_text(encoding="utf-8"))
+def _sheet(paper: Paper, request: Asked, language: Language, caption: Caption, name: str = "") -> Sheet:
+    return Sheet(
+        language=language,
+        theme=request.cookies.get("zataku_theme"),
+        caption=caption,
+        url=paper.public_url + request.scope["path"],
+        public_url=paper.public_url,
+        modules=(f"src/lib/words/{language}.ts", f"src/pages/{name}/Page.svelte"),
+    )

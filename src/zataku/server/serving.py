@@ -1,55 +1,65 @@
 """Running the application until somebody stops it."""
 
+import os
 import signal
 import sys
+import traceback
+from types import FrameType
 
-import uvicorn
-from rich.console import Console
-
-from zataku.server.app import create_app
-from zataku.server.listening import EVERYWHERE, CannotListen, greeting, lan_address, listen
-from zataku.server.logs import set_up_logs
+from zataku.refusals import Refused
+from zataku.server.listening import EVERYWHERE, CannotListen, greeting, lan_address, listen, loopback_url, reached_at
 from zataku.server.settings import Settings
 
 
 def serve(settings: Settings) -> int:
     """Serve until stopped; the exit code says how it went."""
+    # Until the server has its own way of stopping, both signals are a good end.
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _leave)
     try:
-        settings.data_directory.mkdir(parents=True, exist_ok=True)
+        # What lies there signs cookies; an existing folder keeps the rights that its owner gave it.
+        settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         listening = listen(settings.host, settings.port)
     except CannotListen as refused:
         return _give_up(str(refused))
     except OSError as failed:
-        return _give_up(
-            f"Cannot keep data in {settings.data_directory}: {failed.strerror}. Choose another with --data."
-        )
-
-    set_up_logs()
-    # uvicorn stops gently and then hands the signal back; both ways of stopping are a good end.
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
+        return _give_up(f"Cannot keep data in {settings.folder}: {failed.strerror}. Choose another with --data.")
     with listening:
-        port = listening.getsockname()[1]
+        port: int = listening.getsockname()[1]
         lan = lan_address() if settings.host in EVERYWHERE else None
-        for line in greeting(settings.host, port, lan):
+        for line in greeting(settings.host, port, lan, settings.public_url):
             print(line, flush=True)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                create_app(settings),
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=5,
-            )
+
+        # Loaded only now, so that the host reads the address at once.
+        from zataku.server.running import run
+
+        failure = run(
+            settings,
+            listening,
+            public_url=reached_at(settings.host, port, lan, settings.public_url),
+            loopback=loopback_url(settings.host, port),
         )
-        server.run(sockets=[listening])
-    return 0 if server.started else _give_up("Zataku could not start; the lines above say why.")
+    return 0 if failure is None else _give_up(_told(failure))
+
+
+def _told(failure: Exception) -> str:
+    """Why the house could not be opened, in one line when it is something that a host can do something about."""
+    from zataku.table.errors import TableError
+
+    if isinstance(failure, TableError | Refused):
+        return f"Zataku cannot start. {failure.message}"
+    if isinstance(failure, OSError):
+        return f"Zataku cannot start. {failure.filename or 'The system'}: {failure.strerror or failure}."
+    traceback.print_exception(failure)
+    return f"Zataku cannot start: {type(failure).__name__}. This is a fault of the program; the lines above say where."
 
 
 def _give_up(reason: str) -> int:
-    Console(stderr=True, soft_wrap=True, highlight=False).print(reason, markup=False)
+    print(reason, file=sys.stderr, flush=True)
     return 1
 
 
-def _leave(_number: int, _frame: object) -> None:
-    sys.exit(0)
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    # Nothing has been opened yet, so nothing has to be closed.
+    sys.stdout.flush()
+    os._exit(0)

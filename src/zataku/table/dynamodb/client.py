@@ -36,6 +36,7 @@ Answer: TypeAlias = dict[str, Any]
 # Calls that change items: when their answer is lost, nobody knows whether they happened.
 _CHANGING = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _NO_CREDENTIALS = (PartialCredentialsError, CredentialRetrievalError, ProfileNotFound)
+_NAME = "Zataku"
 _CONNECTIONS = 64
 _LARGE_BODY = 256 * 1024
 _CONNECT_SECONDS = 5
@@ -109,6 +110,8 @@ class Client:
             # Everything has been checked already, and botocore would refuse before the service can.
             parameter_validation=False,
             tcp_keepalive=True,
+            # Unless it is given a name, botocore puts one together anew, twice for every call.
+            user_agent=_NAME,
         )
         try:
             made = await self._stack.enter_async_context(session.create_client(name, config=config, **options))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]

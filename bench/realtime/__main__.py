@@ -1,0 +1,120 @@
+"""`python -m bench.realtime`: measure, print the table, and write it into README.md and results/realtime.json."""
+
+import argparse
+import resource
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from bench import report
+from bench.realtime.load import Contestant, single, steady
+from bench.realtime.talk import FRAME, passed, told
+
+HERE = Path(__file__).parents[1]
+PEER = "plain loop"
+RATE = 100
+SINGLE = "one message after another"
+STEADY = f"{RATE} messages a second"
+EFFORT = f"{RATE} messages a second, work of the server"
+MEMORY = "memory of an idle socket"
+
+
+def options() -> argparse.Namespace:
+    """What may be asked for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.realtime", description=__doc__)
+    parser.add_argument("--sockets", type=int, default=2000, help="readers in the room (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; the median counts (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=2, help="time of one measurement (default %(default)s)")
+    parser.add_argument("--save", action=argparse.BooleanOptionalAction, default=None, help="write README and results")
+    return parser.parse_args()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def tell(text: str) -> None:
+    """Progress goes to stderr; the table alone is the output."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def measure(asked: argparse.Namespace) -> list[report.Row]:
+    """The rows of one run. Who goes first changes from round to round, so that noise hits both alike."""
+    ours = Contestant("zataku", "bench.realtime.ours", free_port(), speaks=passed, joins=True)
+    peer = Contestant(PEER, "bench.realtime.plain", free_port(), speaks=told, joins=False)
+    figures: dict[str, dict[str, list[float]]] = {
+        case: {ours.name: [], peer.name: []} for case in (SINGLE, STEADY, EFFORT, MEMORY)
+    }
+    try:
+        for it in (ours, peer):
+            it.start()
+            figures[MEMORY][it.name].append(it.fill(asked.sockets) / 1024)
+            single(it, 0.3)  # warms up and does not count
+        for number in range(asked.rounds):
+            tell(f"round {number + 1} of {asked.rounds}")
+            for it in (ours, peer) if number % 2 == 0 else (peer, ours):
+                figures[SINGLE][it.name].append(single(it, asked.seconds))
+                deliveries, per_second_of_work = steady(it, RATE, asked.seconds)
+                figures[STEADY][it.name].append(deliveries)
+                figures[EFFORT][it.name].append(1e6 / per_second_of_work)
+    finally:
+        ours.stop()
+        peer.stop()
+
+    def row(case: str, unit: str, aim: float | None = None, *, more_is_better: bool = True) -> report.Row:
+        found = figures[case]
+        mine, theirs = statistics.median(found[ours.name]), statistics.median(found[peer.name])
+        return report.row(
+            case, ours=mine, peer=theirs, peer_name=PEER, unit=unit, aim=aim, more_is_better=more_is_better
+        )
+
+    return [
+        row(SINGLE, "deliveries/s", 1.7),
+        row(STEADY, "deliveries/s"),
+        row(EFFORT, "CPU s per million deliveries", 5, more_is_better=False),
+        row(MEMORY, "KiB", more_is_better=False),
+    ]
+
+
+def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
+    """What the figures depend on."""
+    names = ("uvicorn", "uvloop", "websockets", "starlette")
+    return [
+        *[fact for fact in report.machine(Path(tempfile.gettempdir())) if fact[0] != "disk"],
+        ("versions", ", ".join(f"{name} {version(name)}" for name in names)),
+        ("room", f"{asked.sockets:,} sockets on loopback, frames of {FRAME} bytes"),
+        ("measurement", f"median of {asked.rounds} rounds of {asked.seconds:g} s, contestants alternating"),
+    ]
+
+
+def main() -> None:
+    """Run it."""
+    asked = options()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if most < 2 * asked.sockets + 100:
+        sys.exit(f"Only {most} files may be open, too few for {asked.sockets} sockets at each of two servers.")
+    began = time.perf_counter()
+    known = facts(asked)
+    found = measure(asked)
+    known.append(("length of the run", f"{time.perf_counter() - began:.0f} s"))
+    text = f"{report.facts_list(known)}\n\n{report.table(found)}"
+    print(text)
+    whole = asked.sockets == 2000 and asked.rounds >= 5
+    if whole if asked.save is None else asked.save:
+        report.write_between(HERE / "README.md", "bench-realtime", text)
+        report.write_results(HERE / "results" / "realtime.json", found, known)
+    missed = [it for it in found if it.met is False]
+    if missed:
+        tell(f"{len(missed)} aims are not met: " + "; ".join(it.case for it in missed))
+
+
+if __name__ == "__main__":
+    main()

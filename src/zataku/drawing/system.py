@@ -1,0 +1,28 @@
+"""The drawing game, plugged into the server."""
+
+from collections.abc import Sequence
+
+from zataku.drawing.chat_cap import CONSUMER, cap_chat
+from zataku.drawing.demo import demo_of
+from zataku.drawing.design import esiritori
+from zataku.drawing.home import home_of
+from zataku.drawing.removal import removal
+from zataku.platform.tasks import Follower
+from zataku.system import House, System
+from zataku.table import Change
+
+
+def plug(house: House) -> System:
+    """Everything that the drawing game brings."""
+
+    async def keep_chat_short(changes: Sequence[Change]) -> None:
+        await cap_chat(house.store, changes)
+
+    return System(
+        name="drawing",
+        tables=(esiritori,),
+        followers=(Follower(name=CONSUMER, table=esiritori, take=keep_chat_short),),
+        home=home_of(house),
+        remove=removal(house),
+        demo=demo_of(house),
+    )

@@ -1,0 +1,103 @@
+"""A room that another process owns: what is asked for here is asked of that process."""
+
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.behaviour import Asked
+from zataku.realtime.mail import Mail
+from zataku.realtime.mirror import Mirror
+from zataku.realtime.moved import Moved
+from zataku.realtime.premises import Premises
+from zataku.realtime.room import Answer
+from zataku.realtime.words import Ask, Look, Passes, People, Reply, Sight
+
+SILENCE = 3.0
+"""An owner that was not heard of for so many seconds is given up."""
+PEOPLE_EVERY = 2.0
+PEOPLE_AT_MOST_EVERY = 1.0
+
+
+class Following:
+    """The owner of a room in another process, as it is heard and written to from here."""
+
+    def __init__(self, premises: Premises, topic: str, owner: str, mirror: Mirror) -> None:
+        self.owner = owner
+        self._premises = premises
+        self._topic = topic
+        self._mirror = mirror
+        self._mail = Mail(premises)
+        self._heard_at = premises.clock.now()
+        self._told: frozenset[AccountId] = frozenset()
+        self._told_at = 0.0
+        # With this the owner knows that somebody listens here, and tells everything from now on.
+        self.tell_everybody()
+
+    async def ask(self, asked: Asked) -> Answer:
+        """Have a command carried out. Raises `Refused`, or `Moved` when it must be asked again."""
+        me = self._premises.process
+        reply = await self._mail.ask(
+            self.owner, lambda number: Ask(sender=me, topic=self._topic, id=number, asked=asked)
+        )
+        return reply.result
+
+    async def look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
+        """What somebody sees of the room. Raises `Refused`, or `Moved` when it must be asked again."""
+        me = self._premises.process
+        reply = await self._mail.ask(
+            self.owner,
+            lambda number: Look(sender=me, topic=self._topic, id=number, who=who, since=since, whole=whole),
+        )
+        if reply.sight is None:
+            raise Moved
+        return reply.sight
+
+    def passing(self, asked: Asked) -> None:
+        """Carry a passing command on."""
+        self._mail.write(self.owner, Passes(sender=self._premises.process, topic=self._topic, asked=asked))
+
+    def answered(self, reply: Reply) -> None:
+        """The owner replied."""
+        if reply.sender == self.owner:
+            self.heard()
+        self._mail.take(reply)
+
+    def heard(self) -> None:
+        """The owner gave a sign of life."""
+        self._heard_at = self._premises.clock.now()
+
+    @property
+    def silent(self) -> bool:
+        """True when the owner was not heard of for too long."""
+        return self._premises.clock.now() - self._heard_at > SILENCE
+
+    def pulse(self, now: float) -> None:
+        """A moment has passed: give up waiting for what must have been lost, and say who is here."""
+        self._mail.give_up(now)
+        since = now - self._told_at
+        if since >= PEOPLE_EVERY or (since >= PEOPLE_AT_MOST_EVERY and self._mirror.people.keys() != self._told):
+            self._tell_people(everybody=False)
+
+    def tell_everybody(self) -> None:
+        """Tell the owner everybody who is here."""
+        self._tell_people(everybody=True)
+
+    def end(self) -> None:
+        """It is not the owner any more, or letters were lost: whoever waits for a reply asks again."""
+        self._mail.give_up()
+
+    def leave(self) -> None:
+        """Nobody is here any more."""
+        self._mail.give_up()
+        self._write_people((), (), 0, everybody=True)
+
+    def _tell_people(self, *, everybody: bool) -> None:
+        here = frozenset(self._mirror.people)
+        before: frozenset[AccountId] = frozenset() if everybody else self._told
+        self._told, self._told_at = here, self._premises.clock.now()
+        self._write_people(tuple(here - before), tuple(before - here), len(here), everybody=everybody)
+
+    def _write_people(
+        self, came: tuple[AccountId, ...], left: tuple[AccountId, ...], total: int, *, everybody: bool
+    ) -> None:
+        me = self._premises.process
+        people = People(sender=me, topic=self._topic, came=came, left=left, total=total, all=everybody)
+        self._mail.write(self.owner, people)

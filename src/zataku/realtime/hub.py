@@ -1,0 +1,192 @@
+"""The sockets of one process: who is connected, who hears what, and what goes out to them."""
+
+import itertools
+from collections import Counter
+from collections.abc import Collection
+from random import Random
+from typing import TypeVar
+
+import msgspec
+
+from zataku.clock import Clock
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime import frames
+from zataku.realtime.beats import Beats
+from zataku.realtime.counts import Counts
+from zataku.realtime.hearers import Hearers
+from zataku.realtime.laggards import Behind, Laggards
+from zataku.realtime.limits import Limits
+from zataku.realtime.messages import ComeBack, ToBrowser
+from zataku.realtime.socket import Socket
+from zataku.realtime.ticks import Ticks
+from zataku.realtime.wire import Wire
+from zataku.refusals import TooMany, Unavailable
+
+CHANNELS = 1 << 16
+_SERVICE_RESTART = 1012
+_SPREAD = 1000  # milliseconds over which browsers return, so that they do not all come at once
+
+K = TypeVar("K")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Hub:
+    """Every socket of this process. Nothing here waits for a reader."""
+
+    def __init__(self, clock: Clock, random: Random, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.counts = Counts()
+        self.clock = clock
+        self._random = random
+        self._sockets: dict[Socket, None] = {}
+        self._identities: Counter[AccountId] = Counter()
+        self._addresses: Counter[str] = Counter()
+        self._topics: dict[str, Hearers] = {}
+        self._channels: dict[int, Hearers] = {}
+        self._socket_numbers = itertools.count(1)
+        self._channel_numbers = itertools.cycle(range(CHANNELS))
+        self._laggards = Laggards(clock, self.limits, self.counts, back=self._back, close=self.close)
+        self._ticks = Ticks(clock, self.limits, self.counts, self._laggards)
+        self._beats = Beats(clock, self.limits.beat, self._sockets, self._laggards, self.close)
+
+    # Coming and going
+
+    async def start(self, behind: Behind) -> None:
+        """Begin to beat. `behind` brings slow readers up to date when they have drained."""
+        self._laggards.brought_by(behind)
+        self._beats.start()
+
+    async def stop(self) -> None:
+        """End; sockets that are still open are closed by whoever listens."""
+        await self._beats.stop()
+        await self._ticks.stop()
+        await self._laggards.stop()
+
+    def open(self, wire: Wire, identity: Identity, address: str) -> Socket:
+        """Somebody has connected. Refused when they, or their address, have too many sockets open already."""
+        if (
+            self._identities[identity.account_id] >= self.limits.per_identity
+            or self._addresses[address] >= self.limits.per_address
+        ):
+            self.counts.refused += 1
+            raise TooMany("Too many connections are open. Close some of your pages.", retry_after=self.limits.beat)
+        socket = Socket(next(self._socket_numbers), wire, identity, address, self.limits, self.clock.now())
+        self._sockets[socket] = None
+        self._identities[identity.account_id] += 1
+        self._addresses[address] += 1
+        self.counts.opened += 1
+        return socket
+
+    def close(self, socket: Socket, code: int, reason: str) -> None:
+        """End a connection. It still counts as open until `closed`."""
+        if not socket.closed:
+            socket.closed = True
+            self._laggards.forget(socket)
+            socket.wire.close(code, reason)
+
+    def closed(self, socket: Socket) -> None:
+        """A connection has ended: it hears nothing more and is forgotten."""
+        socket.closed = True
+        if socket not in self._sockets:
+            return
+        del self._sockets[socket]
+        _one_less(self._identities, socket.identity.account_id)
+        _one_less(self._addresses, socket.address)
+        for topic in list(socket.topics):
+            self.unsubscribe(socket, topic)
+        self._ticks.forget(socket)
+        self._laggards.forget(socket)
+
+    def come_back(self, after: int) -> None:
+        """The server stops: ask every browser to come back after so many milliseconds, and close its socket."""
+        self._ticks.end()
+        for socket in list(self._sockets):
+            self.send(socket, ComeBack(after=after + self._random.randrange(_SPREAD)))
+            self.close(socket, _SERVICE_RESTART, "The server stops. Come back soon.")
+
+    @property
+    def open_sockets(self) -> int:
+        """How many sockets are open."""
+        return len(self._sockets)
+
+    # Hearing
+
+    def subscribe(self, socket: Socket, topic: str) -> int:
+        """Let a socket hear what is told from now on. Gives the number of the topic in binary messages."""
+        hearers = socket.hearing.get(topic)
+        if hearers is not None:
+            return hearers.channel
+        if len(socket.hearing) >= self.limits.topics:
+            raise TooMany(f"You hear {self.limits.topics} topics already. Leave one first.", retry_after=1)
+        if socket.closed:
+            raise Unavailable("The connection has ended.")
+        hearers = self._topics.get(topic) or self._found(topic)
+        socket.hearing[topic] = hearers
+        socket.settle()
+        self._ticks.come(socket, hearers)
+        return hearers.channel
+
+    def unsubscribe(self, socket: Socket, topic: str) -> None:
+        """It hears the topic no more, but for what was told before."""
+        hearers = socket.hearing.get(topic)
+        if hearers is None:
+            return
+        self._ticks.go(socket, hearers)
+        hearers.muted.discard(socket)
+        del socket.hearing[topic]
+        socket.settle()
+        if hearers.empty:
+            del self._topics[topic]
+            del self._channels[hearers.channel]
+
+    def members(self, topic: str) -> Collection[Socket]:
+        """Who hears the topic, also those who have fallen behind."""
+        hearers = self._topics.get(topic)
+        return () if hearers is None else (*hearers.members, *hearers.muted)
+
+    def topic_of(self, socket: Socket, channel: int) -> str | None:
+        """The topic that a socket means by a channel number; None when it does not hear it."""
+        hearers = self._channels.get(channel)
+        return None if hearers is None or hearers.topic not in socket.hearing else hearers.topic
+
+    # Telling
+
+    def send(self, socket: Socket, message: ToBrowser) -> None:
+        """Tell one socket."""
+        if not socket.closed:
+            self._ticks.send(socket, frames.text(_encode(message)))
+
+    def tell(self, topic: str, payload: bytes, only: frozenset[AccountId] | None = None) -> None:
+        """Tell everybody who hears the topic, or those of them who are named, a message that is encoded already."""
+        hearers = self._topics.get(topic)
+        if hearers is None:
+            return
+        if only is None:
+            self._ticks.tell(hearers, frames.text(payload))
+        else:
+            self._ticks.tell_some(hearers, frames.text(payload), only)
+
+    def tell_binary(self, topic: str, payload: bytes) -> None:
+        """Tell everybody who hears the topic some bytes."""
+        hearers = self._topics.get(topic)
+        if hearers is not None:
+            self._ticks.tell(hearers, frames.binary(hearers.channel, payload))
+
+    def _found(self, topic: str) -> Hearers:
+        if len(self._channels) >= CHANNELS:
+            raise Unavailable("Too many topics are open on this server. Try again in a moment.")
+        channel = next(number for number in self._channel_numbers if number not in self._channels)
+        hearers = self._topics[topic] = self._channels[channel] = Hearers(topic, channel)
+        return hearers
+
+    def _back(self, socket: Socket, hearers: Hearers) -> None:
+        hearers.muted.discard(socket)
+        self._ticks.come(socket, hearers)
+
+
+def _one_less(counted: Counter[K], key: K) -> None:
+    counted[key] -= 1
+    if not counted[key]:
+        del counted[key]

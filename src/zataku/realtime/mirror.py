@@ -1,0 +1,275 @@
+"""A room as a process shows it to its own people, whoever runs it: here, or in another process.
+
+It hears every word of the owner in order, hands it on to the sockets of this process, and remembers the last ones. A
+snapshot is of one moment; what was told since that moment follows it out of memory, so that nothing is lost and
+nothing comes twice. When words are missing or the room begins anew, nothing more is handed on until everybody has a
+snapshot.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import msgspec
+import structlog
+from msgspec import Raw
+
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.chores import Chores
+from zataku.realtime.history import History
+from zataku.realtime.hub import Hub
+from zataku.realtime.messages import Gone, Join, Joined, Place, Presence, Snapshot
+from zataku.realtime.socket import Socket
+from zataku.realtime.telling import tell, told_to
+from zataku.realtime.words import Alive, Counted, Happened, PassedBy, Renewed, Sight
+from zataku.refusals import Problem, Refused, Unavailable
+
+TRIES = 8
+LOOKS_AT_ONCE = 16
+
+LookUp: TypeAlias = Callable[[Identity, str | None, bool], Awaitable[Sight]]
+"""Asks the owner, once there is one, what somebody sees since when; False: only whether they may."""
+
+_encode = msgspec.json.Encoder().encode
+_log = structlog.get_logger(__name__)
+
+
+class Mirror:
+    """What the people of this process see of a room."""
+
+    def __init__(self, topic: str, *, hub: Hub, look: LookUp, chores: Chores, same_for_all: bool, asks: bool) -> None:
+        self.topic = topic
+        self.members: dict[Socket, None] = {}
+        self.people: Counter[AccountId] = Counter()
+        self._hub = hub
+        self._look = look
+        self._chores = chores
+        self._same_for_all = same_for_all
+        self._asks = asks
+        self._history = History()
+        self._counted = 0
+        self._whole = asyncio.Event()
+        self._whole.set()
+        self._beginnings = 0
+
+    @property
+    def here(self) -> int:
+        """How many people are in the room, as the owner counted them; at least those who are here."""
+        return max(self._counted, len(self.people))
+
+    # What the owner tells
+
+    def hear(self, word: Happened | PassedBy | Counted) -> None:
+        """Hand something on to everybody."""
+        if self._history.knows(word.epoch, word.number):
+            return
+        if not self._history.follows(word):
+            self._begin(word.epoch, word.seq, word.number)
+            return
+        self._history.add(word)
+        if isinstance(word, Counted):
+            self._counted = word.here
+        if self.members and self._whole.is_set():
+            self._hand_on(word)
+
+    def begin(self, word: Renewed | Alive) -> None:
+        """The room begins anew, or is further than was heard: everybody needs a snapshot."""
+        if isinstance(word, Renewed):
+            self._counted = word.here
+        if not self._history.knows(word.epoch, word.number):
+            self._begin(word.epoch, word.seq, word.number)
+
+    def end(self, problem: Problem) -> None:
+        """The room is heard no more: everybody is told why, and let go."""
+        self._hub.tell(self.topic, _encode(Gone(to=self.topic, error=problem)))
+        for socket in list(self.members):
+            self.leave(socket)
+
+    def doubt(self) -> None:
+        """Words may have been lost: everybody gets a snapshot, and so does whoever comes back to an empty room."""
+        if not self.members:
+            self._history.forget()
+        self._renew()
+
+    # Who comes and goes
+
+    async def join(self, socket: Socket, join: Join) -> None:
+        """Let somebody hear the room, after what they know or with a snapshot."""
+        if socket in self.members:
+            # Whatever it has heard since it asked, it begins anew.
+            self.leave(socket)
+        elif join.at is not None and await self._resume(socket, join, join.at):
+            return
+        sight, words = await self._caught_up(socket.identity, join.since)
+        assert sight.body is not None
+        channel = self._hub.subscribe(socket, self.topic)
+        self._enter(socket)
+        place = Place(sight.epoch, sight.seq)
+        self._hub.send(
+            socket,
+            Joined(id=join.id, to=self.topic, channel=channel, at=place, snapshot=Raw(sight.body), here=self.here),
+        )
+        self._send(socket, words)
+
+    def leave(self, socket: Socket) -> None:
+        """Somebody hears the room no more."""
+        if socket in self.members:
+            del self.members[socket]
+            account = socket.identity.account_id
+            self.people[account] -= 1
+            if not self.people[account]:
+                del self.people[account]
+        self._hub.unsubscribe(socket, self.topic)
+
+    async def bring(self, socket: Socket, since: str | None = None) -> None:
+        """Bring somebody up to date who was too slow."""
+        try:
+            sight, words = await self._caught_up(socket.identity, since)
+        except Refused as refused:
+            self._let_go(socket, refused)
+            return
+        if socket in self.members:
+            self._show(socket, sight, words)
+
+    # Inside
+
+    async def _resume(self, socket: Socket, join: Join, at: Place) -> bool:
+        await self._whole.wait()
+        if not self._history.resumes(at):
+            return False
+        if self._asks:
+            await self._look(socket.identity, join.since, False)
+            await self._whole.wait()
+            if not self._history.resumes(at):
+                return False
+        channel = self._hub.subscribe(socket, self.topic)
+        self._enter(socket)
+        self._hub.send(socket, Joined(id=join.id, to=self.topic, channel=channel, at=at, here=self.here))
+        self._send(socket, self._history.happened_after(at))
+        return True
+
+    async def _caught_up(self, who: Identity, since: str | None) -> tuple[Sight, list[Happened | PassedBy]]:
+        """A snapshot and everything that was told after it. From here to their sending, nobody must wait."""
+        for tries in range(TRIES):
+            sight = await self._look(who, since, True)
+            await self._whole.wait()
+            words = self._since(sight)
+            if words is None:
+                continue
+            # Bytes go to everybody or to nobody, so a look that they came after is taken anew while that is no waste.
+            if tries < TRIES - 1 and any(isinstance(word, PassedBy) and word.binary for word in words):
+                continue
+            return sight, words
+        raise Unavailable("The room changes too fast to be shown just now. Try again in a moment.")
+
+    def _since(self, sight: Sight) -> list[Happened | PassedBy] | None:
+        if not self._history.knows(sight.epoch, sight.number):
+            # The owner is further than what was heard from it: words were lost, or this is the first that is heard.
+            self._begin(sight.epoch, sight.seq, sight.number)
+            self._counted = sight.here
+            if not self._whole.is_set():
+                return None
+        return self._history.after(Place(sight.epoch, sight.seq), sight.number)
+
+    def _begin(self, epoch: int, seq: int, number: int) -> None:
+        self._history.begin(epoch, seq, number)
+        self._renew()
+
+    def _renew(self) -> None:
+        self._beginnings += 1
+        if self.members and self._whole.is_set():
+            self._whole.clear()
+            self._chores.start(self._make_whole())
+
+    async def _make_whole(self) -> None:
+        try:
+            while self.members:
+                beginning = self._beginnings
+                sights = await self._sights()
+                if beginning == self._beginnings and self._show_all(sights):
+                    self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=self.here)))
+                    return
+        finally:
+            self._whole.set()
+
+    async def _sights(self) -> dict[AccountId, Sight | Refused]:
+        """What everybody sees now, each by themselves unless all see the same."""
+        who = {socket.identity.account_id: socket.identity for socket in self.members}
+        if self._same_for_all:
+            sight = await self._sight(next(iter(who.values())))
+            if isinstance(sight, Sight):
+                return dict.fromkeys(who, sight)
+        looks = asyncio.Semaphore(LOOKS_AT_ONCE)
+
+        async def one(identity: Identity) -> Sight | Refused:
+            async with looks:
+                return await self._sight(identity)
+
+        return dict(zip(who, await asyncio.gather(*map(one, who.values())), strict=True))
+
+    async def _sight(self, who: Identity) -> Sight | Refused:
+        try:
+            return await self._look(who, None, True)
+        except Refused as refused:
+            return refused
+        except Exception:  # noqa: BLE001 - whoever cannot be shown the room is let go and can come again
+            _log.exception("A room could not be shown.", topic=self.topic)
+            return Unavailable("The room cannot be shown just now. Try again in a moment.")
+
+    def _show_all(self, sights: dict[AccountId, Sight | Refused]) -> bool:
+        """Give everybody their snapshot, at one stroke; False when one is too old, or ahead of what was heard."""
+        shown = [sight for sight in sights.values() if isinstance(sight, Sight)]
+        newest = max(shown, key=lambda sight: (sight.epoch, sight.number), default=None)
+        if newest is not None and not self._history.knows(newest.epoch, newest.number):
+            self._history.begin(newest.epoch, newest.seq, newest.number)
+        words: dict[AccountId, list[Happened | PassedBy]] = {}
+        for account, sight in sights.items():
+            if isinstance(sight, Sight):
+                told = self._history.after(Place(sight.epoch, sight.seq), sight.number)
+                if told is None:
+                    return False
+                words[account] = told
+        if self._same_for_all and newest is not None and all(sight is newest for sight in sights.values()):
+            self._hub.tell(self.topic, _encode(self._snapshot(newest)))
+            for word in next(iter(words.values())):
+                self._hand_on(word)
+            return True
+        for socket in list(self.members):
+            account = socket.identity.account_id
+            sight = sights.get(account)
+            if isinstance(sight, Refused):
+                self._let_go(socket, sight)
+            elif sight is not None:
+                self._show(socket, sight, words[account])
+        return True
+
+    def _show(self, socket: Socket, sight: Sight, words: list[Happened | PassedBy]) -> None:
+        self._hub.send(socket, self._snapshot(sight))
+        self._send(socket, words)
+
+    def _snapshot(self, sight: Sight) -> Snapshot:
+        assert sight.body is not None
+        return Snapshot(to=self.topic, at=Place(sight.epoch, sight.seq), snapshot=Raw(sight.body))
+
+    def _let_go(self, socket: Socket, refused: Refused) -> None:
+        self._hub.send(socket, Gone(to=self.topic, error=refused.problem))
+        self.leave(socket)
+
+    def _send(self, socket: Socket, words: list[Happened] | list[Happened | PassedBy]) -> None:
+        for word in words:
+            message = told_to(socket.identity.account_id, self.topic, word)
+            if message is not None:
+                self._hub.send(socket, message)
+
+    def _hand_on(self, word: Happened | PassedBy | Counted) -> None:
+        if isinstance(word, Counted):
+            self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=word.here)))
+        else:
+            tell(self._hub, self.topic, word)
+
+    def _enter(self, socket: Socket) -> None:
+        if socket not in self.members:
+            self.members[socket] = None
+            self.people[socket.identity.account_id] += 1

@@ -1,0 +1,292 @@
+"""A room in the process that owns it: one task that carries out what is asked, in order, a batch at a time.
+
+The table is the truth. A batch is written first; only when that came back does the room change, are the askers answered
+and is everybody told.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+import structlog
+from msgspec.structs import replace
+
+from zataku.clock import Clock
+from zataku.platform.identity import Identity
+from zataku.realtime.behaviour import Asked, Behaviour, HasEpoch, Kept, LostRoom, StaleRoom
+from zataku.realtime.leases import Holding
+from zataku.realtime.moved import Moved
+from zataku.realtime.presence import Change
+from zataku.realtime.scene import Scene
+from zataku.realtime.sights import Sights
+from zataku.realtime.words import Alive, Sight, Word
+from zataku.refusals import Refused, Unavailable, Unsettled
+from zataku.table import ResultUnknown, TableError
+
+MOST_WAITING = 1_000
+BATCH = 50
+TRIES = 5
+PATIENCE = 10.0
+PAUSE = 0.25
+LINGER = 60.0
+"""A room that nobody is in and nobody asks for is given up after so many seconds."""
+
+S = TypeVar("S", bound=HasEpoch)
+Answer: TypeAlias = bytes | None
+Ending: TypeAlias = Literal["over", "lost", "stopped", "failed"]
+
+_OVER = Refused("This has ended.", code="over").problem
+_log = structlog.get_logger(__name__)
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A command, and who waits for its answer."""
+
+    asked: Asked
+    answer: asyncio.Future[Answer]
+
+    def settle(self, answer: Answer | BaseException) -> None:
+        """Answer, if anybody still waits."""
+        if self.answer.done():
+            return
+        if isinstance(answer, BaseException):
+            self.answer.set_exception(answer)
+        else:
+            self.answer.set_result(answer)
+
+
+class _Ended(Exception):
+    """The room is over."""
+
+
+class Room(Generic[S]):
+    """A room that this process has taken. Everything that happens in it is told through `tell`."""
+
+    def __init__(
+        self,
+        topic: str,
+        behaviour: Behaviour[S],
+        state: S,
+        *,
+        holding: Holding,
+        owner: str,
+        clock: Clock,
+        tell: Callable[[Word], None],
+    ) -> None:
+        self.topic = topic
+        self.holding = holding
+        self.asked_at = clock.now()
+        self._scene = Scene(topic, state, owner, tell)
+        self._behaviour = behaviour
+        self._batch: int = getattr(behaviour, "batch_limit", BATCH)
+        self._admits: Callable[[S, Identity], None] | None = getattr(behaviour, "admits", None)
+        self._sights = Sights(behaviour)
+        self._clock = clock
+        self._inbox: deque[Waiting] = deque()
+        self._wake = asyncio.Event()
+        self._flush_due = False
+        self._stopping = False
+        self._lost = False
+        holding.on_lost = self.lose
+
+    # What is asked of it
+
+    async def ask(self, asked: Asked) -> Answer:
+        """Have a command carried out and stored. Raises `Refused`, or `Moved` when the room is run here no more."""
+        if self._stopping:
+            raise Moved
+        if len(self._inbox) >= MOST_WAITING:
+            raise Unavailable("Too much is asked of this room at the moment. Try again in a few seconds.")
+        self.asked_at = self._clock.now()
+        waiting = Waiting(asked, asyncio.get_running_loop().create_future())
+        self._inbox.append(waiting)
+        self._wake.set()
+        return await waiting.answer
+
+    def passing(self, asked: Asked) -> None:
+        """Carry a passing command on at once. It is lost when the room may be another's by now."""
+        if self._stopping or not self.holding.fresh:
+            return
+        now = self.asked_at = self._clock.now()
+        self._scene.pass_by(lambda state: self._behaviour.passing(state, asked, now))
+
+    def seen(self, change: Change, here: int) -> None:
+        """People came into view or went out of it."""
+        now = self._clock.now()
+        self._scene.pass_by(lambda state: self._behaviour.seen(state, change.came, change.left, now), flush=False)
+        self._scene.count(here)
+
+    async def look(self, who: Identity, since: str | None, *, whole: bool = True) -> Sight:
+        """What somebody sees of the room; not `whole`: only whether they may. Raises `Refused`, or `Moved`."""
+        if self._stopping or not await self.holding.confirmed():
+            raise Moved
+        # Both are of one moment; the room may go on while the snapshot is made.
+        state, sight = self._scene.state, self._scene.sight()
+        if self._admits is not None:
+            self._admits(state, who)
+        return replace(sight, body=await self._sights.of(state, who, since)) if whole else sight
+
+    def flush_soon(self) -> None:
+        """Have what passed stored, if something did."""
+        if self._scene.unflushed:
+            self._flush_due = True
+            self._wake.set()
+
+    @property
+    def here(self) -> int:
+        """How many people were told to be here."""
+        return self._scene.here
+
+    @property
+    def epoch(self) -> int:
+        """The number of this owner."""
+        return self._scene.state.epoch
+
+    @property
+    def alive(self) -> Alive:
+        """The word that its owner is there."""
+        return self._scene.alive()
+
+    def stop(self) -> None:
+        """Carry out the batch that is under way and no more, and store what passed. `run` ends then."""
+        self._stopping = True
+        self._wake.set()
+
+    def lose(self) -> None:
+        """Another process has the room: carry out nothing more. `run` ends then."""
+        self._lost = True
+        self.stop()
+
+    # Its task
+
+    async def run(self) -> Ending:
+        """Carry out what is asked until the room is over, lost or stopped; gives which it was."""
+        self._scene.renew()
+        try:
+            return await self._until_stopped()
+        except _Ended:
+            return "over"
+        except LostRoom:
+            return "lost"
+        except Exception:  # noqa: BLE001 - the room is taken anew, by this process or another
+            _log.exception("A room had to be given up.", topic=self.topic)
+            return "failed"
+        finally:
+            self._stopping = True
+            _settle(self._inbox, Moved())
+            self._inbox.clear()
+
+    def leave(self, *, freely: bool) -> None:
+        """Tell everybody that the room is run here no more."""
+        self._scene.leave(freely=freely)
+
+    async def _until_stopped(self) -> Ending:
+        while not self._stopping:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._inbox and not self._stopping:
+                if not await self.holding.confirmed():
+                    raise LostRoom
+                await self._carry_out([self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))])
+            if self._flush_due:
+                await self._flush()
+        if self._lost or not await self.holding.confirmed():
+            raise LostRoom
+        await self._flush()
+        return "stopped"
+
+    async def _carry_out(self, batch: list[Waiting]) -> None:
+        for _ in range(TRIES):
+            try:
+                kept = await self._kept(batch)
+            except StaleRoom:
+                await self._reload()
+            else:
+                if kept is not None:
+                    self._conclude(kept, batch)
+                return
+        _settle(batch, Unavailable("This could not be stored just now. Try again in a moment."))
+
+    async def _kept(self, batch: list[Waiting]) -> Kept[S] | None:
+        """What came of a batch, or None when its askers are answered already."""
+        state = self._scene.begin_write()
+        try:
+            kept = await self._behaviour.keep(state, [one.asked for one in batch], self._clock.now())
+            if len(kept.answers) != len(batch):
+                raise ValueError(f"{len(batch)} commands have {len(kept.answers)} answers.")
+        except StaleRoom:
+            raise
+        except (LostRoom, asyncio.CancelledError):
+            _settle(batch, Moved(perhaps=True))
+            raise
+        except Refused as refused:
+            _settle(batch, refused)
+        except TableError as problem:
+            _log.warning("Nobody knows whether a batch was stored.", topic=self.topic, code=problem.code)
+            _settle(batch, Unsettled("Nobody knows whether this was stored. Look before you ask again."))
+            await self._reload(take=isinstance(problem, ResultUnknown))
+        except Exception as problem:  # noqa: BLE001 - one command that the rules stumble over must not end the room
+            await self._after_failure(batch, problem)
+        else:
+            return kept
+        return None
+
+    async def _after_failure(self, batch: list[Waiting], problem: Exception) -> None:
+        """Answer who asked for what cannot be carried out. The others of the batch get their turn by themselves."""
+        await self._reload()
+        if len(batch) == 1:
+            batch[0].settle(problem)
+            return
+        for one in batch:
+            await self._carry_out([Waiting(replace(one.asked, again=True), one.answer)])
+
+    def _conclude(self, kept: Kept[S], batch: list[Waiting]) -> None:
+        self._scene.keep(kept.state, kept.events)
+        for one, answer in zip(batch, kept.answers, strict=True):
+            one.settle(answer)
+        if kept.over:
+            self._scene.over(_OVER)
+            raise _Ended
+
+    async def _flush(self) -> None:
+        self._flush_due = False
+        if not self._scene.unflushed:
+            return
+        self._scene.unflushed = False
+        try:
+            self._scene.keep(await self._behaviour.flush(self._scene.begin_write()))
+        except StaleRoom:
+            await self._reload()
+        except (Refused, TableError) as problem:
+            self._scene.unflushed = True
+            _log.warning("What passed could not be stored yet.", topic=self.topic, problem=str(problem))
+        except LostRoom:
+            raise
+        except Exception:  # noqa: BLE001 - what cannot be stored is lost, which what passes may be
+            _log.exception("What passed could not be stored.", topic=self.topic)
+
+    async def _reload(self, *, take: bool = False) -> None:
+        """Load the room anew. With `take`, a write that may still be under way is shut out by a new epoch."""
+        until = self._clock.now() + PATIENCE
+        while True:
+            if not await self.holding.confirmed():
+                raise LostRoom
+            try:
+                if take:
+                    self._scene.keep(await self._behaviour.take(self.topic.partition("/")[2]))
+                else:
+                    self._scene.reload(await self._behaviour.reload(self._scene.state))
+            except TableError as problem:
+                take = take or isinstance(problem, ResultUnknown)
+                if self._clock.now() >= until:
+                    raise
+                await self._clock.sleep(PAUSE)
+            else:
+                return
+
+
+def _settle(batch: deque[Waiting] | Sequence[Waiting], answer: BaseException) -> None:
+    for one in batch:
+        one.settle(answer)

@@ -1,0 +1,280 @@
+"""What a process has to do with one room: it shows it to its people, and runs it or knows who does."""
+
+import asyncio
+from typing import Any
+
+import structlog
+
+from zataku.platform.identity import Identity
+from zataku.realtime.behaviour import Asked, Behaviour
+from zataku.realtime.following import Following
+from zataku.realtime.leases import Holding
+from zataku.realtime.mirror import Mirror
+from zataku.realtime.moved import Moved
+from zataku.realtime.owner import Owner
+from zataku.realtime.premises import Premises, room_channel
+from zataku.realtime.room import LINGER, Answer
+from zataku.realtime.words import Alive, Left, Over, Renewed, Reply, Sight, decode_word
+from zataku.refusals import Refused, Unavailable
+from zataku.table import TableError
+
+SEEK_WITHIN = 12.0
+"""Whoever asks for a room waits so many seconds for somebody to run it."""
+SEEK_AGAIN = 1.0
+STOP_WITHIN = 5.0
+PAUSE = 0.4
+
+_AWAY = "Nobody runs this room just now. Try again in a moment."
+_log = structlog.get_logger(__name__)
+
+
+class Station:
+    """One room as this process deals with it.
+
+    Either this process is its `owner`, or it is `following` another process that is, or it seeks one: whoever holds the
+    lease, and if nobody does, itself.
+    """
+
+    def __init__(self, premises: Premises, topic: str, behaviour: Behaviour[Any]) -> None:
+        self.topic = topic
+        self.owner: Owner | None = None
+        self.following: Following | None = None
+        self.users = 0
+        self._premises = premises
+        self._behaviour = behaviour
+        self.mirror = Mirror(
+            topic,
+            hub=premises.hub,
+            look=self.look,
+            chores=premises.chores,
+            same_for_all=getattr(behaviour, "same_for_all", False),
+            asks=hasattr(behaviour, "admits"),
+        )
+        self._epoch = 0
+        self._used_at = premises.clock.now()
+        self._seeking: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._seek_again_at = 0.0
+        self._stopped = False
+
+    # What is asked here
+
+    async def ask(self, asked: Asked) -> Answer:
+        """Have the owner carry a command out. Raises `Refused`, or `Moved` when it must be asked again."""
+        owner = self.owner or await self._settled()
+        self._used_at = self._premises.clock.now()
+        return await (owner.room.ask(asked) if isinstance(owner, Owner) else owner.ask(asked))
+
+    async def look(self, who: Identity, since: str | None, whole: bool) -> Sight:
+        """What somebody sees of the room, from whoever owns it by now."""
+        until = self._premises.clock.now() + SEEK_WITHIN
+        while True:
+            owner = self.owner or await self._settled()
+            self._used_at = self._premises.clock.now()
+            looking = owner.room if isinstance(owner, Owner) else owner
+            try:
+                return await looking.look(who, since, whole=whole)
+            except Moved:
+                if self._premises.clock.now() >= until:
+                    raise Unavailable(_AWAY) from None
+                await self.left_behind()
+
+    def passing(self, asked: Asked) -> None:
+        """Carry a passing command on, if the owner is known."""
+        if self.owner is not None:
+            self.owner.room.passing(asked)
+        elif self.following is not None:
+            self.following.passing(asked)
+
+    async def left_behind(self) -> None:
+        """Wait until a room that runs here no more has let go of everything."""
+        if self._running is not None:
+            await asyncio.wait([self._running])
+
+    async def settling(self) -> None:
+        """Wait until it is known who runs the room, if that is being found out."""
+        if self._seeking is not None:
+            await asyncio.wait([self._seeking])
+
+    # What other processes say
+
+    def answered(self, reply: Reply) -> None:
+        """The process that was asked replied."""
+        following = self.following
+        if following is not None:
+            following.answered(reply)
+            if reply.moved and reply.sender == following.owner:
+                self._unfollow(suspect=reply.sender)
+
+    def doubt(self) -> None:
+        """Words and letters may have been lost."""
+        if self.following is not None:
+            self.following.end()
+            self.following.tell_everybody()
+            self.mirror.doubt()
+
+    def _hear(self, message: bytes) -> None:
+        word = decode_word(message)
+        if self._stopped:
+            return
+        if self.owner is not None:
+            if isinstance(word, Renewed) and word.epoch > self.owner.room.epoch:
+                self.owner.room.lose()
+            return
+        if word.epoch < self._epoch:
+            return
+        self._epoch = word.epoch
+        if isinstance(word, Left):
+            if self.following is not None and self.following.owner == word.owner:
+                self._unfollow(suspect=None if word.freely else word.owner)
+        elif isinstance(word, Over):
+            # Replies to what was asked last are still under way, so its owner is followed until it is silent.
+            self.mirror.end(word.problem)
+        elif isinstance(word, Renewed | Alive):
+            self._follow(word.owner)
+            self.mirror.begin(word)
+        else:
+            if self.following is not None:
+                self.following.heard()
+            self.mirror.hear(word)
+
+    # Time
+
+    def pulse(self, now: float) -> None:
+        """A moment has passed."""
+        if self.mirror.members:
+            self._used_at = now
+        if self.owner is not None:
+            self.owner.pulse(now)
+            if self.owner.idle and not self.mirror.members and not self.users:
+                self.owner.room.stop()
+        elif self.following is not None:
+            self.following.pulse(now)
+            if self.following.silent:
+                _log.warning("The owner of a room is silent.", topic=self.topic, owner=self.following.owner)
+                self._unfollow(suspect=self.following.owner)
+        elif self.mirror.members and now >= self._seek_again_at:
+            self._seek(None)
+
+    @property
+    def idle(self) -> bool:
+        """True when this process has nothing to do with the room any more."""
+        if self.owner is not None or self.mirror.members or self.users or self._seeking is not None:
+            return False
+        return self.following is None or self._premises.clock.now() - self._used_at > LINGER
+
+    def close(self) -> None:
+        """Forget the room, which is not this process's."""
+        self._stopped = True
+        self._premises.exchange.leave(room_channel(self.topic))
+
+    async def stop(self) -> None:
+        """The process stops: store everything, and leave the room to others."""
+        self._stopped = True
+        if self._seeking is not None:
+            self._seeking.cancel()
+            await asyncio.wait([self._seeking])
+        if self.owner is not None:
+            self.owner.room.stop()
+        running = self._running
+        if running is not None:
+            # A table that does not answer must not keep the process from ending, whatever its clock says.
+            await asyncio.wait([running], timeout=STOP_WITHIN)
+            running.cancel()
+            await asyncio.wait([running])
+        if self.following is not None:
+            self.following.leave()
+            self.following = None
+
+    # Finding the owner
+
+    async def _settled(self) -> Owner | Following:
+        """Whoever owns the room. Raises `Refused` when there is nobody."""
+        while True:
+            found = self.owner or self.following
+            if found is not None:
+                return found
+            if self._stopped:
+                raise Unavailable(_AWAY)
+            # Somebody who goes away does not end the search of the others.
+            await asyncio.shield(self._seek(None))
+
+    def _seek(self, suspect: str | None) -> asyncio.Task[None]:
+        if self._seeking is None:
+            self._seeking = asyncio.create_task(self._find(suspect))
+            self._seeking.add_done_callback(self._sought)
+        return self._seeking
+
+    def _sought(self, task: asyncio.Task[None]) -> None:
+        self._seeking = None
+        problem = None if task.cancelled() else task.exception()
+        self._seek_again_at = self._premises.clock.now() + SEEK_AGAIN
+        if isinstance(problem, Refused):
+            if not isinstance(problem, Unavailable):
+                self.mirror.end(problem.problem)
+        elif problem is not None:
+            _log.error("Nobody could be found to run a room.", topic=self.topic, exc_info=problem)
+
+    async def _find(self, suspect: str | None) -> None:
+        """Take the room, or follow whoever holds its lease, unless that is the one who is suspected to be gone."""
+        clock, known_until = self._premises.clock, None
+        until = clock.now() + SEEK_WITHIN
+        if not self._premises.alone:
+            await self._premises.exchange.hear(room_channel(self.topic), self._hear)
+        while self.following is None:
+            try:
+                found = await self._premises.leases.take(self.topic)
+                if isinstance(found, Holding):
+                    await self._take(found)
+                    return
+            except TableError as problem:
+                _log.warning("A room could not be taken yet.", topic=self.topic, code=problem.code)
+            else:
+                known_until = known_until or found.until
+                # Whoever moved its lease on is there, though nothing was heard of it.
+                if found.owner != suspect or found.until > known_until:
+                    self._follow(found.owner)
+                    return
+            if clock.now() >= until:
+                raise Unavailable(_AWAY)
+            await clock.sleep(PAUSE * (0.75 + self._premises.random.random() / 2))
+
+    async def _take(self, holding: Holding) -> None:
+        """Become the owner: from now on nobody who took the room before can write."""
+        try:
+            state = await self._behaviour.take(self.topic.partition("/")[2])
+        except BaseException:
+            await self._premises.leases.release(holding)
+            raise
+        self.owner = Owner(self._premises, self.topic, self._behaviour, state, holding, self.mirror)
+        self._epoch = state.epoch
+        if self.following is not None:
+            self.following.end()
+            self.following = None
+        self._running = asyncio.create_task(self._run(self.owner))
+
+    async def _run(self, owner: Owner) -> None:
+        try:
+            if await owner.run() == "failed":
+                # What fails again at once must not be taken again and again without a break.
+                await self._premises.clock.sleep(PAUSE)
+        finally:
+            self.owner = self._running = None
+        if self.mirror.members and not self._stopped:
+            self._seek(None)
+
+    def _follow(self, owner: str) -> None:
+        if self.following is not None and self.following.owner == owner:
+            self.following.heard()
+            return
+        if self.following is not None:
+            self.following.end()
+        self.following = Following(self._premises, self.topic, owner, self.mirror)
+        self.mirror.doubt()
+
+    def _unfollow(self, suspect: str | None) -> None:
+        if self.following is not None:
+            self.following.end()
+            self.following = None
+        if self.mirror.members or self.users:
+            self._seek(suspect)

@@ -1,0 +1,1 @@
+"""What a host sees and does on the admin page, behind `/api/admin`."""

@@ -1,0 +1,72 @@
+"""The server at a glance."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from zataku import __version__
+from zataku.clock import Clock
+from zataku.realtime.rooms import Rooms
+from zataku.server.admin.jobs import JobList
+from zataku.server.admin.messages import Overview, RoomCount, StoreFacts
+from zataku.server.admin.people import Connections
+from zataku.table import Store
+from zataku.table.place import StorePlace
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True):
+    """What this process is and what it was started with. `bus` is shown as it is: without a password."""
+
+    name: str
+    env: str
+    bus: str
+    place: StorePlace
+    started: float
+
+
+class Glance:
+    """Looks everything up anew whenever it is asked."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        process: Process,
+        rooms: Rooms,
+        kinds: Iterable[str],
+        connections: Connections,
+        jobs: JobList,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._process = process
+        self._rooms = rooms
+        self._kinds = tuple(kinds)
+        self._connections = connections
+        self._jobs = jobs
+
+    async def now(self) -> Overview:
+        """How things are."""
+        process, backend, now = self._process, self._store.backend, self._clock.now()
+        return Overview(
+            version=__version__,
+            env=process.env,
+            store=StoreFacts(
+                place=str(process.place),
+                kind=process.place.kind,
+                capabilities=sorted(backend.capabilities),
+                facts=await backend.facts(),
+            ),
+            bus=process.bus,
+            process=process.name,
+            started_at=round(process.started * 1000),
+            now=round(now * 1000),
+            uptime_seconds=max(0.0, now - process.started),
+            sockets=sum(1 for _ in self._connections()),
+            rooms=[self._count(kind) for kind in self._kinds],
+            jobs=await self._jobs.count(),
+        )
+
+    def _count(self, kind: str) -> RoomCount:
+        running = self._rooms.running(kind)
+        return RoomCount(kind=kind, rooms=len(running), people=sum(running.values()))

@@ -1,0 +1,65 @@
+"""What DynamoDB takes for its units, so that a host sees what moving there would cost.
+
+The one place that has prices. A host elsewhere sets others: `us-east-1 2024-11-01 0.125 0.625 0.25` is the region, the
+day as of which they hold, and US dollars for a million read units, a million write units and a gigabyte for a month.
+"""
+
+import re
+from math import isfinite
+
+from zataku.refusals import Invalid
+from zataku.server.admin.messages import MonthCost, Prices
+
+PRICES = Prices(
+    region="us-east-1",
+    as_of="2024-11-01",
+    currency="USD",
+    million_reads=0.125,
+    million_writes=0.625,
+    gigabyte_month=0.25,
+)
+MONTH_SECONDS = 730 * 3600
+"""A month as AWS counts it."""
+
+_GIGABYTE = 2**30
+_ITEM_OVERHEAD = 100
+_REGION = re.compile(r"[a-z]{2,}(?:-[a-z]+)+-\d+")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def read_prices(text: str) -> Prices:
+    """The prices that a setting spells out."""
+    words = text.split()
+    try:
+        region, day, *numbers = words
+        reads, writes, storage = (float(number) for number in numbers)
+    except ValueError:
+        raise _unreadable(text) from None
+    fit = _REGION.fullmatch(region) and _DAY.fullmatch(day)
+    if not fit or not all(isfinite(price) and price >= 0 for price in (reads, writes, storage)):
+        raise _unreadable(text)
+    return Prices(
+        region=region,
+        as_of=day,
+        currency="USD",
+        million_reads=reads,
+        million_writes=writes,
+        gigabyte_month=storage,
+    )
+
+
+def _unreadable(text: str) -> Invalid:
+    return Invalid(f"{text!r} are no prices. Write them like this: us-east-1 2024-11-01 0.125 0.625 0.25")
+
+
+def stored_bytes(items: int, size: int) -> int:
+    """The bytes that are billed: every item, and every entry of an index, has some of its own."""
+    return size + items * _ITEM_OVERHEAD
+
+
+def month_of(prices: Prices, reads: float, writes: float, seconds: float, stored: int) -> MonthCost:
+    """A month of what was used in so many seconds, and of what is stored."""
+    share = MONTH_SECONDS / max(seconds, 1.0) / 1_000_000
+    read_cost, write_cost = reads * share * prices.million_reads, writes * share * prices.million_writes
+    storage = stored / _GIGABYTE * prices.gigabyte_month
+    return MonthCost(reads=read_cost, writes=write_cost, storage=storage, total=read_cost + write_cost + storage)

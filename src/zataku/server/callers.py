@@ -1,0 +1,95 @@
+"""Who is at the door: every page and every call under /api is asked by somebody, be it a guest who is new."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from litestar.datastructures import Headers
+from litestar.enums import ScopeType
+from litestar.middleware import ASGIMiddleware
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from zataku.accounts.identities import Identities
+from zataku.accounts.rates import Rates, neighbourhood
+from zataku.platform.identity import Identity
+from zataku.refusals import Unavailable
+from zataku.server.languages import chosen
+from zataku.server.origins import SAFE_METHODS, Origins
+from zataku.server.visits import Visit, cookies_in, visit_of
+
+UNATTENDED: Mapping[str, Any] = {"unattended": True}
+"""For handlers that are the same to everybody: nobody is asked who they are, and nobody becomes a guest."""
+
+UNHURRIED: Mapping[str, Any] = {"unhurried": True}
+"""For handlers that may take as long as they need, such as those that take large files."""
+
+
+class Callers(ASGIMiddleware):
+    """Refuses what another site's page asks and what is asked too often, and finds out who is asking."""
+
+    scopes = (ScopeType.HTTP,)
+    exclude_opt_key = "unattended"
+
+    def __init__(self, identities: Identities, rates: Rates, origins: Origins) -> None:
+        self._identities = identities
+        self._rates = rates
+        self._origins = origins
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        """Let a request through, or raise why not."""
+        visit, headers = visit_of(scope), Headers.from_scope(scope)
+        writes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
+        place = neighbourhood(visit.address)
+        self._rates.take("read_address", place)
+        if writes:
+            self._origins.check(visit, headers)
+        visit.identity = await self.identify(visit, headers)
+        # Whoever is new each time is counted by where they come from.
+        whose = place if visit.cookies else visit.identity.account_id
+        self._rates.take("write" if writes else "read", whose)
+        await next_app(scope, receive, send)
+
+    async def identify(self, visit: Visit, headers: Mapping[str, str]) -> Identity:
+        """Whoever the request comes from. Who says nothing becomes a guest, and is told so by a cookie."""
+        language = chosen(None, headers.get("accept-language"))
+        known = await self._identities.of(cookies_in(headers), headers.get("authorization"), language)
+        if known is not None:
+            return known
+        guest, cookie = self._identities.new_guest(language)
+        visit.cookies.append(cookie.to_header(header=""))
+        return guest
+
+
+class Patience(ASGIMiddleware):
+    """Ends a request whose answer has not begun in time, so that nothing waits for ever."""
+
+    scopes = (ScopeType.HTTP,)
+    exclude_opt_key = "unhurried"
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        """Wait for the answer as long as a person would."""
+        deadline = asyncio.timeout(self._seconds)
+        try:
+            async with deadline:
+
+                async def begin(message: Message) -> None:
+                    deadline.reschedule(None)
+                    await send(message)
+
+                await next_app(scope, receive, begin)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            raise Unavailable(
+                "It took too long and was broken off. Look before asking again.", code="too_slow"
+            ) from None
+
+
+def caller(scope: Scope) -> Identity:
+    """The dependency `identity` of every handler."""
+    found = visit_of(scope).identity
+    assert found is not None, "The handler is marked as unattended, and yet asks who is calling."
+    return found

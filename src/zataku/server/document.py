@@ -1,0 +1,100 @@
+"""The document that every page is: head, tags for previews and search, and the place where the app unfolds."""
+
+import html
+import tomllib
+from functools import cache
+from pathlib import Path
+from string import Template
+
+import msgspec
+
+from zataku.server.build import Build
+from zataku.server.languages import Language
+
+HERE = Path(__file__).parent
+LOCALES = {"ja": "ja_JP", "ko": "ko_KR", "en": "en_US"}
+THEMES = frozenset({"light", "dark"})
+
+
+class Caption(msgspec.Struct, frozen=True):
+    """What a page is called, and a sentence about it."""
+
+    title: str
+    about: str
+
+
+class Sheet(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that one document is written from."""
+
+    language: Language
+    theme: str | None
+    caption: Caption
+    url: str
+    """The address of the page, with the host that people reach the server by."""
+    public_url: str
+    modules: tuple[str, ...] = ()
+    """What the page will need right after the app itself."""
+
+
+@cache
+def words(language: Language) -> dict[str, str]:
+    """Every sentence of the documents in one language."""
+    return tomllib.loads((HERE / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+
+
+def app_document(build: Build, sheet: Sheet, without_script: str = "") -> str:
+    """A page of the app. `without_script` is what people see whose browser runs none."""
+    if not build.chunks:
+        return _unbuilt(build, sheet)
+    plain = without_script or f"<p>{html.escape(words(sheet.language)['needs_javascript'])}</p>"
+    body = f'<div id="app"></div>\n<noscript>\n{plain}\n</noscript>'
+    return _document(sheet, build.links(*sheet.modules), body)
+
+
+def still_document(build: Build, sheet: Sheet, body: str) -> str:
+    """A page that is whole as it is."""
+    return _document(sheet, build.styles(), body)
+
+
+def error_body(language: Language, kind: str, mark: str) -> str:
+    """What an error page says: `missing`, `refused` or `broken`."""
+    spoken = words(language)
+    plain = {
+        "title": spoken[f"error_{kind}_title"],
+        "advice": spoken[f"error_{kind}_advice"],
+        "back": spoken["back"],
+        "mark": mark,
+    }
+    return _filled("error.html", plain)
+
+
+def _unbuilt(build: Build, sheet: Sheet) -> str:
+    spoken = words(sheet.language)
+    title, advice = html.escape(spoken["unbuilt_title"]), html.escape(spoken["unbuilt_advice"])
+    return still_document(build, sheet, f"<main>\n<h1>{title}</h1>\n<p>{advice}</p>\n</main>")
+
+
+def _document(sheet: Sheet, links: str, body: str) -> str:
+    brand = words(sheet.language)["brand"]
+    title = sheet.caption.title
+    plain = {
+        "language": sheet.language,
+        "title": title if brand in title else f"{title} – {brand}",
+        "description": sheet.caption.about,
+        "brand": brand,
+        "address": sheet.url,
+        "card": f"{sheet.public_url}/static/card.png",
+        "locale": LOCALES[sheet.language],
+    }
+    theme = f' data-theme="{sheet.theme}"' if sheet.theme in THEMES else ""
+    return _filled("document.html", plain, theme=theme, links=links, body=body)
+
+
+def _filled(template: str, plain: dict[str, str], **markup: str) -> str:
+    """A template with texts, which are escaped, and markup, which is ours. A missing one is an error."""
+    return _template(template).substitute(markup, **{name: html.escape(text) for name, text in plain.items()})
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((HERE / "templates" / name).read_text(encoding="utf-8"))

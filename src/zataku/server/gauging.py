@@ -1,0 +1,44 @@
+"""Which figures are shown of the parts of the house, to Prometheus and to admins."""
+
+from collections.abc import Sequence
+
+from zataku.server.admin.counters import Counters
+from zataku.server.admin.history import Gauges, History
+from zataku.server.admin.memory import resident_megabytes
+from zataku.server.figures import Figures
+from zataku.server.jobs.runner import Runner
+from zataku.server.seats import SeatedHub
+from zataku.system import House, System
+from zataku.table.metrics import StoreCollector
+
+OF_SOCKETS = ("opened", "refused", "messages_in", "messages_out", "bytes_in", "bytes_out", "dropped", "slow", "stuck")
+OF_JOBS = ("runs", "failures", "deaths", "lost", "unknown")
+
+
+def gauged(house: House, hub: SeatedHub, runner: Runner, systems: Sequence[System]) -> tuple[Figures, History]:
+    """The figures, and how they went over the last day."""
+    figures, counters = Figures(), Counters()
+    kinds = room_kinds(systems)
+
+    def rooms() -> int:
+        return sum(len(house.rooms.running(kind)) for kind in kinds)
+
+    figures.listeners.append(lambda status, seconds: counters.note(status, seconds * 1000))
+    figures.registry.register(StoreCollector(house.store))
+    figures.measure("sockets", "Sockets.", lambda: {"open": hub.open_sockets})
+    figures.measure("rooms", "Rooms.", lambda: {"running": rooms()})
+    figures.measure("jobs", "Jobs.", lambda: {"running": runner.counts.running, "lag_seconds": runner.counts.lag})
+    figures.count("sockets", "Sockets.", lambda: {name: getattr(hub.counts, name) for name in OF_SOCKETS})
+    figures.count("jobs", "Jobs.", lambda: {name: getattr(runner.counts, name) for name in OF_JOBS})
+    gauges = Gauges(
+        sockets=lambda: hub.open_sockets,
+        rooms=rooms,
+        loop_lag_ms=lambda: figures.lag * 1000,
+        memory_mb=resident_megabytes,
+    )
+    return figures, History(house.clock, house.store.meter, counters, gauges)
+
+
+def room_kinds(systems: Sequence[System]) -> list[str]:
+    """The systems that have rooms."""
+    return [system.behaviour.kind for system in systems if system.behaviour is not None]

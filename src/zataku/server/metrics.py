@@ -1,0 +1,48 @@
+"""The page that Prometheus reads."""
+
+import hmac
+
+from litestar import HttpMethod, Response, route
+from litestar.types import ControllerRouterHandler
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from zataku.accounts.identities import Identities
+from zataku.refusals import Forbidden, NotSignedIn
+from zataku.server.callers import UNATTENDED
+from zataku.server.errors import Asked
+from zataku.server.figures import Figures
+from zataku.server.visits import cookies_in, visit_of
+
+FORM = CONTENT_TYPE_LATEST.replace("; charset=utf-8", "")
+"""The content type of the figures; Litestar says the character set of every text itself."""
+
+
+def metrics_route(figures: Figures, identities: Identities, token: str) -> ControllerRouterHandler:
+    """The handler of /metrics: for this machine, for admins, and for whoever has the token."""
+
+    async def allowed(request: Asked) -> bool:
+        given = request.headers.get("authorization", "")
+        if token and hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            return True
+        if visit_of(request.scope).near:
+            return True
+        try:
+            known = await identities.of(cookies_in(request.headers))
+        except NotSignedIn:
+            return False
+        return known is not None and known.is_admin
+
+    @route(
+        "/metrics",
+        http_method=[HttpMethod.GET, HttpMethod.HEAD],
+        include_in_schema=False,
+        opt=dict(UNATTENDED),
+    )
+    async def metrics(request: Asked) -> Response[bytes]:
+        """Show the figures of this process."""
+        if not await allowed(request):
+            raise Forbidden("Only for admins, from the server's own machine, or with the metrics token.")
+        shown = generate_latest(figures.registry)
+        return Response(shown, media_type=FORM, headers={"Cache-Control": "no-store"})
+
+    return metrics

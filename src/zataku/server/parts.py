@@ -1,0 +1,35 @@
+"""What the house consists of once it is open, in one place for whoever answers requests."""
+
+from pathlib import Path
+
+import msgspec
+
+from zataku.accounts.secrecy import Secret
+from zataku.server.admin.history import History
+from zataku.server.build import Build
+from zataku.server.figures import Figures
+from zataku.server.jobs.runner import Runner
+from zataku.server.network import Network
+from zataku.server.reception import Reception
+from zataku.server.settings import Settings
+from zataku.system import House, System
+from zataku.table.place import StorePlace
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is wired together."""
+
+    settings: Settings
+    place: StorePlace
+    house: House
+    network: Network
+    reception: Reception
+    systems: tuple[System, ...]
+    runner: Runner
+    figures: Figures
+    history: History
+    control: Secret
+    """What the command line shows."""
+    started: float
+    web: Path
+    build: Build

@@ -1,0 +1,41 @@
+"""Who comes in: identities, accounts, and how often somebody may ask."""
+
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from zataku.accounts.identities import Identities
+from zataku.accounts.passwords import Passwords
+from zataku.accounts.rates import LIMITS, MINUTE, Limit, Rates
+from zataku.accounts.service import Accounts
+from zataku.accounts.sessions import Ended
+from zataku.clock import Clock
+from zataku.platform.identity import Identity
+from zataku.server.settings import Settings
+from zataku.table import Store
+
+
+class Reception(msgspec.Struct, frozen=True, kw_only=True):
+    """What deals with callers."""
+
+    identities: Identities
+    accounts: Accounts
+    rates: Rates
+
+    async def keep(self, identity: Identity) -> None:
+        """Give a guest an account in the table."""
+        await self.identities.keep(identity)
+
+
+async def open_reception(
+    settings: Settings, store: Store, clock: Clock, public_url: str, ended: Ended, closing: AsyncExitStack
+) -> Reception:
+    """Begin to know people."""
+    identities = await Identities.open(store, clock, public_url)
+    closing.push_async_callback(identities.settle)
+    passwords = Passwords()
+    closing.callback(passwords.close)
+    # A hall behind one router comes back all at once after a restart.
+    most = settings.sockets_per_address
+    rates = Rates(clock, {**LIMITS, "socket_address": Limit(most, MINUTE, most)})
+    return Reception(identities=identities, accounts=Accounts(store, clock, passwords, ended), rates=rates)

@@ -1,0 +1,70 @@
+"""The process: uvicorn with our front on it, and two signals. The first stops gently, the second at once."""
+
+import os
+import signal
+import socket
+from functools import partial
+from types import FrameType
+
+import uvicorn
+
+from zataku.server.front import HEADERS_MOST, Front
+from zataku.server.logs import set_up_logs
+from zataku.server.requests import PromptRequests
+from zataku.server.settings import Settings
+
+LAST_REQUESTS = 2
+"""Seconds that requests under way get, once sockets, rooms and jobs are settled."""
+
+
+def run(settings: Settings, listening: socket.socket, *, public_url: str, loopback: str) -> Exception | None:
+    """Serve until a signal comes. What keeps the server from starting is given back."""
+    set_up_logs(settings.log)
+    # Loaded after the logs are set up, since some keep the logger that they find.
+    from zataku.realtime.endpoint import uvicorn_options
+    from zataku.realtime.limits import Limits
+    from zataku.server.app import open_house
+
+    house = partial(open_house, settings, public_url=public_url, loopback=loopback)
+    front = Front(house)
+    config = uvicorn.Config(
+        front,
+        lifespan="on",
+        **uvicorn_options(Limits()),
+        h11_max_incomplete_event_size=HEADERS_MOST,
+        http=PromptRequests,
+        proxy_headers=False,
+        server_header=False,
+        log_config=None,
+        access_log=False,
+        reset_contextvars=True,
+        timeout_graceful_shutdown=LAST_REQUESTS,
+    )
+    server = Server(config, front)
+    server.run(sockets=[listening])
+    return front.failure
+
+
+class Server(uvicorn.Server):
+    """uvicorn, told to send everybody home before it closes their connections."""
+
+    def __init__(self, config: uvicorn.Config, front: Front) -> None:
+        super().__init__(config)
+        self._front = front
+        self._asked = False
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether it is time to end: somebody asked for it, or the house could not be opened."""
+        return await super().on_tick(counter) or self._front.ended
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Send everybody home, then close."""
+        await self._front.leave()
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """A signal came. It is not raised again at the end: stopping when asked is a good end."""
+        if self._asked:
+            os._exit(128 + signal.Signals(sig))
+        self._asked = True
+        self.should_exit = True

@@ -1,0 +1,85 @@
+"""Who is connected now: for whoever looks after the server, and so that a socket ends with the session it came with."""
+
+from collections.abc import Iterable
+from random import Random
+
+import msgspec
+
+from zataku.clock import Clock
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.exchange import Exchange
+from zataku.realtime.hub import Hub
+from zataku.realtime.limits import Limits
+from zataku.realtime.socket import Socket
+from zataku.realtime.wire import Wire
+
+_CHANNEL = "server/ended"
+_SIGNED_OUT = 4001
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """Somebody's socket, since when it is open, and what it hears."""
+
+    identity: Identity
+    address: str
+    since: float
+    topics: tuple[str, ...]
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A session or key has ended, or with None all sessions of an account."""
+
+    account_id: AccountId
+    what: str | None = None
+
+
+class SeatedHub(Hub):
+    """The hub, which also knows since when everybody is here."""
+
+    def __init__(self, clock: Clock, random: Random, limits: Limits) -> None:
+        super().__init__(clock, random, limits)
+        self._since: dict[Socket, float] = {}
+
+    def open(self, wire: Wire, identity: Identity, address: str) -> Socket:
+        """Somebody has connected."""
+        socket = super().open(wire, identity, address)
+        self._since[socket] = self.clock.now()
+        return socket
+
+    def closed(self, socket: Socket) -> None:
+        """A connection has ended."""
+        self._since.pop(socket, None)
+        super().closed(socket)
+
+    def seated(self) -> Iterable[Seat]:
+        """Everybody who is connected to this process."""
+        return [
+            Seat(socket.identity, socket.address, since, tuple(socket.topics)) for socket, since in self._since.items()
+        ]
+
+    def dismiss(self, ended: Ended) -> None:
+        """Close the sockets that came with what has ended. Their browsers come back as whoever they are now."""
+        for socket in list(self._since):
+            who = socket.identity
+            if who.account_id == ended.account_id and ended.what in (None, who.session, who.key):
+                self.close(socket, _SIGNED_OUT, "You have signed out.")
+
+
+class Farewells:
+    """Tells every process of the server when somebody has signed out."""
+
+    def __init__(self, hub: SeatedHub, exchange: Exchange) -> None:
+        self._hub = hub
+        self._exchange = exchange
+
+    async def start(self) -> None:
+        """Begin to hear what ends in other processes."""
+        await self._exchange.hear(_CHANNEL, self._heard)
+
+    def tell(self, account_id: AccountId, what: str | None) -> None:
+        """A session or key has ended here."""
+        self._exchange.send(_CHANNEL, msgspec.json.encode(Ended(account_id, what)))
+
+    def _heard(self, message: bytes) -> None:
+        self._hub.dismiss(msgspec.json.decode(message, type=Ended))

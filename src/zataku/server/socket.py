@@ -1,0 +1,58 @@
+"""Where sockets come in: who is asking, from which page, and how often; then the conversation begins."""
+
+import time
+from collections.abc import Mapping
+from math import ceil
+
+import structlog
+
+from zataku.accounts.rates import Rates, neighbourhood
+from zataku.platform.identity import Identity
+from zataku.realtime.endpoint import Endpoint
+from zataku.refusals import NotFound, Refused, TooMany
+from zataku.server.asgi import Receive, Scope, Send, headers_of, turn_away
+from zataku.server.callers import Callers
+from zataku.server.origins import Origins
+from zataku.server.visits import Doorkeeper, Visit
+
+log = structlog.stdlib.get_logger("zataku.access")
+
+PATH = "/socket"
+
+
+class SocketDoor:
+    """Lets sockets in at one address. Whoever is refused gets the reason as the answer to the handshake."""
+
+    def __init__(
+        self, endpoint: Endpoint, doorkeeper: Doorkeeper, callers: Callers, rates: Rates, origins: Origins
+    ) -> None:
+        self._endpoint = endpoint
+        self._doorkeeper = doorkeeper
+        self._callers = callers
+        self._rates = rates
+        self._origins = origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one socket, from the handshake to its end."""
+        visit = self._doorkeeper.receive(scope)
+        try:
+            identity = await self._let_in(scope, visit)
+        except Refused as refused:
+            retry = {"retry-after": str(ceil(refused.retry_after))} if isinstance(refused, TooMany) else {}
+            log.info("socket_refused", request_id=visit.id, status=refused.status, code=refused.named)
+            await turn_away(send, refused.status, refused.problem, {"x-request-id": visit.id, **retry})
+            return
+        begun, who = time.perf_counter(), identity.account_id
+        try:
+            await self._endpoint.serve(scope, receive, send, identity=identity, address=neighbourhood(visit.address))
+        finally:
+            seconds = round(time.perf_counter() - begun, 1)
+            log.info("socket_ended", request_id=visit.id, seconds=seconds, account=who)
+
+    async def _let_in(self, scope: Scope, visit: Visit) -> Identity:
+        if scope["path"] != PATH:
+            raise NotFound(f"There is no socket at this address. It is at {PATH}.")
+        headers: Mapping[str, str] = headers_of(scope)
+        self._origins.check(visit, headers)
+        self._rates.take("socket_address", neighbourhood(visit.address))
+        return await self._callers.identify(visit, headers)

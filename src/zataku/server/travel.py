@@ -1,0 +1,43 @@
+"""Pushing the clock forward, where tests run a whole server: only in the environment `test`, from this machine."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import post
+from litestar.params import JSONBody
+from litestar.types import ControllerRouterHandler
+from msgspec import Meta
+
+from zataku.clock import PushedClock
+from zataku.refusals import Forbidden
+from zataku.server.callers import UNATTENDED
+from zataku.server.errors import Asked
+from zataku.server.visits import visit_of
+
+YEAR = 366 * 24 * 3600
+
+
+class Push(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far to push the clock."""
+
+    advance: Annotated[float, Meta(ge=0, le=YEAR, description="Seconds")]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What time it is now."""
+
+    now: float
+
+
+def clock_route(clock: PushedClock) -> ControllerRouterHandler:
+    """The handler of /test/clock."""
+
+    @post("/test/clock", status_code=200, include_in_schema=False, opt=dict(UNATTENDED))
+    async def push(request: Asked, data: JSONBody[Push]) -> Told:
+        """Move time on; everybody who waited until then has been woken when this answers."""
+        if not visit_of(request.scope).near:
+            raise Forbidden("The clock is only pushed from the server's own machine.")
+        await clock.push(data.advance)
+        return Told(clock.now())
+
+    return push

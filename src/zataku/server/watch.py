@@ -1,0 +1,60 @@
+"""Watching every request: it gets an id, one line in the log, and its place in the figures."""
+
+import asyncio
+import time
+
+import structlog
+
+from zataku.refusals import Problem
+from zataku.server.asgi import App, Message, Receive, Scope, Send, refuse
+from zataku.server.figures import Figures
+from zataku.server.visits import Doorkeeper, Visit
+
+log = structlog.stdlib.get_logger("zataku.access")
+
+_STOPPING = Problem("unavailable", "The server stops and has broken this off. Look before asking again.")
+
+
+class Watch:
+    """Stands around the application. Query strings, cookies and bodies are never written down."""
+
+    def __init__(self, app: App, doorkeeper: Doorkeeper, figures: Figures) -> None:
+        self._app = app
+        self._doorkeeper = doorkeeper
+        self._figures = figures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, and note how it went."""
+        visit = self._doorkeeper.receive(scope)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=visit.id)
+        begun, status = time.perf_counter(), 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        except asyncio.CancelledError:
+            # Only a server that stops breaks a request off, and nothing comes after its answer.
+            if not status:
+                await refuse(noting, 503, _STOPPING)
+        finally:
+            self._note(scope, visit, status, time.perf_counter() - begun)
+
+    def _note(self, scope: Scope, visit: Visit, status: int, seconds: float) -> None:
+        method, route = scope["method"], scope.get("path_template") or "unknown"
+        # A status of 0 is a caller who went away before there was an answer.
+        self._figures.request(method, route, status, seconds)
+        who = visit.identity
+        log.info(
+            "request",
+            method=method,
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 1),
+            **({} if who is None else {"account": who.account_id}),
+        )

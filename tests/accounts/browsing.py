@@ -1,0 +1,61 @@
+"""Browsers that talk to an application with nothing but the routes of accounts, over HTTP."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+from litestar import Litestar, Request, Response
+from litestar.datastructures import MutableScopeHeaders
+from litestar.di import Provide
+from litestar.types import ControllerRouterHandler, Message, Scope
+
+from tests.accounts.people import Household
+from zataku.accounts.api import routes
+from zataku.accounts.rates import LIMITS, Limit, Rates
+from zataku.platform.identity import Identity
+from zataku.refusals import Refused, TooMany
+
+# What limits do is tested by itself.
+GENEROUS = {occasion: Limit(10_000, 60.0, 10_000) for occasion in LIMITS}
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
+
+
+def _refused(_: Request[Any, Any, Any], refused: Refused) -> Response[Any]:
+    headers = {"Retry-After": str(refused.retry_after)} if isinstance(refused, TooMany) else None
+    return Response({"error": refused.problem}, status_code=refused.status, headers=headers)
+
+
+async def _set_guest(message: Message, scope: Scope) -> None:
+    cookie = scope.get("state", {}).get("guest")
+    if cookie is not None and message["type"] == "http.response.start":
+        MutableScopeHeaders.from_message(message).add("Set-Cookie", cookie.to_header(header=""))
+
+
+def application(house: Household, rates: Rates | None = None, *more: ControllerRouterHandler) -> Litestar:
+    """The routes, with an identity for every caller as the server gives it."""
+
+    async def identity(request: Request[Any, Any, Any]) -> Identity:
+        found = await house.identities.of(request.cookies, request.headers.get("authorization"))
+        if found is None:
+            found, cookie = house.identities.new_guest("en")
+            request.scope["state"]["guest"] = cookie
+        return found
+
+    return Litestar(
+        [*routes(house.accounts, house.identities, rates or Rates(house.clock, GENEROUS)), *more],
+        dependencies={"identity": Provide(identity)},
+        exception_handlers={Refused: _refused},
+        before_send=[_set_guest],
+        logging_config=None,
+    )
+
+
+@asynccontextmanager
+async def browser(app: Litestar, address: str = "192.0.2.1") -> AsyncIterator[httpx.AsyncClient]:
+    """A browser with cookies of its own, somewhere."""
+    transport = httpx.ASGITransport(app, client=(address, 50_000))
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://table.test", headers={"User-Agent": AGENT}
+    ) as made:
+        yield made

@@ -1,0 +1,63 @@
+"""Stores with the platform's table, and a server's desk for accounts with passwords that are quick to hash."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from argon2 import PasswordHasher
+
+from tests.accounts.people import Ends, Household, quick
+from tests.opened import RACES, START, stores_of
+from zataku.accounts.cookies import Cookies
+from zataku.accounts.identities import Identities
+from zataku.accounts.passwords import Passwords
+from zataku.accounts.service import Accounts
+from zataku.clock import ManualClock
+from zataku.platform.design import TABLES
+from zataku.table import Store
+
+strict = stores_of(["strict"], TABLES)
+dynamodb = stores_of(["dynoxide"], TABLES)
+contested = stores_of([each for each in RACES if each != "dynoxide"], TABLES)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """The time of the test, moved by hand."""
+    return ManualClock(START)
+
+
+@pytest.fixture
+def hasher() -> PasswordHasher:
+    """Today's parameters, as far as the test is concerned."""
+    return quick()
+
+
+@pytest.fixture
+def passwords(hasher: PasswordHasher) -> Iterator[Passwords]:
+    """Passwords that are quick to hash."""
+    made = Passwords(hasher)
+    yield made
+    made.close()
+
+
+async def household(store: Store, clock: ManualClock, passwords: Passwords) -> Household:
+    """Everything there is about accounts, on a store."""
+    ends: Ends = []
+    accounts = Accounts(store, clock, passwords, ended=lambda who, what: ends.append((who, what)))
+    return Household(store, clock, accounts, Identities(store, clock, Cookies(b"s" * 32, secure=False)), ends)
+
+
+@pytest.fixture
+async def house(strict: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[Household]:
+    """On the store that refuses, delays and shortens."""
+    made = await household(strict, clock, passwords)
+    yield made
+    await made.identities.settle()
+
+
+@pytest.fixture
+async def rough(contested: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[Household]:
+    """On that store and on one that loses replies, too."""
+    made = await household(contested, clock, passwords)
+    yield made
+    await made.identities.settle()

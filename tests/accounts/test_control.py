@@ -1,0 +1,87 @@
+"""Orders that the command line gives to a running server."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from tests.accounts.browsing import application, browser
+from tests.accounts.people import OTHER, PASSWORD, Household
+from zataku.accounts.control import control_routes
+from zataku.accounts.control_file import ControlFile
+from zataku.accounts.secrecy import Secret
+from zataku.platform.design import job
+from zataku.refusals import NotSignedIn
+
+TOKEN = Secret("t" * 43)
+SHOWN = {"Authorization": f"Control {TOKEN.revealed()}"}
+
+
+@pytest.fixture
+async def line(house: Household) -> AsyncIterator[httpx.AsyncClient]:
+    """The command line, on the server's own machine."""
+    app = application(house, None, *control_routes(house.accounts, TOKEN))
+    async with browser(app, "127.0.0.1") as made:
+        yield made
+
+
+async def ordered(line: httpx.AsyncClient, verb: str, **body: str) -> httpx.Response:
+    return await line.post(f"/control/accounts/{verb}", json={"name": "hana", **body}, headers=SHOWN)
+
+
+async def test_an_admin_is_made_and_unmade(house: Household, line: httpx.AsyncClient) -> None:
+    _, token = await house.user()
+    answer = await ordered(line, "grant-admin")
+    assert (answer.status_code, answer.json()) == (200, {"name": "Hana"})
+    assert (await house.known(token)).is_admin
+    await ordered(line, "revoke-admin")
+    assert not (await house.known(token)).is_admin
+
+
+async def test_a_lost_password_is_replaced(house: Household, line: httpx.AsyncClient) -> None:
+    _, token = await house.user()
+    assert (await ordered(line, "reset-password", password=OTHER.revealed())).status_code == 200
+    assert await house.with_session(token) is None
+    await house.accounts.sign_in("Hana", OTHER, "")
+    assert (await ordered(line, "reset-password")).status_code == 400
+    assert (await ordered(line, "sign-out", password=OTHER.revealed())).status_code == 400
+
+
+async def test_somebody_is_signed_out_or_deleted(house: Household, line: httpx.AsyncClient) -> None:
+    user, token = await house.user()
+    await ordered(line, "sign-out")
+    assert await house.with_session(token) is None
+    assert house.ends == [(user.account_id, None)]
+    await ordered(line, "delete")
+    assert await house.store.get(job("platform", "remove_account", user.account_id)) is not None
+    with pytest.raises(NotSignedIn):
+        await house.accounts.sign_in("Hana", PASSWORD, "")
+    again = await ordered(line, "delete")
+    assert (again.status_code, again.json()["error"]["code"]) == (404, "no_such_account")
+
+
+@pytest.mark.parametrize("shown", ["", "Control ", "Control x", f"Bearer {TOKEN.revealed()}", f"Control {'é' * 43}"])
+async def test_without_the_token_nothing_is_done_or_even_read(
+    house: Household, line: httpx.AsyncClient, shown: str
+) -> None:
+    _, token = await house.user()
+    for body in ({"name": "Hana"}, {"nonsense": True}):
+        headers = {"Authorization": shown.encode().decode("latin-1").encode("latin-1")} if shown else {}
+        answer = await line.post("/control/accounts/grant-admin", json=body, headers=headers)
+        assert answer.status_code == 403
+    assert not (await house.known(token)).is_admin
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "::2", "testclient"])
+async def test_nobody_gives_orders_from_another_machine(house: Household, address: str) -> None:
+    app = application(house, None, *control_routes(house.accounts, TOKEN))
+    async with browser(app, address) as far:
+        assert (await ordered(far, "grant-admin")).status_code == 403
+
+
+async def test_an_order_that_there_is_not_is_refused(line: httpx.AsyncClient) -> None:
+    assert (await ordered(line, "promote")).status_code == 400
+
+
+def test_the_file_does_not_show_its_token_where_it_is_printed() -> None:
+    assert TOKEN.revealed() not in repr(ControlFile("http://127.0.0.1:8000", TOKEN.revealed()))

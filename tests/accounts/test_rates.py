@@ -1,0 +1,112 @@
+"""How often somebody may do something."""
+
+import pytest
+
+from tests.opened import START
+from zataku.accounts.rates import LIMITS, Limit, Occasion, Rates, neighbourhood
+from zataku.clock import ManualClock
+from zataku.refusals import TooMany
+
+
+def allowed(rates: Rates, occasion: Occasion, *whose: str, most: int = 10_000) -> int:
+    for number in range(most):
+        try:
+            rates.take(occasion, *whose)
+        except TooMany:
+            return number
+    return most
+
+
+@pytest.mark.parametrize("occasion", LIMITS)
+async def test_each_limit_lets_a_burst_through_and_then_its_rate(clock: ManualClock, occasion: Occasion) -> None:
+    rates, limit = Rates(clock), LIMITS[occasion]
+    assert allowed(rates, occasion, "hana") == limit.burst
+    await clock.advance(limit.seconds)
+    assert allowed(rates, occasion, "hana") == min(limit.burst, limit.times)
+
+
+def test_the_limits_are_those_that_were_promised() -> None:
+    promised = {
+        "sign_in": (5, 60, 5),
+        "sign_in_address": (20, 60, 20),
+        "sign_up_address": (60, 3600, 30),
+        "write": (60, 60, 30),
+        "socket_address": (3000, 60, 1500),
+    }
+    assert {name: (LIMITS[name].times, LIMITS[name].seconds, LIMITS[name].burst) for name in promised} == promised
+    assert (LIMITS["read"].times, LIMITS["read"].seconds) == (600, 60)
+
+
+async def test_who_comes_back_when_told_is_let_in_and_not_a_moment_earlier(clock: ManualClock) -> None:
+    rates = Rates(clock)
+    allowed(rates, "sign_in", "hana", "192.0.2.1")
+    with pytest.raises(TooMany) as refused:
+        rates.take("sign_in", "hana", "192.0.2.1")
+    wait = refused.value.retry_after
+    assert wait == 12
+    assert refused.value.problem.details == {"retry_after": 12}
+    await clock.advance(wait - 1)
+    assert allowed(rates, "sign_in", "hana", "192.0.2.1") == 0
+    await clock.advance(1)
+    assert allowed(rates, "sign_in", "hana", "192.0.2.1") == 1
+
+
+def test_what_is_given_back_can_be_taken_again_and_no_more(clock: ManualClock) -> None:
+    rates = Rates(clock)
+    rates.give_back("sign_in", "hana")
+    assert allowed(rates, "sign_in", "hana") == 5
+    rates.give_back("sign_in", "hana")
+    assert allowed(rates, "sign_in", "hana") == 1
+
+
+def test_each_caller_and_each_occasion_is_counted_by_itself(clock: ManualClock) -> None:
+    rates = Rates(clock)
+    allowed(rates, "sign_in", "hana", "192.0.2.1")
+    assert allowed(rates, "sign_in", "hana", "192.0.2.2") == 5
+    assert allowed(rates, "sign_in", "otto", "192.0.2.1") == 5
+    assert allowed(rates, "password", "hana", "192.0.2.1") == 5
+
+
+def test_two_parts_are_never_taken_for_two_others(clock: ManualClock) -> None:
+    rates = Rates(clock)
+    allowed(rates, "sign_in", "a b", "c")
+    assert allowed(rates, "sign_in", "a", "b c") == 5
+
+
+async def test_a_clock_that_is_set_back_gives_nothing_away(clock: ManualClock) -> None:
+    rates = Rates(clock)
+    allowed(rates, "sign_in", "hana")
+    rates._clock = ManualClock(START - 3600)
+    assert allowed(rates, "sign_in", "hana") == 0
+    rates._clock = ManualClock(START - 3600 + 60)
+    assert allowed(rates, "sign_in", "hana") == 5
+
+
+def test_only_so_many_callers_are_remembered(clock: ManualClock) -> None:
+    rates = Rates(clock, {"write": Limit(1, 60.0, 1)}, remembered=100)
+    rates.take("write", "hana")
+    for number in range(99):
+        rates.take("write", f"guest {number}")
+    assert allowed(rates, "write", "hana") == 0
+    for number in range(99):
+        rates.take("write", f"other {number}")
+    assert allowed(rates, "write", "hana") == 0
+    assert sum(len(buckets) for buckets in rates._buckets.values()) == 100
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+        (None, "unknown"),
+        ("", "unknown"),
+        ("/run/zataku.sock", "unknown"),
+    ],
+)
+def test_one_household_is_one_address(address: str | None, counted: str) -> None:
+    assert neighbourhood(address) == counted

@@ -1,0 +1,162 @@
+"""What is left of somebody who has left: nothing, however often the work is interrupted."""
+
+import asyncio
+
+import pytest
+
+from tests.accounts.people import PASSWORD, Household
+from zataku.accounts.removal import removal_task
+from zataku.accounts.tokens import Token
+from zataku.platform import writes
+from zataku.platform.design import Account, Job, Session, account, everything_of, job, owner_of_name
+from zataku.platform.identity import Identity
+from zataku.platform.limits import GUEST_LASTS, SECOND, AccountId, expiry
+from zataku.platform.tasks import Task
+
+
+class System:
+    """A system that something of everybody lies in, and that may be in trouble."""
+
+    def __init__(self) -> None:
+        self.asked: list[AccountId] = []
+        self.trouble: Exception | None = None
+
+    async def remove(self, account_id: AccountId) -> None:
+        self.asked.append(account_id)
+        if self.trouble is not None:
+            raise self.trouble
+
+
+async def leaving(house: Household, name: str = "Hana") -> tuple[Account, Job]:
+    """Somebody with sessions and a key who has just left, and the job that is due for it."""
+    user, token = await house.user(name)
+    identity = await house.known(token)
+    await house.accounts.sign_in(name, PASSWORD, "")
+    await house.accounts.keys.make(user.account_id, "bot", frozenset())
+    await house.accounts.delete_account(identity, PASSWORD)
+    return user, await due(house, user.account_id)
+
+
+async def due(house: Household, account_id: AccountId) -> Job:
+    found = await house.store.get(job("platform", "remove_account", account_id))
+    assert found is not None
+    return found
+
+
+async def left(house: Household, account_id: AccountId) -> list[object]:
+    return [each async for each in house.store.each(everything_of(account_id))]
+
+
+def task(house: Household, *systems: System) -> Task:
+    made = removal_task(house.store, house.clock, [each.remove for each in systems])
+    assert (made.system, made.kind) == ("platform", "remove_account")
+    return made
+
+
+async def test_everything_goes_and_the_name_is_free(house: Household) -> None:
+    user, work = await leaving(house)
+    one, two = System(), System()
+    assert await task(house, one, two).work(work) is None
+    assert one.asked == two.asked == [user.account_id]
+    (bare,) = await left(house, user.account_id)
+    assert isinstance(bare, Account)
+    assert (bare.role, bare.name, bare.password) == ("guest", None, None)
+    assert await house.store.get(owner_of_name("Hana")) is None
+    assert (await house.user("Hana"))[0].account_id != user.account_id
+
+
+async def test_no_old_cookie_brings_the_id_back_to_life(house: Household) -> None:
+    guest, cookie = house.identities.new_guest("ja")
+    cookies = {cookie.key: cookie.value or ""}
+    user, token = await house.user(guest=guest)
+    await house.accounts.delete_account(await house.known(token), PASSWORD)
+    await task(house).work(await due(house, user.account_id))
+    await house.clock.advance((GUEST_LASTS - 1) / SECOND)
+    assert await house.identities.of(cookies) is None
+    await house.clock.advance(1)
+    assert await house.identities.of(cookies) is None
+
+
+async def test_doing_it_twice_is_doing_it_once(rough: Household) -> None:
+    user, work = await leaving(rough)
+    system = System()
+    for _ in range(2):
+        await task(rough, system).work(work)
+    assert len(await left(rough, user.account_id)) == 1
+    assert system.asked == [user.account_id] * 2
+
+
+async def test_two_runners_in_one_moment_do_no_harm(rough: Household) -> None:
+    user, work = await leaving(rough)
+    removal = task(rough, System())
+    await asyncio.gather(*(removal.work(work) for _ in range(4)), return_exceptions=True)
+    await removal.work(work)
+    assert len(await left(rough, user.account_id)) == 1
+    assert await rough.store.get(owner_of_name("Hana")) is None
+
+
+async def test_a_system_in_trouble_keeps_the_name_claimed_until_it_is_well(house: Household) -> None:
+    user, work = await leaving(house)
+    first, ill, last = System(), System(), System()
+    ill.trouble = RuntimeError("out of order")
+    removal = task(house, first, ill, last)
+    with pytest.raises(ExceptionGroup) as failed:
+        await removal.work(work)
+    assert "out of order" in str(failed.value.exceptions)
+    assert last.asked == [user.account_id]
+    assert await house.store.get(owner_of_name("Hana")) is not None
+    ill.trouble = None
+    await removal.work(work)
+    assert await house.store.get(owner_of_name("Hana")) is None
+
+
+async def test_what_lies_in_the_account_goes_in_any_number(house: Household) -> None:
+    user, work = await leaving(house)
+    now = int(house.clock.now() * SECOND)
+    sessions = [
+        Session(
+            account_id=user.account_id,
+            token_hash=Token.made(user.account_id).secret.hashed(),
+            generation=1,
+            user_agent="",
+            created_at=now,
+            last_used_at=now,
+            expires_at=expiry(now, 60_000),
+        )
+        for _ in range(120)
+    ]
+    await house.store.write_many(put=sessions)
+    await task(house).work(work)
+    assert len(await left(house, user.account_id)) == 1
+
+
+async def test_who_has_not_left_is_left_alone(house: Household) -> None:
+    user, token = await house.user()
+    system, now = System(), int(house.clock.now() * SECOND)
+    for subject in (user.account_id, house.guest().account_id):
+        by_mistake = Job(
+            system="platform", kind="remove_account", subject=subject, scheduled_for=now, due_at=now, run=now
+        )
+        await task(house, system).work(by_mistake)
+    assert system.asked == []
+    assert await house.with_session(token) is not None
+
+
+async def test_a_guest_leaves_as_well(house: Household) -> None:
+    guest: Identity = await house.identities.keep(house.guest())
+    await house.accounts.delete_account(guest, None)
+    system = System()
+    await task(house, system).work(await due(house, guest.account_id))
+    assert system.asked == [guest.account_id]
+    found = await house.store.get(account(guest.account_id))
+    assert found is not None
+    assert found.deleted_at is not None
+
+
+async def test_others_are_not_touched(house: Household) -> None:
+    _, work = await leaving(house)
+    other, token = await house.user("Otto")
+    await task(house).work(work)
+    assert await house.with_session(token) is not None
+    assert await house.store.get(owner_of_name("Otto")) is not None
+    assert await house.store.write(writes.sign_out_everywhere(other.account_id)) is not None

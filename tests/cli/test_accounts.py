@@ -1,0 +1,236 @@
+"""Looking after accounts from the command line, beside a running server and without one."""
+
+import asyncio
+import io
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from litestar import Litestar, Request, Response
+
+from tests.accounts.people import quick
+from tests.cli.running import Host
+from zataku.accounts.control import control_routes
+from zataku.accounts.control_file import CONTROL_FILE
+from zataku.accounts.identities import Identities
+from zataku.accounts.passwords import Passwords
+from zataku.accounts.secrecy import Secret
+from zataku.accounts.service import Accounts
+from zataku.clock import SystemClock
+from zataku.platform.design import TABLES, Account, job
+from zataku.refusals import Refused
+from zataku.table import Store
+from zataku.table.place import open_store
+
+TOKEN = Secret("t" * 43)
+CLOCK = SystemClock()
+
+
+@pytest.fixture(autouse=True)
+def weak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords that are quick to hash, also those that commands set."""
+    monkeypatch.setattr("zataku.cli.orders.Passwords", lambda: Passwords(quick()))
+
+
+async def sign_up_in(store: Store) -> Account:
+    identities = await Identities.open(store, CLOCK, "http://127.0.0.1:8000")
+    passwords = Passwords(quick())
+    try:
+        accounts = Accounts(store, CLOCK, passwords)
+        guest, _ = identities.new_guest("ja")
+        return (await accounts.sign_up(guest, "Hana", Secret("correct horse"), "Firefox"))[0]
+    finally:
+        passwords.close()
+
+
+@pytest.fixture
+def hana(bare: Host) -> Account:
+    """A user in the store of the host."""
+
+    async def made() -> Account:
+        async with await open_store(str(bare.folder / "data" / "zataku.db"), TABLES) as store:
+            return await sign_up_in(store)
+
+    return asyncio.run(made())
+
+
+def opens(folder: Path, password: str) -> bool:
+    """True when the user can sign in with it."""
+
+    async def tried() -> bool:
+        passwords = Passwords(quick())
+        try:
+            async with await open_store(str(folder / "data" / "zataku.db"), TABLES) as store:
+                await Accounts(store, CLOCK, passwords).sign_in("Hana", Secret(password), "")
+        except Refused:
+            return False
+        finally:
+            passwords.close()
+        return True
+
+    return asyncio.run(tried())
+
+
+def _refused(_: Request[Any, Any, Any], refused: Refused) -> Response[Any]:
+    return Response({"error": refused.problem}, status_code=refused.status)
+
+
+class Serving:
+    """A server that holds the store and takes orders, in a thread of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self._ready = threading.Event()
+        self._server: uvicorn.Server | None = None
+        self.thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+
+    async def _serve(self) -> None:
+        passwords = Passwords(quick())
+        async with await open_store(str(self._folder / "zataku.db"), TABLES) as store:
+            app = Litestar(
+                list(control_routes(Accounts(store, CLOCK, passwords), TOKEN)),
+                exception_handlers={Refused: _refused},
+                logging_config=None,
+            )
+            self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
+            self._ready.set()
+            await self._server.serve(sockets=[self._listening])
+        passwords.close()
+
+    def start(self) -> None:
+        self.thread.start()
+        assert self._ready.wait(10)
+        text = json.dumps({"url": self.url, "token": TOKEN.revealed()})
+        (self._folder / CONTROL_FILE).write_text(text, encoding="utf-8")
+
+    def stop(self) -> None:
+        assert self._server is not None
+        self._server.should_exit = True
+        self.thread.join(10)
+        self._listening.close()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Serving]:
+    """A running server on the data folder."""
+    made = Serving(folder)
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_a_user_is_shown_by_any_spelling_of_the_name(bare: Host, hana: Account) -> None:
+    printed = bare.good("accounts", "show", "ＨＡＮＡ")
+    lines = dict(line.split("  ", 1) for line in printed.splitlines())
+    assert lines["name"].strip() == "Hana"
+    assert lines["id"].strip() == hana.account_id
+    assert lines["role"].strip() == "user"
+    assert lines["sessions"].strip() == "1"
+    assert "argon2" not in printed
+
+
+def test_an_admin_is_made_and_unmade(bare: Host, hana: Account) -> None:
+    assert bare.good("accounts", "grant-admin", "hana") == "Hana is an admin.\n"
+    assert "admin" in bare.good("accounts", "show", "hana")
+    assert bare.good("accounts", "revoke-admin", "hana") == "Hana is no admin.\n"
+    assert "admin" not in bare.good("accounts", "show", "hana")
+
+
+def test_a_password_is_made_and_printed_alone(bare: Host, hana: Account) -> None:
+    printed = bare.good("accounts", "reset-password", "hana")
+    assert len(printed.strip()) == 16
+    assert opens(bare.folder, printed.strip())
+    assert not opens(bare.folder, "correct horse")
+
+
+def test_a_password_is_read_and_not_printed(bare: Host, hana: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("battery staple\n"))
+    said = bare("accounts", "reset-password", "hana", "--stdin")
+    assert (said.code, said.out) == (0, "")
+    assert "staple" not in said.err
+    assert opens(bare.folder, "battery staple")
+
+
+@pytest.mark.parametrize("typed", ["short", "", "x" * 201, "ab\udcffdefghi"])
+def test_a_password_that_cannot_be_is_refused(
+    bare: Host, hana: Account, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed + "\n"))
+    assert bare.refused("accounts", "reset-password", "hana", "--stdin").endswith("(bad_password)")
+    assert opens(bare.folder, "correct horse")
+
+
+def test_somebody_is_signed_out_everywhere(bare: Host, hana: Account) -> None:
+    assert bare.good("accounts", "sign-out", "hana") == "Hana is signed out everywhere.\n"
+    assert "sessions   0" in bare.good("accounts", "show", "hana")
+
+
+def test_an_account_is_deleted_only_when_it_is_meant(
+    bare: Host, hana: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert "add --yes" in bare.refused("accounts", "delete", "hana")
+    bare.good("accounts", "show", "hana")
+    assert bare.good("accounts", "delete", "hana", "--yes").startswith("Hana is deleted.")
+    assert bare.refused("accounts", "show", "hana").endswith("(no_such_account)")
+    assert not opens(bare.folder, "correct horse")
+
+
+def test_nobody_of_that_name_and_no_store_at_all_are_told_apart(bare: Host, hana: Account) -> None:
+    for name in ("otto", "x", "x" * 100, "\udcff"):
+        assert bare.refused("accounts", "grant-admin", name).endswith("(no_such_account)")
+    line = bare.refused("accounts", "grant-admin", "hana", "--data", "elsewhere")
+    assert "There is no store at elsewhere/zataku.db" in line
+    assert not Path("elsewhere").exists()
+
+
+def test_orders_reach_a_running_server(bare: Host, hana: Account) -> None:
+    with serving(bare.folder / "data"):
+        # Beside what the server logs in the same process.
+        assert bare.good("accounts", "grant-admin", "hana").endswith("Hana is an admin.\n")
+        assert "admin" in bare.good("accounts", "show", "hana")
+        made = bare.good("accounts", "reset-password", "hana").splitlines()[-1]
+        assert bare.refused("accounts", "grant-admin", "otto").endswith("(no_such_account)")
+    assert opens(bare.folder, made)
+
+
+def test_an_account_is_deleted_by_a_running_server(bare: Host, hana: Account) -> None:
+    with serving(bare.folder / "data"):
+        bare.good("accounts", "sign-out", "hana")
+        bare.good("accounts", "delete", "hana", "--yes")
+
+    async def due() -> bool:
+        async with await open_store(str(bare.folder / "data" / "zataku.db"), TABLES) as store:
+            return await store.get(job("platform", "remove_account", hana.account_id)) is not None
+
+    assert asyncio.run(due())
+
+
+def test_a_server_that_cannot_be_reached_is_told_with_what_to_do(bare: Host, hana: Account) -> None:
+    control = bare.folder / "data" / CONTROL_FILE
+    with serving(bare.folder / "data") as server:
+        kept = control.read_text(encoding="utf-8")
+        control.unlink()
+        line = bare.refused("accounts", "grant-admin", "hana")
+        assert "does not say how to reach it. Give the --data folder" in line
+        control.write_text("{", encoding="utf-8")
+        assert "cannot be read" in bare.refused("accounts", "grant-admin", "hana")
+        control.write_text(kept.replace("t" * 43, "wrong"), encoding="utf-8")
+        assert bare.refused("accounts", "grant-admin", "hana").endswith("(forbidden)")
+        closed = socket.create_server(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        closed.close()
+        control.write_text(kept.replace(server.url, f"http://127.0.0.1:{port}"), encoding="utf-8")
+        line = bare.refused("accounts", "grant-admin", "hana")
+        assert "does not answer" in line
+        assert "t" * 43 not in line

@@ -1,0 +1,101 @@
+"""Jobs at the keyboard: seen beside a running server, tried again and cancelled without one."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.cli.running import Host
+from zataku.platform.design import TABLES, Job
+from zataku.platform.design import job as one_job
+from zataku.platform.limits import OwnerId
+from zataku.table import open_embedded
+
+NOW = 1_767_225_600_000
+FILE = Path("data/zataku.db")
+WAITING = Job(system="othello", kind="close_turn", subject="3f2a#7", scheduled_for=NOW, due_at=NOW, run=NOW)
+FAILING = replace(WAITING, subject="3f2a#8", due_at=NOW + 20_000, attempts=3, last_error="OSError: no disk")
+RUNNING = replace(WAITING, subject="3f2a#9", state="running", owner=OwnerId("web-1"), due_at=9_999_999_999_999)
+DEAD = replace(WAITING, subject="3f2a#6", state="dead", due_at=None, died_at=NOW - 5, attempts=40, last_error="boom")
+
+
+async def kept(*jobs: Job) -> None:
+    async with await open_embedded(FILE, TABLES) as store:
+        await store.write_many(put=jobs)
+
+
+async def found(job: Job) -> Job | None:
+    async with await open_embedded(FILE, TABLES) as store:
+        return await store.get(one_job(job.system, job.kind, job.subject))
+
+
+@pytest.fixture
+def server(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
+    """A host whose server has something to do."""
+    for name in ("ZATAKU_DATA", "ZATAKU_ENV", "ZATAKU_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    asyncio.run(kept(WAITING, FAILING, RUNNING, DEAD))
+    return host
+
+
+def test_jobs_are_listed_the_dead_first_then_by_their_time(server: Host):
+    lines = server.good("jobs").splitlines()
+    assert [line.split()[0] for line in lines] == ["state", "dead", "waiting", "waiting", "running"]
+    assert "2026-01-01 00:00:20 UTC" in lines[3]
+    assert lines[3].endswith("OSError: no disk")
+    assert "web-1" in lines[4]
+
+
+def test_jobs_are_listed_for_a_program(server: Host):
+    listed = json.loads(server.good("jobs", "--json", "--most", "2"))
+    assert [job["state"] for job in listed["jobs"]] == ["dead", "waiting"]
+    assert listed["more"] is True
+    assert listed["jobs"][0]["error"] == "boom"
+
+
+def test_jobs_are_seen_but_not_changed_while_a_server_holds_the_store(server: Host):
+    async def beside() -> tuple[str, str, str]:
+        async with await open_embedded(FILE, TABLES):
+            return (
+                await asyncio.to_thread(server.good, "jobs"),
+                await asyncio.to_thread(server.refused, "jobs", "retry", "othello", "close_turn", "3f2a#6"),
+                await asyncio.to_thread(server.refused, "jobs", "cancel", "othello", "close_turn", "3f2a#6"),
+            )
+
+    seen, *refused = asyncio.run(beside())
+    assert "3f2a#6" in seen
+    assert all("admin page, or stop it first" in line for line in refused)
+    assert asyncio.run(found(DEAD)) == DEAD
+
+
+def test_a_dead_job_is_tried_again(server: Host):
+    assert server.good("jobs", "retry", "othello", "close_turn", "3f2a#6") == "othello close_turn 3f2a#6 is due now.\n"
+    job = asyncio.run(found(DEAD))
+    assert job is not None
+    assert (job.state, job.attempts, job.due_at is not None) == ("waiting", 0, True)
+
+
+def test_a_running_job_is_done_once_more_but_not_cancelled(server: Host):
+    assert "once more" in server.good("jobs", "retry", "othello", "close_turn", "3f2a#9")
+    assert "runs now" in server.refused("jobs", "cancel", "othello", "close_turn", "3f2a#9")
+    job = asyncio.run(found(RUNNING))
+    assert job is not None
+    assert job.again_at is not None
+
+
+def test_a_job_is_cancelled(server: Host):
+    assert "is cancelled" in server.good("jobs", "cancel", "othello", "close_turn", "3f2a#8")
+    assert asyncio.run(found(FAILING)) is None
+
+
+@pytest.mark.parametrize("verb", ["retry", "cancel"])
+@pytest.mark.parametrize("subject", ["3f2a#1", "not a subject", "x" * 121])
+def test_a_job_that_is_not_there_is_refused(server: Host, verb: str, subject: str):
+    assert "There is no job" in server.refused("jobs", verb, "othello", "close_turn", subject)
+
+
+def test_without_a_store_there_is_nothing_to_look_at(host: Host):
+    assert "There is no store" in host.refused("jobs")
+    assert not FILE.exists()

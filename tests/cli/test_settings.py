@@ -1,0 +1,108 @@
+"""What a host sets, and from where: what is typed wins over variables, these over the file, the file over defaults."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Host
+from zataku.server.settings import BadSetting, Settings, masked, meanings
+from zataku.server.sources import gathered
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_each_source_wins_over_the_next():
+    Path("zataku.toml").write_text('host = "0.0.0.0"\nport = 1\ndata = "kept"\nproxies = ["10.0.0.0/8"]\n')
+    found = gathered({"port": 3}, {"ZATAKU_PORT": "2", "ZATAKU_DATA": "elsewhere", "ZATAKU_DEMO": "false"})
+    assert (found.settings.host, found.settings.port, found.settings.data) == ("0.0.0.0", 3, "elsewhere")
+    assert (found.settings.demo, found.settings.proxies, found.settings.env) == (False, ("10.0.0.0/8",), "prod")
+    assert {name: found.sources[name] for name in ("host", "port", "data", "demo", "env")} == {
+        "host": "zataku.toml, host",
+        "port": "--port",
+        "data": "ZATAKU_DATA",
+        "demo": "ZATAKU_DEMO",
+        "env": "default",
+    }
+
+
+def test_another_file_can_be_named_and_must_be_there(tmp_path: Path):
+    Path("zataku.toml").write_text("port = 1")
+    Path("other.toml").write_text("port = 2")
+    assert gathered({}, {}, "other.toml").settings.port == 2
+    assert gathered({}, {"ZATAKU_CONFIG": "other.toml"}).settings.port == 2
+    with pytest.raises(BadSetting, match=r"no file missing\.toml"):
+        gathered({}, {}, "missing.toml")
+
+
+def test_the_store_lies_in_the_data_folder_unless_it_is_elsewhere():
+    assert gathered({"data": "kept"}, {}).settings.store_url == "kept/zataku.db"
+    assert gathered({}, {"ZATAKU_STORE": "dynamodb:"}).settings.store_url == "dynamodb:"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("prot = 8000", r"^zataku\.toml: there is no setting prot\. Did you mean port\?$"),
+        ("colour = 'red'", r"^zataku\.toml: there is no setting colour\. `zataku settings` lists"),
+        ("port = 'eighty'", r"^zataku\.toml, port: Expected `int`, got `str`\. Port to listen on"),
+        ("port = 70000", r"^zataku\.toml, port: Expected `int` <= 65535"),
+        ("env = 'staging'", r"^zataku\.toml, env: Invalid enum value 'staging'"),
+        ("public_url = 'table.example.org'", r"^zataku\.toml, public_url: .* such as https://table\.example\.org"),
+        ("public_url = 'https://x.org/path'", r"nothing after it"),
+        ("proxies = ['10.0.0.0/33']", r"neither an address nor a network"),
+        ("bus = 'rabbit://x'", r"neither memory nor"),
+        ("body_limit = 1", r"Expected `int` >= 1024"),
+        ("port = !", r"^zataku\.toml cannot be read: .*line 1, column 8"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_place_and_what_to_do(text: str, said: str):
+    Path("zataku.toml").write_text(text)
+    with pytest.raises(BadSetting, match=said):
+        gathered({}, {})
+
+
+def test_a_variable_that_cannot_be_is_named():
+    with pytest.raises(BadSetting, match=r"^ZATAKU_PORT: Expected `int`"):
+        gathered({}, {"ZATAKU_PORT": "eighty"})
+
+
+def test_every_setting_has_a_meaning():
+    assert meanings().keys() == set(Settings.__struct_fields__)
+    assert all(meaning.endswith(".") for meaning in meanings().values())
+
+
+def test_all_are_shown_with_value_source_default_and_meaning(bare: Host, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ZATAKU_BUS", "redis://:hunter2@cache:6379/0")
+    monkeypatch.setenv("ZATAKU_METRICS_TOKEN", "swordfish")
+    shown = bare("settings")
+    assert shown.code == 0
+    rows = {row["setting"]: row for row in json.loads(bare("settings", "--json").out)}
+    assert rows.keys() == meanings().keys()
+    assert rows["bus"]["value"] == "redis://***@cache:6379/0"
+    assert rows["bus"]["source"] == "ZATAKU_BUS"
+    assert rows["bus"]["default"] == "memory"
+    for name in rows:
+        assert name in shown.out
+    for secret in ("hunter2", "swordfish"):
+        assert secret not in shown.out
+        assert secret not in json.dumps(rows)
+
+
+def test_a_mistake_is_one_line_on_standard_error(bare: Host):
+    Path("zataku.toml").write_text("prot = 1")
+    for command in ("settings", "serve"):
+        said = bare(command)
+        assert (said.code, said.out) == (1, "")
+        assert said.err.splitlines() == [
+            "zataku: zataku.toml: there is no setting prot. Did you mean port? (bad_setting)"
+        ]
+
+
+def test_only_what_is_secret_is_masked():
+    assert masked("bus", "memory") == "memory"
+    assert masked("public_url", "https://table.example.org") == "https://table.example.org"
+    assert masked("metrics_token", "") == ""

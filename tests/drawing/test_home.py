@@ -1,0 +1,87 @@
+"""The drawing game on the home page, and its demonstration."""
+
+from random import Random
+
+import msgspec
+import pytest
+
+from tests.opened import START
+from tests.plugged import everything, house_of, somebody
+from zataku.clock import ManualClock
+from zataku.drawing.design import Game, Seat, esiritori
+from zataku.drawing.samples import Measure, in_play, settled_room
+from zataku.drawing.system import plug
+from zataku.table import Store
+
+NOW = int(START) * 1000
+
+
+async def test_only_rooms_that_can_be_found_and_joined_are_counted(embedded: Store, clock: ManualClock):
+    rooms = [settled_room(Random(number), NOW, Measure(players=2)) for number in range(4)]
+    hidden = msgspec.structs.replace(rooms[1], settings=msgspec.structs.replace(rooms[1].settings, public=False))
+    await embedded.write_many(put=[rooms[0], hidden, in_play(Random(2), rooms[2], 1, 1), rooms[3]])
+    home = await plug(house_of(embedded, clock)).home(somebody())
+    assert msgspec.to_builtins(home) == {"openRooms": 2}
+
+
+async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClock):
+    await embedded.write_many(put=[settled_room(Random(n), NOW, Measure(players=2)) for n in range(50)])
+    with embedded.measured("home") as bill:
+        await plug(house_of(embedded, clock)).home(somebody())
+    assert bill.reads <= 1.5
+
+
+async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: ManualClock):
+    system = plug(house_of(strict, clock))
+    assert system.demo is not None
+    await system.demo()
+    shown = await everything(strict, [esiritori])
+    await system.demo()
+    assert await everything(strict, [esiritori]) == shown
+    kinds = [line.split(" ", 1)[0] for line in shown]
+    assert (kinds.count(Game.__name__), kinds.count(Seat.__name__)) == (2, 2)
+
+
+async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(embedded: Store, clock: ManualClock):
+    system = plug(house_of(embedded, clock))
+    assert system.demo is not None
+    await system.demo()
+    for days in (2, 20):
+        await clock.advance(days * 86_400)
+        await embedded.sweep()
+        await system.demo()
+        assert msgspec.to_builtins(await system.home(somebody())) == {"openRooms": 0}
+
+
+async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
+    await embedded.write_many(put=[settled_room(Random(1), NOW, Measure(players=2))])
+    system = plug(house_of(embedded, clock))
+    assert system.demo is not None
+    await system.demo()
+    assert msgspec.to_builtins(await system.home(somebody())) == {"openRooms": 1}
+
+
+async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
+    class Broken(Exception):
+        pass
+
+    class Breaking:
+        """A store that gives up after the first room."""
+
+        calls = 0
+
+        def __getattr__(self, name: str):
+            self.calls += name == "write"
+            if self.calls > 1:
+                raise Broken
+            return getattr(strict, name)
+
+    demo = plug(house_of(Breaking(), clock)).demo  # type: ignore[arg-type]  a store to its last letter
+    assert demo is not None
+    with pytest.raises(Broken):
+        await demo()
+    again = plug(house_of(strict, clock)).demo
+    assert again is not None
+    await again()
+    kinds = [line.split(" ", 1)[0] for line in await everything(strict, [esiritori])]
+    assert kinds.count(Game.__name__) == 2

@@ -1,0 +1,52 @@
+"""A DynamoDB implementation and a Redis that server processes share."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.browser import chromium
+from tests.e2e.house import House
+from tests.servers import free_port, server
+
+
+@pytest.fixture(scope="session")
+def dynamodb() -> str:
+    """The URL of a store that several processes can open."""
+    return f"dynamodb+{server('dynoxide').endpoint}"
+
+
+@pytest.fixture(scope="session")
+def redis() -> Iterator[str]:
+    """The URL of a Redis of our own."""
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed: make system installs it, as root on Debian.")
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 20
+    while subprocess.run(["redis-cli", "-p", str(port), "ping"], capture_output=True, check=False).returncode:
+        assert time.monotonic() < deadline, "redis-server does not answer."
+        time.sleep(0.05)
+    yield f"redis://127.0.0.1:{port}/0"
+    process.terminate()
+    process.wait(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process."""
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A server with something to look at in it, for tests that leave it standing."""
+    opened = House("--data", str(tmp_path_factory.mktemp("house")))
+    yield opened
+    assert opened.close() == 0

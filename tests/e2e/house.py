@@ -1,0 +1,109 @@
+"""Servers as a host starts them, each in a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+
+_START_SECONDS = 30
+
+
+class House:
+    """One server process on loopback."""
+
+    def __init__(self, *options: str, port: int = 0, environment: dict[str, str] | None = None) -> None:
+        self._options: Sequence[str] = options
+        self._environment = environment or {}
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the house
+        self.folder = Path()
+        self.process = self._started(port)
+        self.url = self._greeted()
+        self._wait_ready()
+
+    def _started(self, port: int) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "zataku", "serve", "--port", str(port), *self._options]
+        return subprocess.Popen(
+            command,
+            env={**os.environ, **self._environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    def _greeted(self) -> str:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            found = re.search(r"http://\S+?(?=/?\s*$)", line)
+            if found:
+                return found[0].rstrip("/")
+        raise AssertionError(f"The server ended before it said where it is:\n{self.said()}")
+
+    def _wait_ready(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"The server ended while it started:\n{self.said()}")
+            try:
+                if httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.03)
+        raise AssertionError(f"The server was not ready within {_START_SECONDS} s:\n{self.said()}")
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self.url.rsplit(":", 1)[1])
+
+    def said(self) -> str:
+        """What it wrote on standard error."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the process a signal."""
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it as a power failure would."""
+        self.process.kill()
+        self.process.wait(timeout=10)
+
+    def stop(self) -> int:
+        """End it as a host does, and give its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return self.process.returncode
+
+    def close(self) -> int:
+        """End it for good, and give its exit code."""
+        code = self.stop()
+        self._log.close()
+        return code
+
+    def again(self) -> "House":
+        """The same server, started anew at the same address."""
+        port = self.port
+        self.close()
+        return House(*self._options, port=port, environment=self._environment)
+
+
+def on_disk(folder: Path, *more: str) -> House:
+    """A server on an embedded store of its own, without anything to look at in it."""
+    return House("--data", str(folder), "--no-demo", *more)

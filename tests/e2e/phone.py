@@ -1,0 +1,164 @@
+"""Somebody with a phone: a guest's cookie, an HTTP client and a socket that speaks the protocol."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+PATIENCE = 20.0
+
+
+class Refusal(Exception):
+    """What the server refused, with its code."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(f"{error['code']}: {error['message']}")
+        self.code: str = error["code"]
+
+
+class Phone:
+    """A client as the web page is one, without a browser."""
+
+    def __init__(self, url: str, cookies: httpx.Cookies | None = None) -> None:
+        self.url = url
+        self.http = httpx.AsyncClient(base_url=url, headers={"Origin": url}, cookies=cookies, timeout=PATIENCE)
+        self.comments: list[dict[str, Any]] = []
+        self.place: tuple[int, int] | None = None
+        self.here = 0
+        self.closed = False
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._changed = asyncio.Event()
+        self._socket: ClientConnection | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._topic = ""
+
+    async def call(self, method: str, path: str, body: object = None) -> Any:
+        """Call the HTTP API and give its answer, which must be a good one."""
+        answer = await self.http.request(method, path, json=body)
+        if answer.status_code >= 400:
+            raise Refusal(answer.json()["error"])
+        return answer.json() if answer.content else None
+
+    async def connect(self) -> None:
+        """Open the socket, with the cookie that the server gave."""
+        if not self.http.cookies:
+            await self.call("GET", "/api/me")
+        cookie = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
+        self._socket = await connect(
+            f"{self.url.replace('http', 'ws', 1)}/socket",
+            additional_headers={"Cookie": cookie},
+            origin=self.url,  # pyright: ignore[reportArgumentType]
+            proxy=None,
+        )
+        self._listening = asyncio.create_task(self._listen(self._socket))
+
+    async def join(self, topic: str) -> None:
+        """Hear a room, from where this phone left off."""
+        self._topic = topic
+        wish: dict[str, Any] = {"t": "join", "to": topic}
+        if self.place is not None:
+            wish["at"] = {"epoch": self.place[0], "seq": self.place[1]}
+        if self.comments:
+            wish["since"] = self.comments[-1]["seq"]
+        await self._asked(wish)
+
+    async def say(self, content: str) -> dict[str, Any]:
+        """Write a comment; gives it back when it is stored."""
+        wish = {"t": "do", "to": self._topic, "what": {"k": "comment", "content": content}}
+        return (await self._asked(wish))["result"]
+
+    async def until(self, wanted: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        async with asyncio.timeout(PATIENCE):
+            while not wanted():
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def drop(self) -> None:
+        """Lose the connection, as in a tunnel."""
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+        if self._socket is not None:
+            self._socket.transport.abort()
+        self._fail()
+
+    async def close(self) -> None:
+        """Put the phone away."""
+        await self.drop()
+        await self.http.aclose()
+
+    @property
+    def read(self) -> list[str]:
+        """What this phone shows."""
+        return [comment["content"] for comment in self.comments]
+
+    async def _asked(self, wish: dict[str, Any]) -> dict[str, Any]:
+        assert self._socket is not None
+        number = next(self._ids)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        await self._socket.send(json.dumps({**wish, "id": number}))
+        message = await asyncio.wait_for(answer, PATIENCE)
+        if message["t"] == "refused":
+            raise Refusal(message["error"])
+        return message
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        try:
+            async for text in socket:
+                self._heard(json.loads(text))
+                self._changed.set()
+        except ConnectionClosed:
+            pass
+        finally:
+            self._fail()
+            self._changed.set()
+
+    def _fail(self) -> None:
+        for waiting in self._answers.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionError("The socket closed."))
+                waiting.exception()
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        match message["t"]:
+            case "joined" | "snapshot":
+                if message.get("at"):
+                    self.place = (message["at"]["epoch"], message["at"]["seq"])
+                if message.get("snapshot"):
+                    self._shown(message["snapshot"]["comments"])
+                self.here = message.get("here", self.here)
+            case "events":
+                self._happened(message)
+            case "presence":
+                self.here = message["here"]
+            case _:
+                pass
+        if "id" in message:
+            waiting = self._answers.pop(message["id"])
+            if not waiting.done():
+                waiting.set_result(message)
+
+    def _happened(self, message: dict[str, Any]) -> None:
+        assert self.place == (message["epoch"], message["after"]), f"A gap: {self.place}, then {message}"
+        self.place = (message["epoch"], message["seq"])
+        self._shown([event["comment"] for event in message["events"] if event["k"] == "commented"], new=True)
+        self.closed = self.closed or any(event["k"] == "closed" for event in message["events"])
+
+    def _shown(self, comments: list[dict[str, Any]], *, new: bool = False) -> None:
+        last = self.comments[-1]["seq"] if self.comments else ""
+        fresh = [comment for comment in comments if comment["seq"] > last]
+        assert not new or len(fresh) == len(comments), f"Told twice: {comments}, after {last}"
+        self.comments += fresh
+
+
+def unique(text: str) -> str:
+    """A text that no other test says."""
+    return f"{text} {uuid4().hex[:8]}"

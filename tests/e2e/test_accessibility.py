@@ -1,0 +1,45 @@
+"""axe-core looks at every page, by day and by night, and finds nothing to say."""
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.browser import DESK, PHONE, Visitor
+from tests.e2e.house import House
+
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+PAGES = [
+    *("/", "/sign-in", "/sign-up", "/profile", "/live", "/docs", "/styleguide", "/admin"),
+    *("/drawing", "/othello", "/ranking", "/kifu", "/nowhere"),
+]
+
+
+def violations(visitor: Visitor) -> list[str]:
+    """What axe-core finds wrong with the page, rule by rule."""
+    # Run past the page's own policy, which lets no foreign script in.
+    visitor.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = visitor.page.evaluate("axe.run()")
+    return [
+        f"{rule['id']}: {node['html'][:200]} ({node['failureSummary']})"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("language", "screen"), [("ja", PHONE), ("ko", DESK)])
+def test_axe_finds_no_violation_on_any_page(
+    browser: Browser, house: House, scheme: Literal["light", "dark"], language: str, screen: dict[str, int]
+) -> None:
+    visitor = Visitor(browser, house.url, screen=screen, language=language, scheme=scheme)
+    found: dict[str, list[str]] = {}
+    for path in PAGES:
+        visitor.open(path)
+        visitor.page.wait_for_load_state("networkidle")
+        problems = violations(visitor)
+        if problems:
+            found[path] = problems
+    visitor.close()
+    assert found == {}

@@ -1,0 +1,71 @@
+"""Requests made up from the OpenAPI document, good and bad ones, as anybody and as an admin: never a 5xx."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case, GenerationMode
+
+from tests.e2e.house import House
+
+QUICKLY = settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+# What would end the very session that asks is tried as a guest only.
+ENDS_SESSION = {"/api/sessions", "/api/sessions/current", "/api/sessions/{session_id}", "/api/me", "/api/me/password"}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A server that is asked anything, without limits of rate, which would refuse most of it."""
+    folder = tmp_path_factory.mktemp("asked")
+    house = House("--data", str(folder), "--no-demo", environment={"ZATAKU_RATES": "off"})
+    house.folder = folder
+    yield house
+    house.close()
+
+
+def as_admin(house: House) -> dict[str, str]:
+    """The headers of a signed-in admin."""
+    with httpx.Client(base_url=house.url, headers={"Origin": house.url}) as client:
+        made = client.post("/api/accounts", json={"name": "mato", "password": "correct horse battery"})
+        assert made.status_code == 201, made.text
+        command = [sys.executable, "-m", "zataku", "accounts", "grant-admin", "mato", "--data", str(house.folder)]
+        subprocess.run(command, check=True, capture_output=True)
+        cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    return {"Origin": house.url, "Cookie": cookie}
+
+
+@pytest.mark.parametrize("who", ["guest", "admin"])
+def test_no_request_makes_the_server_fail(asked: House, who: str) -> None:
+    headers = {"Origin": asked.url} if who == "guest" else as_admin(asked)
+    document = schemathesis.openapi.from_url(f"{asked.url}/openapi.json")
+    document.config.generation.update(modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+    failures: list[str] = []
+    tried = 0
+    for found in document.get_all_operations():
+        operation = found.ok()
+        if who == "admin" and operation.path in ENDS_SESSION:
+            continue
+        tried += 1
+
+        @QUICKLY
+        @given(case=operation.as_strategy())
+        def ask(case: Case) -> None:
+            answer = case.call(headers=headers)
+            if answer.status_code >= 500:
+                failures.append(f"{case.method} {case.formatted_path}: {answer.status_code} {answer.text[:300]}")
+
+        ask()
+    assert tried > 15
+    assert failures == []
+    assert "Traceback" not in asked.said()

@@ -1,0 +1,93 @@
+"""The first room, end to end: opened, joined by its QR code, spoken in, and carried on over a killed server."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.browser import PHONE, Visitor, scanned
+from tests.e2e.house import House, on_disk
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[list[House]]:
+    """A server that the test may kill; the last of the list is the one that runs."""
+    houses = [on_disk(tmp_path / "data")]
+    yield houses
+    houses[-1].close()
+
+
+def say(page: Page, text: str) -> None:
+    page.get_by_label("Comment", exact=True).fill(text)
+    page.get_by_role("button", name="Send", exact=True).click()
+
+
+def reads(page: Page, *texts: str) -> None:
+    """The log shows exactly these comments, in this order."""
+    log = page.get_by_role("log")
+    expect(log.get_by_text(texts[-1], exact=True)).to_be_visible()
+    for text in texts:
+        expect(log.get_by_text(text, exact=True)).to_have_count(1)
+    shown = log.inner_text()
+    places = [shown.index(text) for text in texts]
+    assert places == sorted(places)
+
+
+def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, place: list[House]) -> None:
+    url = place[-1].url
+    host, phone = Visitor(browser, url), Visitor(browser, url, screen=PHONE)
+    page = host.open("/live")
+    page.get_by_label("Name of the room").fill("型の話をしよう")
+    page.get_by_role("button", name="Open a room").click()
+    page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
+    expect(page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
+    link = scanned(page.get_by_role("img", name=re.compile("QR")))
+    assert link == page.url
+    phone.page.goto(link)
+    expect(phone.page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
+    say(phone.page, "hello from the phone")
+    say(page, "hello from the stage")
+    for it in (page, phone.page):
+        reads(it, "hello from the phone", "hello from the stage")
+
+    place[-1].kill()
+    for it in (page, phone.page):
+        expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
+    phone.page.get_by_label("Comment", exact=True).fill("written while away")
+    place.append(place[-1].again())
+    for it in (page, phone.page):
+        expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
+    expect(phone.page.get_by_label("Comment", exact=True)).to_have_value("written while away")
+    phone.page.get_by_role("button", name="Send", exact=True).click()
+    say(page, "we are back")
+    for it in (page, phone.page):
+        reads(it, "hello from the phone", "hello from the stage", "written while away", "we are back")
+
+    page.get_by_role("button", name="End the room").click()
+    page.get_by_role("dialog").get_by_role("button", name="End it").click()
+    for it in (page, phone.page):
+        expect(it.get_by_text("This room has ended.").first).to_be_visible()
+        expect(it.get_by_label("Comment", exact=True)).to_have_count(0)
+    host.close()
+    phone.close()
+
+
+def test_markup_in_a_comment_is_text(browser: Browser, house: House) -> None:
+    host = Visitor(browser, house.url)
+    page = host.open("/live")
+    page.get_by_label("Name of the room").fill("<b>bold</b>")
+    page.get_by_role("button", name="Open a room").click()
+    page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
+    say(page, "<img src=x onerror=alert(1)>")
+    reads(page, "<img src=x onerror=alert(1)>")
+    expect(page.get_by_role("heading", name="<b>bold</b>")).to_be_visible()
+    host.close()
+
+
+def test_a_room_that_is_not_there_says_so(browser: Browser, house: House) -> None:
+    visitor = Visitor(browser, house.url, screen=PHONE)
+    visitor.open("/live/00000000-0000-4000-8000-000000000000")
+    expect(visitor.page.get_by_text("No such room")).to_be_visible()
+    visitor.close()

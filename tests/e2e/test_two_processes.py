@@ -1,0 +1,152 @@
+"""Two server processes on one DynamoDB and one Redis serve one room, and either may die or stand still."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from uuid import uuid4
+
+import pytest
+
+from tests.e2e.house import House
+from tests.e2e.phone import Phone, Refusal
+
+MOVED_WITHIN = 10.0
+AWS = {"AWS_ACCESS_KEY_ID": "zataku", "AWS_SECRET_ACCESS_KEY": "zataku", "AWS_DEFAULT_REGION": "eu-west-1"}
+
+
+@pytest.fixture
+def houses(dynamodb: str, redis: str) -> Iterator[tuple[House, House]]:
+    """Two processes of one server."""
+    options = ["--store", dynamodb, "--bus", redis, "--env", "test", "--no-demo"]
+    first = House(*options, environment=AWS)
+    try:
+        second = House(*options, environment=AWS)
+    except BaseException:
+        first.close()
+        raise
+    yield first, second
+    first.close()
+    second.close()
+
+
+@pytest.fixture
+async def phones(houses: tuple[House, House]) -> AsyncIterator[tuple[Phone, Phone, str]]:
+    """Two phones in one room, one at each process; the first process owns the room, being asked first."""
+    one, other = Phone(houses[0].url), Phone(houses[1].url)
+    room = await one.call("POST", "/api/live/rooms", {"name": f"Talk {uuid4().hex[:6]}"})
+    topic = f"live/{room['roomId']}"
+    for phone in (one, other):
+        await phone.connect()
+        await phone.join(topic)
+    yield one, other, room["roomId"]
+    await one.close()
+    await other.close()
+
+
+async def stored(phone: Phone, room_id: str) -> list[str]:
+    """What the table holds, in order, by way of the process that the phone speaks to."""
+    found: list[str] = []
+    after = "0" * 12
+    while True:
+        page = await phone.call("GET", f"/api/live/rooms/{room_id}/comments?after={after}")
+        found += [comment["content"] for comment in page["comments"]]
+        if not page.get("more"):
+            return found
+        after = page["comments"][-1]["seq"]
+
+
+async def say_until_taken(phone: Phone, topic: str, content: str) -> float:
+    """Say something again and again until it is acknowledged; gives when."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await phone.say(content)
+            except (Refusal, ConnectionError, TimeoutError):
+                await asyncio.sleep(0.1)
+            else:
+                return time.monotonic()
+
+
+async def test_everybody_reads_the_same_in_the_same_order_at_either_process(phones: tuple[Phone, Phone, str]) -> None:
+    one, other, room_id = phones
+    await asyncio.gather(*(phone.say(f"{who}{n}") for n in range(40) for who, phone in (("a", one), ("b", other))))
+    await one.until(lambda: len(one.comments) == 80)
+    await other.until(lambda: len(other.comments) == 80)
+    assert one.read == other.read == await stored(one, room_id)
+    await other.until(lambda: other.here == 2)
+
+
+async def test_a_phone_that_was_away_has_every_comment_once_at_whichever_process_it_comes_back(
+    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+) -> None:
+    one, other, room_id = phones
+    await one.say("before")
+    await other.until(lambda: other.read == ["before"])
+    await other.drop()
+    for n in range(20):
+        await one.say(f"meanwhile {n}")
+    other.url = houses[0].url
+    await other.connect()
+    await other.join(f"live/{room_id}")
+    await one.say("after")
+    await other.until(lambda: "after" in other.read)
+    assert other.read == await stored(one, room_id)
+
+
+async def test_killing_the_owner_moves_the_room_and_nothing_acknowledged_is_lost(
+    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+) -> None:
+    one, other, room_id = phones
+    acknowledged: list[str] = []
+
+    async def keep_saying(phone: Phone, who: str) -> None:
+        for n in range(400):
+            try:
+                acknowledged.append((await phone.say(f"{who}{n}"))["content"])
+            except (Refusal, ConnectionError, TimeoutError):
+                return
+
+    talking = [asyncio.create_task(keep_saying(one, "a")), asyncio.create_task(keep_saying(other, "b"))]
+    await other.until(lambda: len(other.comments) >= 30)
+    houses[0].kill()
+    killed = time.monotonic()
+    moved = await say_until_taken(other, f"live/{room_id}", "the room lives")
+    assert moved - killed < MOVED_WITHIN
+    await asyncio.gather(*talking)
+    kept = await stored(other, room_id)
+    assert len(kept) == len(set(kept))
+    assert set(acknowledged) <= set(kept)
+    await other.until(lambda: other.read == kept)
+    await one.drop()
+    one.url = houses[1].url
+    await one.connect()
+    await one.join(f"live/{room_id}")
+    await one.say("back again")
+    await other.until(lambda: other.read[-1:] == ["back again"])
+    assert one.read == other.read == await stored(other, room_id)
+
+
+async def test_an_owner_that_stood_still_cannot_write_after_it_lost_the_room(
+    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+) -> None:
+    one, other, room_id = phones
+    await one.say("first")
+    os.kill(houses[0].process.pid, signal.SIGSTOP)
+    paused = time.monotonic()
+    # Sent while the owner stands still: it waits in its socket until the owner wakes up as an owner no more.
+    asleep = asyncio.create_task(one.say("said to the sleeper"))
+    moved = await say_until_taken(other, f"live/{room_id}", "second")
+    assert moved - paused < MOVED_WITHIN
+    epoch = other.comments[-1]["seq"][:5]
+    os.kill(houses[0].process.pid, signal.SIGCONT)
+    outcome = (await asyncio.gather(asleep, return_exceptions=True))[0]
+    assert isinstance(outcome, dict | Refusal), outcome
+    await say_until_taken(other, f"live/{room_id}", "third")
+    kept = await stored(other, room_id)
+    assert kept.count("said to the sleeper") == (1 if isinstance(outcome, dict) else 0)
+    if isinstance(outcome, dict):
+        assert outcome["seq"][:5] >= epoch
+    await one.until(lambda: one.read == kept)
+    await other.until(lambda: other.read == kept)

@@ -1,0 +1,112 @@
+"""Somebody who deletes their account takes the whole library along, and leaves that of others as it is."""
+
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from tests.kifu.made import FRIEND, NOW, a_record, a_tag, added, claim_of, settings, welcomed
+from tests.opened import START
+from tests.plugged import everything, house_of, somebody, traces
+from zataku.clock import ManualClock
+from zataku.kifu.design import kifu_table
+from zataku.kifu.ids import new_analysis_id, new_share_code
+from zataku.kifu.limits import PositionHash, UserName
+from zataku.kifu.owners import library_of_account
+from zataku.kifu.removal import removal
+from zataku.kifu.writes import (
+    add_tag,
+    allow_library,
+    allow_record,
+    change_moves,
+    keep_positions,
+    request_analysis,
+    share_record,
+    tag_record,
+)
+from zataku.table import Store
+
+ACCOUNT = somebody().account_id
+ME = library_of_account(ACCOUNT)
+HERE = [kifu_table]
+
+
+async def filled(store: Store, owner: UserName, other: UserName, number: int) -> list[str]:
+    """A library with everything that there can be, shared with somebody; gives the ids in it."""
+    random = Random(number)
+    records = await added(store, *(a_record(number + at, username=owner) for at in range(3)))
+    tags = [a_tag(number + at, username=owner) for at in range(2)]
+    for tag in tags:
+        await store.write(add_tag(tag, await settings(store, owner)), token=f"made-{tag.tag_id}")
+    claim = await claim_of(store, records[0])
+    await store.write(keep_positions(claim, 0, [PositionHash(f"{number:016x}")]), token=f"positions-{number}")
+    changed = replace(records[0], kifu="手合割：香落ち")
+    await store.write(change_moves(changed, records[0], claim, NOW), token=f"moves-{number}")
+    for step, tag in enumerate(tags):
+        await store.write(tag_record(claim, tag), token=f"tagging-{number}-{step}")
+    await store.write(allow_record(claim, other), token=f"allow-{number}")
+    await store.write(allow_library(owner, other), token=f"library-{number}")
+    await store.write(share_record(records[1], new_share_code(random)))
+    asked = new_analysis_id(random, int(START) * 1000)
+    await store.write(request_analysis(asked, owner, NOW, kifu_id=records[0].kifu_id))
+    return [owner, asked, *(it.kifu_id for it in records), *(it.tag_id for it in tags)]
+
+
+@pytest.fixture
+async def mine(strict: Store) -> list[str]:
+    """The account's library, beside a friend's; both let each other see it."""
+    await welcomed(strict, ME, FRIEND)
+    ids = await filled(strict, ME, FRIEND, 100)
+    await filled(strict, FRIEND, ME, 500)
+    return ids
+
+
+async def gone(store: Store, clock: ManualClock) -> None:
+    # An index may be late; whoever removes comes again.
+    for _ in range(2):
+        await removal(house_of(store, clock))(ACCOUNT)
+
+
+def test_an_account_id_makes_the_longest_name_that_fits():
+    assert UserName("00000000000040 00a000000000000009".replace(" ", "")) == ME
+    assert len(ME) == 32
+
+
+async def test_nothing_of_the_library_is_left(strict: Store, clock: ManualClock, mine: list[str]):
+    assert len(await traces(strict, HERE, *mine)) > 15
+    await gone(strict, clock)
+    assert await traces(strict, HERE, *mine) == []
+
+
+async def test_the_library_of_others_stays_as_it_was(strict: Store, clock: ManualClock, mine: list[str]):
+    before = set(await everything(strict, HERE)) - set(await traces(strict, HERE, *mine))
+    await gone(strict, clock)
+    assert set(await everything(strict, HERE)) == before
+
+
+async def test_a_removal_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock, mine: list[str]):
+    for most in (1, 3, 5):
+        calls = 0
+
+        class Broken(Exception):
+            pass
+
+        class Breaking:
+            """A store that gives up in the middle."""
+
+            def __getattr__(self, name: str, most: int = most):
+                nonlocal calls
+                calls += name in ("write", "delete", "write_many")
+                if calls > most:
+                    raise Broken
+                return getattr(strict, name)
+
+        with pytest.raises(Broken):
+            await gone(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+    await gone(strict, clock)
+    assert await traces(strict, HERE, *mine) == []
+
+
+async def test_an_account_without_a_library_has_nothing_to_lose(strict: Store, clock: ManualClock):
+    await gone(strict, clock)
+    assert await everything(strict, HERE) == []

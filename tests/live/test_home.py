@@ -1,0 +1,20 @@
+"""Live rooms on the home page."""
+
+import msgspec
+
+from tests.plugged import house_of, somebody
+from zataku.clock import ManualClock
+from zataku.live.home import home_of
+from zataku.table import Store
+
+
+class Two:
+    """Two rooms run somewhere."""
+
+    def running(self, kind: str) -> dict[str, int]:
+        return {"live/a": 3, "live/b": 0} if kind == "live" else {}
+
+
+async def test_rooms_that_run_and_the_people_in_them_are_counted(embedded: Store, clock: ManualClock):
+    assert msgspec.to_builtins(await home_of(house_of(embedded, clock, Two()))(somebody())) == {"rooms": 2, "people": 3}
+    assert msgspec.to_builtins(await home_of(house_of(embedded, clock))(somebody())) == {"rooms": 0, "people": 0}

@@ -1,0 +1,122 @@
+"""Somebody who deletes their account takes their rooms along; in those of others they become anonymous."""
+
+import msgspec
+import pytest
+
+from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, uuid
+from tests.opened import START
+from tests.plugged import everything, house_of, somebody, traces
+from zataku.clock import ManualClock
+from zataku.live.design import TABLES, Comment, Room, Upvote, Upvotes, moderation, room_now
+from zataku.live.hosting import block, delete_comment, mark_comment
+from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
+from zataku.live.messages import Close
+from zataku.live.removal import removal
+from zataku.live.writes import close_room, join, post_comments, upvote_first
+from zataku.platform.identity import Identity
+from zataku.refusals import Conflict, Unavailable
+from zataku.table import Store
+
+ACCOUNT = somebody(uuid(77)).account_id
+HOST, ME, OTHER = HostId(ACCOUNT), SenderId(ACCOUNT), SenderId(uuid(78))
+MINE, CLOSED = RoomId(uuid(3)), RoomId(uuid(4))
+
+
+class Owners:
+    """Whoever runs the rooms: they close them for their host, and say when that cannot be."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.closed: list[str] = []
+        self.away = False
+
+    async def ask(self, topic: str, who: Identity, what: bytes) -> bytes | None:
+        if self.away:
+            raise Unavailable("Nobody runs the room. Try again.")
+        assert msgspec.json.decode(what, type=Close) == Close()
+        kind, _, room_id = topic.partition("/")
+        found = await self.store.get(room_now(RoomId(room_id)))
+        if kind != "live" or found is None or found.status == "CLOSED":
+            raise Conflict("The room is closed.")
+        await self.store.write(close_room(RoomId(room_id), HostId(who.account_id), START))
+        self.closed.append(room_id)
+        return b""
+
+
+@pytest.fixture
+async def owners(strict: Store) -> Owners:
+    """Two rooms of the account, and one of somebody else in which it left traces of every kind."""
+    for room_id in (MINE, CLOSED):
+        epoch = await opened_room(strict, room(room_id, HOST))
+        await strict.write(post_comments([said(1, room_id=room_id, sender=OTHER), said(2, room_id=room_id)], epoch))
+        await strict.write(upvote_first(room_id, said(1).comment_id, [OTHER, ME], START))
+        await strict.write(upvote_first(room_id, said(2).comment_id, [OTHER], START))
+        await strict.write(mark_comment(act(1, HOST, room_id), "PINNED", said(1).comment_id))
+        await strict.write(delete_comment(act(2, HOST, room_id), said(2).comment_id))
+        await strict.write(join(room_id, "web-1", [socket(int(room_id[-1], 16))], START))
+    await strict.write(close_room(CLOSED, HOST, START))
+    epoch = await opened_room(strict, room(HALL))
+    named = msgspec.structs.replace(said(1, sender=ME), nickname="はなこ")
+    await strict.write(post_comments([named, said(2, sender=OTHER)], epoch))
+    await strict.write(upvote_first(HALL, said(2).comment_id, [ME, OTHER], START))
+    await strict.write(block(act(5), epoch, "SENDER", ME))
+    await strict.write(block(act(6), epoch, "SENDER", OTHER))
+    return Owners(strict)
+
+
+async def gone(store: Store, clock: ManualClock, owners: Owners) -> None:
+    # An index may be late; whoever removes comes again.
+    for _ in range(2):
+        await removal(house_of(store, clock, owners))(ACCOUNT)
+
+
+async def test_the_rooms_of_the_account_go_with_everything_in_them(strict: Store, clock: ManualClock, owners: Owners):
+    await gone(strict, clock, owners)
+    assert await traces(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
+    assert owners.closed == [MINE]
+
+
+async def test_in_the_rooms_of_others_the_words_stay_and_the_name_goes(
+    strict: Store, clock: ManualClock, owners: Owners
+):
+    await gone(strict, clock, owners)
+    found = await strict.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
+    assert found is not None
+    assert (found.content, found.nickname, found.sender_id, found.seq) == (
+        said(1).content,
+        ANONYMOUS,
+        None,
+        said(1).seq,
+    )
+    other = await strict.get(Comment.key(room_id=HALL, comment_id=said(2).comment_id), strong=True)
+    assert other == said(2, sender=OTHER)
+    assert isinstance(await strict.get(room_now(HALL)), Room)
+
+
+async def test_upvotes_stay_counted_and_other_blocks_stay(strict: Store, clock: ManualClock, owners: Owners):
+    await gone(strict, clock, owners)
+    items = [it async for it in strict.scan(moderation)]
+    (count,) = [it for it in items if isinstance(it, Upvotes)]
+    upvoters = [it.sender_id for it in items if isinstance(it, Upvote)]
+    assert (count.votes, len(upvoters), OTHER in upvoters, ME in upvoters) == (2, 2, True, False)
+    assert len(await traces(strict, [moderation], '"SENDER"')) == 1
+
+
+async def test_a_room_that_nobody_can_close_now_is_left_for_the_next_run(
+    strict: Store, clock: ManualClock, owners: Owners
+):
+    owners.away = True
+    with pytest.raises(Unavailable):
+        await gone(strict, clock, owners)
+    assert await strict.get(room_now(MINE)) is not None
+    owners.away = False
+    await gone(strict, clock, owners)
+    assert await traces(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
+
+
+async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, owners: Owners):
+    await gone(strict, clock, owners)
+    after = await everything(strict, TABLES)
+    await gone(strict, clock, owners)
+    assert await everything(strict, TABLES) == after
+    assert await strict.get(room_now(ATTIC)) is None

@@ -1,0 +1,124 @@
+"""Othello by vote on the home page, and its demonstration."""
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import msgspec
+import pytest
+
+from tests.opened import START
+from tests.plugged import everything, house_of, somebody
+from zataku.clock import ManualClock
+from zataku.othello.demo import A_GAME, TURNS
+from zataku.othello.design import Game, Vote, ballot_of, board_game, game, moves_of
+from zataku.othello.home import OthelloHome
+from zataku.othello.samples import running_game
+from zataku.othello.system import plug
+from zataku.othello.writes import cast_vote
+from zataku.system import System
+from zataku.table import Store
+from zataku.table.forms import instant, seconds_of
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+
+
+async def demonstrated(store: Store, clock: ManualClock) -> System:
+    system = plug(house_of(store, clock))
+    assert system.demo is not None
+    await system.demo()
+    return system
+
+
+async def test_without_a_game_nothing_is_shown(embedded: Store, clock: ManualClock):
+    home = await plug(house_of(embedded, clock)).home(somebody())
+    assert msgspec.to_builtins(home) == {"gameId": None, "turn": None, "endsAt": None, "votes": None}
+
+
+@pytest.mark.parametrize("hour", [9, 14.5, 15])
+async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store, hour: float):
+    clock = ManualClock(START + hour * 3600)
+    system = await demonstrated(embedded, clock)
+    home = await system.home(somebody())
+    assert isinstance(home, OthelloHome)
+    assert home.ends_at is not None
+    ends = datetime.fromtimestamp(seconds_of(home.ends_at), TOKYO)
+    now = datetime.fromtimestamp(clock.now(), TOKYO)
+    assert (ends.hour, ends.minute, ends.second) == (0, 0, 0)
+    assert timedelta(hours=1) <= ends - now <= timedelta(hours=25)
+    assert (home.game_id, home.turn, home.votes) == (A_GAME, TURNS, 4)
+
+
+async def test_everybody_can_vote_in_the_demonstrated_turn(embedded: Store, clock: ManualClock):
+    system = await demonstrated(embedded, clock)
+    ballot = [it async for it in embedded.each(ballot_of(A_GAME, TURNS))]
+    who = somebody().account_id
+    await embedded.write(cast_vote(A_GAME, TURNS, who, ballot[0].candidate_id, instant(clock.now())))
+    home = await system.home(somebody())
+    assert isinstance(home, OthelloHome)
+    assert home.votes == 5
+
+
+async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualClock):
+    await demonstrated(embedded, clock)
+    moves = [it async for it in embedded.each(moves_of(A_GAME))]
+    assert [it.turn_number for it in moves] == list(range(TURNS))
+    assert all(it.created_at <= instant(clock.now()) for it in moves)
+    votes = [it async for it in embedded.scan(board_game) if isinstance(it, Vote)]
+    assert len(votes) == 9 * 3 + 4
+
+
+async def test_the_demonstration_happens_once_and_not_beside_a_game_of_others(strict: Store, clock: ManualClock):
+    system = await demonstrated(strict, clock)
+    assert system.demo is not None
+    shown = await everything(strict, [board_game])
+    await clock.advance(5 * 86_400)
+    await system.demo()
+    assert await everything(strict, [board_game]) == shown
+
+
+async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
+    house = house_of(embedded, clock)
+    await embedded.write_many(put=list(running_game(house.random, int(START) - 86_400, [])))
+    before = await everything(embedded, [board_game])
+    await demonstrated(embedded, clock)
+    assert await everything(embedded, [board_game]) == before
+
+
+async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
+    calls = 0
+
+    class Broken(Exception):
+        pass
+
+    class Breaking:
+        """A store that gives up in the middle."""
+
+        def __getattr__(self, name: str):
+            nonlocal calls
+            calls += name == "write"
+            if calls > 40:
+                raise Broken
+            return getattr(strict, name)
+
+    with pytest.raises(Broken):
+        await demonstrated(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+    await demonstrated(strict, clock)
+    found = await strict.get(game(A_GAME), strong=True)
+    assert isinstance(found, Game)
+    assert (found.current_turn, found.opened_turn) == (TURNS, TURNS)
+
+
+async def test_a_turn_whose_time_is_over_has_no_end_either(embedded: Store, clock: ManualClock):
+    system = await demonstrated(embedded, clock)
+    await clock.advance(2 * 86_400)
+    home = await system.home(somebody())
+    assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)
+
+
+async def test_a_closed_turn_has_no_end(embedded: Store, clock: ManualClock):
+    system = await demonstrated(embedded, clock)
+    found = await embedded.get(game(A_GAME), strong=True)
+    assert found is not None
+    await embedded.write_many(put=[msgspec.structs.replace(found, closed_turn=TURNS)])
+    home = await system.home(somebody())
+    assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)

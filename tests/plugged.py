@@ -1,0 +1,59 @@
+"""A house for the tests of systems, and what is left in it of somebody."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, cast
+
+import msgspec
+
+from zataku.clock import Clock
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.platform.schedule import Schedule
+from zataku.realtime.rooms import Rooms
+from zataku.realtime.topics import Topics
+from zataku.system import House
+from zataku.table import Store, Table
+
+
+class NoRooms:
+    """No room runs anywhere."""
+
+    def running(self, _kind: str) -> dict[str, int]:
+        """None."""
+        return {}
+
+
+def house_of(store: Store, clock: Clock, rooms: object = None) -> House:
+    """What a system is given, around a store of the test."""
+    return House(
+        store=store,
+        clock=clock,
+        random=Random(20260221),
+        schedule=Schedule(store, clock),
+        rooms=cast("Rooms", rooms or NoRooms()),
+        topics=cast("Topics", None),
+        process="web-1",
+        public_url="http://127.0.0.1:8000",
+        keep=_kept,
+    )
+
+
+async def _kept(_who: Identity) -> None:
+    """Everybody has an account here."""
+
+
+def somebody(account_id: str = "00000000-0000-4000-a000-000000000009", **given: Any) -> Identity:
+    """A user who asks."""
+    return Identity(**{"account_id": AccountId(account_id), "role": "user", "language": "en"} | given)
+
+
+async def everything(store: Store, tables: Sequence[Table]) -> list[str]:
+    """Every item as text, in an order that is always the same."""
+    found = [each for table in tables for each in [it async for it in store.scan(table)]]
+    return sorted(f"{type(each).__name__} {msgspec.json.encode(each).decode()}" for each in found)
+
+
+async def traces(store: Store, tables: Sequence[Table], *words: str) -> list[str]:
+    """The items in which any of the words stands."""
+    return [each for each in await everything(store, tables) if any(word in each for word in words)]

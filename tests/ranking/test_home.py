@@ -1,0 +1,110 @@
+"""The rankings on the home page, their demonstration, and what they keep of an account."""
+
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+
+from tests.opened import START
+from tests.plugged import everything, house_of, somebody
+from zataku.clock import ManualClock
+from zataku.ranking.demo import DAYS, PLAYERS
+from zataku.ranking.design import (
+    NameClaim,
+    Profile,
+    Snapshot,
+    history,
+    newest_day,
+    official_levels,
+    official_powers,
+    published_days,
+    ranking,
+)
+from zataku.ranking.home import RankingHome
+from zataku.ranking.system import plug
+from zataku.system import System
+from zataku.table import Store
+
+YESTERDAY = datetime.fromtimestamp(START, UTC).date() - timedelta(days=1)
+
+
+async def demonstrated(store: Store, clock: ManualClock) -> System:
+    system = plug(house_of(store, clock))
+    assert system.demo is not None
+    await system.demo()
+    return system
+
+
+async def test_without_a_day_nothing_is_shown(embedded: Store, clock: ManualClock):
+    home = await plug(house_of(embedded, clock)).home(somebody())
+    assert msgspec.to_builtins(home) == {"day": None, "first": []}
+
+
+async def test_two_weeks_that_end_yesterday_are_demonstrated(embedded: Store, clock: ManualClock):
+    system = await demonstrated(embedded, clock)
+    days = [it async for it in embedded.each(published_days(YESTERDAY - timedelta(days=60), YESTERDAY))]
+    assert [it.date for it in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
+    assert {it.missing for it in days} == {0}
+    assert all(PLAYERS - 10 < it.players <= PLAYERS for it in days)
+    home = await system.home(somebody())
+    assert isinstance(home, RankingHome)
+    top = [row async for row in embedded.each(official_levels(YESTERDAY))]
+    assert (home.day, home.first) == (YESTERDAY, [row.name for row in top[:3]])
+    assert len([row async for row in embedded.each(official_powers(YESTERDAY))]) == days[-1].players
+
+
+async def test_players_of_the_demonstration_are_as_on_their_last_day(embedded: Store, clock: ManualClock):
+    await demonstrated(embedded, clock)
+    items = [it async for it in embedded.scan(ranking)]
+    profiles = [it for it in items if isinstance(it, Profile)]
+    assert len(profiles) == PLAYERS
+    claims = {it.name_lower: it.holder for it in items if isinstance(it, NameClaim)}
+    assert claims == {it.name_lower: it.user_id for it in profiles if it.name_lower is not None}
+    last = {it.user_id: it for it in items if isinstance(it, Snapshot) and it.date == YESTERDAY}
+    assert set(last) == {it.user_id for it in profiles if it.name_lower is not None}
+    for player in profiles:
+        if player.user_id in last:
+            snapshot = last[player.user_id]
+            assert (player.name, player.current_level) == (snapshot.name, snapshot.level)
+    assert len([it async for it in embedded.each(history(profiles[0].user_id))]) > 5
+
+
+async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock):
+    system = await demonstrated(strict, clock)
+    assert system.demo is not None
+    shown = await everything(strict, [ranking])
+    for _ in range(2):
+        await system.demo()
+        await clock.advance(3 * 86_400)
+    assert await everything(strict, [ranking]) == shown
+
+
+async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
+    calls = 0
+
+    class Broken(Exception):
+        pass
+
+    class Breaking:
+        """A store that gives up in the middle."""
+
+        def __getattr__(self, name: str):
+            nonlocal calls
+            calls += name == "write"
+            if calls > 95:
+                raise Broken
+            return getattr(strict, name)
+
+    with pytest.raises(Broken):
+        await demonstrated(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+    await demonstrated(strict, clock)
+    whole = await strict.first(newest_day())
+    assert whole is not None
+    assert (whole.date, whole.missing) == (YESTERDAY, 0)
+
+
+async def test_an_account_owns_nothing_in_the_rankings(embedded: Store, clock: ManualClock):
+    system = await demonstrated(embedded, clock)
+    before = await everything(embedded, [ranking])
+    await system.remove(somebody().account_id)
+    assert await everything(embedded, [ranking]) == before

@@ -1,0 +1,91 @@
+"""Leases of rooms: who should run one, and what is done when nobody knows."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.opened import StoreName, opened
+from tests.realtime.rooms.house import HouseClock
+from zataku.platform.design import TABLES, lease
+from zataku.platform.limits import OwnerId
+from zataku.realtime.leases import HeldBy, Holding, Leases
+from zataku.table import Store
+
+
+@pytest.fixture(params=["strict", "lossy"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: HouseClock) -> AsyncIterator[Store]:
+    name: StoreName = request.param
+    async with opened(name, tmp_path, TABLES, clock) as made:
+        yield made
+
+
+async def taken(leases: Leases, topic: str = "counter/one") -> Holding:
+    holding = await leases.take(topic)
+    assert isinstance(holding, Holding)
+    return holding
+
+
+async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: HouseClock):
+    one, other = (Leases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
+    lost: list[str] = []
+    holding = await taken(one)
+    holding.on_lost = lambda: lost.append("web-1")
+    found = await other.take("counter/one")
+    assert isinstance(found, HeldBy)
+    assert found.owner == "web-1"
+    await clock.advance(4)
+    await one.renew_due()
+    await clock.advance(4)
+    assert isinstance(await other.take("counter/one"), HeldBy)
+    await clock.advance(6)
+    assert not holding.fresh
+    assert lost == []
+    theirs = await taken(other)
+    assert not await holding.confirmed()
+    assert lost == ["web-1"]
+    assert theirs.fresh
+
+
+async def test_a_lapsed_lease_that_nobody_took_is_still_its_owner_s(store: Store, clock: HouseClock):
+    leases = Leases(store, clock, OwnerId("web-1"), alone=False)
+    holding = await taken(leases)
+    await clock.advance(3600)
+    # A lost reply leaves it open; the next look settles it.
+    assert any([await holding.confirmed() for _ in range(5)])
+    assert holding.fresh
+
+
+async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: HouseClock):
+    leases = Leases(store, clock, OwnerId("web-1"), alone=False)
+    holding = await taken(leases)
+    before = holding.held
+    await clock.advance(1)
+    await leases.renew_due()
+    assert holding.held == before
+    await clock.advance(1)
+    await leases.renew_due()
+    found = await store.get(lease("room/counter/one"))
+    assert found is not None
+    assert before is not None
+    assert found.until >= before.until
+
+
+@pytest.mark.parametrize("released", [True, False])
+async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_lapses(
+    released: bool, tmp_path: Path, clock: HouseClock
+):
+    async with opened("strict", tmp_path, TABLES, clock) as store:
+        one, other = (Leases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
+        holding = await taken(one)
+        await one.release(holding) if released else one.forget(holding)
+        assert isinstance(await other.take("counter/one"), Holding if released else HeldBy)
+
+
+async def test_whoever_is_alone_needs_no_lease(store: Store, clock: HouseClock):
+    leases = Leases(store, clock, OwnerId("web-1"), alone=True)
+    holding = await taken(leases)
+    await clock.advance(3600)
+    assert holding.fresh
+    await leases.release(holding)
+    assert await store.get(lease("room/counter/one")) is None

@@ -1,0 +1,121 @@
+"""A room in its own process: commands in order, stored before anybody hears of them."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from tests.realtime.rooms.counter import Count, count_of
+from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
+from zataku.refusals import Invalid, NotFound, Unavailable
+from zataku.table import Store
+
+
+async def test_what_is_answered_is_stored_and_everybody_hears_it(alone: House, store: Store):
+    hana, sora = await alone.reader("hana").join(), await alone.reader("sora").join()
+    assert await alone.add(2) == 2
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert stored.value == 2
+    assert hana.read().sum == sora.read().sum == 2
+
+
+async def test_commands_that_wait_together_are_one_write(alone: House):
+    await alone.add(1)
+    alone.counters.batches.clear()
+    alone.counters.gate.clear()
+    first = asyncio.create_task(alone.add(1))
+    await until(lambda: alone.counters.batches == [1])
+    rest = [asyncio.create_task(alone.add(1)) for _ in range(120)]
+    await asyncio.sleep(0)
+    alone.counters.gate.set()
+    assert await asyncio.gather(first, *rest) == list(range(2, 123))
+    assert alone.counters.batches == [1, 50, 50, 20]
+
+
+async def test_a_refused_command_changes_nothing_for_the_others_of_its_batch(alone: House, store: Store):
+    answers = await asyncio.gather(alone.add(1), alone.add(-5), alone.add(1), return_exceptions=True)
+    assert answers[0] == 1
+    assert isinstance(answers[1], Invalid)
+    assert answers[2] == 2
+
+
+async def test_a_command_that_the_rules_stumble_over_fails_alone(alone: House):
+    trip = alone.rooms.ask(ROOM, somebody(), b'{"trip":true}')
+    answers = await asyncio.gather(alone.add(1), trip, alone.add(1), return_exceptions=True)
+    assert answers[0] == 1
+    assert isinstance(answers[1], RuntimeError)
+    assert answers[2] == 2
+    assert await alone.add(1) == 3
+
+
+async def test_a_room_that_others_changed_is_loaded_anew_and_shown_anew(alone: House, store: Store):
+    hana = await alone.reader().join()
+    await alone.add(1)
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    await store.put(msgspec.structs.replace(stored, value=100, version=stored.version + 1))
+    assert await alone.add(1) == 101
+    await until(lambda: hana.read().sum == 101)
+    assert hana.snapshots == 2
+
+
+async def test_more_than_a_room_can_hold_is_refused(alone: House):
+    await alone.add(1)
+    alone.counters.gate.clear()
+    waiting = [asyncio.create_task(alone.add(1)) for _ in range(1_050)]
+    refused = [asyncio.create_task(alone.add(1)) for _ in range(5)]
+    await until(lambda: all(task.done() for task in refused))
+    assert all(isinstance(task.exception(), Unavailable) for task in refused)
+    alone.counters.gate.set()
+    answers = await asyncio.gather(*waiting, return_exceptions=True)
+    stored = max(answer for answer in answers if isinstance(answer, int))
+    assert stored == 1 + sum(isinstance(answer, int) for answer in answers)
+
+
+async def test_an_unknown_room_or_kind_is_not_found(alone: House):
+    for topic in ("counter/none", "nothing/one", "counter/", "counter", "counter/a b", "counter/" + "x" * 121):
+        with pytest.raises(NotFound):
+            await alone.rooms.ask(topic, somebody(), b"{}")
+        with pytest.raises(NotFound):
+            await alone.reader().join(topic)
+    assert not alone.rooms.running("counter")
+
+
+async def test_when_a_room_is_over_everybody_hears_the_last_and_is_let_go(alone: House, clock: HouseClock):
+    hana = await alone.reader().join()
+    await alone.rooms.ask(ROOM, somebody(), b'{"add":3,"close":true}')
+    await until(lambda: hana.read().gone is not None)
+    assert (hana.sum, hana.gone and hana.gone["code"]) == (3, "over")
+    with pytest.raises(NotFound):
+        await alone.add(1)
+    with pytest.raises(NotFound):
+        await hana.join()
+
+
+async def test_a_room_that_nobody_wants_is_given_up_after_a_minute(alone: House, clock: HouseClock, store: Store):
+    hana = await alone.reader().join()
+    await alone.add(1)
+    await as_time_goes_by(clock, lambda: alone.rooms.here(ROOM) == 1, 3)
+    await clock.advance(120)
+    assert alone.owns
+    hana.pass_on("line")
+    await hana.leave()
+    await clock.advance(57)
+    assert alone.owns
+    await as_time_goes_by(clock, lambda: not alone.owns, 5)
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert stored == Count(room_id="one", epoch=1, version=2, value=1, lines=("line",), marks=stored.marks)
+    assert await alone.add(1) == 2
+
+
+async def test_whispers_reach_only_whom_they_are_for_and_leave_no_gap(alone: House):
+    hana, sora = await alone.reader("hana").join(), await alone.reader("sora").join()
+    await alone.add(1)
+    await alone.rooms.ask(ROOM, somebody(), b'{"add":1,"whisper":"sora"}')
+    await alone.add(1)
+    assert hana.read().sum == sora.read().sum == 3
+    assert hana.at == sora.at
+    assert {"whisper": 1} in sora.seen
+    assert {"whisper": 1} not in hana.seen

@@ -1,0 +1,194 @@
+"""An application with nothing but the admin page's routes, on a store with two of the systems' tables."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from litestar import Litestar, Request
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from msgspec.structs import replace
+
+from tests.opened import START, StoreName, opened
+from tests.platform.people import numbered
+from tests.servers import ServerName, server
+from zataku.accounts.passwords import Passwords
+from zataku.accounts.service import Accounts
+from zataku.clock import ManualClock
+from zataku.live.design import TABLES as LIVE
+from zataku.platform.design import TABLES as PLATFORM
+from zataku.platform.design import platform
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.rooms import Rooms
+from zataku.refusals import Refused
+from zataku.server.admin.counters import Counters
+from zataku.server.admin.desk import Desk
+from zataku.server.admin.file_copies import FileCopies
+from zataku.server.admin.history import Gauges, History
+from zataku.server.admin.overview import Process
+from zataku.server.admin.routes import admin_desk, desk_routes
+from zataku.server.admin.service_copies import ServiceCopies
+from zataku.server.errors import answer_http, answer_refusal, answer_table
+from zataku.table import Store
+from zataku.table.errors import TableError
+from zataku.table.place import StorePlace, open_store
+
+ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session="a" * 64)
+UPLOAD_LIMIT = 4_000_000
+SYSTEMS = {"platform": PLATFORM, "live": LIVE}
+CALLERS = {
+    "admin": ADMIN,
+    "user": replace(ADMIN, role="user"),
+    "guest": replace(ADMIN, role="guest", name=None, session=None),
+    "key": replace(ADMIN, key="b" * 64, session=None, scopes=frozenset({"live:write"})),
+}
+
+
+class Connected(msgspec.Struct):
+    """A socket that somebody has open."""
+
+    identity: Identity
+    address: str
+    since: float
+    topics: list[str]
+
+
+class RunningRooms(Rooms):
+    """Rooms of which only the number is of interest here."""
+
+    def __init__(self) -> None:
+        pass
+
+    def running(self, kind: str) -> dict[str, int]:
+        return {"live/a": 3, "live/b": 4} if kind == "live" else {}
+
+
+class House:
+    """The application, and what it was made of."""
+
+    def __init__(self, store: Store, clock: ManualClock, folder: Path, place: StorePlace) -> None:
+        self.store = store
+        self.clock = clock
+        self.folder = folder
+        self.sockets: list[Connected] = []
+        self.ended: list[tuple[AccountId, str | None]] = []
+        self.restored = 0
+        self.counters = Counters()
+        gauges = Gauges(
+            sockets=lambda: float(len(self.sockets)),
+            rooms=lambda: 2.0,
+            loop_lag_ms=lambda: 1.5,
+            memory_mb=lambda: 80.0,
+        )
+        self.history = History(clock, store.meter, self.counters, gauges)
+        accounts = Accounts(store, clock, Passwords(), lambda account, what: self.ended.append((account, what)))
+        self.desk = admin_desk(
+            store=store,
+            clock=clock,
+            process=Process(name="web-1", env="test", bus="memory", place=place, started=clock.now()),
+            data=folder,
+            systems=SYSTEMS,
+            accounts=accounts,
+            rooms=RunningRooms(),
+            room_kinds=["live", "drawing"],
+            connections=lambda: self.sockets,
+            history=self.history,
+            restored=self._restored,
+            upload_limit=UPLOAD_LIMIT,
+        )
+        _desks["now"] = self.desk
+        self.http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app()), base_url="http://table", headers={"caller": "admin"}
+        )
+
+    async def _restored(self) -> None:
+        self.restored += 1
+
+    @property
+    def platform(self) -> str:
+        """The platform's table as it is called in this store."""
+        return self.store.schema(platform).name
+
+    @property
+    def copies(self) -> FileCopies | ServiceCopies:
+        """The backups behind the routes."""
+        copies = self.desk.copies
+        assert isinstance(copies, FileCopies | ServiceCopies)
+        return copies
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """The answer to a question that must be answered."""
+        answer = await self.http.get(f"/api/admin/{path}", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def refusal(self, method: str, path: str, **more: Any) -> tuple[int, str]:
+        """The status and the code of a refusal."""
+        answer = await self.http.request(method, f"/api/admin/{path}", **more)
+        assert answer.status_code >= 400, answer.text
+        error = answer.json()["error"]
+        assert set(error) == {"code", "message", "details"}
+        return answer.status_code, error["code"]
+
+
+# One application serves the desks of all tests, since it takes longer to make than most of them.
+_desks: dict[str, Desk] = {}
+
+
+@cache
+def app() -> Litestar:
+    """The application with the routes of the admin page alone."""
+    return Litestar(
+        route_handlers=desk_routes(lambda: _desks["now"]),
+        dependencies={"identity": Provide(_caller)},
+        exception_handlers={Refused: answer_refusal, TableError: answer_table, HTTPException: answer_http},
+        logging_config=None,
+    )
+
+
+async def _caller(request: Request[Any, Any, Any]) -> Identity:
+    return CALLERS[request.headers["caller"]]
+
+
+async def _house(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
+    place = StorePlace.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
+    async with opened(name, folder, (*PLATFORM, *LIVE), clock) as store:
+        house = House(store, clock, folder, place)
+        async with house.http:
+            yield house
+            await house.copies.settled()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+@pytest.fixture
+async def house(clock: ManualClock, tmp_path: Path) -> AsyncIterator[House]:
+    async for made in _house("embedded", clock, tmp_path):
+        yield made
+
+
+@pytest.fixture(params=["strict", "dynoxide"])
+async def any_house(request: pytest.FixtureRequest, clock: ManualClock, tmp_path: Path) -> AsyncIterator[House]:
+    async for made in _house(request.param, clock, tmp_path):
+        yield made
+
+
+@asynccontextmanager
+async def house_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
+    """A house whose store is opened as a host would open it, at an implementation of DynamoDB."""
+    place = StorePlace.parse(f"dynamodb+{server(implementation).endpoint}")
+    async with await open_store(place, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
+        house = House(store, clock, folder, place)
+        async with house.http:
+            yield house
+            await house.copies.settled()

@@ -1,0 +1,31 @@
+"""The server at a glance."""
+
+from tests.platform.people import TURN, a_job
+from tests.server.admin.conftest import ADMIN, Connected, House
+from zataku import __version__
+
+
+async def test_it_says_what_runs_and_how_much_goes_on(any_house: House) -> None:
+    house = any_house
+    system, kind, _ = TURN
+    jobs = [a_job(subject=f"{number}") for number in range(5)]
+    running = a_job(system=system, kind=kind, subject="run", state="running", owner="web-1")
+    dead = a_job(subject="dead", state="dead", due_at=None, died_at=1)
+    await house.store.write_many(put=[*jobs, running, dead])
+    house.sockets = [Connected(ADMIN, "127.0.0.1", house.clock.now(), [])]
+    await house.clock.advance(90)
+    told = await house.get("overview")
+    assert told["version"] == __version__
+    assert (told["env"], told["bus"], told["process"], told["sockets"]) == ("test", "memory", "web-1", 1)
+    assert told["uptimeSeconds"] == 90
+    assert told["now"] - told["startedAt"] == 90_000
+    assert told["rooms"] == [{"kind": "live", "rooms": 2, "people": 7}, {"kind": "drawing", "rooms": 0, "people": 0}]
+    assert told["jobs"] == {"waiting": 5, "running": 1, "dead": 1, "more": False}
+    assert "transactions" in told["store"]["capabilities"]
+
+
+async def test_it_says_where_the_store_is(house: House) -> None:
+    store = (await house.get("overview"))["store"]
+    assert store["place"] == str(house.folder / "zataku.db")
+    assert store["kind"] == "embedded"
+    assert store["facts"]

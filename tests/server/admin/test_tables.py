@@ -1,0 +1,149 @@
+"""What lies in the tables, what was used of them, and what a month of it would cost."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from tests.platform.people import HANA, numbered, settled_in
+from tests.server.admin.conftest import House
+from zataku.platform.design import account
+from zataku.refusals import Invalid
+from zataku.server.admin.prices import PRICES, month_of, read_prices
+from zataku.table.backend import Size
+
+TABLE = "Zataku-Platform"
+
+
+async def test_every_table_says_what_lies_in_it(house: House) -> None:
+    await settled_in(house.store)
+    told = await house.get("tables")
+    names = {table["name"]: table for table in told["tables"]}
+    assert {name: table["system"] for name, table in names.items()} == {
+        TABLE: "platform",
+        "LiveComment-Rooms-prod": "live",
+        "LiveComment-Comments-prod": "live",
+        "LiveComment-Connections-prod": "live",
+        "LiveComment-Moderation-prod": "live",
+    }
+    assert names[TABLE]["items"] == 2
+    assert 300 < names[TABLE]["bytes"] < 800
+    assert {"Account", "NameClaim", "Job"} <= set(names[TABLE]["kinds"])
+    assert [index["name"] for index in names[TABLE]["indexes"]] == ["GSI1", "GSI2"]
+    assert {index["state"] for index in names[TABLE]["indexes"]} == {"active"}
+    assert told["sizedAt"] == round(house.clock.now() * 1000)
+
+
+async def test_sizes_are_counted_anew_after_a_while_and_not_at_every_look(house: House) -> None:
+    assert (await house.get(f"tables/{TABLE}"))["figures"]["items"] == 0
+    await settled_in(house.store)
+    assert (await house.get(f"tables/{TABLE}"))["figures"]["items"] == 0
+    await house.clock.advance(20)
+    assert (await house.get(f"tables/{TABLE}"))["figures"]["items"] == 2
+
+
+async def test_a_count_outlives_whoever_lost_patience(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, go_on = 0, asyncio.Event()
+    count = house.store.backend.sizes
+
+    async def slow() -> list[Size]:
+        nonlocal counts
+        counts += 1
+        await go_on.wait()
+        return await count()
+
+    monkeypatch.setattr(house.store.backend, "sizes", slow)
+    impatient = asyncio.create_task(house.desk.figures.sizes.now())
+    await asyncio.sleep(0)
+    impatient.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await impatient
+    patient = [asyncio.create_task(house.desk.figures.sizes.now()) for _ in range(3)]
+    go_on.set()
+    assert all((TABLE, None) in found for found in await asyncio.gather(*patient))
+    assert counts == 1
+
+
+async def test_units_become_dollars(any_house: House) -> None:
+    house = any_house
+    await settled_in(house.store)
+    for _ in range(10):
+        await house.store.get(account(HANA.account_id))
+    await house.clock.advance(100)
+    told = await house.get("tables")
+    table = next(table for table in told["tables"] if table["name"] == house.platform)
+    pattern = next(pattern for pattern in table["patterns"] if pattern["name"] == "account")
+    assert pattern["kind"] == "item"
+    assert pattern["says"] == "One account, as it is right now."
+    assert pattern["run"]["calls"] == pattern["ever"]["calls"] == 10
+    assert pattern["run"]["readUnits"] >= 10
+    # As many reads in a month of 730 hours as in these 100 seconds.
+    wanted = pattern["run"]["readUnits"] / 100 * 730 * 3600 / 1_000_000 * 0.125
+    assert pattern["month"] == pytest.approx(wanted)
+    assert told["measuredSeconds"] == 100
+    assert table["month"]["reads"] >= wanted
+    assert told["month"]["total"] >= table["month"]["total"] > 0
+    assert told["prices"]["region"] == "us-east-1"
+
+
+async def test_what_was_used_in_earlier_runs_is_told_apart(house: House) -> None:
+    await house.store.get(account(HANA.account_id))
+    await house.store.keep_usage()
+    # As after a restart: what is kept lies in the store, and this run has used nothing yet.
+    house.store.meter.totals.clear()
+    patterns = (await house.get(f"tables/{TABLE}"))["figures"]["patterns"]
+    told = next(pattern for pattern in patterns if pattern["name"] == "account")
+    assert (told["run"]["calls"], told["ever"]["calls"], told["month"]) == (0, 1, 0)
+
+
+async def test_calls_that_no_pattern_stands_for_are_not_lost(house: House) -> None:
+    await settled_in(house.store, replace(HANA, account_id=numbered(7)))
+    with house.store.measured("an evening") as bill:
+        await house.store.get(account(numbered(7)))
+    told = await house.get("tables")
+    assert [(each["name"], each["run"]["readUnits"]) for each in told["others"]] == [("an evening", bill.reads)]
+    table = next(table for table in told["tables"] if table["name"] == TABLE)
+    other = [pattern["name"] for pattern in table["patterns"] if pattern["kind"] == "other"]
+    assert other == ["write_many Account + NameClaim"]
+
+
+async def test_a_table_shows_its_design(house: House) -> None:
+    told = await house.get(f"tables/{TABLE}")
+    assert (told["pk"], told["sk"]) == ({"name": "PK", "type": "S"}, {"name": "SK", "type": "S"})
+    assert told["ttl"] == "expiresAt"
+    session = next(entity for entity in told["entities"] if entity["name"] == "Session")
+    assert session["keys"] == {"PK": "ACCOUNT#<accountId>", "SK": "SESSION#<tokenHash>"}
+    fields = {field["name"]: field for field in session["fields"]}
+    assert fields["tokenHash"]["secret"]
+    assert not fields["userAgent"]["secret"]
+    assert fields["userAgent"]["type"] == "String"
+    assert told["indexes"][0]["projection"] == "INCLUDE"
+    assert "dueAt" in told["indexes"][0]["attributes"]
+
+
+async def test_a_table_that_is_not_there_is_not_found(house: House) -> None:
+    assert await house.refusal("GET", "tables/ZatakuStore") == (404, "not_found")
+    assert await house.refusal("GET", "tables/ZatakuStore/items") == (404, "not_found")
+
+
+def test_prices_can_be_set() -> None:
+    tokyo = read_prices("ap-northeast-1 2026-01-31 0.1425 0.715 0.285")
+    assert (tokyo.region, tokyo.million_writes) == ("ap-northeast-1", 0.715)
+    assert month_of(tokyo, 0, 1_000_000, 730 * 3600, 2**30).total == pytest.approx(0.715 + 0.285)
+    assert month_of(PRICES, 0, 0, 0, 0).total == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "tokyo",
+        "eu-west-1 2026-01-01 1 2",
+        "eu-west-1 today 1 2 3",
+        "eu-west-1 2026-01-01 1 2 -3",
+        "eu-west-1 2026-01-01 1 nan 3",
+    ],
+)
+def test_prices_that_cannot_be_are_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="us-east-1 2024-11-01"):
+        read_prices(text)

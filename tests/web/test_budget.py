@@ -1,0 +1,85 @@
+"""The pages stay light: what a first visit fetches, and what each page adds, as it crosses the wire."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import zataku.server
+
+WEB = Path(zataku.server.__file__).parent / "web"
+KB = 1000
+ENTRY, HOME = "src/main.ts", "src/pages/home/Page.svelte"
+LANGUAGES = ("ja", "ko", "en")
+HEAVIER = {"src/pages/kifu/Page.svelte": 60}
+"""Pages that may weigh more than the 40 KB of the others."""
+
+
+class Chunk(msgspec.Struct):
+    file: str
+    css: list[str] = []
+    assets: list[str] = []
+    imports: list[str] = []
+
+
+@pytest.fixture(scope="module")
+def chunks() -> dict[str, Chunk]:
+    written = WEB / ".vite" / "manifest.json"
+    assert written.exists(), "The pages are not built. Run scripts/web.sh."
+    return msgspec.json.decode(written.read_bytes(), type=dict[str, Chunk])
+
+
+def files(chunks: dict[str, Chunk], *names: str) -> set[str]:
+    """Everything that these chunks need at once."""
+
+    def needed(name: str, seen: frozenset[str]) -> Iterator[str]:
+        chunk = chunks[name]
+        yield from (chunk.file, *chunk.css, *chunk.assets)
+        for other in chunk.imports:
+            if other not in seen:
+                yield from needed(other, seen | {name})
+
+    return {file for name in names for file in needed(name, frozenset())}
+
+
+def weight(names: set[str], suffix: str, ends: tuple[str, ...] = ("",)) -> int:
+    """The size of files in a compressed form; what does not shrink has none and travels as it is."""
+    packed = ((WEB / f"{name}{suffix}", WEB / name) for name in names if name.endswith(ends))
+    return sum((small if small.exists() else plain).stat().st_size for small, plain in packed)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_first_visit_fetches_less_than_100_kilobytes(chunks: dict[str, Chunk], language: str):
+    first = files(chunks, ENTRY, HOME, f"src/lib/words/{language}.ts")
+    assert weight(first, ".br") < 100 * KB
+    assert weight(first, ".gz") < 100 * KB
+
+
+def test_the_shell_and_the_home_page_hold_their_budget(chunks: dict[str, Chunk]):
+    shell = files(chunks, ENTRY, HOME)
+    assert weight(shell, ".gz", (".js",)) <= 45 * KB
+    assert weight(shell, ".gz", (".css",)) <= 12 * KB
+
+
+def test_no_page_adds_more_than_a_system_may(chunks: dict[str, Chunk]):
+    shell = files(chunks, ENTRY)
+    pages = [name for name in chunks if name.startswith("src/pages/") and name.endswith("/Page.svelte")]
+    assert len(pages) >= 13
+    for name in pages:
+        assert weight(files(chunks, name) - shell, ".gz") <= HEAVIER.get(name, 40) * KB, name
+
+
+def test_what_draws_charts_comes_only_with_a_chart(chunks: dict[str, Chunk]):
+    drawing = chunks["src/components/chart/draw.ts"].file
+    for name in (ENTRY, *(name for name in chunks if name.endswith("/Page.svelte"))):
+        assert drawing not in files(chunks, name)
+
+
+def test_every_file_that_shrinks_lies_there_compressed():
+    built = [path for path in (WEB / "assets").iterdir() if path.suffix in (".js", ".css", ".svg")]
+    assert built
+    for path in built:
+        if path.stat().st_size > KB:
+            assert path.with_name(f"{path.name}.br").exists(), path.name
+            assert path.with_name(f"{path.name}.gz").exists(), path.name

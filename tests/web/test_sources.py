@@ -1,0 +1,37 @@
+"""What the content security policy would break, and what must not stand in the sources of the pages."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+WEB = Path(__file__).parents[2] / "web"
+SOURCES = sorted(
+    path for path in (WEB / "src").rglob("*") if path.suffix in (".svelte", ".ts", ".css") and ".test" not in path.name
+)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (r"""\sstyle=["{]""", "An inline style is blocked: write a class, or style:name={value}."),
+        (r"\{@html\b", "What people write is text, never markup."),
+        (r"\beval\(|new Function\(", "Code from text is blocked."),
+        (r"https?://(?!www\.w3\.org/)[a-z]", "Nothing is fetched from another host."),
+    ],
+)
+def test_the_sources_hold_nothing_that(pattern: str, why: str):
+    assert len(SOURCES) > 40
+    found = [path.name for path in SOURCES if re.search(pattern, path.read_text(encoding="utf-8"))]
+    assert found == [], why
+
+
+def test_the_lock_names_no_registry():
+    lock = (WEB / "package-lock.json").read_text(encoding="utf-8")
+    assert '"resolved"' not in lock
+    assert lock.count('"integrity"') > 50
+
+
+def test_versions_are_exact():
+    package = (WEB / "package.json").read_text(encoding="utf-8")
+    assert re.findall(r'": "[\^~><*]', package) == []

@@ -1,0 +1,128 @@
+/** Draws the lines of a chart with uPlot. Fetched when the first chart is shown. */
+
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+export interface Line {
+  label: string
+  values: readonly (number | null)[]
+}
+
+export interface Wanted {
+  times: readonly number[]
+  series: readonly Line[]
+  format: (value: number) => string
+  height: number
+  language: string
+  onpoint: (at: number | null) => void
+}
+
+export interface Drawn {
+  fill: (times: readonly number[], series: readonly Line[]) => void
+  remove: () => void
+}
+
+const COLOURS = ['--s1', '--s2', '--s3', '--s4']
+const DASHES = [[], [7, 4], [2, 4], [12, 4, 2, 4]]
+const LABEL_HEIGHT = 16
+const DAY = 24 * 3600_000
+
+export function draw(place: HTMLElement, wanted: Wanted): Drawn {
+  const colours = coloursOf(place, [...COLOURS, '--ink', '--ink2', '--line'])
+  const font = `13px ${getComputedStyle(place).fontFamily}`
+  const room = Math.ceil(Math.max(0, ...wanted.series.map((line) => widthOf(line.label, font)))) + 14
+  const chart = new uPlot(options(), columns(wanted.times, wanted.series), place)
+  const watcher = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: wanted.height }))
+  watcher.observe(place)
+
+  function options(): uPlot.Options {
+    return {
+      width: place.clientWidth, height: wanted.height, ms: 1, padding: [10, room, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
+      scales: { y: { range: (_chart, low, high) => uPlot.rangeNum(Math.min(0, low ?? 0), Math.max(high ?? 1, 1), 0.1, true) } },
+      axes: [
+        { ...axis(), size: 28, grid: { show: false }, values: (_chart, splits) => splits.map(moment(wanted.language, wanted.times)), space: 72 },
+        { ...axis(), size: (_chart, values) => 12 + Math.max(24, ...(values ?? []).map((text) => widthOf(text, font))), values: (_chart, splits) => splits.map(wanted.format), space: 36 },
+      ],
+      series: [{}, ...wanted.series.map((line, at) => ({
+        label: line.label, stroke: colours[COLOURS[at]!]!, width: 2.5, dash: DASHES[at]!, points: { show: wanted.times.length < 2 },
+      }))],
+      hooks: {
+        draw: [(drawn) => nameLines(drawn, colours['--ink']!, font)],
+        setCursor: [(drawn) => wanted.onpoint(drawn.cursor.idx ?? null)],
+      },
+    }
+  }
+
+  function axis(): uPlot.Axis {
+    const line = colours['--line']!
+    return { stroke: colours['--ink2']!, font, ticks: { show: false }, grid: { stroke: line, width: 1 }, gap: 6 }
+  }
+
+  return {
+    fill: (times, series) => chart.setData(columns(times, series)),
+    remove: () => {
+      watcher.disconnect()
+      chart.destroy()
+    },
+  }
+}
+
+function columns(times: readonly number[], series: readonly Line[]): uPlot.AlignedData {
+  return [[...times], ...series.map((line) => [...line.values])]
+}
+
+/** Write each line's name where it ends, pushed apart where two would lie on each other. */
+function nameLines(chart: uPlot, ink: string, font: string): void {
+  const { ctx, bbox } = chart
+  const ratio = devicePixelRatio
+  const ends = chart.series.slice(1).map((line, at) => {
+    const values = chart.data[at + 1]!
+    const last = values.findLastIndex((value) => value !== null && value !== undefined)
+    const y = last < 0 ? null : chart.valToPos(values[last] as number, 'y', true)
+    return { label: String(line.label), y }
+  }).filter((end): end is { label: string; y: number } => end.y !== null).sort((one, other) => one.y - other.y)
+
+  const apart = LABEL_HEIGHT * ratio
+  ends.forEach((end, at) => { if (at > 0) end.y = Math.max(end.y, ends[at - 1]!.y + apart) })
+  let floor = bbox.top + bbox.height
+  for (const end of ends.toReversed()) {
+    end.y = Math.min(end.y, floor)
+    floor = end.y - apart
+  }
+  ctx.save()
+  ctx.font = font.replace('13px', `${13 * ratio}px`)
+  ctx.fillStyle = ink
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'middle'
+  for (const end of ends) ctx.fillText(end.label, bbox.left + bbox.width + 8 * ratio, end.y)
+  ctx.restore()
+}
+
+/** Colours as the theme has them here: a canvas does not know the names of ours. */
+function coloursOf(place: HTMLElement, names: string[]): Record<string, string> {
+  const probe = document.createElement('span')
+  place.append(probe)
+  const found = names.map((name) => {
+    probe.style.color = `var(${name})`
+    return [name, getComputedStyle(probe).color]
+  })
+  probe.remove()
+  return Object.fromEntries(found)
+}
+
+const measure = document.createElement('canvas').getContext('2d')
+
+function widthOf(text: string, font: string): number {
+  if (!measure) return text.length * 8
+  measure.font = font
+  return measure.measureText(text).width
+}
+
+function moment(language: string, times: readonly number[]): (at: number) => string {
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0)
+  const parts: Intl.DateTimeFormatOptions = span > 1.5 * DAY ? { month: 'numeric', day: 'numeric' } : { hour: 'numeric', minute: '2-digit' }
+  const format = new Intl.DateTimeFormat(language, parts)
+  return (at) => format.format(at)
+}

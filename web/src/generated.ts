@@ -1,0 +1,585 @@
+// Written by `make types` from the Python structs. Change those, not this file.
+
+/** A browser that is signed in; one that does not `count` any more has been signed out. `mine` is the asking one. */
+export interface AccountSession {
+  id: string;
+  userAgent: string;
+  createdAt: number;
+  lastUsedAt: number;
+  expiresAt: number;
+  counts: boolean;
+  mine: boolean;
+}
+
+/** An account with its sessions, the last used first. */
+export interface AccountSessions {
+  account: AccountView;
+  sessions: AccountSession[];
+}
+
+/** Somebody who has an account here. */
+export interface AccountView {
+  accountId: string;
+  name: string | null;
+  role: "admin" | "guest" | "user";
+  language: "en" | "ja" | "ko";
+  createdAt: number;
+  lastSeenAt: number;
+  deletedAt: number | null;
+}
+
+/** Something that somebody asks for. It may hold a secret, so that nothing in it is printed. */
+export interface Asked {
+}
+
+/** A backup is being made under this name. */
+export interface BackupBegun {
+  name: string;
+}
+
+/** A backup. `making` has come as far as `done` of `total`; `failed` and `damaged` say why in `problem`. */
+export interface BackupView {
+  name: string;
+  state: "damaged" | "failed" | "making" | "ready" | "unchecked";
+  bytes: number;
+  at: number;
+  done: number;
+  total: number;
+  problem: string | null;
+}
+
+/** All backups, the newest first. Only those that are `files` can be downloaded, brought, restored and deleted. */
+export interface Backups {
+  backups: BackupView[];
+  files: boolean;
+  mostUploadBytes: number;
+  restoring: Restoring | null;
+}
+
+/** The server is there, and this is its time in milliseconds. */
+export interface Beat {
+  t: "beat";
+  now: number;
+}
+
+/** Take another name, or read another language. What is left out stays. */
+export interface ChangeMe {
+  name?: string;
+  language?: "en" | "ja" | "ko";
+}
+
+/** Another password for the old one. */
+export interface ChangePassword {
+  old: string;
+  new: string;
+}
+
+/** The server stops. Open a new socket after so many milliseconds. */
+export interface ComeBack {
+  t: "come_back";
+  after: number;
+}
+
+/** The name once more, typed by the host, so that nothing is replaced by accident. */
+export interface Confirmed {
+  confirm: string;
+}
+
+/** What a month would cost if it went on as it did since the server started. */
+export interface Cost {
+  reads: number;
+  writes: number;
+  storage: number;
+  total: number;
+}
+
+/** A kept command: answered by `done` when it is stored, or by `refused`. */
+export interface Do {
+  t: "do";
+  id: number;
+  to: string;
+  what: unknown;
+}
+
+/** A command is carried out and stored. */
+export interface Done {
+  t: "done";
+  id: number;
+  result?: unknown;
+}
+
+/** A kind of item: `keys` has the form of each key attribute, such as `ACCOUNT#<accountId>`. */
+export interface EntityShape {
+  name: string;
+  says: string;
+  keys: Record<string, string>;
+  fields: FieldShape[];
+}
+
+/** What happened in a room after one `seq` and up to another, but for what only others may see. */
+export interface Events {
+  t: "events";
+  to: string;
+  epoch: number;
+  after: number;
+  seq: number;
+  events: unknown[];
+}
+
+/** A field as it is called in the table. A secret one is never shown. */
+export interface FieldShape {
+  name: string;
+  type: string;
+  says: string;
+  optional: boolean;
+  secret: boolean;
+}
+
+export type FromBrowser = Join | Leave | Do | Pass;
+
+/** The topic is heard no more: it ended, or cannot be served. Only `unavailable` is worth joining again. */
+export interface Gone {
+  t: "gone";
+  to: string;
+  error: Problem;
+}
+
+/** How the last minutes went: `at` has the moments, each of the other lists as many values. */
+export interface HistoryAnswer {
+  stepSeconds: number;
+  at: number[];
+  requestsPerSecond: (number | null)[];
+  errorsPerSecond: (number | null)[];
+  medianMs: (number | null)[];
+  p95Ms: (number | null)[];
+  sockets: (number | null)[];
+  rooms: (number | null)[];
+  readUnitsPerSecond: (number | null)[];
+  writeUnitsPerSecond: (number | null)[];
+  loopLagMs: (number | null)[];
+  memoryMb: (number | null)[];
+}
+
+/** An index: how far it is filled, and how much lies in it. */
+export interface IndexFigures {
+  name: string;
+  state: "active" | "creating";
+  done: number;
+  total: number;
+  items: number;
+  bytes: number;
+}
+
+/** The keys of an index, and what it holds beside them. */
+export interface IndexShape {
+  name: string;
+  pk: KeyName;
+  sk: KeyName | null;
+  local: boolean;
+  projection: "ALL" | "INCLUDE" | "KEYS_ONLY";
+  attributes: string[];
+}
+
+/** Some items, what reading them took, and where it goes on. */
+export interface ItemPage {
+  items: ItemView[];
+  readUnits: number;
+  next: string | null;
+}
+
+/** An item as it lies in the table. */
+export interface ItemView {
+  kind: string | null;
+  key: Record<string, Record<string, unknown>>;
+  attributes: Record<string, Record<string, unknown>>;
+  masked: string[];
+  bytes: number;
+}
+
+/** How many jobs there are; with `more`, at least so many. */
+export interface JobCount {
+  waiting: number;
+  running: number;
+  dead: number;
+  more: boolean;
+}
+
+/** Which job is meant. */
+export interface JobName {
+  system: "drawing" | "kifu" | "live" | "othello" | "platform" | "ranking";
+  kind: string;
+  subject: string;
+}
+
+/** Some jobs: those to come by their due time, dead ones the latest first. A later page may hold an earlier one. */
+export interface JobPage {
+  jobs: JobView[];
+  next: string | null;
+}
+
+/** Something that is to be done. What has `lapsed` is run by nobody any more and is taken up again by itself. */
+export interface JobView {
+  system: "drawing" | "kifu" | "live" | "othello" | "platform" | "ranking";
+  kind: string;
+  subject: string;
+  state: "dead" | "running" | "waiting";
+  dueAt: number | null;
+  attempts: number;
+  owner: string | null;
+  lapsed: boolean;
+  diedAt: number | null;
+  lastError: string | null;
+}
+
+/** Hear a topic, after `at` if somebody was there before; `since` is what the system calls the last thing seen. */
+export interface Join {
+  t: "join";
+  id: number;
+  to: string;
+  at?: Place | null;
+  since?: string | null;
+}
+
+/** The topic is heard from here on. Without a snapshot, the events after the reader's place follow. */
+export interface Joined {
+  t: "joined";
+  id: number;
+  to: string;
+  channel: number;
+  at?: Place;
+  snapshot?: unknown;
+  here?: number;
+}
+
+/** A key that was just made. `key` is shown this once and stored nowhere. */
+export interface KeyMade {
+  key: string;
+  view: KeyView;
+}
+
+/** An attribute that serves as a key. */
+export interface KeyName {
+  name: string;
+  type: "B" | "N" | "S";
+}
+
+/** An API key of yours, without its secret. */
+export interface KeyView {
+  id: string;
+  label: string;
+  scopes: string[];
+  createdAt: number;
+  lastUsedAt: number | null;
+  expiresAt: number | null;
+}
+
+/** Hear a topic no more. */
+export interface Leave {
+  t: "leave";
+  to: string;
+}
+
+/** The host closes the room, for good. Answered by the room. */
+export interface LiveClose {
+  k: "close";
+}
+
+/** The host closed the room. */
+export interface LiveClosed {
+  k: "closed";
+}
+
+export type LiveCommand = LiveSay | LiveClose;
+
+/** Comments in the order of the room. With `more` there are others after the last. */
+export interface LiveCommentList {
+  comments: LiveCommentView[];
+  more?: boolean;
+}
+
+/** A comment as people see it; `seq` is its place in the room. */
+export interface LiveCommentView {
+  commentId: string;
+  seq: string;
+  content: string;
+  nickname: string;
+  createdAt: string;
+}
+
+/** Somebody wrote something. */
+export interface LiveCommented {
+  k: "commented";
+  comment: LiveCommentView;
+}
+
+export type LiveEvent = LiveCommented | LiveClosed;
+
+/** What a presenter says to open a room. */
+export interface LiveNewRoom {
+  name: string;
+}
+
+/** Some of the caller's rooms, newest first; `next` leads to the others. */
+export interface LiveRoomList {
+  rooms: LiveRoomView[];
+  next?: string;
+}
+
+/** A room as people see it. `mine` tells its host, where that is known. */
+export interface LiveRoomView {
+  roomId: string;
+  name: string;
+  status: "CLOSED" | "OPEN";
+  createdAt: string;
+  mine?: boolean;
+}
+
+/** Write a comment. Answered by the comment. */
+export interface LiveSay {
+  k: "comment";
+  content: string;
+  nickname?: string | null;
+}
+
+/** The room, and what was said in it after what the reader has seen; the latest for a newcomer. */
+export interface LiveSnapshot {
+  room: LiveRoomView;
+  comments: LiveCommentView[];
+  more?: boolean;
+  earlier?: boolean;
+}
+
+/** An API key for a program. */
+export interface MakeKey {
+  label: string;
+  scopes: string[];
+  days?: number | null;
+}
+
+/** Who you are to this server. Guests have no name; `createdAt` is null until something of theirs is kept. */
+export interface Me {
+  accountId: string;
+  role: "admin" | "guest" | "user";
+  name: string | null;
+  language: "en" | "ja" | "ko";
+  createdAt: number | null;
+}
+
+/** Events of a topic were left out. Fetch what it is about anew. */
+export interface Missed {
+  t: "missed";
+  to: string;
+}
+
+/** A command, or joining, is refused and changed nothing. */
+export interface No {
+  t: "refused";
+  id: number;
+  error: Problem;
+}
+
+/** Everybody who is connected to this process now, the longest first; `left_out` are beyond what is listed. */
+export interface Online {
+  people: Person[];
+  sockets: number;
+  leftOut: number;
+}
+
+/** The server at a glance. `process` is this process; sockets are its own. */
+export interface Overview {
+  version: string;
+  env: string;
+  store: StoreFacts;
+  bus: string;
+  process: string;
+  startedAt: number;
+  now: number;
+  uptimeSeconds: number;
+  sockets: number;
+  rooms: RoomCount[];
+  jobs: JobCount;
+}
+
+/** A passing command: carried on at once and never answered. */
+export interface Pass {
+  t: "pass";
+  to: string;
+  what: unknown;
+}
+
+/** What is worth seeing now and nowhere kept; also every event of a topic without a room. */
+export interface Passing {
+  t: "passing";
+  to: string;
+  events: unknown[];
+}
+
+/** What one access pattern has used since the server started, and since the store was made. */
+export interface PatternFigures {
+  name: string;
+  kind: "item" | "other" | "query" | "write";
+  says: string;
+  run: Used;
+  ever: Used;
+  unitsPerCall: number;
+  month: number;
+}
+
+/** Somebody who is connected to this process now. The address is cut short, to the network they come from. */
+export interface Person {
+  accountId: string;
+  name: string | null;
+  role: "admin" | "guest" | "user";
+  addresses: string[];
+  since: number;
+  sockets: number;
+  topics: string[];
+}
+
+/** Where a reader is in a room. */
+export interface Place {
+  epoch: number;
+  seq: number;
+}
+
+/** How many are here. */
+export interface Presence {
+  t: "presence";
+  to: string;
+  here: number;
+}
+
+/** What DynamoDB takes on demand, in a region and as of a date. */
+export interface Prices {
+  region: string;
+  asOf: string;
+  currency: string;
+  millionReads: number;
+  millionWrites: number;
+  gigabyteMonth: number;
+}
+
+/** What went wrong: a code for programs, a sentence for people, and what is known about it. */
+export interface Problem {
+  code: string;
+  message: string;
+  details: Record<string, unknown>;
+}
+
+/** The last restore since the server started: first a backup `saved_as` is taken of now, then all is replaced. */
+export interface Restoring {
+  name: string;
+  state: "done" | "failed" | "restoring" | "saving";
+  savedAs: string;
+  at: number;
+  done: number;
+  total: number;
+  problem: string | null;
+}
+
+/** How many rooms of a system run now in all processes, and how many people are in them. */
+export interface RoomCount {
+  kind: string;
+  rooms: number;
+  people: number;
+}
+
+/** A browser in which you are signed in. Its id is no secret. */
+export interface SessionView {
+  id: string;
+  userAgent: string;
+  createdAt: number;
+  lastUsedAt: number;
+  expiresAt: number;
+  current: boolean;
+}
+
+/** Something that is sent to whoever it belongs to. */
+export interface Shown {
+}
+
+/** Come back under a name. */
+export interface SignIn {
+  name: string;
+  password: string;
+}
+
+/** Become a user under a name. */
+export interface SignUp {
+  name: string;
+  password: string;
+}
+
+/** How a room is now: the reader had fallen too far behind, or another process took the room. */
+export interface Snapshot {
+  t: "snapshot";
+  to: string;
+  at: Place;
+  snapshot: unknown;
+}
+
+/** Where everything is kept, without any secret, and what the store says of itself. */
+export interface StoreFacts {
+  place: string;
+  kind: "dynamodb" | "embedded";
+  capabilities: string[];
+  facts: Record<string, string>;
+}
+
+/** One table with its design, for whoever looks into it. */
+export interface TableDetail {
+  figures: TableFigures;
+  pk: KeyName;
+  sk: KeyName | null;
+  ttl: string | null;
+  stream: string | null;
+  indexes: IndexShape[];
+  entities: EntityShape[];
+  prices: Prices;
+  measuredSeconds: number;
+  sizedAt: number;
+}
+
+/** A table of a design: what lies in it and what it costs. `name` is the one in the store. */
+export interface TableFigures {
+  name: string;
+  system: string;
+  kinds: string[];
+  items: number;
+  bytes: number;
+  indexes: IndexFigures[];
+  patterns: PatternFigures[];
+  month: Cost;
+}
+
+/** All tables. Sizes were taken at `sized_at`; DynamoDB's own are some hours older. `others` are calls of none. */
+export interface Tables {
+  tables: TableFigures[];
+  others: PatternFigures[];
+  month: Cost;
+  prices: Prices;
+  measuredSeconds: number;
+  sizedAt: number;
+}
+
+export type ToBrowser = Welcome | Beat | Joined | Done | No | Events | Passing | Snapshot | Missed | Presence | Gone | ComeBack | Wrong;
+
+/** How often something was asked, and the units of all calls together. */
+export interface Used {
+  calls: number;
+  readUnits: number;
+  writeUnits: number;
+}
+
+/** The first message: the server's time in milliseconds, and how many milliseconds pass between two beats. */
+export interface Welcome {
+  t: "welcome";
+  now: number;
+  beat: number;
+}
+
+/** What came up could not be read or was too much. The socket closes when it goes on like that. */
+export interface Wrong {
+  t: "wrong";
+  error: Problem;
+}
