@@ -52,6 +52,7 @@ check: $(DEV_STAMP) $(WEB_STAMP) ## Lint, formatting, types and the direction of
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	cd web && sh ../scripts/node.sh npm run --silent check
+	cd web && sh ../scripts/node.sh npm run --silent test
 
 fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .

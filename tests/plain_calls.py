@@ -8,7 +8,7 @@ import asyncio
 import base64
 import json
 from asyncio import StreamReader, StreamWriter
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -20,7 +20,8 @@ from zataku.table.errors import StoreClosed
 _HEADERS = (
     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"
     b"Authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, "
-    b"SignedHeaders=host, Signature=0\r\nX-Amz-Date: 20260101T000000Z\r\nX-Amz-Target: DynamoDB_20120810.%s\r\nContent-Length: %d\r\n\r\n"
+    b"SignedHeaders=host, Signature=0\r\nX-Amz-Date: 20260101T000000Z\r\n"
+    b"X-Amz-Target: DynamoDB_20120810.%s\r\nContent-Length: %d\r\n\r\n"
 )
 _CHANGING = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 
@@ -84,11 +85,11 @@ def _read(content: bytes) -> Answer:
 
 
 def _binary(found: dict[str, Any]) -> dict[str, Any]:
-    """Bytes travel as text, but for maps that only have an attribute of that name."""
+    """Bytes travel as text. An attribute that is called so has a type around its value, and is left as it is."""
     match found:
-        case {"B": str() as text} if len(found) == 1:
+        case {"B": str(text)}:
             return {"B": base64.b64decode(text)}
-        case {"BS": list() as texts} if len(found) == 1 and all(isinstance(text, str) for text in texts):
-            return {"BS": [base64.b64decode(text) for text in texts]}
+        case {"BS": [*texts]}:
+            return {"BS": [base64.b64decode(text) for text in cast("list[str]", texts)]}
         case _:
             return found

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
 import pytest
 from cyclopts import App
 
 from tests.cli.running import ROOT, Host
 from zataku.cli import app
+from zataku.server.settings import Settings
 
 DOCS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 COMMANDS = DOCS.partition("\n## Commands\n")[2].partition("\n## ")[0]
@@ -45,7 +47,9 @@ EVERY = sorted(commands())
 def test_all_commands_are_there() -> None:
     design = {("design", name) for name in ("list", "lint", "show", "export")}
     kept = ("status", "stats", "backup", "restore", "export", "import", "migrate", "sweep")
-    assert set(EVERY) == {("serve",), *design, *(("store", name) for name in kept)}
+    tended = ("delete", "grant-admin", "reset-password", "revoke-admin", "show", "sign-out")
+    server = {("serve",), ("settings",), ("jobs",), *(("accounts", name) for name in tended)}
+    assert set(EVERY) == {*server, *design, *(("store", name) for name in kept)}
     assert options(("store", "status")) == {"--store", "--env", "--designs"}
 
 
@@ -83,8 +87,15 @@ def test_every_command_is_documented_with_all_its_options(words: tuple[str, ...]
 
 
 def test_every_option_of_serve_is_documented() -> None:
-    assert options(("serve",)) == {"--host", "--port", "--data"}
+    promised = {"--host", "--port", "--public-url", "--data", "--store", "--bus", "--env"}
+    assert promised <= options(("serve",))
     assert [option for option in options(("serve",)) if f"`{option}`" not in DOCS] == []
+
+
+def test_every_setting_is_documented() -> None:
+    table = DOCS.partition("\n## Settings\n")[2].partition("\n## ")[0]
+    rows = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert rows == {field.name for field in msgspec.structs.fields(Settings)}
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "eighty"])

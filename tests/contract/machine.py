@@ -39,8 +39,8 @@ class Writing(RuleBasedStateMachine):
         self.last: tuple[str, list[Step], float] | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Carry out a call of the store."""
-        return self.runner.run(work)
+        """Carry out a call of the store. The runner itself would take longer for its signals than the store."""
+        return self.runner.get_loop().run_until_complete(work)
 
     def teardown(self) -> None:
         """Leave nothing behind."""

@@ -54,7 +54,7 @@ class Nursery:
         self._orders.write(f"{file}\t{number}\t{unsure}\n".encode())
         said: list[list[Any]] = []
         pid, killed = 0, False
-        lifetime, most = chance.uniform(0.02, 0.15), chance.randint(1, 400)
+        lifetime, most = chance.uniform(0.01, 0.09), chance.randint(1, 400)
         end = time.monotonic() + 30
         while True:
             for line in self.lines(end):

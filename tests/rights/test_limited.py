@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.stores import DynamoPlace, EmbeddedPlace, Place
 from tests.designs import live
 from tests.designs.live import Comment, Connection, Room
-from zataku.clock import ManualClock, SystemClock
+from tests.opened import PRICED, opened
 from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Plan, Store, StoreClosed, check, path, put
 from zataku.table.backend import Backend
 from zataku.table.limited import LimitedBackend
@@ -22,13 +21,11 @@ name = path(Room, lambda room: room.name)
 content = path(Comment, lambda comment: comment.content)
 
 
-@pytest.fixture(params=["embedded", "dynoxide"])
+@pytest.fixture(params=PRICED)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    place: Place = EmbeddedPlace(tmp_path) if request.param == "embedded" else DynamoPlace("dynoxide")
-    clock = ManualClock() if request.param == "embedded" else SystemClock()
-    async with await place.open(live.TABLES, clock) as opened:
-        await opened.write_many(put=[ROOM, COMMENT, SOCKET])
-        yield opened
+    async with opened(request.param, tmp_path, live.TABLES) as made:
+        await made.write_many(put=[ROOM, COMMENT, SOCKET])
+        yield made
 
 
 async def everything(store: Store) -> list[object]:
@@ -188,9 +185,9 @@ async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> Non
 
 
 async def test_the_table_of_a_grant_must_be_open(tmp_path: Path) -> None:
-    async with await EmbeddedPlace(tmp_path).open((live.rooms,), ManualClock()) as opened:
+    async with opened("embedded", tmp_path, (live.rooms,)) as store:
         with pytest.raises(DesignError, match="LiveComment-Connections-{env} was not opened with this store"):
-            opened.limited(live.matrix["JoinRoomFunction"])
+            store.limited(live.matrix["JoinRoomFunction"])
 
 
 def test_every_call_of_a_backend_is_decided_on() -> None:

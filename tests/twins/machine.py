@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from msgspec.structs import replace
 
+from tests.plain_calls import PlainClient
 from tests.servers import server
 from tests.twins import asking
 from tests.twins.departures import explained
@@ -21,7 +22,6 @@ from zataku.clock import ManualClock
 from zataku.table import backend as port
 from zataku.table.bill import Bill
 from zataku.table.dynamodb.backend import DynamoBackend
-from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.packed import unpack
 from zataku.table.schema import IndexSchema
@@ -76,7 +76,7 @@ class Twins(RuleBasedStateMachine):
         self.table = twin_table(f"TwinsTable-{next(_numbers):05d}")
         clock = ManualClock()
         self.ours: port.Backend = EmbeddedBackend(Path(self.folder.name) / "store.db", clock=clock)
-        self.theirs: port.Backend = DynamoBackend(Client(endpoint), clock=clock, random=Random(1))
+        self.theirs: port.Backend = DynamoBackend(PlainClient(endpoint), clock=clock, random=Random(1))
         self.run(self.ours.start([self.table]))
         self.run(self.theirs.start([self.table]))
         self.left_off: port.QueryItems | None = None
@@ -84,7 +84,7 @@ class Twins(RuleBasedStateMachine):
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Carry out something."""
-        return self.runner.run(work)
+        return self.runner.get_loop().run_until_complete(work)
 
     def teardown(self) -> None:
         """Compare everything that lies there, then leave."""

@@ -28,10 +28,6 @@ export interface AccountView {
   deletedAt: number | null;
 }
 
-/** Something that somebody asks for. It may hold a secret, so that nothing in it is printed. */
-export interface Asked {
-}
-
 /** A backup is being made under this name. */
 export interface BackupBegun {
   name: string;
@@ -85,12 +81,9 @@ export interface Confirmed {
   confirm: string;
 }
 
-/** What a month would cost if it went on as it did since the server started. */
-export interface Cost {
-  reads: number;
-  writes: number;
-  storage: number;
-  total: number;
+/** Delete the account. Users give their password. */
+export interface DeleteAccount {
+  password?: string | null;
 }
 
 /** A kept command: answered by `done` when it is stored, or by `refused`. */
@@ -106,6 +99,11 @@ export interface Done {
   t: "done";
   id: number;
   result?: unknown;
+}
+
+/** Public rooms that somebody can join, counted up to 100. */
+export interface DrawingHome {
+  openRooms: number;
 }
 
 /** A kind of item: `keys` has the form of each key attribute, such as `ACCOUNT#<accountId>`. */
@@ -158,6 +156,15 @@ export interface HistoryAnswer {
   writeUnitsPerSecond: (number | null)[];
   loopLagMs: (number | null)[];
   memoryMb: (number | null)[];
+}
+
+/** How each system is at this moment; null where that cannot be had. */
+export interface HomeState {
+  drawing: DrawingHome | null;
+  othello: OthelloHome | null;
+  ranking: RankingHome | null;
+  live: LiveHome | null;
+  kifu: KifuHome | null;
 }
 
 /** An index: how far it is filled, and how much lies in it. */
@@ -273,6 +280,18 @@ export interface KeyView {
   expiresAt: number | null;
 }
 
+/** How many records the caller has, and the three that changed last. */
+export interface KifuHome {
+  count: number;
+  latest: KifuHomeRecord[];
+}
+
+/** A record by the last part of its path. */
+export interface KifuHomeRecord {
+  id: string;
+  title: string;
+}
+
 /** Hear a topic no more. */
 export interface Leave {
   t: "leave";
@@ -313,6 +332,12 @@ export interface LiveCommented {
 }
 
 export type LiveEvent = LiveCommented | LiveClosed;
+
+/** Rooms that run now in any process, and the people in all of them. */
+export interface LiveHome {
+  rooms: number;
+  people: number;
+}
 
 /** What a presenter says to open a room. */
 export interface LiveNewRoom {
@@ -371,6 +396,14 @@ export interface Missed {
   to: string;
 }
 
+/** What a month would cost if it went on as it did since the server started. */
+export interface MonthCost {
+  reads: number;
+  writes: number;
+  storage: number;
+  total: number;
+}
+
 /** A command, or joining, is refused and changed nothing. */
 export interface No {
   t: "refused";
@@ -380,9 +413,28 @@ export interface No {
 
 /** Everybody who is connected to this process now, the longest first; `left_out` are beyond what is listed. */
 export interface Online {
-  people: Person[];
+  people: OnlinePerson[];
   sockets: number;
   leftOut: number;
+}
+
+/** Somebody who is connected to this process now. The address is cut short, to the network they come from. */
+export interface OnlinePerson {
+  accountId: string;
+  name: string | null;
+  role: "admin" | "guest" | "user";
+  addresses: string[];
+  since: number;
+  sockets: number;
+  topics: string[];
+}
+
+/** The turn that a game has come to, until when everybody may vote in it, and how many have. */
+export interface OthelloHome {
+  gameId: string | null;
+  turn: number | null;
+  endsAt: string | null;
+  votes: number | null;
 }
 
 /** The server at a glance. `process` is this process; sockets are its own. */
@@ -419,21 +471,10 @@ export interface PatternFigures {
   name: string;
   kind: "item" | "other" | "query" | "write";
   says: string;
-  run: Used;
-  ever: Used;
+  run: UnitsUsed;
+  ever: UnitsUsed;
   unitsPerCall: number;
   month: number;
-}
-
-/** Somebody who is connected to this process now. The address is cut short, to the network they come from. */
-export interface Person {
-  accountId: string;
-  name: string | null;
-  role: "admin" | "guest" | "user";
-  addresses: string[];
-  since: number;
-  sockets: number;
-  topics: string[];
 }
 
 /** Where a reader is in a room. */
@@ -466,6 +507,12 @@ export interface Problem {
   details: Record<string, unknown>;
 }
 
+/** The newest published day, and the names of the first three by level. Null while no day is published. */
+export interface RankingHome {
+  day: string | null;
+  first: string[];
+}
+
 /** The last restore since the server started: first a backup `saved_as` is taken of now, then all is replaced. */
 export interface Restoring {
   name: string;
@@ -492,10 +539,6 @@ export interface SessionView {
   lastUsedAt: number;
   expiresAt: number;
   current: boolean;
-}
-
-/** Something that is sent to whoever it belongs to. */
-export interface Shown {
 }
 
 /** Come back under a name. */
@@ -549,14 +592,14 @@ export interface TableFigures {
   bytes: number;
   indexes: IndexFigures[];
   patterns: PatternFigures[];
-  month: Cost;
+  month: MonthCost;
 }
 
 /** All tables. Sizes were taken at `sized_at`; DynamoDB's own are some hours older. `others` are calls of none. */
 export interface Tables {
   tables: TableFigures[];
   others: PatternFigures[];
-  month: Cost;
+  month: MonthCost;
   prices: Prices;
   measuredSeconds: number;
   sizedAt: number;
@@ -565,7 +608,7 @@ export interface Tables {
 export type ToBrowser = Welcome | Beat | Joined | Done | No | Events | Passing | Snapshot | Missed | Presence | Gone | ComeBack | Wrong;
 
 /** How often something was asked, and the units of all calls together. */
-export interface Used {
+export interface UnitsUsed {
   calls: number;
   readUnits: number;
   writeUnits: number;
@@ -582,4 +625,47 @@ export interface Welcome {
 export interface Wrong {
   t: "wrong";
   error: Problem;
+}
+
+/** Every operation: what it takes and what it answers. */
+export interface Api {
+  "DELETE /api/admin/accounts/{account_id}/sessions/{session}": { path: { account_id: string; session: string }; answer: null };
+  "DELETE /api/admin/backups/{name}": { path: { name: string }; answer: null };
+  "DELETE /api/keys/{key_id}": { path: { key_id: string }; answer: null };
+  "DELETE /api/me": { body: DeleteAccount; answer: null };
+  "DELETE /api/sessions": { answer: null };
+  "DELETE /api/sessions/current": { answer: null };
+  "DELETE /api/sessions/{session_id}": { path: { session_id: string }; answer: null };
+  "GET /api/admin/accounts": { query: { name?: string }; answer: AccountView };
+  "GET /api/admin/accounts/{account_id}/sessions": { path: { account_id: string }; answer: AccountSessions };
+  "GET /api/admin/backups": { answer: Backups };
+  "GET /api/admin/backups/{name}/file": { path: { name: string }; answer: Blob };
+  "GET /api/admin/history": { query: { minutes?: number }; answer: HistoryAnswer };
+  "GET /api/admin/jobs": { query: { state?: string; limit?: number; after?: string }; answer: JobPage };
+  "GET /api/admin/online": { answer: Online };
+  "GET /api/admin/overview": { answer: Overview };
+  "GET /api/admin/tables": { answer: Tables };
+  "GET /api/admin/tables/{name}": { path: { name: string }; answer: TableDetail };
+  "GET /api/admin/tables/{name}/items": { path: { name: string }; query: { index?: string; pk?: string; op?: string; sk?: string; sk2?: string; newest?: boolean; limit?: number; after?: string }; answer: ItemPage };
+  "GET /api/home": { answer: HomeState };
+  "GET /api/keys": { answer: KeyView[] };
+  "GET /api/live/rooms": { query: { after?: string }; answer: LiveRoomList };
+  "GET /api/live/rooms/{room_id}": { path: { room_id: string }; answer: LiveRoomView };
+  "GET /api/live/rooms/{room_id}/comments": { path: { room_id: string }; query: { after?: string }; answer: LiveCommentList };
+  "GET /api/me": { answer: Me };
+  "GET /api/sessions": { answer: SessionView[] };
+  "PATCH /api/me": { body: ChangeMe; answer: Me };
+  "POST /api/accounts": { body: SignUp; answer: Me };
+  "POST /api/admin/accounts/{account_id}/sign-out": { path: { account_id: string }; answer: null };
+  "POST /api/admin/backups": { answer: BackupBegun };
+  "POST /api/admin/backups/upload": { query: { name?: string }; answer: BackupView };
+  "POST /api/admin/backups/{name}/restore": { path: { name: string }; body: Confirmed; answer: BackupBegun };
+  "POST /api/admin/jobs/cancel": { body: JobName; answer: null };
+  "POST /api/admin/jobs/retry": { body: JobName; answer: null };
+  "POST /api/keys": { body: MakeKey; answer: KeyMade };
+  "POST /api/live/rooms": { body: LiveNewRoom; answer: LiveRoomView };
+  "POST /api/live/rooms/{room_id}/close": { path: { room_id: string }; answer: LiveRoomView };
+  "POST /api/live/rooms/{room_id}/comments": { path: { room_id: string }; body: LiveSay; answer: LiveCommentView };
+  "POST /api/me/password": { body: ChangePassword; answer: null };
+  "POST /api/sessions": { body: SignIn; answer: Me };
 }

@@ -17,9 +17,9 @@ from zataku.accounts.identities import Identities
 from zataku.accounts.messages import (
     ChangeMe,
     ChangePassword,
+    DeleteAccount,
     KeyMade,
     KeyView,
-    Leave,
     MakeKey,
     Me,
     SessionView,
@@ -91,7 +91,7 @@ async def change_me(data: JSONBody[ChangeMe], identity: Who, desk: TheDesk) -> R
 
 
 @delete("/me", summary="Delete your account")
-async def leave(data: JSONBody[Leave], identity: Who, desk: TheDesk) -> Response[None]:
+async def leave(data: JSONBody[DeleteAccount], identity: Who, desk: TheDesk) -> Response[None]:
     """Delete the account with everything it owns in every system. Users give their password."""
     desk.rates.take("password", identity.account_id)
     password = None if data.password is None else Secret(data.password)

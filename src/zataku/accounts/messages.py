@@ -143,7 +143,7 @@ class ChangePassword(Asked, frozen=True, kw_only=True):
     new: NewPassword
 
 
-class Leave(Asked, frozen=True, kw_only=True):
+class DeleteAccount(Asked, frozen=True, kw_only=True):
     """Delete the account. Users give their password."""
 
     password: TypedPassword | None = None

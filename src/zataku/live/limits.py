@@ -56,7 +56,8 @@ Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=LAST_EPOCH)]
 NUMBERS_OF_AN_OWNER = 9_999_999
 """How many comments one owner of a room can number; it takes the room again to go on."""
 
-Seq: TypeAlias = Annotated[str, Meta(pattern=whole("[0-9]{12}"), title="12 digits", examples=["000030000042"])]
+SEQ_FORM = whole("[0-9]{12}")
+Seq: TypeAlias = Annotated[str, Meta(pattern=SEQ_FORM, title="12 digits", examples=["000030000042"])]
 """The place of a comment in its room: five digits for the epoch of the owner that gave it, seven for its number."""
 
 BEFORE_ALL: Seq = "000000000000"

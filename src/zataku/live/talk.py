@@ -1,5 +1,6 @@
 """How a live room behaves while it runs: its one owner numbers what is said, stores it, and then tells everybody."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -11,8 +12,8 @@ from zataku.live import messages as said
 from zataku.live.design import MATRIX, Comment, Mark, Room, comments_after, latest_comments, room_now
 from zataku.live.limits import (
     ANONYMOUS,
-    BEFORE_ALL,
     COMMENTS_AT_ONCE,
+    SEQ_FORM,
     CommentId,
     HostId,
     RoomId,
@@ -137,7 +138,7 @@ class Talks:
         room = room_view(state.room)
         if since is None:
             return _encode(said.Snapshot(room=room, comments=list(state.recent), earlier=state.earlier))
-        if not (len(since) == len(BEFORE_ALL) and since.isascii() and since.isdigit()):
+        if re.search(SEQ_FORM, since) is None:
             raise Invalid("`since` is the seq of a comment. Take it from the last one that you have.")
         if _at_hand(state, since):
             later = [comment for comment in state.recent if comment.seq > since]

@@ -33,8 +33,9 @@ class Links:
                 socket_timeout=ANSWER_WITHIN,
             )
             self.open()
-        except (ValueError, TypeError) as problem:
-            raise Invalid(f"The URL of the bus cannot be read: {problem}. Write redis://HOST:PORT/DB.") from None
+        except (ValueError, TypeError):
+            # What is wrong with it may be a part of the password, which belongs into no message.
+            raise Invalid("The URL of the bus cannot be read. Write redis://HOST:PORT/DB.") from None
 
     def open(self) -> "Link":
         """A connection that is not made yet."""

@@ -53,6 +53,7 @@ class Rooms:
         self._directory = Directory(self._premises)
         self._renewing: asyncio.Task[None] | None = None
         self._pulsing: asyncio.Task[None] | None = None
+        self._stopped = False
 
     def add(self, behaviour: Behaviour[Any]) -> None:
         """Serve the rooms of a system, whose topics are `kind/ID`."""
@@ -67,7 +68,8 @@ class Rooms:
         self._pulsing = self._chores.start(self._pulses())
 
     async def stop(self) -> None:
-        """Store everything, and leave the rooms to other processes at once."""
+        """Store everything, and leave the rooms to other processes at once. From now on none is taken."""
+        self._stopped = True
         await asyncio.gather(*(station.stop() for station in list(self._stations.values())))
         self._directory.update({})
         await self._chores.stop()
@@ -142,6 +144,8 @@ class Rooms:
     def _used(self, topic: str) -> Generator[Station]:
         if not self.has(topic):
             raise NotFound("There is no room of that name.")
+        if self._stopped:
+            raise Unavailable("This server stops. Try again in a moment.")
         station = self._stations.get(topic)
         if station is None:
             behaviour = self._behaviours[topic.partition("/")[0]]

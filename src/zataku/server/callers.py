@@ -44,9 +44,14 @@ class Callers(ASGIMiddleware):
         if writes:
             self._origins.check(visit, headers)
         visit.identity = await self.identify(visit, headers)
-        # Whoever is new each time is counted by where they come from.
-        whose = place if visit.cookies else visit.identity.account_id
-        self._rates.take("write" if writes else "read", whose)
+        new = bool(visit.cookies)
+        if writes:
+            self._rates.take("write_address", place)
+            # A browser has its mark before it writes. Who drops it each time is counted by where they come from.
+            self._rates.take("write", place if new else visit.identity.account_id)
+        elif not new:
+            # A hall comes in behind one router, all new within a minute: there the address alone counts.
+            self._rates.take("read", visit.identity.account_id)
         await next_app(scope, receive, send)
 
     async def identify(self, visit: Visit, headers: Mapping[str, str]) -> Identity:

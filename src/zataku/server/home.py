@@ -4,17 +4,33 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import structlog
 from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 from litestar.types import ControllerRouterHandler
 
+from zataku.drawing.home import DrawingHome
+from zataku.kifu.home import KifuHome
+from zataku.live.home import LiveHome
+from zataku.othello.home import OthelloHome
 from zataku.platform.identity import Identity
+from zataku.ranking.home import RankingHome
 from zataku.realtime.topics import Topics
 from zataku.system import House, System
 
 log = structlog.stdlib.get_logger()
+
+
+class HomeState(msgspec.Struct, frozen=True, kw_only=True):
+    """How each system is at this moment; null where that cannot be had."""
+
+    drawing: DrawingHome | None
+    othello: OthelloHome | None
+    ranking: RankingHome | None
+    live: LiveHome | None
+    kifu: KifuHome | None
 
 
 TOPIC = "home"
@@ -44,7 +60,7 @@ def home_route(systems: Sequence[System], topics: Topics) -> ControllerRouterHan
     """The handler of /api/home. Whoever shows it hears on the topic `home` when it is worth asking again."""
     topics.declare(TOPIC, _everybody)
 
-    async def state(system: System, identity: Identity) -> object:
+    async def state(system: System, identity: Identity) -> Any:
         try:
             return await system.home(identity)
         except Exception as problem:
@@ -52,9 +68,9 @@ def home_route(systems: Sequence[System], topics: Topics) -> ControllerRouterHan
             return None
 
     @get("/api/home", tags=["home"], summary="What lies on the table", operation_id="home")
-    async def home(identity: NamedDependency[SkipValidation[Identity]]) -> dict[str, Any]:
+    async def home(identity: NamedDependency[SkipValidation[Identity]]) -> HomeState:
         """The state of each system as its object on the home page shows it; null where it cannot be had."""
         states = await asyncio.gather(*(state(system, identity) for system in systems))
-        return {system.name: each for system, each in zip(systems, states, strict=True)}
+        return HomeState(**{system.name: each for system, each in zip(systems, states, strict=True)})
 
     return home

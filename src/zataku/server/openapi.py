@@ -83,11 +83,12 @@ def openapi_route(
 
 
 def described(handlers: Sequence[ControllerRouterHandler], dependencies: Mapping[str, Provide]) -> Schema:
-    """The description of these handlers.
+    """The description of these handlers."""
+    return _completed(describing(handlers, dependencies).openapi_schema.to_schema())
 
-    It comes from an application that only describes: Litestar would serve pages of its own beside the description,
-    which load scripts from elsewhere.
-    """
+
+def describing(handlers: Sequence[ControllerRouterHandler], dependencies: Mapping[str, Provide]) -> Litestar:
+    """An application that only describes: Litestar would serve pages of its own, which load scripts from elsewhere."""
     config = OpenAPIConfig(
         title="Zataku",
         version=__version__,
@@ -96,10 +97,9 @@ def described(handlers: Sequence[ControllerRouterHandler], dependencies: Mapping
         use_handler_docstrings=True,
         operation_id_creator=_operation_id,
     )
-    describing = Litestar(
+    return Litestar(
         route_handlers=list(handlers), dependencies=dict(dependencies), openapi_config=config, logging_config=None
     )
-    return _completed(describing.openapi_schema.to_schema())
 
 
 def _completed(schema: Schema) -> Schema:

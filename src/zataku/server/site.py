@@ -35,6 +35,9 @@ from zataku.server.travel import clock_route
 from zataku.server.visits import Doorkeeper, visit_of
 from zataku.server.watch import Watch
 
+DEPENDENCIES = {"identity": Provide(caller, sync_to_thread=False)}
+"""What every handler may ask for by name."""
+
 
 def site(parts: Parts) -> tuple[App, App]:
     """What answers requests, and what takes sockets."""
@@ -42,13 +45,12 @@ def site(parts: Parts) -> tuple[App, App]:
     doorkeeper = Doorkeeper(settings.proxies, https=parts.house.public_url.startswith("https:"))
     origins = Origins(settings.public_url, developing=settings.env == "dev")
     callers = Callers(reception.identities, reception.rates, origins)
-    dependencies = {"identity": Provide(caller, sync_to_thread=False)}
-    described = _api(parts)
+    described = api_routes(parts)
     paper = Paper(parts.build, parts.house.public_url)
     titles = {system.name: system.title for system in parts.systems if system.title is not None}
     routes: list[ControllerRouterHandler] = [
         *described,
-        openapi_route(described, dependencies),
+        openapi_route(described, DEPENDENCIES),
         metrics_route(parts.figures, reception.identities, settings.metrics_token),
         *control_routes(reception.accounts, parts.control, _near, UNATTENDED),
         *page_routes(paper, titles),
@@ -58,7 +60,7 @@ def site(parts: Parts) -> tuple[App, App]:
         routes.append(clock_route(parts.house.clock))
     app = Litestar(
         route_handlers=routes,
-        dependencies=dependencies,
+        dependencies=DEPENDENCIES,
         middleware=[callers, Patience(settings.request_seconds)],
         exception_handlers=HANDLERS,
         before_send=[add_safe_headers],
@@ -72,7 +74,7 @@ def site(parts: Parts) -> tuple[App, App]:
     return Watch(Squeeze(cast("App", app)), doorkeeper, parts.figures), sockets
 
 
-def _api(parts: Parts) -> list[ControllerRouterHandler]:
+def api_routes(parts: Parts) -> list[ControllerRouterHandler]:
     """What programs can ask for."""
     reception = parts.reception
     return [

@@ -1,7 +1,11 @@
 """Writes the types of the web pages: `python -m zataku.server.types FILE`. A test fails when the file is stale."""
 
+import asyncio
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_args, get_origin
 
 from litestar import Litestar, Response
@@ -12,10 +16,28 @@ from msgspec import Struct
 
 from zataku.realtime import messages as realtime
 from zataku.refusals import Problem
+from zataku.server.app import open_house
+from zataku.server.openapi import describing
+from zataku.server.settings import Settings
+from zataku.server.site import DEPENDENCIES, api_routes
 from zataku.server.typescript import HEADING, Declarations, interface
 from zataku.system import System
 
 _SPELT = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
+
+
+def main(file: Path) -> None:
+    """Write the file."""
+    file.write_text(asyncio.run(current_types()), encoding="utf-8")
+
+
+async def current_types() -> str:
+    """The types of the server as it is, taken from one on an empty store."""
+    with TemporaryDirectory() as folder:
+        settings = Settings(data=folder, demo=False)
+        async with open_house(settings, public_url="http://127.0.0.1", loopback="http://127.0.0.1") as opened:
+            parts = opened.parts
+            return types_of(describing(api_routes(parts), DEPENDENCIES), parts.systems)
 
 
 def types_of(app: Litestar, systems: Sequence[System]) -> str:
@@ -63,6 +85,8 @@ def _operation(handler: HTTPRouteHandler, operation: Operation, declared: Declar
 def _answer(annotation: object, declared: Declarations) -> str:
     if get_origin(annotation) is Response:
         return _answer(get_args(annotation)[0], declared)
+    if isinstance(annotation, type) and issubclass(annotation, Response):
+        return "Blob"
     if annotation in (None, type(None)):
         return "null"
     return declared.name(annotation)
@@ -80,3 +104,7 @@ def _spelt(parameter: Parameter) -> str:
     return next(
         (_SPELT[kind.value] for kind in kinds if isinstance(kind, OpenAPIType) and kind.value in _SPELT), "string"
     )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

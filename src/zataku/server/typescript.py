@@ -79,6 +79,7 @@ class Declarations:
         return f"Record<string, {self._spelt(kind.value_type)}>"
 
     @_spelt.register(inspect.StrType)
+    @_spelt.register(inspect.DateType)
     @_spelt.register(inspect.DateTimeType)
     @_spelt.register(inspect.UUIDType)
     @_spelt.register(inspect.BytesType)
@@ -130,7 +131,9 @@ class Declarations:
 def _called(struct: type) -> str:
     """The struct's name, after that of its system: every system may have a `Snapshot` of its own."""
     package = struct.__module__.removeprefix("zataku.").partition(".")[0]
-    return f"{package.capitalize()}{struct.__name__}" if package in SYSTEMS else struct.__name__
+    name = struct.__name__
+    owner = package.capitalize() if package in SYSTEMS else ""
+    return name if name.startswith(owner) else f"{owner}{name}"
 
 
 def interface(name: str, doc: str, entries: Iterable[tuple[str, str]]) -> str:

@@ -140,6 +140,12 @@ def test_a_bus_that_cannot_be_is_refused(url: str):
         open_bus(url)
 
 
+def test_a_password_is_in_no_refusal():
+    with pytest.raises(Invalid) as refused:
+        open_bus("redis://:sec/ret@host:6379/0")
+    assert "sec" not in str(refused.value)
+
+
 def test_the_bus_of_a_single_process_is_in_memory():
     assert isinstance(open_bus(), LocalBus)
     assert open_bus().alone

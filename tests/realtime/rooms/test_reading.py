@@ -142,7 +142,7 @@ async def test_lines_drawn_during_a_write_are_kept(alone: House):
     assert (await alone.reader("sora").join()).lines == ["during"]
 
 
-async def test_a_thousand_who_join_at_once_share_one_snapshot(alone: House):
+async def test_three_hundred_who_join_at_once_share_one_snapshot(alone: House):
     alone.counters.same_for_all = True
     await alone.add(1)
     alone.counters.snapshot_gate.clear()

@@ -110,6 +110,17 @@ async def test_a_room_that_nobody_wants_is_given_up_after_a_minute(alone: House,
     assert await alone.add(1) == 2
 
 
+async def test_a_server_that_stops_takes_no_more_rooms(alone: House, store: Store):
+    await alone.add(1)
+    await alone.rooms.stop()
+    for topic in (ROOM, "counter/two"):
+        with pytest.raises(Unavailable):
+            await alone.add(1, topic=topic)
+    untouched = await store.get(count_of("two"))
+    assert untouched is not None
+    assert untouched.epoch == 0
+
+
 async def test_whispers_reach_only_whom_they_are_for_and_leave_no_gap(alone: House):
     hana, sora = await alone.reader("hana").join(), await alone.reader("sora").join()
     await alone.add(1)

@@ -259,7 +259,7 @@ async def test_rooms_go_on_over_a_table_that_loses_replies(two: Two, kind: Store
     await as_time_goes_by(clock, lambda: {reader.read().sum for reader in readers} == {40}, 5)
 
 
-async def test_a_thousand_commands_from_elsewhere_are_answered_in_order(two: Two):
+async def test_many_commands_from_elsewhere_are_answered_in_order(two: Two):
     one, other = two
     await one.add(1)
     await other.reader("sora").join()

@@ -4,7 +4,7 @@
  * What the server refuses, and what never reached it, is an `ApiError` with a code; `said` has its words.
  */
 
-import type { Api } from './operations'
+import type { Api } from '../generated'
 
 export class ApiError extends Error {
   constructor(

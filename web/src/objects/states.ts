@@ -1,7 +1,7 @@
 /** What each of the five says about itself in a line or two. */
 
 import { language, t } from '../lib/words.svelte'
-import type { HomeState } from '../shell/home.svelte'
+import type { HomeState } from '../generated'
 
 export interface Line {
   text: string

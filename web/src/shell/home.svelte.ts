@@ -1,23 +1,8 @@
 /** What lies on the table right now: asked for once, and again whenever the server says that something changed. */
 
+import type { HomeState } from '../generated'
 import { call } from '../lib/api'
 import { join } from '../lib/socket.svelte'
-
-/** How each system is; null where that cannot be had right now. */
-export interface HomeState {
-  drawing: { openRooms: number } | null
-  /** Everything in it is null while no game is on; `endsAt` and `votes` while nobody votes. */
-  othello: { gameId: string | null; turn: number | null; endsAt: string | null; votes: number | null } | null
-  ranking: { day: string | null; first: string[] } | null
-  live: { rooms: number; people: number } | null
-  kifu: { count: number; latest: { id: string; title: string }[] } | null
-}
-
-declare module '../lib/operations' {
-  interface Api {
-    'GET /api/home': { answer: HomeState }
-  }
-}
 
 /** A busy evening changes the table many times a second; nobody reads that fast. */
 const PAUSE = 2000

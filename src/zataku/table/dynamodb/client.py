@@ -102,7 +102,13 @@ class Client:
         if self.endpoint is not None:
             options |= {"endpoint_url": self.endpoint, "region_name": self._region or "us-east-1"}
             options |= _stand_in_credentials(self.endpoint)
+        direct = self.endpoint is not None and _on_this_machine(self.endpoint)
+        if direct:
+            # Reading the certificates of all authorities would take most of the time of connecting.
+            options["verify"] = False
         config = AioConfig(
+            # No way out of the machine, so none through a proxy, whose certificate would have to be verified.
+            proxies={} if direct else None,
             retries={"total_max_attempts": 1},
             max_pool_connections=_CONNECTIONS,
             connect_timeout=_CONNECT_SECONDS,
@@ -151,6 +157,12 @@ def _session() -> AioSession:
     for name in ("endpoints", "partitions", "sdk-default-configuration", "_retry"):
         loader.load_data(name)
     return session
+
+
+def _on_this_machine(endpoint: str) -> bool:
+    """True for an address at which nothing is encrypted and nothing leaves the machine."""
+    place = urlsplit(endpoint)
+    return place.scheme == "http" and place.hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _stand_in_credentials(endpoint: str) -> dict[str, str]:

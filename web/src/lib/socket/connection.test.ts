@@ -1,57 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Connection, type Handle, type Phase } from './connection'
+import { describe, expect, test, vi } from 'vitest'
 import { ScriptedSocket } from './scripted'
-import type { Handlers } from './topic'
+import { happens, hear, inRoom, joined, page, setStage } from './stage'
 
-type Heard = { snapshots: unknown[]; events: unknown[]; ready: boolean[]; gone: string[]; missed: number; here: number[] }
-
-let phases: Phase[]
-let connection: Connection
-
-beforeEach(() => {
-  vi.useFakeTimers({ now: 1_000_000 })
-  vi.stubGlobal('WebSocket', ScriptedSocket)
-  vi.spyOn(Math, 'random').mockReturnValue(1)
-  ScriptedSocket.opened = []
-  phases = []
-  connection = new Connection(() => 'ws://table/socket', (phase) => phases.push(phase))
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-})
-
-function hear(name = 'live/A', more: Handlers = {}): { heard: Heard; handle: Handle } {
-  const heard: Heard = { snapshots: [], events: [], ready: [], gone: [], missed: 0, here: [] }
-  const handle = connection.hear(name, {
-    onSnapshot: (snapshot) => heard.snapshots.push(snapshot),
-    onEvents: (events) => heard.events.push(...events),
-    onReady: (ready) => heard.ready.push(ready),
-    onGone: (error) => heard.gone.push(error.code),
-    onMissed: () => (heard.missed += 1),
-    onPresence: (here) => heard.here.push(here),
-    ...more,
-  })
-  return { heard, handle }
-}
-
-/** A page in a room at (3, 10). */
-function inRoom(more: Handlers = {}): { heard: Heard; handle: Handle; socket: ScriptedSocket } {
-  const { heard, handle } = hear('live/A', more)
-  const socket = ScriptedSocket.last.welcome()
-  joined(socket, { at: { epoch: 3, seq: 10 }, snapshot: { name: 'room' } })
-  return { heard, handle, socket }
-}
-
-function joined(socket: ScriptedSocket, rest: object = {}): void {
-  socket.says({ t: 'joined', id: socket.heard('join').id, to: socket.heard('join').to, channel: 7, ...rest })
-}
-
-function happens(socket: ScriptedSocket, after: number, events: unknown[], epoch = 3): void {
-  socket.says({ t: 'events', to: 'live/A', epoch, after, seq: after + events.length, events })
-}
+setStage()
 
 describe('joining', () => {
   test('the first topic opens the socket, and joins when the server says welcome', () => {
@@ -61,7 +12,7 @@ describe('joining', () => {
     expect(socket.sent).toEqual([{ t: 'join', id: 1, to: 'live/A' }])
     joined(socket, { at: { epoch: 3, seq: 10 }, snapshot: { name: 'room' }, here: 4 })
     expect(heard).toMatchObject({ snapshots: [{ name: 'room' }], here: [4], ready: [true] })
-    expect(phases).toEqual(['connecting', 'open'])
+    expect(page.phases).toEqual(['connecting', 'open'])
   })
 
   test('all topics of a page share one socket', () => {
@@ -133,91 +84,6 @@ describe('joining', () => {
   })
 })
 
-describe('order', () => {
-  test('events are told in order and once', () => {
-    const { heard, socket } = inRoom()
-    happens(socket, 10, ['a', 'b'])
-    happens(socket, 10, ['a', 'b'])
-    happens(socket, 9, ['z'])
-    happens(socket, 12, ['c'])
-    expect(heard.events).toEqual(['a', 'b', 'c'])
-    expect(socket.count('join')).toBe(1)
-  })
-
-  test('events of others move the place without being told', () => {
-    const { heard, socket } = inRoom()
-    socket.says({ t: 'events', to: 'live/A', epoch: 3, after: 10, seq: 14, events: [] })
-    happens(socket, 14, ['a'])
-    expect(heard.events).toEqual(['a'])
-  })
-
-  test('after a gap the page joins anew after the last event that it has', () => {
-    const { heard, socket } = inRoom()
-    happens(socket, 10, ['a'])
-    happens(socket, 12, ['c'])
-    expect(socket.heard('join')).toMatchObject({ at: { epoch: 3, seq: 11 } })
-    expect(heard.events).toEqual(['a'])
-    happens(socket, 13, ['d'])
-    joined(socket, { at: { epoch: 3, seq: 14 } })
-    happens(socket, 11, ['b', 'c', 'd'])
-    expect(heard.events).toEqual(['a', 'b', 'c', 'd'])
-  })
-
-  test('a second gap in a row begins afresh', () => {
-    const { heard, socket } = inRoom()
-    happens(socket, 12, ['c'])
-    joined(socket, { at: { epoch: 3, seq: 13 } })
-    happens(socket, 12, ['c'])
-    expect(socket.heard('join')).not.toHaveProperty('at')
-    joined(socket, { at: { epoch: 3, seq: 13 }, snapshot: 'fresh' })
-    happens(socket, 13, ['d'])
-    expect(heard).toMatchObject({ snapshots: [{ name: 'room' }, 'fresh'], events: ['d'] })
-  })
-
-  test('events that overlap with what the page has are asked for anew, not told twice', () => {
-    const { heard, socket } = inRoom()
-    happens(socket, 9, ['z', 'a'])
-    expect(heard.events).toEqual([])
-    expect(socket.heard('join')).toMatchObject({ at: { epoch: 3, seq: 10 } })
-  })
-
-  test('another epoch is only believed with a snapshot', () => {
-    const { heard, socket } = inRoom()
-    happens(socket, 10, ['x'], 4)
-    expect(heard.events).toEqual([])
-    joined(socket, { at: { epoch: 4, seq: 2 }, snapshot: 'next owner' })
-    happens(socket, 2, ['y'], 4)
-    expect(heard.events).toEqual(['y'])
-  })
-
-  test('a room that resumes in another epoch without a snapshot is joined afresh', () => {
-    const { socket } = inRoom()
-    socket.breaks()
-    vi.advanceTimersByTime(500)
-    const next = ScriptedSocket.last.welcome()
-    joined(next, { at: { epoch: 4, seq: 0 } })
-    expect(next.count('join')).toBe(2)
-    expect(next.heard('join')).not.toHaveProperty('at')
-  })
-
-  test('a snapshot in between replaces what was known, and events go on after it', () => {
-    const { heard, socket } = inRoom()
-    socket.says({ t: 'snapshot', to: 'live/A', at: { epoch: 5, seq: 100 }, snapshot: 'later' })
-    happens(socket, 100, ['a'], 5)
-    expect(heard).toMatchObject({ snapshots: [{ name: 'room' }, 'later'], events: ['a'] })
-  })
-
-  test('a page that fails at one event does not keep others from theirs', () => {
-    const reported = vi.fn()
-    vi.stubGlobal('reportError', reported)
-    const { socket } = inRoom({ onEvents: () => { throw new Error('page') } })
-    happens(socket, 10, ['a'])
-    happens(socket, 11, ['b'])
-    expect(reported).toHaveBeenCalledTimes(2)
-    expect(socket.count('join')).toBe(1)
-  })
-})
-
 describe('coming back', () => {
   test('a lost socket comes back after a pause and every topic goes on after its place', () => {
     let last = 'c-10'
@@ -226,7 +92,7 @@ describe('coming back', () => {
     happens(socket, 10, ['a'])
     last = 'c-11'
     socket.breaks()
-    expect(phases.at(-1)).toBe('lost')
+    expect(page.phases.at(-1)).toBe('lost')
     vi.advanceTimersByTime(499)
     expect(ScriptedSocket.opened).toHaveLength(1)
     vi.advanceTimersByTime(1)
@@ -238,7 +104,7 @@ describe('coming back', () => {
     next.says({ t: 'joined', id: (next.sent[0] as { id: number }).id, to: 'live/A', channel: 2, at: { epoch: 3, seq: 13 } })
     happens(next, 11, ['b', 'c'])
     expect(heard.events).toEqual(['a', 'b', 'c'])
-    expect(phases).toEqual(['connecting', 'open', 'lost', 'open'])
+    expect(page.phases).toEqual(['connecting', 'open', 'lost', 'open'])
   })
 
   test('pauses grow up to a quarter of a minute, and begin anew only after a steady while', () => {
@@ -262,7 +128,7 @@ describe('coming back', () => {
   test('a page that is looked at again does not wait', () => {
     const { socket } = inRoom()
     socket.breaks()
-    connection.wake()
+    page.connection.wake()
     expect(ScriptedSocket.opened).toHaveLength(2)
     vi.advanceTimersByTime(600)
     expect(ScriptedSocket.opened).toHaveLength(2)
@@ -271,10 +137,10 @@ describe('coming back', () => {
   test('a socket that missed a beat while the machine slept is replaced on waking, a live one is not', () => {
     const { socket } = inRoom()
     vi.setSystemTime(Date.now() + 24_000)
-    connection.wake()
+    page.connection.wake()
     expect(ScriptedSocket.last).toBe(socket)
     vi.setSystemTime(Date.now() + 2_000)
-    connection.wake()
+    page.connection.wake()
     expect(ScriptedSocket.last).not.toBe(socket)
   })
 
@@ -283,9 +149,9 @@ describe('coming back', () => {
     vi.advanceTimersByTime(30_000)
     socket.says({ t: 'beat', now: Date.now() })
     vi.advanceTimersByTime(49_999)
-    expect(phases.at(-1)).toBe('open')
+    expect(page.phases.at(-1)).toBe('open')
     vi.advanceTimersByTime(1)
-    expect(phases.at(-1)).toBe('lost')
+    expect(page.phases.at(-1)).toBe('lost')
     expect(socket.readyState).toBe(3)
   })
 
@@ -329,7 +195,7 @@ describe('coming back', () => {
 
   test('when somebody signs in, everything is heard afresh on a new socket', () => {
     const { socket } = inRoom()
-    connection.renew()
+    page.connection.renew()
     expect(ScriptedSocket.last).not.toBe(socket)
     expect(ScriptedSocket.last.welcome().heard('join')).not.toHaveProperty('at')
   })
@@ -340,7 +206,7 @@ describe('coming back', () => {
     expect(socket.heard('leave')).toEqual({ t: 'leave', to: 'live/A' })
     vi.advanceTimersByTime(10_000)
     expect(socket.readyState).toBe(3)
-    expect(phases.at(-1)).toBe('idle')
+    expect(page.phases.at(-1)).toBe('idle')
     hear()
     expect(ScriptedSocket.opened).toHaveLength(2)
   })
@@ -421,9 +287,9 @@ describe('the time of the server', () => {
     const { socket } = inRoom()
     socket.says({ t: 'beat', now: Date.now() + 400 })
     socket.says({ t: 'beat', now: Date.now() + 100 })
-    expect(connection.time.offset).toBe(400)
+    expect(page.connection.time.offset).toBe(400)
     vi.setSystemTime(Date.now() + 3_600_000)
     socket.says({ t: 'beat', now: Date.now() - 3_600_000 })
-    expect(connection.time.offset).toBe(-3_600_000)
+    expect(page.connection.time.offset).toBe(-3_600_000)
   })
 })
