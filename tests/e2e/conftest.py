@@ -37,9 +37,10 @@ def redis() -> Iterator[str]:
     process.wait(timeout=10)
 
 
-@pytest.fixture(scope="session")
+# Its driver keeps an event loop in the thread of the tests: it must be gone before tests that bring a loop of their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests of a process."""
+    """One browser for the tests of a module."""
     with chromium() as opened:
         yield opened
 

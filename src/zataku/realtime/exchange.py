@@ -90,4 +90,7 @@ class Exchange:
 
     def _missed(self) -> None:
         for gap in self._gaps:
-            gap()
+            try:
+                gap()
+            except Exception:  # noqa: BLE001 - whoever hears the bus for us must not stop over it
+                _log.exception("A gap between processes could not be dealt with.")

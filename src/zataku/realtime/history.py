@@ -31,14 +31,15 @@ class History:
         self._passed_after = 0
         self._changed_at = -1
 
-    def begin(self, epoch: int, seq: int, number: int) -> None:
-        """Forget everything and go on from here."""
+    def begin(self, epoch: int, seq: int, number: int, *, renewed: bool = False) -> None:
+        """Forget everything and go on from here. `renewed` says that nobody was at this place before."""
         self.epoch, self.seq, self.number = epoch, seq, number
         self._happened.clear()
         self._passed.clear()
         self._events = self._bytes = self._passed_bytes = 0
         self._passed_after = number
-        self._changed_at = -1
+        # Whoever came to this place elsewhere may have left it before something passed that was not heard here.
+        self._changed_at = -1 if renewed else seq
 
     def forget(self) -> None:
         """Know nothing of the room any more."""

@@ -158,6 +158,12 @@ class Hub:
         if not socket.closed:
             self._ticks.send(socket, frames.text(_encode(message)))
 
+    def send_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
+        """Tell one socket, which hears the topic, some bytes of it."""
+        hearers = socket.hearing.get(topic)
+        if hearers is not None and not socket.closed:
+            self._ticks.send(socket, frames.binary(hearers.channel, payload))
+
     def tell(self, topic: str, payload: bytes, only: frozenset[AccountId] | None = None) -> None:
         """Tell everybody who hears the topic, or those of them who are named, a message that is encoded already."""
         hearers = self._topics.get(topic)

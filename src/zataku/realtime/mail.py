@@ -26,6 +26,9 @@ REPLY_WITHIN = 3.0
 
 Question: TypeAlias = Callable[[int], Letter]
 
+# One sequence for all: whoever follows an owner anew must not take a late reply to an earlier question for its own.
+_ids = itertools.count(1)
+
 
 class _Broken(Refused):
     """Another process came to grief over it."""
@@ -46,7 +49,6 @@ class Mail:
 
     def __init__(self, premises: Premises) -> None:
         self._premises = premises
-        self._ids = itertools.count(1)
         self._open: dict[int, tuple[float, asyncio.Future[Reply]]] = {}
 
     def write(self, to: str, letter: Letter) -> None:
@@ -55,7 +57,7 @@ class Mail:
 
     async def ask(self, to: str, question: Question) -> Reply:
         """The reply to a question. Raises its refusal, or `Moved` when the room is not there or nothing comes back."""
-        number = next(self._ids)
+        number = next(_ids)
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._open[number] = (self._premises.clock.now() + REPLY_WITHIN, answer)
         try:

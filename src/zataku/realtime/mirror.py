@@ -50,6 +50,7 @@ class Mirror:
         self._asks = asks
         self._history = History()
         self._counted = 0
+        self._counted_at = (0, 0)
         self._whole = asyncio.Event()
         self._whole.set()
         self._beginnings = 0
@@ -70,16 +71,16 @@ class Mirror:
             return
         self._history.add(word)
         if isinstance(word, Counted):
-            self._counted = word.here
+            self._count(word)
         if self.members and self._whole.is_set():
             self._hand_on(word)
 
     def begin(self, word: Renewed | Alive) -> None:
         """The room begins anew, or is further than was heard: everybody needs a snapshot."""
         if isinstance(word, Renewed):
-            self._counted = word.here
+            self._count(word)
         if not self._history.knows(word.epoch, word.number):
-            self._begin(word.epoch, word.seq, word.number)
+            self._begin(word.epoch, word.seq, word.number, renewed=isinstance(word, Renewed))
 
     def end(self, problem: Problem) -> None:
         """The room is heard no more: everybody is told why, and let go."""
@@ -91,6 +92,12 @@ class Mirror:
         """Words may have been lost: everybody gets a snapshot, and so does whoever comes back to an empty room."""
         if not self.members:
             self._history.forget()
+        self._renew()
+
+    def forget(self) -> None:
+        """Nothing that was heard of the room holds any more: everybody gets a snapshot when it is loaded anew."""
+        self._history.forget()
+        self._counted_at = (0, 0)
         self._renew()
 
     # Who comes and goes
@@ -152,30 +159,31 @@ class Mirror:
 
     async def _caught_up(self, who: Identity, since: str | None) -> tuple[Sight, list[Happened | PassedBy]]:
         """A snapshot and everything that was told after it. From here to their sending, nobody must wait."""
-        for tries in range(TRIES):
+        for _ in range(TRIES):
+            beginning = self._beginnings
             sight = await self._look(who, since, True)
             await self._whole.wait()
-            words = self._since(sight)
-            if words is None:
-                continue
-            # Bytes go to everybody or to nobody, so a look that they came after is taken anew while that is no waste.
-            if tries < TRIES - 1 and any(isinstance(word, PassedBy) and word.binary for word in words):
-                continue
-            return sight, words
+            words = self._since(sight) if beginning == self._beginnings else None
+            if words is not None:
+                return sight, words
         raise Unavailable("The room changes too fast to be shown just now. Try again in a moment.")
 
     def _since(self, sight: Sight) -> list[Happened | PassedBy] | None:
         if not self._history.knows(sight.epoch, sight.number):
             # The owner is further than what was heard from it: words were lost, or this is the first that is heard.
             self._begin(sight.epoch, sight.seq, sight.number)
-            self._counted = sight.here
+            self._count(sight)
             if not self._whole.is_set():
                 return None
         return self._history.after(Place(sight.epoch, sight.seq), sight.number)
 
-    def _begin(self, epoch: int, seq: int, number: int) -> None:
-        self._history.begin(epoch, seq, number)
+    def _begin(self, epoch: int, seq: int, number: int, *, renewed: bool = False) -> None:
+        self._history.begin(epoch, seq, number, renewed=renewed)
         self._renew()
+
+    def _count(self, told: Counted | Renewed | Sight) -> None:
+        if (told.epoch, told.number) >= self._counted_at:
+            self._counted, self._counted_at = told.here, (told.epoch, told.number)
 
     def _renew(self) -> None:
         self._beginnings += 1
@@ -222,8 +230,10 @@ class Mirror:
         """Give everybody their snapshot, at one stroke; False when one is too old, or ahead of what was heard."""
         shown = [sight for sight in sights.values() if isinstance(sight, Sight)]
         newest = max(shown, key=lambda sight: (sight.epoch, sight.number), default=None)
-        if newest is not None and not self._history.knows(newest.epoch, newest.number):
-            self._history.begin(newest.epoch, newest.seq, newest.number)
+        if newest is not None:
+            self._count(newest)
+            if not self._history.knows(newest.epoch, newest.number):
+                self._history.begin(newest.epoch, newest.seq, newest.number)
         words: dict[AccountId, list[Happened | PassedBy]] = {}
         for account, sight in sights.items():
             if isinstance(sight, Sight):
@@ -262,6 +272,9 @@ class Mirror:
             message = told_to(socket.identity.account_id, self.topic, word)
             if message is not None:
                 self._hub.send(socket, message)
+            if isinstance(word, PassedBy):
+                for payload in word.binary:
+                    self._hub.send_binary(socket, self.topic, payload)
 
     def _hand_on(self, word: Happened | PassedBy | Counted) -> None:
         if isinstance(word, Counted):

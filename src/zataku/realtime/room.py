@@ -78,7 +78,8 @@ class Room(Generic[S]):
         self.topic = topic
         self.holding = holding
         self.asked_at = clock.now()
-        self._scene = Scene(topic, state, owner, tell)
+        # Numbers begin at the time of day: after a restored backup an epoch may come again, but no place in it.
+        self._scene = Scene(topic, state, owner, tell, seq=int(self.asked_at * 1000))
         self._behaviour = behaviour
         self._batch: int = getattr(behaviour, "batch_limit", BATCH)
         self._admits: Callable[[S, Identity], None] | None = getattr(behaviour, "admits", None)
@@ -120,7 +121,10 @@ class Room(Generic[S]):
 
     async def look(self, who: Identity, since: str | None, *, whole: bool = True) -> Sight:
         """What somebody sees of the room; not `whole`: only whether they may. Raises `Refused`, or `Moved`."""
-        if self._stopping or not await self.holding.confirmed():
+        if self._stopping:
+            raise Moved
+        if not await self.holding.confirmed():
+            self.lose()
             raise Moved
         # Both are of one moment; the room may go on while the snapshot is made.
         state, sight = self._scene.state, self._scene.sight()
@@ -189,13 +193,20 @@ class Room(Generic[S]):
             while self._inbox and not self._stopping:
                 if not await self.holding.confirmed():
                     raise LostRoom
-                await self._carry_out([self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))])
+                await self._carry_out_or_move([self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))])
             if self._flush_due:
                 await self._flush()
         if self._lost or not await self.holding.confirmed():
             raise LostRoom
         await self._flush()
         return "stopped"
+
+    async def _carry_out_or_move(self, batch: list[Waiting]) -> None:
+        try:
+            await self._carry_out(batch)
+        finally:
+            # The room may have come to its end over them: nobody is left waiting for an answer.
+            _settle(batch, Moved(perhaps=True))
 
     async def _carry_out(self, batch: list[Waiting]) -> None:
         for _ in range(TRIES):
@@ -222,6 +233,7 @@ class Room(Generic[S]):
             _settle(batch, Moved(perhaps=True))
             raise
         except Refused as refused:
+            self._scene.give_up_write()
             _settle(batch, refused)
         except TableError as problem:
             _log.warning("Nobody knows whether a batch was stored.", topic=self.topic, code=problem.code)
@@ -260,11 +272,13 @@ class Room(Generic[S]):
         except StaleRoom:
             await self._reload()
         except (Refused, TableError) as problem:
+            self._scene.give_up_write()
             self._scene.unflushed = True
             _log.warning("What passed could not be stored yet.", topic=self.topic, problem=str(problem))
         except LostRoom:
             raise
         except Exception:  # noqa: BLE001 - what cannot be stored is lost, which what passes may be
+            self._scene.give_up_write()
             _log.exception("What passed could not be stored.", topic=self.topic)
 
     async def _reload(self, *, take: bool = False) -> None:

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 from uuid import uuid4
 
+import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
@@ -29,6 +30,7 @@ from zataku.table import Store
 
 PULSE = 0.25
 LONGEST_ID = 120
+_log = structlog.get_logger(__name__)
 _IN_AN_ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-")
 
 
@@ -73,6 +75,13 @@ class Rooms:
         await asyncio.gather(*(station.stop() for station in list(self._stations.values())))
         self._directory.update({})
         await self._chores.stop()
+
+    async def renew(self) -> None:
+        """All tables were replaced, as by a backup: nothing that the rooms of this process hold is true any more.
+
+        They are given up as they are, and loaded anew for whoever is there.
+        """
+        await asyncio.gather(*(station.renew() for station in list(self._stations.values())))
 
     # For everybody
 
@@ -163,11 +172,17 @@ class Rooms:
             if self._renewing is None or self._renewing.done():
                 self._renewing = self._chores.start(self._premises.leases.renew_due())
             for station in list(self._stations.values()):
-                station.pulse(now)
-                if station.idle:
-                    station.close()
-                    del self._stations[station.topic]
+                try:
+                    self._pulse(station, now)
+                except Exception:  # noqa: BLE001 - the leases and people of all other rooms depend on this, too
+                    _log.exception("A room missed a beat.", topic=station.topic)
             self._update_directory()
+
+    def _pulse(self, station: Station, now: float) -> None:
+        station.pulse(now)
+        if station.idle:
+            station.close()
+            del self._stations[station.topic]
 
     def _update_directory(self) -> None:
         owners = [(station.topic, station.owner) for station in self._stations.values()]

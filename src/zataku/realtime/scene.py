@@ -21,14 +21,14 @@ class Scene(Generic[S]):
     While the task writes, what passes is told at once as ever, and done once more to the state that comes back.
     """
 
-    def __init__(self, topic: str, state: S, owner: str, tell: Callable[[Word], None]) -> None:
+    def __init__(self, topic: str, state: S, owner: str, tell: Callable[[Word], None], *, seq: int) -> None:
         self.topic = topic
         self.state = state
         self.here = 0
         self.unflushed = False
         self._owner = owner
         self._tell = tell
-        self._seq = 0
+        self._seq = seq
         self._number = 0
         self._meanwhile: list[Step[S]] | None = None
 
@@ -49,6 +49,10 @@ class Scene(Generic[S]):
         if events:
             self._seq += len(events)
             self._tell(Happened(epoch=state.epoch, number=self._next(), seq=self._seq, events=tuple(events)))
+
+    def give_up_write(self) -> None:
+        """Nothing was written: the room stays as it is."""
+        self._meanwhile = None
 
     def reload(self, state: S) -> None:
         """The room was loaded anew. Whoever hears it needs a snapshot, unless it turns out to be the same."""

@@ -56,6 +56,7 @@ class Station:
         self._running: asyncio.Task[None] | None = None
         self._seek_again_at = 0.0
         self._stopped = False
+        self._anew = False
 
     # What is asked here
 
@@ -168,6 +169,16 @@ class Station:
         self._stopped = True
         self._premises.exchange.leave(room_channel(self.topic))
 
+    async def renew(self) -> None:
+        """The table was replaced: let the room go as it is here, without storing anything, and load it anew."""
+        await self.settling()
+        if self.owner is None:
+            self._forget()
+            return
+        self._anew = True
+        self.owner.room.lose()
+        await self.left_behind()
+
     async def stop(self) -> None:
         """The process stops: store everything, and leave the room to others."""
         self._stopped = True
@@ -197,7 +208,10 @@ class Station:
             if self._stopped:
                 raise Unavailable(_AWAY)
             # Somebody who goes away does not end the search of the others.
-            await asyncio.shield(self._seek(None))
+            seeking = self._seek(None)
+            await asyncio.wait([seeking])
+            if not seeking.cancelled():
+                seeking.result()
 
     def _seek(self, suspect: str | None) -> asyncio.Task[None]:
         if self._seeking is None:
@@ -260,8 +274,15 @@ class Station:
                 await self._premises.clock.sleep(PAUSE)
         finally:
             self.owner = self._running = None
+            if self._anew:
+                self._forget()
         if self.mirror.members and not self._stopped:
             self._seek(None)
+
+    def _forget(self) -> None:
+        """Know nothing of the room any more, not even its last epoch."""
+        self._anew, self._epoch = False, 0
+        self.mirror.forget()
 
     def _follow(self, owner: str) -> None:
         if self.following is not None and self.following.owner == owner:
