@@ -37,7 +37,7 @@ def redis() -> Iterator[str]:
     process.wait(timeout=10)
 
 
-# Its driver keeps an event loop in the thread of the tests: it must be gone before tests that bring a loop of their own.
+# Its driver keeps an event loop in the tests' thread: it must be gone before tests that bring a loop of their own.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for the tests of a module."""

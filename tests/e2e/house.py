@@ -22,7 +22,6 @@ class House:
         self._options: Sequence[str] = options
         self._environment = environment or {}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the house
-        self.folder = Path()
         self.process = self._started(port)
         self.url = self._greeted()
         self._wait_ready()
@@ -69,6 +68,16 @@ class House:
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
 
+    def push_clock(self, seconds: float) -> None:
+        """Let time pass at once, in a server of the environment `test`."""
+        httpx.post(f"{self.url}/test/clock", json={"advance": seconds}, timeout=10).raise_for_status()
+
+    def grant_admin(self, name: str) -> None:
+        """Make somebody an admin, as the host does from the command line."""
+        command = [sys.executable, "-m", "zataku", "accounts", "grant-admin", name, *self._options]
+        granted = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert granted.returncode == 0, granted.stderr
+
     def signal(self, number: signal.Signals) -> None:
         """Send the process a signal."""
         self.process.send_signal(number)
@@ -104,6 +113,6 @@ class House:
         return House(*self._options, port=port, environment=self._environment)
 
 
-def on_disk(folder: Path, *more: str) -> House:
-    """A server on an embedded store of its own, without anything to look at in it."""
-    return House("--data", str(folder), "--no-demo", *more)
+def on_disk(folder: Path) -> House:
+    """A server on an embedded store of its own, whose clock can be pushed."""
+    return House("--data", str(folder), "--env", "test")

@@ -16,9 +16,9 @@ MOVED_WITHIN = 10.0
 AWS = {"AWS_ACCESS_KEY_ID": "zataku", "AWS_SECRET_ACCESS_KEY": "zataku", "AWS_DEFAULT_REGION": "eu-west-1"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def houses(dynamodb: str, redis: str) -> Iterator[tuple[House, House]]:
-    """Two processes of one server."""
+    """Two processes of one server. The last test of the module kills the first of them."""
     options = ["--store", dynamodb, "--bus", redis, "--env", "test", "--no-demo"]
     first = House(*options, environment=AWS)
     try:
@@ -95,6 +95,30 @@ async def test_a_phone_that_was_away_has_every_comment_once_at_whichever_process
     assert other.read == await stored(one, room_id)
 
 
+async def test_an_owner_that_stood_still_cannot_write_after_it_lost_the_room(
+    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+) -> None:
+    one, other, room_id = phones
+    await one.say("first")
+    os.kill(houses[0].process.pid, signal.SIGSTOP)
+    paused = time.monotonic()
+    # Sent while the owner stands still: it waits in its socket until the owner wakes up as an owner no more.
+    asleep = asyncio.create_task(one.say("said to the sleeper"))
+    moved = await say_until_taken(other, f"live/{room_id}", "second")
+    assert moved - paused < MOVED_WITHIN
+    epoch = other.comments[-1]["seq"][:5]
+    os.kill(houses[0].process.pid, signal.SIGCONT)
+    outcome = (await asyncio.gather(asleep, return_exceptions=True))[0]
+    assert isinstance(outcome, dict | Refusal), outcome
+    await say_until_taken(other, f"live/{room_id}", "third")
+    kept = await stored(other, room_id)
+    assert kept.count("said to the sleeper") == (1 if isinstance(outcome, dict) else 0)
+    if isinstance(outcome, dict):
+        assert outcome["seq"][:5] >= epoch
+    await one.until(lambda: one.read == kept)
+    await other.until(lambda: other.read == kept)
+
+
 async def test_killing_the_owner_moves_the_room_and_nothing_acknowledged_is_lost(
     phones: tuple[Phone, Phone, str], houses: tuple[House, House]
 ) -> None:
@@ -126,27 +150,3 @@ async def test_killing_the_owner_moves_the_room_and_nothing_acknowledged_is_lost
     await one.say("back again")
     await other.until(lambda: other.read[-1:] == ["back again"])
     assert one.read == other.read == await stored(other, room_id)
-
-
-async def test_an_owner_that_stood_still_cannot_write_after_it_lost_the_room(
-    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
-) -> None:
-    one, other, room_id = phones
-    await one.say("first")
-    os.kill(houses[0].process.pid, signal.SIGSTOP)
-    paused = time.monotonic()
-    # Sent while the owner stands still: it waits in its socket until the owner wakes up as an owner no more.
-    asleep = asyncio.create_task(one.say("said to the sleeper"))
-    moved = await say_until_taken(other, f"live/{room_id}", "second")
-    assert moved - paused < MOVED_WITHIN
-    epoch = other.comments[-1]["seq"][:5]
-    os.kill(houses[0].process.pid, signal.SIGCONT)
-    outcome = (await asyncio.gather(asleep, return_exceptions=True))[0]
-    assert isinstance(outcome, dict | Refusal), outcome
-    await say_until_taken(other, f"live/{room_id}", "third")
-    kept = await stored(other, room_id)
-    assert kept.count("said to the sleeper") == (1 if isinstance(outcome, dict) else 0)
-    if isinstance(outcome, dict):
-        assert outcome["seq"][:5] >= epoch
-    await one.until(lambda: one.read == kept)
-    await other.until(lambda: other.read == kept)

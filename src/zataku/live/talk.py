@@ -25,11 +25,11 @@ from zataku.live.limits import (
 from zataku.live.showing import comment_view, room_view
 from zataku.live.writes import close_room, post_comments, take_room
 from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId
+from zataku.platform.limits import AccountId, Scope
 from zataku.realtime.behaviour import Asked, Event, Kept, LostRoom, Passed, StaleRoom
-from zataku.refusals import Conflict, Forbidden, Invalid, NotFound, Refused, Unavailable
+from zataku.refusals import Conflict, Forbidden, Invalid, NotFound, Refused, Unavailable, Unsettled
 from zataku.table import Store
-from zataku.table.errors import BadInput, ConditionFailed, ResultUnknown, TransactionCancelled
+from zataku.table.errors import BadInput, ConditionFailed, ResultUnknown, TableError, TransactionCancelled
 
 SHOWN_AT_FIRST = 200
 """How many of the latest comments somebody sees who comes in late, and how many an owner has at hand."""
@@ -100,6 +100,7 @@ class Talks:
         closer: int | None = None
         for at, it in enumerate(asked):
             try:
+                _refuse_without(it.who, "live:write")
                 command = _decoded(it)
                 if closer is not None:
                     answers[at] = closed()
@@ -114,6 +115,10 @@ class Talks:
                 answers[at] = refused
         kept = await self._said(state, drafts, answers, now) if drafts else Kept(state=state, answers=answers)
         return kept if closer is None or kept.over else await self._closed(kept, answers, closer, now)
+
+    def admits(self, state: Talk, who: Identity) -> None:  # noqa: ARG002  every room is open to people
+        """Programs need a key that lets them read."""
+        _refuse_without(who, "live:read")
 
     def passing(self, state: Talk, asked: Asked, now: float) -> Passed[Talk]:  # noqa: ARG002  whatever it is
         """A live room has no passing commands."""
@@ -185,10 +190,14 @@ class Talks:
             numbered = _numbered(state, [comment for _, comment in drafts])
             try:
                 await self._posting.write(post_comments(numbered, state.epoch), token=str(uuid4()), at=now)
-            except ResultUnknown:
-                # Taking the room settles it: whatever was under way is stored by now, or never will be.
-                state = await self.take(state.room.room_id)
-                if not await self._stored(numbered):
+            except ResultUnknown as unknown:
+                try:
+                    # Taking the room settles it: whatever was under way is stored by now, or never will be.
+                    state = await self.take(state.room.room_id)
+                    stored = await self._stored(numbered)
+                except (Refused, TableError):
+                    raise unknown from None
+                if not stored:
                     continue
             except TransactionCancelled as cancelled:
                 return await self._unsaid(state, drafts, answers, cancelled)
@@ -225,20 +234,26 @@ class Talks:
         return Kept(state=state, answers=answers, over=over, events=[CLOSED] if over else [])
 
     async def _closed(self, kept: Kept[Talk], answers: Answers, closer: int, now: float) -> Kept[Talk]:
-        """Close the room after what was said before."""
+        """Close the room after what was said before, which is stored and told whatever becomes of this."""
         state = kept.state
         try:
-            room = await self._closing.write(close_room(state.room.room_id, state.room.host_id, now))
-        except ConditionFailed:
-            room = (await self.reload(state)).room
-        except ResultUnknown:
-            room = (await self.reload(state)).room
-            if room.status == "OPEN":
-                answers[closer] = Unavailable("The room could not be closed. Try again in a moment.")
-                return Kept(state=state, events=kept.events, answers=answers)
-        assert room is not None
+            room = await self._room_closed(state, now)
+        except TableError:
+            room = state.room
+        if room.status == "OPEN":
+            answers[closer] = Unsettled("Nobody knows whether the room is closed. Look before you ask again.")
+            return kept
         answers[closer] = _encode(room_view(room, room.host_id))
         return Kept(state=replace(state, room=room), events=[*kept.events, CLOSED], answers=answers, over=True)
+
+    async def _room_closed(self, state: Talk, now: float) -> Room:
+        try:
+            room = await self._closing.write(close_room(state.room.room_id, state.room.host_id, now))
+        except (ConditionFailed, ResultUnknown):
+            # Somebody was faster, or nobody knows.
+            return (await self.reload(state)).room
+        assert room is not None
+        return room
 
 
 def closed() -> Refused:
@@ -276,6 +291,11 @@ def _draft(state: Talk, asked: Asked, command: said.Say, now: float) -> Comment:
         )
     except ValueError as wrong:
         raise Invalid(f"{wrong}.") from None
+
+
+def _refuse_without(who: Identity, scope: Scope) -> None:
+    if not who.may(scope):
+        raise Forbidden("This key may not do that. Make one with the scope it needs.", code="scope_missing")
 
 
 def _refused_closing(state: Talk, who: Identity) -> Refused | None:

@@ -54,6 +54,7 @@ class Mirror:
         self._whole = asyncio.Event()
         self._whole.set()
         self._beginnings = 0
+        self._forgotten = 0
 
     @property
     def here(self) -> int:
@@ -96,6 +97,7 @@ class Mirror:
 
     def forget(self) -> None:
         """Nothing that was heard of the room holds any more: everybody gets a snapshot when it is loaded anew."""
+        self._forgotten += 1
         self._history.forget()
         self._counted_at = (0, 0)
         self._renew()
@@ -160,10 +162,10 @@ class Mirror:
     async def _caught_up(self, who: Identity, since: str | None) -> tuple[Sight, list[Happened | PassedBy]]:
         """A snapshot and everything that was told after it. From here to their sending, nobody must wait."""
         for _ in range(TRIES):
-            beginning = self._beginnings
+            forgotten = self._forgotten
             sight = await self._look(who, since, True)
             await self._whole.wait()
-            words = self._since(sight) if beginning == self._beginnings else None
+            words = self._since(sight) if forgotten == self._forgotten else None
             if words is not None:
                 return sight, words
         raise Unavailable("The room changes too fast to be shown just now. Try again in a moment.")

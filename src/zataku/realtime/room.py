@@ -193,13 +193,18 @@ class Room(Generic[S]):
             while self._inbox and not self._stopping:
                 if not await self.holding.confirmed():
                     raise LostRoom
-                await self._carry_out_or_move([self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))])
+                await self._carry_out_or_move(
+                    [self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))]
+                )
             if self._flush_due:
                 await self._flush()
         if self._lost or not await self.holding.confirmed():
             raise LostRoom
         await self._flush()
         return "stopped"
+
+    def _next_batch(self) -> list[Waiting]:
+        return [self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))]
 
     async def _carry_out_or_move(self, batch: list[Waiting]) -> None:
         try:

@@ -5,10 +5,11 @@ import asyncio
 import msgspec
 import pytest
 
-from tests.realtime.rooms.counter import Count, count_of
+from tests.realtime.rooms.counter import Count, Counting, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
+from zataku.realtime.behaviour import Kept, LostRoom
 from zataku.refusals import Invalid, NotFound, Unavailable
-from zataku.table import Store
+from zataku.table import Store, path
 
 
 async def test_what_is_answered_is_stored_and_everybody_hears_it(alone: House, store: Store):
@@ -130,3 +131,98 @@ async def test_whispers_reach_only_whom_they_are_for_and_leave_no_gap(alone: Hou
     assert hana.at == sora.at
     assert {"whisper": 1} in sora.seen
     assert {"whisper": 1} not in hana.seen
+
+
+async def test_whoever_waits_is_answered_although_the_room_is_lost_over_their_command(alone: House, store: Store):
+    hana = await alone.reader().join()
+    stale = store.update(count_of("one"), path(Count, lambda it: it.version).add(1))
+    reload = alone.counters.reload
+
+    async def lost(state: Counting) -> Counting:
+        alone.counters.reload = reload
+        raise LostRoom
+
+    alone.counters.reload = lost
+    await stale
+    assert sorted(await asyncio.gather(alone.add(1), alone.add(1))) == [1, 2]
+    await until(lambda: hana.read().sum == 2)
+
+
+async def test_whoever_waits_is_answered_although_the_room_ends_in_the_middle_of_their_batch(alone: House):
+    await alone.add(1)
+    asking = (b'{"add":1}', b'{"trip":true}', b'{"add":1,"close":true}', b'{"add":1}')
+    async with asyncio.timeout(10):
+        answers = await asyncio.gather(
+            *(alone.rooms.ask(ROOM, somebody(), what) for what in asking), return_exceptions=True
+        )
+    assert answers[0] == b"2"
+    assert answers[2] == b"3"
+    assert isinstance(answers[3], NotFound)
+
+
+async def test_what_passes_is_not_remembered_after_a_refused_batch(alone: House):
+    hana = await alone.reader().join()
+
+    async def refuse(*_: object) -> Kept[Counting]:
+        raise Unavailable("Not now.")
+
+    keep, alone.counters.keep = alone.counters.keep, refuse
+    with pytest.raises(Unavailable):
+        await alone.add(1)
+    alone.counters.keep = keep
+    for _ in range(10):
+        hana.pass_on("wave")
+    owner = alone.rooms._stations[ROOM].owner
+    assert owner is not None
+    assert owner.room._scene._meanwhile is None
+
+
+async def test_one_room_that_cannot_keep_time_does_not_stop_the_others(alone: House, clock: HouseClock):
+    hana = await alone.reader().join()
+    await alone.add(1, topic="counter/two")
+    broken = alone.rooms._stations["counter/two"]
+
+    def stumble(_now: float) -> None:
+        raise RuntimeError("It stumbles.")
+
+    broken.pulse = stumble
+    await clock.run(1)
+    await alone.reader("sora").join()
+    await as_time_goes_by(clock, lambda: hana.read().here == 2, 5)
+
+
+async def test_a_room_is_loaded_anew_when_its_table_was_replaced(alone: House, store: Store):
+    hana = await alone.reader().join()
+    for _ in range(3):
+        await alone.add(1)
+    hana.pass_on("a line that the backup does not know")
+    place = hana.read().at
+    # What is restored is older, of an epoch that comes again when the room is taken.
+    await store.put(Count(room_id="one", value=1))
+    await alone.rooms.renew()
+    await until(lambda: hana.read().sum == 1)
+    assert hana.lines == []
+    assert await alone.add(1) == 2
+    assert hana.read().sum == 2
+    back = alone.reader("sora")
+    await back.join(at=place)
+    assert (back.snapshots, back.sum) == (1, 2)
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert (stored.value, stored.epoch) == (2, 1)
+
+
+async def test_who_seeks_a_room_while_the_server_stops_is_told_so(alone: House):
+    gate = asyncio.Event()
+
+    async def never(room_id: str) -> Counting:
+        await gate.wait()
+        raise AssertionError(room_id)
+
+    alone.counters.take = never
+    asking = asyncio.create_task(alone.add(1))
+    await until(lambda: bool(alone.rooms._stations))
+    await asyncio.sleep(0)
+    await alone.rooms.stop()
+    with pytest.raises(Unavailable):
+        await asking

@@ -25,7 +25,10 @@ export interface Drawn {
 const COLOURS = ['--s1', '--s2', '--s3', '--s4']
 const DASHES = [[], [7, 4], [2, 4], [12, 4, 2, 4]]
 const LABEL_HEIGHT = 16
-const DAY = 24 * 3600_000
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+/** How far apart moments may be written: whole minutes, so that none is written twice. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 43_200].map((minutes) => minutes * MINUTE)
 
 export function draw(place: HTMLElement, wanted: Wanted): Drawn {
   const colours = coloursOf(place, [...COLOURS, '--ink', '--ink2', '--line'])
@@ -42,7 +45,7 @@ export function draw(place: HTMLElement, wanted: Wanted): Drawn {
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       scales: { y: { range: (_chart, low, high) => uPlot.rangeNum(Math.min(0, low ?? 0), Math.max(high ?? 1, 1), 0.1, true) } },
       axes: [
-        { ...axis(), size: 28, grid: { show: false }, values: (_chart, splits) => splits.map(moment(wanted.language, wanted.times)), space: 72 },
+        { ...axis(), size: 28, grid: { show: false }, values: (_chart, splits) => splits.map(moment(wanted.language, wanted.times)), incrs: STEPS, space: 84 },
         { ...axis(), size: (_chart, values) => 12 + Math.max(24, ...(values ?? []).map((text) => widthOf(text, font))), values: (_chart, splits) => splits.map(wanted.format), space: 36 },
       ],
       series: [{}, ...wanted.series.map((line, at) => ({
@@ -100,9 +103,11 @@ function nameLines(chart: uPlot, ink: string, font: string): void {
   ctx.restore()
 }
 
-/** Colours as the theme has them here: a canvas does not know the names of ours. */
+/** Colours as the theme has them here: a canvas does not know the names of ours, nor which of day and night it is. */
 function coloursOf(place: HTMLElement, names: string[]): Record<string, string> {
   const probe = document.createElement('span')
+  // A colour that glides into the next would be read as the one before it.
+  probe.style.transition = 'none'
   place.append(probe)
   const found = names.map((name) => {
     probe.style.color = `var(${name})`
