@@ -62,6 +62,14 @@ def _past_the_end(request: object, ours: Outcome, theirs: Outcome) -> bool:
     )
 
 
+def _repeats_a_shrinking(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    """A transaction asked for again with its token: it is paid for as reads, and only dynoxide's are dearer."""
+    if not isinstance(request, list) or ours.answer != theirs.answer or ours.units.keys() != theirs.units.keys():
+        return False
+    bills = [(ours.units[place], theirs.units[place]) for place in ours.units]
+    return all(mine[1] == other[1] == 0 and mine[0] <= other[0] for mine, other in bills)
+
+
 DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "local-index-fetch",
@@ -88,6 +96,12 @@ DEPARTURES: tuple[Departure, ...] = (
         "list-past-the-end",
         "SET past the end of a list appends. dynoxide fills the gap with nulls.",
         _past_the_end,
+    ),
+    Departure(
+        "repeat-of-a-shrinking",
+        "A transaction that comes again with its token costs the reading of its items as they are. dynoxide charges for "
+        "an item that it made smaller by the size before.",
+        _repeats_a_shrinking,
     ),
 )
 

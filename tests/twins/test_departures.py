@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
+from uuid import uuid4
 
 import pytest
 
@@ -19,7 +20,9 @@ from zataku.table.expression import Assign, Drop, Literally
 
 TABLE = twin_table("TwinsTable-departing")
 ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "blob": b"x" * 5000}
+_SMALLER = [UpdateItem(TABLE, ("p", "a"), (Drop(("blob",)),))]
 SHOWN_BY = {
+    "repeat-of-a-shrinking": _SMALLER,
     "local-index-fetch": QueryItems(TABLE, "p", BY_WEIGHT, attributes=("text",)),
     "local-index-scan": ScanItems(TABLE, BY_WEIGHT),
     "part-of-an-item": GetItem(TABLE, ("p", "a"), attributes=("text",)),
@@ -41,7 +44,18 @@ async def twins(tmp_path: Path) -> AsyncIterator[tuple[Backend, Backend]]:
     await theirs.close()
 
 
-async def _made(store: Backend, request: GetItem | QueryItems | ScanItems | UpdateItem) -> Outcome:
+async def _repeated(store: Backend, plan: list[UpdateItem]) -> Outcome:
+    token = str(uuid4())
+    try:
+        await store.transact(plan, token)
+        return await outcome(lambda bill: store.transact(plan, token, bill))
+    finally:
+        await store.write(PutItem(TABLE, ITEM))
+
+
+async def _made(store: Backend, request: GetItem | QueryItems | ScanItems | UpdateItem | list[UpdateItem]) -> Outcome:
+    if isinstance(request, list):
+        return await _repeated(store, request)
     if isinstance(request, GetItem):
         return await outcome(lambda bill: store.get(request, bill))
     if isinstance(request, QueryItems):
