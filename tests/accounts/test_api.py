@@ -11,6 +11,8 @@ from tests.accounts.browsing import AGENT, application, browser
 from tests.accounts.people import Household
 from zataku.accounts.messages import ChangePassword, KeyMade, KeyView, SignIn
 from zataku.accounts.rates import HOUR, LIMITS, Limit, Rates
+from zataku.accounts.secrecy import Secret
+from zataku.refusals import Unavailable
 
 HANA = {"name": "Hana", "password": "correct horse"}
 
@@ -137,7 +139,12 @@ async def test_somebody_leaves_and_is_a_new_guest(hana: httpx.AsyncClient) -> No
 
 async def test_a_key_is_shown_once_and_works_for_a_program(app: Litestar, hana: httpx.AsyncClient) -> None:
     await good(await hana.post("/api/accounts", json=HANA))
-    asked = {"label": "ranking bot", "scopes": ["ranking:write", "ranking:read"], "days": 7}
+    asked = {
+        "password": "correct horse",
+        "label": "ranking bot",
+        "scopes": ["ranking:write", "ranking:read"],
+        "days": 7,
+    }
     made = await good(await hana.post("/api/keys", json=asked))
     assert await good(await hana.get("/api/keys")) == [made["view"]]
     assert made["view"]["scopes"] == ["ranking:read", "ranking:write"]
@@ -186,9 +193,9 @@ BAD = [
     ("POST", "/api/sessions", {"name": 1, "password": "correct horse"}),
     ("PATCH", "/api/me", {"language": "fr"}),
     ("PATCH", "/api/me", {"name": None}),
-    ("POST", "/api/keys", {"label": "bot", "scopes": ["ranking:admin"]}),
-    ("POST", "/api/keys", {"label": "", "scopes": []}),
-    ("POST", "/api/keys", {"label": "bot", "scopes": [], "days": 0}),
+    ("POST", "/api/keys", {"password": "x", "label": "bot", "scopes": ["ranking:admin"]}),
+    ("POST", "/api/keys", {"password": "x", "label": "", "scopes": []}),
+    ("POST", "/api/keys", {"password": "x", "label": "bot", "scopes": [], "days": 0}),
     ("DELETE", "/api/keys/zzz", None),
     ("DELETE", f"/api/sessions/{'A' * 64}", None),
     ("DELETE", f"/api/keys/{'0' * 64}%0a", None),
@@ -249,6 +256,43 @@ async def test_looking_for_a_free_name_does_not_use_the_sign_ups_of_a_household_
         statuses = [(await otto.post("/api/accounts", json=HANA)).status_code for _ in range(12)]
         assert statuses == [409] * 12
         await good(await otto.post("/api/accounts", json={**HANA, "name": "Otto"}))
+
+
+async def test_who_loses_the_race_for_a_name_has_used_a_sign_up_and_who_was_sent_away_has_not(
+    house: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = application(house, Rates(house.clock, {**LIMITS, "sign_up_address": Limit(2, HOUR, 2)}))
+    passwords, hashed = house.accounts.passwords, house.accounts.passwords.hashed
+
+    async def crowded(_: Secret) -> str:
+        raise Unavailable("Too many people sign in right now.", code="busy")
+
+    async def overtaken(password: Secret) -> str:
+        monkeypatch.setattr(passwords, "hashed", hashed)
+        await house.user("Otto")
+        return await hashed(password)
+
+    async with browser(app) as hana:
+        monkeypatch.setattr(passwords, "hashed", crowded)
+        assert [(await hana.post("/api/accounts", json=HANA)).status_code for _ in range(3)] == [503] * 3
+        monkeypatch.setattr(passwords, "hashed", overtaken)
+        assert code(await hana.post("/api/accounts", json={**HANA, "name": "Otto"})) == (409, "name_taken")
+        await good(await hana.post("/api/accounts", json=HANA))
+        await hana.delete("/api/sessions")
+        assert (await hana.post("/api/accounts", json={**HANA, "name": "Nana"})).status_code == 429
+
+
+async def test_who_could_not_be_heard_has_not_guessed(house: Household, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crowded(*_: object) -> bool:
+        raise Unavailable("Too many people sign in right now.", code="busy")
+
+    app = application(house, Rates(house.clock))
+    async with browser(app) as hana:
+        await good(await hana.post("/api/accounts", json=HANA))
+        with monkeypatch.context() as patch:
+            patch.setattr(house.accounts.passwords, "matches", crowded)
+            assert [(await hana.post("/api/sessions", json=HANA)).status_code for _ in range(25)] == [503] * 25
+        await good(await hana.post("/api/sessions", json=HANA))
 
 
 def test_the_description_of_the_api_has_the_limits(app: Litestar) -> None:

@@ -197,7 +197,7 @@ async def test_the_key_of_an_admin_is_no_admin(house: Household) -> None:
     assert found is not None
     assert not found.is_admin
     assert (await house.known(session_of)).is_admin
-    assert house.ends == [(user.account_id, None)]
+    assert house.ends[1:] == [(user.account_id, None)]
 
 
 async def test_a_bad_key_is_refused_even_beside_a_good_session(house: Household) -> None:
@@ -247,3 +247,45 @@ async def test_a_cookie_is_renewed_only_for_whoever_came_with_it(house: Househol
     program = await house.with_key(key)
     assert program is not None
     assert identities.renewed(program, cookies) == []
+    _, another = await house.accounts.sign_in("Hana", PASSWORD, "")
+    # Of two cookies with one name, the one that nobody was known by.
+    assert identities.renewed(await house.known(another), cookies) == []
+
+
+async def test_who_was_let_in_holds_while_what_they_came_with_does(house: Household) -> None:
+    guest, holds = house.guest(), house.identities.holds
+    assert await holds(guest)
+    user, token = await house.user(guest=guest)
+    assert not await holds(guest)
+    key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset(), days=1)
+    person, program = await house.known(token), await house.with_key(key)
+    assert program is not None
+    assert await holds(person)
+    assert await holds(program)
+    await house.clock.advance(DAY / SECOND)
+    assert not await holds(program)
+    assert await holds(person)
+    await house.accounts.grant_admin(user, admin=True)
+    assert not await holds(person)
+    assert await holds(await house.known(token))
+
+
+async def test_looking_whether_somebody_holds_is_no_visit(house: Household) -> None:
+    _, token = await house.user()
+    person = await house.known(token)
+    for _ in range(29):
+        await house.clock.advance(DAY / SECOND)
+        assert await house.identities.holds(person)
+        await house.identities.settle()
+    await house.clock.advance(DAY / SECOND)
+    assert not await house.identities.holds(person)
+
+
+async def test_sessions_of_before_a_moment_do_not_count(house: Household) -> None:
+    user, token = await house.user()
+    await house.clock.advance(1)
+    house.identities.sessions_from = int(house.clock.now() * SECOND)
+    assert await house.with_session(token) is None
+    _, later = await house.accounts.sign_in("Hana", PASSWORD, "")
+    assert await house.with_session(later) is not None
+    assert [house.identities.counts(each) for each in await house.accounts.sessions.of(user)] == [True, False]

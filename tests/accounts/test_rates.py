@@ -8,7 +8,7 @@ from zataku.clock import ManualClock
 from zataku.refusals import TooMany
 
 
-def allowed(rates: Rates, occasion: Occasion, *whose: str, most: int = 10_000) -> int:
+def allowed(rates: Rates, occasion: Occasion, *whose: str, most: int = 100_000) -> int:
     for number in range(most):
         try:
             rates.take(occasion, *whose)

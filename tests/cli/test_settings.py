@@ -53,6 +53,12 @@ def test_the_store_lies_in_the_data_folder_unless_it_is_elsewhere():
         ("env = 'staging'", r"^zataku\.toml, env: Invalid enum value 'staging'"),
         ("public_url = 'table.example.org'", r"^zataku\.toml, public_url: .* such as https://table\.example\.org"),
         ("public_url = 'https://x.org/path'", r"nothing after it"),
+        ("public_url = 'https://卓.example'", r"xn--"),
+        ("public_url = 'https://a b.org'", r"such as https://table"),
+        ("public_url = 'https://a.org\\evil'", r"such as https://table"),
+        ("public_url = 'https://a.org%00'", r"such as https://table"),
+        ("public_url = 'http://x\"y'", r"such as https://table"),
+        ("prices = 'cheap'", r"^zataku\.toml, prices: .*us-east-1 2024-11-01 0\.125 0\.625 0\.25"),
         ("proxies = ['10.0.0.0/33']", r"neither an address nor a network"),
         ("bus = 'rabbit://x'", r"neither memory nor"),
         ("body_limit = 1", r"Expected `int` >= 1024"),
@@ -63,6 +69,13 @@ def test_what_cannot_be_is_refused_with_its_place_and_what_to_do(text: str, said
     Path("zataku.toml").write_text(text)
     with pytest.raises(BadSetting, match=said):
         gathered({}, {})
+
+
+@pytest.mark.parametrize(
+    "url", ["https://xn--vuqv5u.example", "http://192.168.1.5:8000", "http://[2001:db8::5]:8000/", "https://Table.org"]
+)
+def test_people_reach_the_server_by_a_name_or_an_address(url: str):
+    assert Settings(public_url=url).public_url == url
 
 
 def test_a_variable_that_cannot_be_is_named():

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import DESK, PHONE, Visitor
 from tests.e2e.house import House
@@ -28,15 +28,27 @@ def violations(visitor: Visitor) -> list[str]:
     ]
 
 
+def room_of(visitor: Visitor) -> str:
+    """The address of a live room that this visitor opened and said something in."""
+    page = visitor.open("/live")
+    page.get_by_role("main").get_by_role("textbox").fill("Axe")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/live/*")
+    page.get_by_role("main").get_by_role("textbox").fill("hello")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("hello")
+    return page.url.removeprefix(visitor.url)
+
+
 @pytest.mark.parametrize(("language", "screen", "scheme"), [("ja", PHONE, "light"), ("ko", DESK, "dark")])
 def test_axe_finds_no_violation_on_any_page(
     browser: Browser, house: House, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
 ) -> None:
     visitor = Visitor(browser, house.url, screen=screen, language=language, scheme=scheme)
     found: dict[str, list[str]] = {}
-    for path in PAGES:
+    for path in (*PAGES, room_of(visitor)):
         visitor.open(path)
-        visitor.page.wait_for_load_state("networkidle")
+        expect(visitor.page.locator(".loading:not(.side *)")).to_have_count(0)
         problems = violations(visitor)
         if problems:
             found[path] = problems

@@ -1,14 +1,12 @@
-"""A live room when the table fails in the middle, and when a program with too small a key speaks up."""
+"""A live room when the table fails in the middle of something."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.live.test_talks import HALL, MIDORI, SORA, answered, asks, close, events, hall, stored
+from tests.live.test_talks import HALL, answered, asks, close, events, hall, stored
 from tests.opened import START
-from zataku.platform.identity import Identity
-from zataku.refusals import Forbidden
 from zataku.table import Plan, ResultUnknown, Store
 from zataku.table.errors import Throttled
 
@@ -48,19 +46,3 @@ async def test_comments_of_which_nobody_knows_are_not_refused_as_if_they_were_no
     with pytest.raises(ResultUnknown):
         await talks.keep(state, [asks("一")], START)
     assert [it.content for it in await stored(embedded)] == ["一"]
-
-
-def program(who: Identity, *scopes: Any) -> Identity:
-    return Identity(account_id=who.account_id, role=who.role, language=who.language, scopes=frozenset(scopes))
-
-
-async def test_a_program_says_and_closes_only_what_its_key_lets_it(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = await talks.take(HALL)
-    reads, writes = program(MIDORI, "live:read"), program(MIDORI, "live:write")
-    kept = await talks.keep(state, [asks("read only", reads), close(reads), asks("written", writes)], START)
-    assert answered(kept) == ["scope_missing", "scope_missing", "written"]
-    talks.admits(state, reads)
-    talks.admits(state, SORA)
-    with pytest.raises(Forbidden):
-        talks.admits(state, program(SORA, "kifu:read"))

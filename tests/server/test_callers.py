@@ -14,15 +14,16 @@ from zataku.clock import PushedClock
 from zataku.realtime.topics import Topics
 from zataku.refusals import Unavailable
 from zataku.server.app import OpenedHouse
-from zataku.server.callers import Patience
+from zataku.server.callers import Patience, TooSlow
 from zataku.server.home import LOOKS_EVERY
 
 DEADLINE = 10.0
+PASSWORD = "a long enough one"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def signed_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
-    made = await browser.post("/api/accounts", json={"name": name, "password": "a long enough one"})
+    made = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
     assert made.status_code == 201, made.text
     return browser
 
@@ -49,7 +50,9 @@ async def test_a_program_comes_with_its_key_and_a_bad_one_is_not_taken_for_a_gue
     browser: httpx.AsyncClient, come: Come
 ) -> None:
     user = await signed_up(browser, "Keymaker")
-    made = await user.post("/api/keys", json={"label": "robot", "scopes": ["live:read", "live:write"]})
+    made = await user.post(
+        "/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": ["live:read", "live:write"]}
+    )
     assert made.status_code == 201, made.text
     robot = come(authorization=f"Bearer {made.json()['key']}")
     assert (await robot.get("/api/me")).json()["name"] == "Keymaker"
@@ -193,6 +196,17 @@ async def test_an_answer_that_never_begins_is_broken_off() -> None:
 
     with pytest.raises(Unavailable, match="too long"):
         await Patience(0.01).handle({}, endless, endless, endless)  # type: ignore[arg-type, typeddict-item]
+
+
+async def test_a_body_that_does_not_come_is_the_callers_fault() -> None:
+    async def endless(*_: object) -> Any:
+        await asyncio.Event().wait()
+
+    async def reading(_scope: object, receive: Any, _send: object) -> None:
+        await receive()
+
+    with pytest.raises(TooSlow):
+        await Patience(0.01).handle({}, endless, endless, reading)  # type: ignore[arg-type, typeddict-item]
 
 
 async def test_an_answer_that_has_begun_may_take_its_time() -> None:

@@ -14,6 +14,8 @@ from litestar.exceptions import HTTPException, NotAuthorizedException, ServiceUn
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from tests.server.conftest import Come
+from zataku.accounts.rates import Rates
+from zataku.clock import ManualClock
 from zataku.refusals import Conflict, NotSignedIn, TooMany
 from zataku.server.build import Build
 from zataku.server.errors import HANDLERS
@@ -90,7 +92,7 @@ async def ask() -> Any:
         request_max_body_size=1000,
         state=State({"paper": Paper(Build(), "http://127.0.0.1")}),
     )
-    watched: Any = Watch(Squeeze(app), Doorkeeper(()), Figures())  # type: ignore[arg-type]
+    watched: Any = Watch(Squeeze(app), Doorkeeper(()), Rates(ManualClock(0.0)), Figures())  # type: ignore[arg-type]
     transport = httpx.ASGITransport(app=watched, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         yield client
@@ -159,6 +161,12 @@ async def test_a_body_that_is_no_json_or_too_much_of_it_is_refused(ask: httpx.As
     assert (broken.status_code, broken.json()["error"]["code"]) == (400, "bad_request")
     large = await ask.post("/api/seat", json={"number": 1, "names": ["x" * 2000]})
     assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
+
+
+async def test_an_address_that_cannot_be_does_not_break_the_answer(ask: httpx.AsyncClient) -> None:
+    answer = await ask.get("/api/raise/broken", headers={"host": "127.0.0.1:99999999"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
+    assert answer.headers["x-request-id"]
 
 
 async def test_a_refusal_keeps_its_details_and_headers(ask: httpx.AsyncClient) -> None:

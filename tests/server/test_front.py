@@ -136,3 +136,28 @@ async def test_headers_without_end_are_not_even_looked_at():
         assert (heavy.status_code, heavy.json()["error"]["code"]) == (431, "headers_too_large")
         assert (await process.client.get("/", headers={"cookie": "x" * 8_000})).status_code == 200
         await process.end()
+
+
+async def test_an_address_may_be_asked_for_with_its_host():
+    asked: list[tuple[str, bytes]] = []
+
+    class Listed(Hut):
+        async def app(self, scope: Scope, _receive: Receive, send: Send) -> None:
+            asked.append((scope["path"], scope["raw_path"]))
+            await answer(send, 200, "inside")
+
+    hut = Listed()
+    hut.key.set()
+    front = Front(hut.open)
+    process = Process(front)
+    await process.begin()
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    for path in ("http://host/api/me", "https://host:8000", "/http://x"):
+        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "headers": []}
+        await front(scope, send, send)  # type: ignore[arg-type]
+    assert asked == [("/api/me", b"/api/me"), ("/", b"/"), ("/http://x", b"/http://x")]
+    await process.end()

@@ -44,6 +44,16 @@ def test_an_address_of_the_sixth_kind_is_written_so_that_it_can_be_opened():
     assert greeting("::1", 8000, None) == ["Zataku is at http://[::1]:8000/"]
 
 
+def test_listening_on_all_addresses_of_the_sixth_kind_takes_the_fourth_too():
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("This machine has no addresses of the sixth kind.")
+    with listen("::", 0) as listening:
+        port = listening.getsockname()[1]
+        here = ("127.0.0.1", port)
+        assert loopback_url("::", port) == f"http://127.0.0.1:{port}"
+        socket.create_connection(here, timeout=5).close()
+
+
 def test_a_taken_port_is_said_in_one_line():
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,

@@ -137,6 +137,8 @@ async def test_files_around_the_pages_are_there_and_make_nobody_a_guest(come: Co
 
 
 async def test_pages_are_compressed_on_their_way(come: Come) -> None:
+    for refusing in ("gzip;q=0", "identity", "br"):
+        assert "content-encoding" not in (await come(**{"accept-encoding": refusing}).get("/")).headers
     answer = await come(**{"accept-encoding": "gzip"}).get("/")
     assert answer.headers["content-encoding"] == "gzip"
     assert "Accept-Encoding" in answer.headers["vary"]

@@ -16,10 +16,11 @@ DEADLINE = 5.0
 
 class Hasty(PromptRequests):
     patience = 0.2
+    linger = 0.2
 
 
-async def app(_scope: Scope, receive: Receive, send: Send) -> None:
-    while (await receive()).get("more_body"):
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    while scope["path"] != "/early" and (await receive()).get("more_body"):
         pass
     await answer(send, 200, "here")
 
@@ -69,6 +70,64 @@ async def test_who_asks_and_then_sends_a_body_slowly_is_heard_to_the_end(port: i
             writer.write(b"x")
         assert b"200" in await reader.readline()
     writer.close()
+
+
+async def test_who_was_answered_and_still_sends_for_ever_is_let_go(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+        dripping = asyncio.create_task(drip(writer))
+        assert b'"here"' in await reader.read()
+    dripping.cancel()
+    writer.close()
+
+
+async def test_who_was_answered_early_and_sends_the_rest_may_ask_again(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        for _ in range(2):
+            writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+            await reader.readuntil(b'"here"')
+            writer.write(b"abcdef")
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reader.readuntil(b'"here"')
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabcdef",
+    ],
+    ids=["whole", "early"],
+)
+async def test_the_next_request_may_take_its_time_though_the_last_was_answered(port: int, before: bytes):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        head, rest = before[:-3], before[-3:]
+        writer.write(head)
+        await asyncio.sleep(0.05)
+        writer.write(rest + b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+        await reader.readuntil(b'"here"')
+        for _ in range(6):
+            await asyncio.sleep(0.06)
+            writer.write(b"x")
+        await reader.readuntil(b'"here"')
+    writer.close()
+
+
+async def test_nonsense_after_an_answer_ends_the_connection_and_nothing_else(
+    port: int, caplog: pytest.LogCaptureFixture
+):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await reader.readuntil(b'"here"')
+        writer.write(b"nonsense\r\n")
+        assert await reader.read() == b""
+    writer.close()
+    assert [line for line in caplog.records if line.levelname == "ERROR"] == []
 
 
 async def test_what_is_no_request_is_told_so_in_the_one_shape(port: int):

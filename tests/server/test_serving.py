@@ -163,6 +163,8 @@ def test_a_store_that_another_server_holds_is_one_clear_line(tmp_path: Path):
         assert second.returncode == 1
         assert second.stderr.startswith(f"Zataku cannot start. Another process holds {tmp_path / 'zataku.db'}")
         assert len(second.stderr.splitlines()) == 1
+        for name in ("zataku.db", "zataku.db-wal", "control.json"):
+            assert (tmp_path / name).stat().st_mode & 0o077 == 0, name
         # What the first one wrote for the command line is not taken away by the second.
         assert json.loads((tmp_path / "control.json").read_text())["url"] == address
         process.send_signal(signal.SIGTERM)

@@ -11,7 +11,8 @@ def visit(peer: str, proxies: tuple[str, ...] = (), **headers: str) -> Visit:
     lines = [
         (name.replace("_", "-").encode(), text.encode()) for name, text in ({"host": "localhost"} | headers).items()
     ]
-    return Doorkeeper(proxies).receive({"headers": lines, "client": (peer, 1), "scheme": "http"})
+    scope = {"headers": lines, "client": (peer, 1), "server": ("203.0.113.5", 8000), "scheme": "http"}
+    return Doorkeeper(proxies).receive(scope)
 
 
 def test_a_stranger_cannot_say_that_it_comes_from_elsewhere():
@@ -49,6 +50,19 @@ def test_only_a_request_of_this_very_machine_is_near():
     assert not visit("127.0.0.1", ("127.0.0.1",), x_forwarded_for="203.0.113.7").near
     # A foreign page that had its name resolve to this machine.
     assert not visit("127.0.0.1", host="evil.example.com").near
+
+
+def test_a_server_on_one_address_is_reached_there_from_its_own_machine():
+    assert visit("203.0.113.5", host="203.0.113.5:8000").near
+    assert not visit("203.0.113.5", host="evil.example.com").near
+    assert not visit("203.0.113.6", host="203.0.113.5:8000").near
+    assert not visit("203.0.113.5", host="203.0.113.5:8000", via="1.1 proxy").near
+
+
+def test_who_comes_by_a_proxy_that_says_nothing_is_not_near():
+    silent = visit("127.0.0.1", ("127.0.0.1",))
+    # The command line of this machine looks the same; it has a token.
+    assert (silent.near, silent.here) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +110,7 @@ OURS = "https://table.example.org"
     ],
 )
 def test_only_our_own_pages_may_write(public_url: str, host: str, headers: dict[str, str], allowed: bool):
-    asked = Visit(id="1", address="192.168.1.9", secure=False, host=host, near=False)
+    asked = Visit(id="1", address="192.168.1.9", secure=False, host=host, here=False, near=False)
     origins = Origins(public_url)
     if allowed:
         origins.check(asked, headers)
@@ -106,7 +120,7 @@ def test_only_our_own_pages_may_write(public_url: str, host: str, headers: dict[
 
 
 def test_while_developing_a_page_of_another_port_may_write():
-    asked = Visit(id="1", address="127.0.0.1", secure=False, host="127.0.0.1:8000", near=True)
+    asked = Visit(id="1", address="127.0.0.1", secure=False, host="127.0.0.1:8000", here=True, near=True)
     Origins("", developing=True).check(asked, {"origin": "http://localhost:5173", "cookie": "a=b"})
     with pytest.raises(Forbidden):
         Origins("", developing=True).check(asked, {"origin": "http://localhost.evil.com", "cookie": "a=b"})

@@ -64,7 +64,7 @@ export interface ChangeMe {
   language?: "en" | "ja" | "ko";
 }
 
-/** Another password for the old one. */
+/** Another password for the old one. API keys stay in force: revoke those that you do not trust. */
 export interface ChangePassword {
   old: string;
   new: string;
@@ -374,8 +374,9 @@ export interface LiveSnapshot {
   earlier?: boolean;
 }
 
-/** An API key for a program. */
+/** An API key for a program. It is made for whoever gives the password. */
 export interface MakeKey {
+  password: string;
   label: string;
   scopes: string[];
   days?: number | null;

@@ -28,11 +28,11 @@ from zataku.accounts.messages import (
 )
 from zataku.accounts.rates import Rates, neighbourhood
 from zataku.accounts.secrecy import Secret
-from zataku.accounts.service import Accounts
+from zataku.accounts.service import Accounts, Outrun
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.names import sought
-from zataku.refusals import Conflict, Invalid
+from zataku.refusals import Conflict, Invalid, Unavailable
 from zataku.table.forms import whole
 
 Caller: TypeAlias = Request[Any, Any, Any]
@@ -103,7 +103,7 @@ async def leave(data: JSONBody[DeleteAccount], identity: Who, desk: TheDesk) -> 
 async def change_password(
     request: Caller, data: JSONBody[ChangePassword], identity: Who, desk: TheDesk
 ) -> Response[None]:
-    """Another password for the old one. Every other browser is signed out; this one stays signed in."""
+    """Another password for the old one. Every other browser is signed out; this one and all API keys stay."""
     desk.rates.take("password", identity.account_id)
     token = await desk.accounts.change_password(identity, Secret(data.old), Secret(data.new), _agent(request))
     return Response(None, status_code=204, cookies=[desk.cookies.session(token)])
@@ -119,7 +119,10 @@ async def sign_up(request: Caller, data: JSONBody[SignUp], identity: Who, desk: 
     desk.rates.take("sign_up_address", address)
     try:
         user, token = await desk.accounts.sign_up(identity, data.name, Secret(data.password), _agent(request))
-    except (Invalid, Conflict):
+    except Outrun:
+        # It came to nothing, but cost as much as if it had not.
+        raise
+    except (Invalid, Conflict, Unavailable):
         # Looking for a name that is free may take some tries, and a whole club may share the address.
         desk.rates.give_back("sign_up_address", address)
         raise
@@ -132,7 +135,13 @@ async def sign_in(request: Caller, data: JSONBody[SignIn], identity: Who, desk: 
     address = desk.address(request)
     desk.rates.take("sign_in_address", address)
     desk.rates.take("sign_in", sought(data.name), address)
-    user, token = await desk.accounts.sign_in(data.name, Secret(data.password), _agent(request))
+    try:
+        user, token = await desk.accounts.sign_in(data.name, Secret(data.password), _agent(request))
+    except Unavailable:
+        # Nothing was tried: too many others were.
+        desk.rates.give_back("sign_in_address", address)
+        desk.rates.give_back("sign_in", sought(data.name), address)
+        raise
     await desk.accounts.sign_out(identity)
     return desk.signed_in(user, desk.cookies.session(token))
 
@@ -155,7 +164,8 @@ async def sign_out_everywhere(identity: Who, desk: TheDesk) -> Response[None]:
 async def list_sessions(identity: Who, desk: TheDesk) -> list[SessionView]:
     """The browsers in which the caller is signed in, the latest used first."""
     user = await desk.accounts.user(identity)
-    return [SessionView.of(each, identity.session) for each in await desk.accounts.sessions.of(user)]
+    counting = [each for each in await desk.accounts.sessions.of(user) if desk.identities.counts(each)]
+    return [SessionView.of(each, identity.session) for each in counting]
 
 
 @delete("/sessions/{session_id:str}", summary="Sign out elsewhere")
@@ -177,9 +187,10 @@ async def list_keys(identity: Who, desk: TheDesk) -> list[KeyView]:
 
 @post("/keys", summary="Make an API key")
 async def make_key(data: JSONBody[MakeKey], identity: Who, desk: TheDesk) -> KeyMade:
-    """A key with which a program acts for the caller. It is shown this once."""
-    user = await desk.accounts.user(identity)
-    token, made = await desk.accounts.keys.make(user.account_id, data.label, data.scopes, data.days)
+    """A key with which a program acts for the caller, who gives the password for it. It is shown this once."""
+    desk.rates.take("password", identity.account_id)
+    password = Secret(data.password)
+    token, made = await desk.accounts.make_key(identity, password, data.label, data.scopes, data.days)
     return KeyMade(key=token.as_key(), view=KeyView.of(made))
 
 

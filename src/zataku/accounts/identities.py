@@ -30,17 +30,19 @@ _BEARER = re.compile(r"bearer +(\S+) *", re.IGNORECASE)
 class Identities:
     """Tells who is calling, and makes guests. Nothing is remembered between two requests."""
 
-    def __init__(self, store: Store, clock: Clock, cookies: Cookies) -> None:
+    def __init__(self, store: Store, clock: Clock, cookies: Cookies, sessions_from: Millis = 0) -> None:
         self.cookies = cookies
+        self.sessions_from = sessions_from
+        """Sessions that began before this moment do not count: a backup brings back some that have ended since."""
         self._store = store
         self._clock = clock
         self._asides = Asides(store)
 
     @classmethod
-    async def open(cls, store: Store, clock: Clock, public_url: str) -> "Identities":
+    async def open(cls, store: Store, clock: Clock, public_url: str, sessions_from: Millis = 0) -> "Identities":
         """Those of a store. Cookies are only for encrypted connections when people reach the server by https."""
         secure = public_url.lower().startswith("https:")
-        return cls(store, clock, Cookies(await store.backend.secret(), secure=secure))
+        return cls(store, clock, Cookies(await store.backend.secret(), secure=secure), sessions_from)
 
     async def of(
         self, cookies: Mapping[str, str], authorization: str | None = None, language: Language = "en"
@@ -75,8 +77,10 @@ class Identities:
         if identity.key is not None:
             return []
         token, now = self.cookies.session_in(cookies), millis(self._clock)
-        if identity.session is not None and token is not None:
-            return [self.cookies.session(token)]
+        if identity.session is not None:
+            # A browser may carry two of one name; only the one that the caller was known by is set again.
+            known = token is not None and token.secret.hashed() == identity.session
+            return [self.cookies.session(token)] if token is not None and known else []
         ended = [self.cookies.no_session()] if self.cookies.session_name in cookies else []
         mark = self.cookies.guest_in(cookies, now)
         if mark is not None and mark.account_id == identity.account_id:
@@ -98,6 +102,22 @@ class Identities:
             raise NotSignedIn("This browser is somebody else by now. Load the page anew.", code="not_this_guest")
         return replace(identity, kept=True, language=there.language)
 
+    async def holds(self, identity: Identity) -> bool:
+        """Whether somebody who was let in earlier would be let in again as the same. Looking is no visit."""
+        owner: Account | None
+        if identity.session is not None:
+            _, owner = await self._session(identity.account_id, identity.session)
+            return owner is not None and owner.role == identity.role
+        if identity.key is not None:
+            _, owner = await self._key(identity.account_id, identity.key)
+            return owner is not None and owner.role == identity.role
+        owner = await self._store.get(account(identity.account_id))
+        return owner is None or (owner.role == "guest" and owner.deleted_at is None)
+
+    def counts(self, session: Session) -> bool:
+        """Whether a session began after everything was last replaced by a backup."""
+        return session.created_at >= self.sessions_from
+
     async def settle(self) -> None:
         """Wait until every visit and use is noted, or has failed to be. Before the store is closed."""
         await self._asides.settle()
@@ -106,12 +126,8 @@ class Identities:
 
     async def _with_session(self, token: Token) -> Identity | None:
         hashed, now = token.secret.hashed(), millis(self._clock)
-        keys: list[Key[Any]] = [session(token.account_id, hashed), account(token.account_id)]
-        used, owner = await self._store.get_many(keys)
-        if not isinstance(used, Session) or not isinstance(owner, Account) or not _signed_up(owner):
-            return None
-        # A service may be slow to delete what has expired, and its clock is not ours.
-        if used.generation != owner.generation or used.expires_at * SECOND <= now:
+        used, owner = await self._session(token.account_id, hashed)
+        if used is None or owner is None:
             return None
         if used.last_used_at <= now - SESSION_MOVES:
             self._asides.note(f"session {hashed}", writes.use_session(owner.account_id, hashed, now))
@@ -120,11 +136,8 @@ class Identities:
 
     async def _with_key(self, token: Token) -> Identity | None:
         hashed, now = token.secret.hashed(), millis(self._clock)
-        keys: list[Key[Any]] = [api_key(token.account_id, hashed), account(token.account_id)]
-        used, owner = await self._store.get_many(keys)
-        if not isinstance(used, ApiKey) or not isinstance(owner, Account) or not _signed_up(owner):
-            return None
-        if used.expires_at is not None and used.expires_at * SECOND <= now:
+        used, owner = await self._key(token.account_id, hashed)
+        if used is None or owner is None:
             return None
         if used.last_used_at is None or used.last_used_at <= now - KEY_MOVES:
             self._asides.note(f"key {hashed}", writes.use_key(owner.account_id, hashed, now))
@@ -143,6 +156,25 @@ class Identities:
             return None
         self._note_visit(there, now)
         return _identity(there)
+
+    # What counts
+
+    async def _session(self, whose: AccountId, hashed: str) -> tuple[Session, Account] | tuple[None, None]:
+        keys: list[Key[Any]] = [session(whose, hashed), account(whose)]
+        used, owner = await self._store.get_many(keys)
+        if not isinstance(used, Session) or not isinstance(owner, Account) or not _signed_up(owner):
+            return None, None
+        # A service may be slow to delete what has expired, and its clock is not ours.
+        ended = used.generation != owner.generation or used.expires_at * SECOND <= millis(self._clock)
+        return (used, owner) if self.counts(used) and not ended else (None, None)
+
+    async def _key(self, whose: AccountId, hashed: str) -> tuple[ApiKey, Account] | tuple[None, None]:
+        keys: list[Key[Any]] = [api_key(whose, hashed), account(whose)]
+        used, owner = await self._store.get_many(keys)
+        if not isinstance(used, ApiKey) or not isinstance(owner, Account) or not _signed_up(owner):
+            return None, None
+        ended = used.expires_at is not None and used.expires_at * SECOND <= millis(self._clock)
+        return (None, None) if ended else (used, owner)
 
     def _note_visit(self, visitor: Account, now: Millis) -> None:
         if visitor.last_seen_at <= now - SEEN_MOVES:

@@ -137,7 +137,7 @@ class ChangeMe(Asked, frozen=True, kw_only=True):
 
 
 class ChangePassword(Asked, frozen=True, kw_only=True):
-    """Another password for the old one."""
+    """Another password for the old one. API keys stay in force: revoke those that you do not trust."""
 
     old: TypedPassword
     new: NewPassword
@@ -150,8 +150,9 @@ class DeleteAccount(Asked, frozen=True, kw_only=True):
 
 
 class MakeKey(Asked, frozen=True, kw_only=True):
-    """An API key for a program."""
+    """An API key for a program. It is made for whoever gives the password."""
 
+    password: TypedPassword
     label: Label
     scopes: Scopes
     days: KeyDays | None = None

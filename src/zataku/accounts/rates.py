@@ -30,6 +30,8 @@ Occasion: TypeAlias = Literal[
     "write_address",
     "read",
     "read_address",
+    "file_address",
+    "code_address",
     "socket_address",
 ]
 
@@ -62,6 +64,10 @@ LIMITS: Mapping[Occasion, Limit] = MappingProxyType(
         # sends no cookie is a new guest each time, and never too many.
         "write_address": Limit(1200, MINUTE, 600),
         "read_address": Limit(6000, MINUTE, 2000),
+        # A hall that opens a page for the first time asks for all of its files at once.
+        "file_address": Limit(60_000, MINUTE, 30_000),
+        # QR codes that nobody has asked for yet: each takes a while to draw.
+        "code_address": Limit(60, MINUTE, 60),
         "socket_address": Limit(3000, MINUTE, 1500),
     }
 )

@@ -15,15 +15,19 @@ from zataku.accounts.sessions import Ended, Sessions, nobody_told
 from zataku.accounts.tokens import Token
 from zataku.clock import Clock
 from zataku.platform import writes
-from zataku.platform.design import Account, account, owner_of_name
+from zataku.platform.design import Account, ApiKey, account, owner_of_name
 from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId, Language
+from zataku.platform.limits import AccountId, Language, Scope
 from zataku.refusals import Conflict, Forbidden, NotSignedIn, Unavailable
 from zataku.table import Plan, Store, TransactionCancelled
 
 Change: TypeAlias = Callable[[Account], Plan[Account]]
 # An account changes when its owner does something, and once a day: nobody meets this many others.
 _TRIES = 8
+
+
+class Outrun(Conflict):
+    """Somebody else was faster, and that came out only after the password had been hashed."""
 
 
 class Accounts:
@@ -50,7 +54,10 @@ class Accounts:
             raise _taken()
         kept = await self.passwords.hashed(password)
         user = await self._signed_up(guest, name, kept)
-        return user, await self.sessions.begin(user, user_agent)
+        token = await self.sessions.begin(user, user_agent)
+        # What is open in this browser came in as a guest.
+        self._ended(user.account_id, None)
+        return user, token
 
     async def sign_in(self, typed: str, password: Secret, user_agent: str) -> tuple[Account, Token]:
         """A user comes back. Which of the two was wrong is not said, nor can it be told from the time it takes."""
@@ -112,7 +119,10 @@ class Accounts:
     # Passwords
 
     async def change_password(self, identity: Identity, old: Secret, new: Secret, user_agent: str) -> Token:
-        """A user sets another password for the old one. All sessions end, and this browser gets a new one."""
+        """A user sets another password for the old one. All sessions end, and this browser gets a new one.
+
+        Keys stay: whoever has only stolen a session cannot have made one.
+        """
         user = await self.user(identity)
         check_password(new, user.name)
         await self._demand(user, old)
@@ -123,11 +133,24 @@ class Accounts:
         return token
 
     async def reset_password(self, user: Account, new: Secret) -> None:
-        """The host sets a password for somebody who has forgotten theirs. All sessions end."""
+        """The host sets a password for somebody who has forgotten theirs, or whose account others have used.
+
+        All sessions end, and all keys are revoked.
+        """
         check_password(new, user.name)
         kept = await self.passwords.hashed(new)
         await self._changed(user, lambda now_is: writes.change_password(now_is, kept, millis(self._clock)))
         self._ended(user.account_id, None)
+        for key in await self.keys.of(user.account_id):
+            await self.keys.revoke(user.account_id, key.key_hash)
+
+    async def make_key(
+        self, identity: Identity, password: Secret, label: str, scopes: frozenset[Scope], days: int | None
+    ) -> tuple[Token, ApiKey]:
+        """A user makes a key for a program. It outlives sessions, so a session alone is not enough to make one."""
+        user = await self.user(identity)
+        await self._demand(user, password)
+        return await self.keys.make(user.account_id, label, scopes, days)
 
     # Leaving
 
@@ -136,6 +159,7 @@ class Accounts:
         _refuse_programs(identity)
         found = await self.account_of(identity)
         if found is None or found.deleted_at is not None:
+            self._ended(identity.account_id, None)
             return
         if found.role != "guest":
             if password is None:
@@ -170,7 +194,7 @@ class Accounts:
             if found is None:
                 plan = writes.sign_up(guest.account_id, name, kept, guest.language, now)
             elif found.role != "guest" or found.deleted_at is not None:
-                raise Conflict("This guest has signed up or left meanwhile. Load the page anew.", code="not_this_guest")
+                raise Outrun("This guest has signed up or left meanwhile. Load the page anew.", code="not_this_guest")
             else:
                 plan = writes.become_user(found, name, kept, now)
             if (made := await self._tried(plan)) is not None:
@@ -195,7 +219,7 @@ class Accounts:
             if any(met[:1]):
                 return None
             if any(met):
-                raise _taken() from None
+                raise _taken(Outrun) from None
             raise
 
     async def _demand(self, user: Account, password: Secret) -> None:
@@ -230,8 +254,8 @@ def _refuse_programs(identity: Identity) -> None:
         raise Forbidden("An API key cannot be used for this. Sign in with a browser.", code="not_for_keys")
 
 
-def _taken() -> Conflict:
-    return Conflict("Somebody has this name. Choose another one.", code="name_taken")
+def _taken(kind: type[Conflict] = Conflict) -> Conflict:
+    return kind("Somebody has this name. Choose another one.", code="name_taken")
 
 
 def _gone() -> NotSignedIn:

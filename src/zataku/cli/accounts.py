@@ -69,7 +69,9 @@ def show(name: str, /, *, where: Where = HERE) -> int:
 
 @app.command
 def reset_password(name: str, /, *, where: Where = HERE, stdin: Flag = False) -> int:
-    """Give a user another password, and sign them out everywhere. A random one is made and printed, unless it is given.
+    """Give a user another password, sign them out everywhere and revoke their API keys.
+
+    A random one is made and printed, unless it is given.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def reset_password(name: str, /, *, where: Where = HERE, stdin: Flag = False) ->
     typed = _typed() if stdin else None
     password = orders.made_password() if typed is None else typed
     spelt = finished(orders.given(where.house(), "reset-password", name, password), _LOOK)
-    aside(f"{spelt} has another password and is signed out everywhere.")
+    aside(f"{spelt} has another password and is signed out everywhere; their API keys are revoked.")
     if typed is None:
         print(password)
     return 0

@@ -8,6 +8,9 @@ from zataku.cli.opening import looking
 from zataku.cli.options import Where
 from zataku.cli.printing import aside
 from zataku.cli.progress import reporting
+from zataku.clock import SystemClock
+from zataku.server.restores import keep_sessions_from
+from zataku.server.settings import STORE_FILE
 from zataku.table.backend import Backend
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.restore import beside
@@ -49,6 +52,9 @@ async def _restore_file(path: Path, source: str) -> str:
     # Not started: a store that is damaged, or not there at all, can be restored as well.
     with reporting("pages") as report:
         await EmbeddedBackend(path).restore(source, lambda done, total: report("Restore", done, total))
+    if path.name == STORE_FILE:
+        # Sessions that were ended since the backup was taken must not come back with it.
+        await asyncio.to_thread(keep_sessions_from, path.parent, int(SystemClock().now() * 1000))
     kept = f" What was there is kept as {beside(path, 'before-restore')}." if replaced else ""
     return f"{path} is restored from {source}.{kept}"
 

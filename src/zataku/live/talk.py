@@ -25,7 +25,7 @@ from zataku.live.limits import (
 from zataku.live.showing import comment_view, room_view
 from zataku.live.writes import close_room, post_comments, take_room
 from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId, Scope
+from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Asked, Event, Kept, LostRoom, Passed, StaleRoom
 from zataku.refusals import Conflict, Forbidden, Invalid, NotFound, Refused, Unavailable, Unsettled
 from zataku.table import Store
@@ -100,7 +100,6 @@ class Talks:
         closer: int | None = None
         for at, it in enumerate(asked):
             try:
-                _refuse_without(it.who, "live:write")
                 command = _decoded(it)
                 if closer is not None:
                     answers[at] = closed()
@@ -115,10 +114,6 @@ class Talks:
                 answers[at] = refused
         kept = await self._said(state, drafts, answers, now) if drafts else Kept(state=state, answers=answers)
         return kept if closer is None or kept.over else await self._closed(kept, answers, closer, now)
-
-    def admits(self, state: Talk, who: Identity) -> None:  # noqa: ARG002  every room is open to people
-        """Programs need a key that lets them read."""
-        _refuse_without(who, "live:read")
 
     def passing(self, state: Talk, asked: Asked, now: float) -> Passed[Talk]:  # noqa: ARG002  whatever it is
         """A live room has no passing commands."""
@@ -291,11 +286,6 @@ def _draft(state: Talk, asked: Asked, command: said.Say, now: float) -> Comment:
         )
     except ValueError as wrong:
         raise Invalid(f"{wrong}.") from None
-
-
-def _refuse_without(who: Identity, scope: Scope) -> None:
-    if not who.may(scope):
-        raise Forbidden("This key may not do that. Make one with the scope it needs.", code="scope_missing")
 
 
 def _refused_closing(state: Talk, who: Identity) -> Refused | None:

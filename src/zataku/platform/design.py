@@ -141,6 +141,9 @@ class Account(Entity, frozen=True, kw_only=True, rename="camel"):
         if self.expires_at is not None and self.deleted_at is None:
             raise ValueError("A user does not expire.")
 
+    def __repr__(self) -> str:
+        return f"Account({self.account_id!r}, {self.role!r}, {self.name!r}, …)"
+
 
 @platform.entity(pk="NAME#{folded_name}", sk="NAME")
 class NameClaim(Entity, frozen=True, kw_only=True, rename="camel"):

@@ -78,16 +78,18 @@ class Mirror:
 
     def begin(self, word: Renewed | Alive) -> None:
         """The room begins anew, or is further than was heard: everybody needs a snapshot."""
-        if isinstance(word, Renewed):
-            self._count(word)
+        before = self.here
+        self._count(word)
         if not self._history.knows(word.epoch, word.number):
             self._begin(word.epoch, word.seq, word.number, renewed=isinstance(word, Renewed))
+        elif self.here != before and self._whole.is_set():
+            self._tell_presence()
 
     def end(self, problem: Problem) -> None:
         """The room is heard no more: everybody is told why, and let go."""
-        self._hub.tell(self.topic, _encode(Gone(to=self.topic, error=problem)))
+        # To each by themselves: who is behind in the room is told nothing of it, but must hear of its end.
         for socket in list(self.members):
-            self.leave(socket)
+            self._let_go(socket, problem)
 
     def doubt(self) -> None:
         """Words may have been lost: everybody gets a snapshot, and so does whoever comes back to an empty room."""
@@ -137,7 +139,7 @@ class Mirror:
         try:
             sight, words = await self._caught_up(socket.identity, since)
         except Refused as refused:
-            self._let_go(socket, refused)
+            self._let_go(socket, refused.problem)
             return
         if socket in self.members:
             self._show(socket, sight, words)
@@ -171,10 +173,10 @@ class Mirror:
         raise Unavailable("The room changes too fast to be shown just now. Try again in a moment.")
 
     def _since(self, sight: Sight) -> list[Happened | PassedBy] | None:
+        self._count(sight)
         if not self._history.knows(sight.epoch, sight.number):
             # The owner is further than what was heard from it: words were lost, or this is the first that is heard.
             self._begin(sight.epoch, sight.seq, sight.number)
-            self._count(sight)
             if not self._whole.is_set():
                 return None
         return self._history.after(Place(sight.epoch, sight.seq), sight.number)
@@ -183,7 +185,7 @@ class Mirror:
         self._history.begin(epoch, seq, number, renewed=renewed)
         self._renew()
 
-    def _count(self, told: Counted | Renewed | Sight) -> None:
+    def _count(self, told: Counted | Renewed | Alive | Sight) -> None:
         if (told.epoch, told.number) >= self._counted_at:
             self._counted, self._counted_at = told.here, (told.epoch, told.number)
 
@@ -199,7 +201,7 @@ class Mirror:
                 beginning = self._beginnings
                 sights = await self._sights()
                 if beginning == self._beginnings and self._show_all(sights):
-                    self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=self.here)))
+                    self._tell_presence()
                     return
         finally:
             self._whole.set()
@@ -252,7 +254,7 @@ class Mirror:
             account = socket.identity.account_id
             sight = sights.get(account)
             if isinstance(sight, Refused):
-                self._let_go(socket, sight)
+                self._let_go(socket, sight.problem)
             elif sight is not None:
                 self._show(socket, sight, words[account])
         return True
@@ -265,8 +267,8 @@ class Mirror:
         assert sight.body is not None
         return Snapshot(to=self.topic, at=Place(sight.epoch, sight.seq), snapshot=Raw(sight.body))
 
-    def _let_go(self, socket: Socket, refused: Refused) -> None:
-        self._hub.send(socket, Gone(to=self.topic, error=refused.problem))
+    def _let_go(self, socket: Socket, problem: Problem) -> None:
+        self._hub.send(socket, Gone(to=self.topic, error=problem))
         self.leave(socket)
 
     def _send(self, socket: Socket, words: list[Happened] | list[Happened | PassedBy]) -> None:
@@ -280,9 +282,12 @@ class Mirror:
 
     def _hand_on(self, word: Happened | PassedBy | Counted) -> None:
         if isinstance(word, Counted):
-            self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=word.here)))
+            self._tell_presence()
         else:
             tell(self._hub, self.topic, word)
+
+    def _tell_presence(self) -> None:
+        self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=self.here)))
 
     def _enter(self, socket: Socket) -> None:
         if socket not in self.members:

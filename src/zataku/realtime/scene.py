@@ -101,7 +101,7 @@ class Scene(Generic[S]):
 
     def alive(self) -> Alive:
         """That its owner is there."""
-        return Alive(epoch=self.state.epoch, number=self._number, seq=self._seq, owner=self._owner)
+        return Alive(epoch=self.state.epoch, number=self._number, seq=self._seq, owner=self._owner, here=self.here)
 
     def over(self, problem: Problem) -> None:
         """Tell everybody that it has ended."""

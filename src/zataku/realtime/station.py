@@ -56,7 +56,6 @@ class Station:
         self._running: asyncio.Task[None] | None = None
         self._seek_again_at = 0.0
         self._stopped = False
-        self._anew = False
 
     # What is asked here
 
@@ -172,12 +171,9 @@ class Station:
     async def renew(self) -> None:
         """The table was replaced: let the room go as it is here, without storing anything, and load it anew."""
         await self.settling()
-        if self.owner is None:
-            self._forget()
-            return
-        self._anew = True
-        self.owner.room.lose()
-        await self.left_behind()
+        if self.owner is not None:
+            self.owner.room.lose()
+            await self.left_behind()
 
     async def stop(self) -> None:
         """The process stops: store everything, and leave the room to others."""
@@ -260,6 +256,9 @@ class Station:
         except BaseException:
             await self._premises.leases.release(holding)
             raise
+        if state.epoch <= self._epoch:
+            # Epochs only grow, unless the table was replaced by an older one.
+            self.mirror.forget()
         self.owner = Owner(self._premises, self.topic, self._behaviour, state, holding, self.mirror)
         self._epoch = state.epoch
         if self.following is not None:
@@ -274,15 +273,8 @@ class Station:
                 await self._premises.clock.sleep(PAUSE)
         finally:
             self.owner = self._running = None
-            if self._anew:
-                self._forget()
         if self.mirror.members and not self._stopped:
             self._seek(None)
-
-    def _forget(self) -> None:
-        """Know nothing of the room any more, not even its last epoch."""
-        self._anew, self._epoch = False, 0
-        self.mirror.forget()
 
     def _follow(self, owner: str) -> None:
         if self.following is not None and self.following.owner == owner:

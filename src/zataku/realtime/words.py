@@ -65,9 +65,10 @@ class Over(_Word, frozen=True, kw_only=True, tag="over"):
 
 
 class Alive(_Word, frozen=True, kw_only=True, tag="alive"):
-    """The owner is there; `number` is that of the last word, this one has none of its own."""
+    """The owner is there, with so many people; `number` is that of the last word, this one has none of its own."""
 
     owner: str
+    here: int
 
 
 class Left(_Word, frozen=True, kw_only=True, tag="left"):

@@ -26,6 +26,7 @@ from zataku.server.jobs.runner import Runner
 from zataku.server.network import open_network
 from zataku.server.parts import Parts
 from zataku.server.reception import open_reception
+from zataku.server.seats import look_after_seats
 from zataku.server.settings import Settings
 from zataku.server.site import site
 from zataku.server.systems import PLUGS, every_table
@@ -148,6 +149,7 @@ async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) ->
     chores.start(parts.figures.watch_the_loop())
     chores.start(parts.history.run())
     chores.start(_keep_usage(parts.house))
+    chores.start(look_after_seats(network.hub, parts.reception.identities.holds))
     chores.start(tell_of_rooms(parts.house, room_kinds(parts.systems)))
     if parts.settings.demo:
         chores.start(_demonstrate(parts.systems))

@@ -1,21 +1,24 @@
 """Who is at the door: every page and every call under /api is asked by somebody, be it a guest who is new."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from litestar.datastructures import Headers
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPReceiveMessage, Message, Receive, Scope, Send, WebSocketReceiveMessage
 
 from zataku.accounts.identities import Identities
 from zataku.accounts.rates import Rates, neighbourhood
 from zataku.platform.identity import Identity
-from zataku.refusals import Unavailable
+from zataku.refusals import Forbidden, Refused, Unavailable
 from zataku.server.languages import chosen
 from zataku.server.origins import SAFE_METHODS, Origins
 from zataku.server.visits import Visit, cookies_in, visit_of
+
+_OF_SYSTEM = re.compile("/api/(drawing|othello|ranking|live|kifu)(?:/|$)")
 
 UNATTENDED: Mapping[str, Any] = {"unattended": True}
 """For handlers that are the same to everybody: nobody is asked who they are, and nobody becomes a guest."""
@@ -40,10 +43,10 @@ class Callers(ASGIMiddleware):
         visit, headers = visit_of(scope), Headers.from_scope(scope)
         writes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
         place = neighbourhood(visit.address)
-        self._rates.take("read_address", place)
         if writes:
             self._origins.check(visit, headers)
         visit.identity = await self.identify(visit, headers)
+        _demand_scope(visit.identity, scope["path"], writes)
         new = bool(visit.cookies)
         if writes:
             self._rates.take("write_address", place)
@@ -65,6 +68,12 @@ class Callers(ASGIMiddleware):
         return guest
 
 
+class TooSlow(Refused):
+    """What was to be sent did not come in time."""
+
+    status, code = 408, "too_slow"
+
+
 class Patience(ASGIMiddleware):
     """Ends a request whose answer has not begun in time, so that nothing waits for ever."""
 
@@ -77,6 +86,15 @@ class Patience(ASGIMiddleware):
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         """Wait for the answer as long as a person would."""
         deadline = asyncio.timeout(self._seconds)
+        whole = missing = False
+
+        async def hear() -> HTTPReceiveMessage | WebSocketReceiveMessage:
+            nonlocal whole, missing
+            missing = not whole
+            message = await receive()
+            whole, missing = not message.get("more_body"), False
+            return message
+
         try:
             async with deadline:
 
@@ -84,10 +102,12 @@ class Patience(ASGIMiddleware):
                     deadline.reschedule(None)
                     await send(message)
 
-                await next_app(scope, receive, begin)
+                await next_app(scope, hear, begin)
         except TimeoutError:
             if not deadline.expired():
                 raise
+            if missing:
+                raise TooSlow("The body of the request did not come in time. Send it again.") from None
             raise Unavailable(
                 "It took too long and was broken off. Look before asking again.", code="too_slow"
             ) from None
@@ -98,3 +118,10 @@ def caller(scope: Scope) -> Identity:
     found = visit_of(scope).identity
     assert found is not None, "The handler is marked as unattended, and yet asks who is calling."
     return found
+
+
+def _demand_scope(identity: Identity, path: str, writes: bool) -> None:
+    """Hold a key against what it asks for, before anything of the request is read: /api/SYSTEM is for its scopes."""
+    asked = _OF_SYSTEM.match(path)
+    if asked is not None and not identity.may(f"{asked[1]}:{'write' if writes else 'read'}"):
+        raise Forbidden("This key may not do that. Make one with the scope it needs.", code="scope_missing")

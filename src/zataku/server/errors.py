@@ -60,14 +60,20 @@ def answer_failure(request: Asked, exc: Exception) -> Response[Any]:
     """Answer a request that failed through no fault of the caller; the cause goes to the log and nowhere else."""
     status = exc.status_code if isinstance(exc, HTTPException) else 500
     reference = visit_of(request.scope).id
-    log.error("request_failed", method=request.method, path=request.url.path, exc_info=exc)
+    log.error("request_failed", method=request.method, path=request.scope["path"], exc_info=exc)
     return _answer(request, status, Problem(*named(status), {"reference": reference}))
+
+
+def answer_too_deep(request: Asked, _: RecursionError) -> Response[Any]:
+    """Answer a request whose body has more levels than anybody would write."""
+    return _answer(request, 400, Problem(*named(400)))
 
 
 HANDLERS: dict[int | type[Exception], Callable[[Asked, Any], Response[Any]]] = {
     Refused: answer_refusal,
     TableError: answer_table,
     HTTPException: answer_http,
+    RecursionError: answer_too_deep,
     Exception: answer_failure,
 }
 

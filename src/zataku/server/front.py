@@ -57,6 +57,7 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, take a socket, or begin and end with the process."""
+        _ask_plainly(scope)
         match scope["type"]:
             case "lifespan":
                 await self._attend(receive, send)
@@ -133,3 +134,11 @@ class Front:
 
 def _weight(scope: Scope) -> int:
     return sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
+
+
+def _ask_plainly(scope: Scope) -> None:
+    """Leave the scheme and host out of a path: as if to a proxy, `GET http://host/path` asks for `/path`."""
+    path = scope.get("path", "")
+    if path.startswith(("http://", "https://")):
+        scope["path"] = "/" + "/".join(path.split("/")[3:])
+        scope["raw_path"] = b"/" + b"/".join(scope["raw_path"].split(b"/")[3:])

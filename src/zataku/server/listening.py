@@ -14,7 +14,8 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that already takes connections, or the reason why there is none."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
+        both = host == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server((host, port), family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as failed:
         raise CannotListen(_reason(failed, host, port)) from failed
 
@@ -55,6 +56,8 @@ def lan_address() -> str | None:
 
 
 def _here(host: str) -> str:
+    if host == "::" and not socket.has_dualstack_ipv6():
+        return "::1"
     return "127.0.0.1" if host in EVERYWHERE else host
 
 

@@ -17,14 +17,17 @@ FORM = CONTENT_TYPE_LATEST.replace("; charset=utf-8", "")
 """The content type of the figures; Litestar says the character set of every text itself."""
 
 
-def metrics_route(figures: Figures, identities: Identities, token: str) -> ControllerRouterHandler:
-    """The handler of /metrics: for this machine, for admins, and for whoever has the token."""
+def metrics_route(figures: Figures, identities: Identities, token: str, *, public: bool) -> ControllerRouterHandler:
+    """The handler of /metrics: for admins, for whoever has the token, and for this machine.
+
+    On a `public` server everybody may seem to come from this machine, by a proxy that does not say who they are.
+    """
 
     async def allowed(request: Asked) -> bool:
         given = request.headers.get("authorization", "")
         if token and hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
             return True
-        if visit_of(request.scope).near:
+        if visit_of(request.scope).near and not public:
             return True
         try:
             known = await identities.of(cookies_in(request.headers))

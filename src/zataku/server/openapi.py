@@ -54,6 +54,10 @@ SECURITY: Schema = {
     "guest": {"type": "apiKey", "in": "cookie", "name": "zataku_guest", "description": "Set by the first answer"},
     "key": {"type": "http", "scheme": "bearer", "description": "An API key, made on the profile page"},
 }
+IN_PERSON = {"accounts": ("session", "guest"), "admin": ("session",)}
+"""Tags whose operations refuse API keys, and what they take instead."""
+FOR_KEYS_TOO = frozenset({"showMe"})
+FOR_ANYBODY = frozenset({"qr"})
 
 
 def openapi_route(
@@ -129,6 +133,11 @@ def _complete(operation: Schema) -> None:
     answers: Schema = {status: told for status, told in operation["responses"].items() if status < "400"}
     answers["default"] = {"$ref": "#/components/responses/Error"}
     operation["responses"] = answers
+    taken = IN_PERSON.get(next(iter(operation.get("tags", ())), ""))
+    if operation["operationId"] in FOR_ANYBODY:
+        operation["security"] = []
+    elif taken is not None and operation["operationId"] not in FOR_KEYS_TOO:
+        operation["security"] = [{name: []} for name in taken]
 
 
 def _operation_id(handler: HTTPRouteHandler, _method: Method, path: list[str | PathParameterDefinition]) -> str:

@@ -94,7 +94,7 @@ def error_page(request: Asked, status: int, problem: Problem, headers: Mapping[s
     mark = f"{words(language)['reference_label']} {reference}" if reference else str(status)
     body = error_body(language, kind, mark)
     caption = Caption(words(language)[f"error_{kind}_title"], words(language)[f"error_{kind}_advice"])
-    sheet = _sheet(paper, request, language, caption)
+    sheet = _sheet(paper, request, language, caption, "missing")
     whole = status == 404 and paper.build.chunks
     text = app_document(paper.build, sheet, body) if whole else still_document(paper.build, sheet, body)
     return page(language, text, status, headers)
@@ -118,7 +118,7 @@ def language_of(request: Asked, identity: Identity | None) -> Language:
     return asked or known or chosen(None, request.headers.get("accept-language"))
 
 
-def _sheet(paper: Paper, request: Asked, language: Language, caption: Caption, name: str = "") -> Sheet:
+def _sheet(paper: Paper, request: Asked, language: Language, caption: Caption, name: str) -> Sheet:
     return Sheet(
         language=language,
         theme=request.cookies.get("zataku_theme"),

@@ -1,5 +1,6 @@
 """Who comes in: identities, accounts, and how often somebody may ask."""
 
+import asyncio
 from contextlib import AsyncExitStack
 
 import msgspec
@@ -11,6 +12,7 @@ from zataku.accounts.service import Accounts
 from zataku.accounts.sessions import Ended
 from zataku.clock import Clock
 from zataku.platform.identity import Identity
+from zataku.server.restores import sessions_from
 from zataku.server.settings import Settings
 from zataku.table import Store
 
@@ -31,7 +33,8 @@ async def open_reception(
     settings: Settings, store: Store, clock: Clock, public_url: str, ended: Ended, closing: AsyncExitStack
 ) -> Reception:
     """Begin to know people."""
-    identities = await Identities.open(store, clock, public_url)
+    since = await asyncio.to_thread(sessions_from, settings.folder)
+    identities = await Identities.open(store, clock, public_url, since)
     closing.push_async_callback(identities.settle)
     passwords = Passwords()
     closing.callback(passwords.close)

@@ -1,11 +1,15 @@
 """The process: uvicorn with our front on it, and two signals. The first stops gently, the second at once."""
 
+import errno
 import os
+import resource
 import signal
 import socket
+from contextlib import nullcontext
 from functools import partial
 from types import FrameType
 
+import structlog
 import uvicorn
 
 from zataku.server.front import HEADERS_MOST, Front
@@ -13,6 +17,11 @@ from zataku.server.logs import set_up_logs
 from zataku.server.requests import PromptRequests
 from zataku.server.settings import Settings
 
+log = structlog.stdlib.get_logger()
+
+MOST_FILES = 1 << 20
+"""Open files, of which every connection is one."""
+TICKS_A_SECOND = 10
 LAST_REQUESTS = 2
 """Seconds that requests under way get, once sockets, rooms and jobs are settled."""
 
@@ -20,10 +29,14 @@ LAST_REQUESTS = 2
 def run(settings: Settings, listening: socket.socket, *, public_url: str, loopback: str) -> Exception | None:
     """Serve until a signal comes. What keeps the server from starting is given back."""
     set_up_logs(settings.log)
+    let_many_in()
     # Loaded after the logs are set up, since some keep the logger that they find.
     from zataku.realtime.endpoint import uvicorn_options
     from zataku.realtime.limits import Limits
-    from zataku.server.app import open_house
+    from zataku.table.lint import unlinted
+
+    with nullcontext() if settings.env == "dev" else unlinted():
+        from zataku.server.app import open_house
 
     house = partial(open_house, settings, public_url=public_url, loopback=loopback)
     front = Front(house)
@@ -45,6 +58,14 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     return front.failure
 
 
+def let_many_in() -> None:
+    """Take as many connections as the system lets this process have: shells start programs with fewer."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
+    if allowed != resource.RLIM_INFINITY and allowed < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
 class Server(uvicorn.Server):
     """uvicorn, told to send everybody home before it closes their connections."""
 
@@ -52,10 +73,24 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._front = front
         self._asked = False
+        self._full = False
 
     async def on_tick(self, counter: int) -> bool:
         """Whether it is time to end: somebody asked for it, or the house could not be opened."""
+        if counter % TICKS_A_SECOND == 0:
+            self._look_for_room()
         return await super().on_tick(counter) or self._front.ended
+
+    def _look_for_room(self) -> None:
+        """Say once when nobody more can be let in: the event loop turns newcomers away without a word."""
+        try:
+            os.close(os.open(os.devnull, os.O_RDONLY))
+        except OSError as failed:
+            if failed.errno in (errno.EMFILE, errno.ENFILE) and not self._full:
+                self._full = True
+                log.error("no_room", problem="Too many open files: newcomers are turned away. Raise `ulimit -n`.")
+        else:
+            self._full = False
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Send everybody home, then close."""

@@ -1,9 +1,10 @@
 """Who is connected now: for whoever looks after the server, and so that a socket ends with the session it came with."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from random import Random
 
 import msgspec
+import structlog
 
 from zataku.clock import Clock
 from zataku.platform.identity import Identity
@@ -13,9 +14,14 @@ from zataku.realtime.hub import Hub
 from zataku.realtime.limits import Limits
 from zataku.realtime.socket import Socket
 from zataku.realtime.wire import Wire
+from zataku.table import TableError
+
+log = structlog.stdlib.get_logger()
 
 _CHANNEL = "server/ended"
 _SIGNED_OUT = 4001
+LOOKS_EVERY = 180.0
+"""Seconds between two looks at who is still who they came as."""
 
 
 class Seat(msgspec.Struct, frozen=True):
@@ -64,6 +70,27 @@ class SeatedHub(Hub):
             who = socket.identity
             if who.account_id == ended.account_id and ended.what in (None, who.session, who.key):
                 self.close(socket, _SIGNED_OUT, "You have signed out.")
+
+    def dismiss_all_of(self, identity: Identity) -> None:
+        """Close the sockets of somebody who is not any more who they came as."""
+        for socket in list(self._since):
+            if socket.identity == identity:
+                self.close(socket, _SIGNED_OUT, "You have signed out.")
+
+
+async def look_after_seats(hub: SeatedHub, holds: Callable[[Identity], Awaitable[bool]]) -> None:
+    """Every few minutes, for ever, close the sockets of those whose session, key or account has ended meanwhile.
+
+    Nobody tells when one expires, and what another process tells may be lost.
+    """
+    while True:
+        await hub.clock.sleep(LOOKS_EVERY)
+        try:
+            for identity in {seat.identity for seat in hub.seated()}:
+                if not await holds(identity):
+                    hub.dismiss_all_of(identity)
+        except TableError as problem:
+            log.warning("seats_not_looked_after", code=problem.code, problem=problem.message)
 
 
 class Farewells:

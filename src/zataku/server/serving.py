@@ -4,7 +4,9 @@ import os
 import signal
 import sys
 import traceback
-from types import FrameType
+from importlib import import_module
+from types import FrameType, ModuleType
+from typing import cast
 
 from zataku.refusals import Refused
 from zataku.server.listening import EVERYWHERE, CannotListen, greeting, lan_address, listen, loopback_url, reached_at
@@ -16,8 +18,10 @@ def serve(settings: Settings) -> int:
     # Until the server has its own way of stopping, both signals are a good end.
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
+    # What lies in the folder signs cookies, and is for the server's own user. A folder that is there already keeps the
+    # rights that its owner gave it, but nothing that is made in it can be read by others.
+    os.umask(0o077)
     try:
-        # What lies there signs cookies; an existing folder keeps the rights that its owner gave it.
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         listening = listen(settings.host, settings.port)
     except CannotListen as refused:
@@ -31,6 +35,7 @@ def serve(settings: Settings) -> int:
             print(line, flush=True)
 
         # Loaded only now, so that the host reads the address at once.
+        _load_logging()
         from zataku.server.running import run
 
         failure = run(
@@ -40,6 +45,16 @@ def serve(settings: Settings) -> int:
             loopback=loopback_url(settings.host, port),
         )
     return 0 if failure is None else _give_up(_told(failure))
+
+
+def _load_logging() -> None:
+    """Load structlog without its colours: a server's lines have none, and they take longest to load."""
+    if "rich" in sys.modules:
+        return
+    # So it is found to be missing.
+    sys.modules["rich"] = cast("ModuleType", None)
+    import_module("structlog")
+    del sys.modules["rich"]
 
 
 def _told(failure: Exception) -> str:

@@ -1,6 +1,7 @@
 """What a host can set when starting Zataku."""
 
-from ipaddress import ip_network
+import re
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias, get_args, get_type_hints
 from urllib.parse import urlsplit
@@ -12,12 +13,17 @@ from zataku.refusals import Invalid
 
 Env: TypeAlias = Literal["dev", "prod", "test"]
 MEBIBYTE = 1024 * 1024
+_HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
 class BadSetting(Invalid):
     """A setting has a value that cannot be."""
 
     code = "bad_setting"
+
+
+STORE_FILE = "zataku.db"
+"""The name of the store in the data folder."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,6 +80,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         int, Meta(ge=1, description="Most sockets open at once from one address; a hall may share one.")
     ] = 2000
     sockets_per_account: Annotated[int, Meta(ge=1, description="Most sockets open at once of one account.")] = 20
+    prices: Annotated[
+        str,
+        Meta(
+            description="What DynamoDB costs, for the estimate on the admin page: region, day, US dollars for a "
+            "million read units, a million write units and a gigabyte for a month. Unset, those of us-east-1."
+        ),
+    ] = ""
 
     @property
     def folder(self) -> Path:
@@ -83,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def store_url(self) -> str:
         """The store that is set, or the file in the data folder."""
-        return self.store or str(self.folder / "zataku.db")
+        return self.store or str(self.folder / STORE_FILE)
 
     def __post_init__(self) -> None:
         if self.public_url:
@@ -92,6 +105,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise BadSetting("bus is neither memory nor a URL such as redis://127.0.0.1:6379/0.", setting="bus")
         for proxy in self.proxies:
             _check_proxy(proxy)
+        if self.prices:
+            _check_prices(self.prices)
 
 
 SECRETS = frozenset({"metrics_token"})
@@ -120,7 +135,7 @@ def masked(name: str, value: object) -> object:
 def _check_public_url(text: str) -> None:
     try:
         parts = urlsplit(text)
-        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+        wrong = parts.scheme not in ("http", "https") or not _is_host(parts.hostname or "") or parts.port == 0
     except ValueError:
         wrong, parts = True, urlsplit("")
     if (
@@ -133,9 +148,28 @@ def _check_public_url(text: str) -> None:
     ):
         raise BadSetting(
             "public_url must be http:// or https:// with a name and nothing after it, such as "
-            "https://table.example.org.",
+            "https://table.example.org. Write a name with other letters as browsers send it: xn--….",
             setting="public_url",
         )
+
+
+def _is_host(name: str) -> bool:
+    if ":" not in name:
+        return _HOST.fullmatch(name) is not None
+    try:
+        return ip_address(name).version == 6 and "%" not in name
+    except ValueError:
+        return False
+
+
+def _check_prices(text: str) -> None:
+    # Loaded by those who set any.
+    from zataku.server.admin.prices import read_prices
+
+    try:
+        read_prices(text)
+    except Invalid as unreadable:
+        raise BadSetting(unreadable.message, setting="prices") from None
 
 
 def _check_proxy(text: str) -> None:

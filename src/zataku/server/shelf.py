@@ -14,14 +14,17 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.refusals import NotFound
 from zataku.server.callers import UNATTENDED
+from zataku.server.squeeze import takes
 
 STATIC = Path(__file__).parent / "static"
+FOLDERS = ("/assets/", "/icons/", "/static/")
+"""Where files lie, of which a page needs many."""
 FOR_EVER = "public, max-age=31536000, immutable"
 """For files that have the hash of their content in their name."""
 FOR_AN_HOUR = "public, max-age=3600"
 TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript", ".svg": "image/svg+xml"}
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
 _MOST_HELD = 300
 
 
@@ -43,7 +46,7 @@ class Shelf:
         """The file of that path, in the smallest form that the browser takes."""
         if not all(map(_NAME.fullmatch, names)):
             return None
-        suffixes = [(encoding, suffix) for encoding, suffix in ENCODINGS if _takes(accepted, encoding)]
+        suffixes = [(encoding, suffix) for encoding, suffix in ENCODINGS if takes(accepted, encoding)]
         key = (*names, *(encoding for encoding, _ in suffixes))
         lying = self._held.get(key)
         if lying is None:
@@ -78,7 +81,7 @@ def file_routes(shelf: Shelf) -> tuple[ControllerRouterHandler, ...]:
         return Response(lying.body, media_type=_type(names[-1]), headers=headers)
 
     @route(
-        ["/assets/{name:str}", "/icons/{name:str}", "/static/{name:str}"],
+        [f"{folder}{{name:str}}" for folder in FOLDERS],
         http_method=both,
         include_in_schema=False,
         opt=dict(UNATTENDED),
@@ -96,14 +99,6 @@ def file_routes(shelf: Shelf) -> tuple[ControllerRouterHandler, ...]:
         return await give(request, request.scope["path"][1:])
 
     return file_in_folder, file_at_root
-
-
-def _takes(accepted: str, encoding: str) -> bool:
-    for entry in accepted.lower().split(","):
-        name, _, weight = entry.partition(";")
-        if name.strip() == encoding:
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
 
 
 def _type(name: str) -> str:

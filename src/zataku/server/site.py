@@ -1,5 +1,6 @@
 """What answers requests: every route of the house, and the rules that hold for all of them."""
 
+import asyncio
 from typing import Any, cast
 
 from litestar import Litestar
@@ -10,9 +11,11 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.api import routes as account_routes
 from zataku.accounts.control import control_routes
+from zataku.accounts.moments import millis
 from zataku.clock import PushedClock
 from zataku.realtime.endpoint import Endpoint
 from zataku.server.admin.overview import Process
+from zataku.server.admin.prices import PRICES, read_prices
 from zataku.server.admin.routes import admin_routes
 from zataku.server.asgi import App
 from zataku.server.callers import UNATTENDED, Callers, Patience, caller
@@ -26,6 +29,7 @@ from zataku.server.origins import Origins
 from zataku.server.pages import Paper, page_routes
 from zataku.server.parts import Parts
 from zataku.server.qr import qr_route
+from zataku.server.restores import keep_sessions_from
 from zataku.server.settings import masked
 from zataku.server.shelf import STATIC, Shelf, file_routes
 from zataku.server.socket import SocketDoor
@@ -51,8 +55,8 @@ def site(parts: Parts) -> tuple[App, App]:
     routes: list[ControllerRouterHandler] = [
         *described,
         openapi_route(described, DEPENDENCIES),
-        metrics_route(parts.figures, reception.identities, settings.metrics_token),
-        *control_routes(reception.accounts, parts.control, _near, UNATTENDED),
+        metrics_route(parts.figures, reception.identities, settings.metrics_token, public=bool(settings.public_url)),
+        *control_routes(reception.accounts, parts.control, _here, UNATTENDED),
         *page_routes(paper, titles),
         *file_routes(Shelf(parts.web, STATIC)),
     ]
@@ -71,7 +75,7 @@ def site(parts: Parts) -> tuple[App, App]:
         logging_config=None,
     )
     sockets = SocketDoor(Endpoint(network.hub, network.doorway), doorkeeper, callers, reception.rates, origins)
-    return Watch(Squeeze(cast("App", app)), doorkeeper, parts.figures), sockets
+    return Watch(Squeeze(cast("App", app)), doorkeeper, reception.rates, parts.figures), sockets
 
 
 def api_routes(parts: Parts) -> list[ControllerRouterHandler]:
@@ -79,7 +83,7 @@ def api_routes(parts: Parts) -> list[ControllerRouterHandler]:
     reception = parts.reception
     return [
         home_route(parts.systems, parts.house.topics),
-        qr_route(parts.house.public_url),
+        qr_route(parts.house.public_url, reception.rates),
         *account_routes(reception.accounts, reception.identities, reception.rates, _address),
         *(handler for system in parts.systems for handler in system.routes),
         *_admin(parts),
@@ -90,7 +94,12 @@ def _admin(parts: Parts) -> tuple[ControllerRouterHandler, ...]:
     settings = parts.settings
 
     async def restored() -> None:
+        now = millis(parts.house.clock)
+        parts.reception.identities.sessions_from = now
+        # What rooms hold in memory is of before.
+        await parts.network.rooms.renew()
         parts.network.hub.come_back(0)
+        await asyncio.to_thread(keep_sessions_from, settings.folder, now)
 
     return admin_routes(
         store=parts.house.store,
@@ -111,6 +120,7 @@ def _admin(parts: Parts) -> tuple[ControllerRouterHandler, ...]:
         history=parts.history,
         restored=restored,
         upload_limit=settings.upload_limit,
+        prices=read_prices(settings.prices) if settings.prices else PRICES,
     )
 
 
@@ -118,5 +128,5 @@ def _address(request: ASGIConnection[Any, Any, Any, Any]) -> str:
     return visit_of(request.scope).address
 
 
-def _near(request: ASGIConnection[Any, Any, Any, Any]) -> bool:
-    return visit_of(request.scope).near
+def _here(request: ASGIConnection[Any, Any, Any, Any]) -> bool:
+    return visit_of(request.scope).here

@@ -21,7 +21,7 @@ class Squeeze:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if "gzip" not in headers_of(scope).get("accept-encoding", "").lower():
+        if not takes(headers_of(scope).get("accept-encoding", ""), "gzip"):
             await self._app(scope, receive, send)
             return
         start: Message | None = None
@@ -39,6 +39,15 @@ class Squeeze:
             await send(message)
 
         await self._app(scope, receive, squeezing)
+
+
+def takes(accepted: str, encoding: str) -> bool:
+    """Whether a browser that says what it accepts can unpack an encoding."""
+    for entry in accepted.lower().split(","):
+        name, _, weight = entry.partition(";")
+        if name.strip() == encoding:
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
 
 
 async def _squeezed(start: Message, body: bytes) -> bytes:

@@ -11,6 +11,7 @@ from typing import get_args, get_origin
 from litestar import Litestar, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.spec import OpenAPIType, Operation, Parameter, Schema
+from litestar.response import File
 from litestar.routes import HTTPRoute
 from msgspec import Struct
 
@@ -85,7 +86,7 @@ def _operation(handler: HTTPRouteHandler, operation: Operation, declared: Declar
 def _answer(annotation: object, declared: Declarations) -> str:
     if get_origin(annotation) is Response:
         return _answer(get_args(annotation)[0], declared)
-    if isinstance(annotation, type) and issubclass(annotation, Response):
+    if annotation is File:
         return "Blob"
     if annotation in (None, type(None)):
         return "null"

@@ -19,12 +19,16 @@ _FORWARDED = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-hos
 
 
 class Visit(msgspec.Struct, kw_only=True):
-    """What is known about a request. `near` is true when it comes from this machine, with no proxy in between."""
+    """What is known about a request.
+
+    `here` is true when it comes from this machine and says nothing of a proxy, `near` when no proxy can be in between.
+    """
 
     id: str
     address: str
     secure: bool
     host: str
+    here: bool
     near: bool
     identity: Identity | None = None
     cookies: list[str] = []
@@ -55,12 +59,14 @@ class Doorkeeper:
             address = self._farthest(headers.get("x-forwarded-for", ""), peer)
             secure = headers.get("x-forwarded-proto", "").strip().lower() == "https"
         asked, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
+        here = _is_here(scope, peer, host) and _FORWARDED.isdisjoint(headers)
         visit = Visit(
             id=asked if _SANE_ID.fullmatch(asked) else uuid4().hex,
             address=address,
             secure=secure or self._https,
             host=host,
-            near=_is_loopback(address) and _FORWARDED.isdisjoint(headers) and is_local_name(host),
+            here=here,
+            near=here and not self._believed(peer),
         )
         scope.setdefault("state", {})["visit"] = visit
         return visit
@@ -92,11 +98,16 @@ def is_local_name(host: str) -> bool:
     A name that anybody could register is not local, whatever it resolves to: that is how a foreign page would pass for
     one of ours.
     """
-    name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
-    address = _address(name.strip("[]"))
+    name = _name(host)
+    address = _address(name)
     if address is not None:
         return address.is_private or address.is_loopback or address.is_link_local or address in _SHARED
     return "." not in name or name.endswith((".localhost", ".local", ".lan", ".home.arpa", ".internal"))
+
+
+def _name(host: str) -> str:
+    """What a Host says without its port."""
+    return (host.rpartition(":")[0] if re.search(r":\d+$", host) else host).strip("[]")
 
 
 _SHARED = IPv4Network("100.64.0.0/10")
@@ -112,9 +123,15 @@ def _address(text: str) -> Address | None:
     return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
 
 
-def _is_loopback(text: str) -> bool:
-    address = _address(text)
-    return address is not None and address.is_loopback
+def _is_here(scope: Scope, peer: str, host: str) -> bool:
+    """True for a connection of this machine to itself, asked for by a name or address that only it can mean."""
+    address, ours = _address(peer), _address(str((scope.get("server") or ("",))[0]))
+    if address is None:
+        return False
+    if address.is_loopback:
+        return is_local_name(host)
+    # A server that listens on one address is reached there from its own machine too.
+    return address == ours and _address(_name(host)) == ours
 
 
 def cookies_in(headers: Mapping[str, str]) -> dict[str, str]:

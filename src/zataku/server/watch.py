@@ -1,13 +1,17 @@
-"""Watching every request: it gets an id, one line in the log, and its place in the figures."""
+"""Watching every request: it is counted, and gets an id, one line in the log, and its place in the figures."""
 
 import asyncio
 import time
+from math import ceil
 
 import structlog
 
-from zataku.refusals import Problem
+from zataku.accounts.rates import Occasion, Rates, neighbourhood
+from zataku.refusals import Problem, TooMany
 from zataku.server.asgi import App, Message, Receive, Scope, Send, refuse
 from zataku.server.figures import Figures
+from zataku.server.headers import SAFE_HEADERS
+from zataku.server.shelf import FOLDERS
 from zataku.server.visits import Doorkeeper, Visit
 
 log = structlog.stdlib.get_logger("zataku.access")
@@ -16,11 +20,15 @@ _STOPPING = Problem("unavailable", "The server stops and has broken this off. Lo
 
 
 class Watch:
-    """Stands around the application. Query strings, cookies and bodies are never written down."""
+    """Stands around the application. Query strings, cookies and bodies are never written down.
 
-    def __init__(self, app: App, doorkeeper: Doorkeeper, figures: Figures) -> None:
+    Here everything is counted that comes from one address, also what nothing answers to.
+    """
+
+    def __init__(self, app: App, doorkeeper: Doorkeeper, rates: Rates, figures: Figures) -> None:
         self._app = app
         self._doorkeeper = doorkeeper
+        self._rates = rates
         self._figures = figures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,7 +45,11 @@ class Watch:
             await send(message)
 
         try:
+            self._rates.take(_occasion(scope["path"]), neighbourhood(visit.address))
             await self._app(scope, receive, noting)
+        except TooMany as refused:
+            said = {"retry-after": str(ceil(refused.retry_after)), "x-request-id": visit.id, **SAFE_HEADERS}
+            await refuse(noting, refused.status, refused.problem, said)
         except asyncio.CancelledError:
             # Only a server that stops breaks a request off, and nothing comes after its answer.
             if not status:
@@ -58,3 +70,7 @@ class Watch:
             ms=round(seconds * 1000, 1),
             **({} if who is None else {"account": who.account_id}),
         )
+
+
+def _occasion(path: str) -> Occasion:
+    return "file_address" if path.startswith(FOLDERS) else "read_address"

@@ -262,3 +262,12 @@ async def test_a_picture_that_changed_elsewhere_is_shown_to_whoever_comes_back_h
     back.at, back.sum = sora.at, sora.sum
     await back.join(at=back.at)
     assert back.lines == ["a line"]
+
+
+async def test_a_slow_reader_hears_that_the_room_is_over(alone: House):
+    hana = await alone.reader().join()
+    hana.paper.slow = alone.hub.limits.backlog + 1
+    await alone.add(1)
+    hana.read()
+    await alone.rooms.ask(ROOM, somebody(), b'{"add":1,"close":true}')
+    assert hana.read().gone is not None

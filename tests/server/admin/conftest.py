@@ -33,6 +33,7 @@ from zataku.server.admin.desk import Desk
 from zataku.server.admin.file_copies import FileCopies
 from zataku.server.admin.history import Gauges, History
 from zataku.server.admin.overview import Process
+from zataku.server.admin.prices import PRICES
 from zataku.server.admin.routes import admin_desk, desk_routes
 from zataku.server.admin.service_copies import ServiceCopies
 from zataku.server.errors import answer_http, answer_refusal, answer_table
@@ -102,6 +103,7 @@ class House:
             history=self.history,
             restored=self._restored,
             upload_limit=UPLOAD_LIMIT,
+            prices=PRICES,
         )
         _desks["now"] = self.desk
         self.http = httpx.AsyncClient(

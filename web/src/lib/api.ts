@@ -55,6 +55,23 @@ export async function answerOf(response: Response): Promise<unknown> {
   throw refusal(response, answer)
 }
 
+/** Send a file as it is, and hear how much of it is on its way, from 0 to 1, which `fetch` does not tell. */
+export function send(url: string, file: File, onprogress: (share: number) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', url)
+    request.setRequestHeader('Accept', 'application/json')
+    request.setRequestHeader('Content-Type', 'application/octet-stream')
+    request.upload.onprogress = ({ loaded, total }) => onprogress(total ? loaded / total : 0)
+    request.onerror = () => reject(unreachable())
+    request.onload = () => {
+      const headers = { 'Retry-After': request.getResponseHeader('Retry-After') ?? '' }
+      answerOf(new Response(request.responseText || null, { status: request.status, statusText: request.statusText, headers })).then(() => resolve(), reject)
+    }
+    request.send(file)
+  })
+}
+
 /** Where an operation lies, with the names in its path and what is asked behind it. */
 export function address(template: string, asked: Pick<Loose, 'path' | 'query'> = {}): string {
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(asked.path?.[name] ?? ''))
@@ -68,8 +85,12 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, init)
   } catch (error) {
     if (init.signal?.aborted) throw error
-    throw new ApiError(0, 'offline', 'The server cannot be reached.')
+    throw unreachable()
   }
+}
+
+function unreachable(): ApiError {
+  return new ApiError(0, 'offline', 'The server cannot be reached.')
 }
 
 function parsed(text: string): unknown {
@@ -83,7 +104,7 @@ function parsed(text: string): unknown {
 function refusal(response: Response, answer: unknown): ApiError {
   const problem = (answer as { error?: { code?: string; message?: string; details?: Record<string, unknown> } } | null | undefined)?.error
   const details = problem?.details ?? {}
-  const wait = Number(response.headers.get('Retry-After') ?? details.retry_after ?? NaN)
+  const wait = Number(response.headers.get('Retry-After') || details.retry_after || NaN)
   return new ApiError(
     response.status, problem?.code ?? 'unexpected', problem?.message ?? response.statusText, details,
     Number.isFinite(wait) ? wait : undefined,

@@ -78,7 +78,9 @@ export function lasting(ms: number): string {
 }
 
 function measure(amount: number, unit: string): string {
-  return numbers({ style: 'unit', unit, unitDisplay: 'short' }).format(amount)
+  const said = numbers({ style: 'unit', unit, unitDisplay: 'short' }).format(amount)
+  // "1 日23 時間" would have its spaces in the wrong places.
+  return language.current === 'ja' ? said.replace(/\s/g, '') : said
 }
 
 /** Several things in one sentence: "A, B and C". */

@@ -29,6 +29,12 @@ export function whoAmI(): Promise<Me> {
   return asking
 }
 
+/** Ask anew: what was known may have ended elsewhere, as when somebody was signed out everywhere. */
+export function askAgain(): Promise<Me> {
+  asking = undefined
+  return whoAmI()
+}
+
 export async function signUp(name: string, password: string): Promise<void> {
   seated(await call('POST /api/accounts', { body: { name, password } }))
 }

@@ -59,6 +59,8 @@ test('another language is remembered in this browser and marked on the document'
 test('times and sizes in the units that leave them short', async () => {
   const { ago, bytes, dollars, lasting } = await speaking('en')
   expect([0, 90_000, 90_061_000].map((ms) => lasting(ms))).toEqual(['0 sec', '1 min 30 sec', '1 day 1 hr'])
+  expect((await speaking('ja')).lasting(171_000_000)).toBe('1日23時間')
+  await speaking('en')
   expect([999, 12_345, 123_456_789].map(bytes)).toEqual(['999 B', '12.3 kB', '123 MB'])
   expect([0, 0.0004, 0.5, 1234.5].map((value) => dollars(value))).toEqual(['$0.00', '$0.0004', '$0.50', '$1,234.50'])
   expect(dollars(0.125, 3)).toBe('$0.125')

@@ -7,7 +7,8 @@ export interface Line {
   text: string
   /** When it ends, where a countdown belongs after the text. */
   endsAt?: number
-  more?: string
+  /** What stands below; each part stays in one line of its own or beside the next. */
+  more?: string[]
 }
 
 type Of<K extends keyof HomeState> = NonNullable<HomeState[K]>
@@ -19,12 +20,12 @@ function ofDrawing({ openRooms }: Of<'drawing'>): Line {
 function ofOthello({ turn, endsAt, votes }: Of<'othello'>): Line {
   if (turn === null) return { text: t('home.othello.none') }
   if (endsAt === null) return { text: t('home.othello.turn', { n: turn }) }
-  return { text: t('home.othello.ends'), endsAt: Date.parse(endsAt), more: t('shell.votes', { n: votes ?? 0 }) }
+  return { text: t('home.othello.ends'), endsAt: Date.parse(endsAt), more: [t('shell.votes', { n: votes ?? 0 })] }
 }
 
 function ofRanking({ day, first }: Of<'ranking'>): Line {
   if (day === null) return { text: t('home.ranking.none') }
-  return { text: t('home.ranking.day', { day: shownDay(day) }), more: first.join(' · ') }
+  return { text: t('home.ranking.day', { day: shownDay(day) }), more: first }
 }
 
 function ofLive({ rooms, people }: Of<'live'>): Line {
@@ -34,7 +35,7 @@ function ofLive({ rooms, people }: Of<'live'>): Line {
 
 function ofKifu({ count, latest }: Of<'kifu'>): Line {
   if (count === 0) return { text: t('home.kifu.none') }
-  return { text: t('home.kifu.count', { n: count }), more: latest[0]?.title }
+  return { text: t('home.kifu.count', { n: count }), more: latest.slice(0, 1).map((record) => record.title) }
 }
 
 /** The line of each system, or nothing while nobody knows. */

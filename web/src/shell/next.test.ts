@@ -4,12 +4,12 @@ import { backTo, signInFrom } from './next'
 const HERE = 'https://table.example'
 
 test('who signs in on a page comes back to it', () => {
-  expect(signInFrom('/live/abc', '?tab=log')).toBe('/sign-in?next=%2Flive%2Fabc%3Ftab%3Dlog')
+  expect(signInFrom('/live/abc?tab=log', HERE)).toBe('/sign-in?next=%2Flive%2Fabc%3Ftab%3Dlog')
   expect(backTo('/live/abc?tab=log#end', HERE)).toBe('/live/abc?tab=log#end')
 })
 
 test('the home page and the entries themselves need no way back', () => {
-  for (const path of ['/', '/sign-in', '/sign-up']) expect(signInFrom(path, '')).toBe('/sign-in')
+  for (const path of ['/', '/sign-in', '/sign-up']) expect(signInFrom(path, HERE)).toBe('/sign-in')
 })
 
 test('nothing leads out of these pages', () => {

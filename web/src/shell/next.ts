@@ -5,8 +5,8 @@ import { routeOf } from './routes'
 const ENTRIES = ['signin', 'signup']
 
 /** The way to the sign-in page from a page of ours, and back to it afterwards. */
-export function signInFrom(path: string, search: string): string {
-  const here = backTo(path + search, 'https://here')
+export function signInFrom(page: string, origin: string): string {
+  const here = backTo(page, origin)
   return here === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(here)}`
 }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NotRequired, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from litestar import Router
 from litestar.di import Provide
@@ -21,7 +21,6 @@ from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Prices
 from zataku.server.admin.overview import Glance, Process
 from zataku.server.admin.people import Connections, People
-from zataku.server.admin.prices import PRICES
 from zataku.server.admin.service_copies import ServiceCopies
 from zataku.table import Store, Table
 
@@ -48,7 +47,7 @@ class Given(TypedDict):
     history: History
     restored: Restored
     upload_limit: int
-    prices: NotRequired[Prices]
+    prices: Prices
 
 
 def admin_routes(**given: Unpack[Given]) -> tuple[ControllerRouterHandler, ...]:
@@ -66,7 +65,7 @@ def desk_routes(the_desk: Callable[[], Desk]) -> tuple[ControllerRouterHandler, 
 def admin_desk(**given: Unpack[Given]) -> Desk:
     """What the routes work with."""
     store, clock, process = given["store"], given["clock"], given["process"]
-    figures = Figures(store, clock, given["systems"], given.get("prices", PRICES), process.started)
+    figures = Figures(store, clock, given["systems"], given["prices"], process.started)
     jobs = JobList(store, clock)
     connections = given["connections"]
     return Desk(

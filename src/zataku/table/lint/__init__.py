@@ -8,7 +8,7 @@ A finding is mended or waived: `Table(..., waivers=[Waiver(rule, subject, reason
 """
 
 from zataku.table.lint.largest import Size, largest_item
-from zataku.table.lint.linting import RULES, check, lint, lint_all
+from zataku.table.lint.linting import RULES, check, lint, lint_all, unlinted
 from zataku.table.lint.report import Finding, Report, Waived
 
-__all__ = ["RULES", "Finding", "Report", "Size", "Waived", "check", "largest_item", "lint", "lint_all"]
+__all__ = ["RULES", "Finding", "Report", "Size", "Waived", "check", "largest_item", "lint", "lint_all", "unlinted"]

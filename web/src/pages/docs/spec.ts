@@ -42,6 +42,9 @@ export interface Answer {
   content?: Content
 }
 
+/** The ways in which a caller may be known, any of them; none where nobody is asked. */
+export type Security = Record<string, string[]>[]
+
 export interface Operation {
   operationId?: string
   summary?: string
@@ -50,12 +53,14 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: { content?: Content; required?: boolean }
   responses?: Record<string, Answer>
+  security?: Security
 }
 
 export interface Spec {
   info: { title: string; version: string; description?: string }
   tags?: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
+  security?: Security
   components?: { schemas?: Record<string, Schema>; responses?: Record<string, Answer> }
 }
 

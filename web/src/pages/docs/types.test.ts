@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { curlOf } from './curl'
+import { callOf } from './calls'
 import { byTag, matching, type Spec } from './spec'
 import { exampleOf, linesOf, typeOf } from './types'
 
@@ -57,10 +57,22 @@ test('every word that is sought must occur', () => {
   expect(matching(all, 'get keys')).toEqual([])
 })
 
-test('a line for the shell survives quotes', () => {
-  const [operation] = matching(byTag(spec).flatMap(([, all]) => all), 'make_key')
-  expect(curlOf(spec, operation!, 'http://table')).toBe(
+function called(id: string, security?: Spec['security']): ReturnType<typeof callOf> {
+  const [operation] = matching(byTag(spec).flatMap(([, all]) => all), id)
+  return callOf(spec, { ...operation!, security }, 'http://table')
+}
+
+test('a line for the shell survives quotes, and has a key where one is taken', () => {
+  expect(called('make_key', [{ session: [] }, { key: [] }]).text).toBe(
     `curl -X POST 'http://table/api/keys' -H 'Authorization: Bearer zk_…' -H 'Content-Type: application/json' ` +
       `-d '{"label":"Ada'\\''s","days":1,"scopes":["live:read"]}'`,
   )
+  expect(called('one_room', []).text).toBe(`curl 'http://table/api/live/rooms/ROOM_ID'`)
+})
+
+test('what refuses keys is called from a browser', () => {
+  expect(called('make_key', [{ session: [] }])).toEqual({
+    by: 'fetch',
+    text: `await fetch('/api/keys', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({"label":"Ada's","days":1,"scopes":["live:read"]}) })`,
+  })
 })

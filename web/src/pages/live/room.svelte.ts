@@ -101,12 +101,15 @@ export class LiveRoom {
   }
 
   #show(snapshot: LiveSnapshot): void {
-    const newcomer = this.comments.length === 0
+    const last = this.comments.at(-1)?.seq
+    const first = snapshot.comments[0]?.seq
     this.room = { ...snapshot.room, mine: this.room?.mine }
-    this.#add(snapshot.comments)
-    if (newcomer) this.earlier = snapshot.earlier === true
+    // A room that comes anew brings its latest comments alone: who missed more fetches what lies between.
+    const gap = last !== undefined && first !== undefined && first > last && snapshot.earlier === true
+    if (!gap) this.#add(snapshot.comments)
+    if (last === undefined) this.earlier = snapshot.earlier === true
     this.state = 'open'
-    if (snapshot.more) void this.#fill().catch(() => undefined)
+    if (gap || snapshot.more) void this.#fill().catch(() => undefined)
   }
 
   #happened(events: LiveEvent[]): void {

@@ -1,0 +1,194 @@
+"""Every door of the house at once: sockets and requests are held against the same keys, counts and sessions."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+from typing import Any, cast
+
+import httpx
+import pytest
+from litestar import Litestar
+from msgspec import Raw
+from msgspec.structs import replace
+
+from tests.platform.people import numbered
+from tests.realtime.sockets.wires import MemoryWire, PatientClock
+from tests.server.conftest import PUBLIC, Come
+from zataku.accounts.rates import LIMITS, Occasion
+from zataku.clock import ManualClock
+from zataku.platform.identity import Identity
+from zataku.realtime.limits import Limits
+from zataku.realtime.messages import Do, Join, Pass
+from zataku.refusals import Forbidden
+from zataku.server.app import OpenedHouse
+from zataku.server.asgi import App
+from zataku.server.errors import HANDLERS
+from zataku.server.figures import Figures
+from zataku.server.metrics import metrics_route
+from zataku.server.restores import sessions_from
+from zataku.server.seats import LOOKS_EVERY, SeatedHub, look_after_seats
+from zataku.server.visits import Doorkeeper
+from zataku.server.watch import Watch
+from zataku.table.errors import Throttled
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DEADLINE = 10.0
+PASSWORD = "a long enough one"
+PROGRAM = Identity(account_id=numbered(1), role="user", language="en", key="b" * 64)
+
+
+UseUp = Callable[[Occasion, str], None]
+
+
+@pytest.fixture
+def use_up(house: OpenedHouse, monkeypatch: pytest.MonkeyPatch) -> UseUp:
+    """Lets an address have asked as often as it may, in a moment that does not pass."""
+    rates = house.parts.reception.rates
+    monkeypatch.setattr(rates, "_clock", ManualClock(house.parts.house.clock.now()))
+
+    def use_up(occasion: Occasion, address: str) -> None:
+        for _ in range(LIMITS[occasion].burst):
+            rates.take(occasion, address)
+
+    return use_up
+
+
+async def test_a_key_hears_and_does_on_a_socket_what_its_scopes_allow(
+    house: OpenedHouse, browser: httpx.AsyncClient
+) -> None:
+    room = "live/" + (await browser.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
+    hub, doorway = house.parts.network.hub, house.parts.network.doorway
+    say = Do(id=2, to=room, what=Raw(b'{"k":"comment","content":"hello"}'))
+    stranger, reader, writer = (
+        hub.open(MemoryWire(), replace(PROGRAM, scopes=frozenset(scopes)), "198.51.100.1")
+        for scopes in (["drawing:read"], ["live:read"], ["live:write"])
+    )
+    await doorway.join(stranger, Join(id=1, to="home"))
+    await doorway.join(reader, Join(id=1, to=room))
+    await doorway.do(writer, say)
+    for refused in (doorway.join(stranger, Join(id=1, to=room)), doorway.do(stranger, say), doorway.do(reader, say)):
+        with pytest.raises(Forbidden) as missing:
+            await refused
+        assert missing.value.named == "scope_missing"
+    with pytest.raises(Forbidden):
+        doorway.passed(reader, Pass(to=room, what=Raw(b"{}")))
+    with pytest.raises(Forbidden):
+        doorway.binary(reader, room, b"x")
+    for socket in (stranger, reader, writer):
+        doorway.gone(socket)
+        hub.closed(socket)
+
+
+async def test_a_key_is_held_against_its_scopes_before_anything_it_sends_is_read(
+    browser: httpx.AsyncClient, come: Come
+) -> None:
+    await browser.post("/api/accounts", json={"name": "Scoper", "password": PASSWORD})
+    asked = {"label": "robot", "scopes": ["live:read"]}
+    wrong = await browser.post("/api/keys", json={"password": "a wrong one", **asked})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (403, "wrong_password")
+    made = await browser.post("/api/keys", json={"password": PASSWORD, **asked})
+    robot = come(authorization=f"Bearer {made.json()['key']}")
+    refused = await robot.post("/api/live/rooms", content=b"nonsense")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "scope_missing")
+    assert (await robot.get("/api/live/rooms")).status_code == 200
+    assert (await robot.get("/api/me")).status_code == 200
+
+
+async def test_whatever_is_asked_counts_for_the_address_it_comes_from(come: Come, use_up: UseUp) -> None:
+    use_up("read_address", "198.51.100.8")
+    hall = come("198.51.100.8")
+    for path in ("/nowhere", "/api/me", "/metrics"):
+        refused = await hall.get(path)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_requests"), path
+        assert int(refused.headers["retry-after"]) >= 1
+        assert refused.headers["x-content-type-options"] == "nosniff"
+        assert refused.headers["x-request-id"]
+    # A hall that opens a page needs all of its files.
+    assert (await hall.get("/assets/main-1.js")).status_code == 200
+
+
+async def test_a_hall_looks_at_one_code_but_nobody_has_new_ones_drawn_without_end(come: Come, use_up: UseUp) -> None:
+    hall = come("198.51.100.60")
+    assert (await come().get("/qr.svg", params={"path": "/live/hall"})).status_code == 200
+    use_up("code_address", "198.51.100.60")
+    assert (await hall.get("/qr.svg", params={"path": "/live/other"})).status_code == 429
+    assert (await hall.get("/qr.svg", params={"path": "/live/hall"})).status_code == 200
+
+
+async def test_a_body_of_endless_levels_is_a_bad_request(come: Come) -> None:
+    refused = await come().post("/api/sessions", content=b"[" * 100_000, headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "bad_request")
+
+
+async def test_a_name_longer_than_any_file_has_is_not_there(come: Come) -> None:
+    for folder in ("static", "assets"):
+        assert (await come().get(f"/{folder}/{'a' * 300}")).status_code == 404
+
+
+async def test_no_page_can_push_the_clock(come: Come) -> None:
+    near = come("127.0.0.1", base="http://127.0.0.1:8000")
+    for header in ({"origin": "https://evil.example.org"}, {"sec-fetch-site": "cross-site"}):
+        assert (await near.post("/test/clock", json={"advance": 1}, headers=header)).status_code == 403
+
+
+async def test_behind_a_public_address_nobody_is_taken_for_this_machine(house: OpenedHouse) -> None:
+    identities, figures = house.parts.reception.identities, Figures()
+    for public, status in ((False, 200), (True, 403)):
+        shown = metrics_route(figures, identities, "", public=public)
+        app = Litestar([shown], exception_handlers=HANDLERS, logging_config=None, openapi_config=None)
+        watched: Any = Watch(cast("App", app), Doorkeeper(()), house.parts.reception.rates, figures)
+        transport = httpx.ASGITransport(app=watched, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as silent_proxy:
+            assert (await silent_proxy.get("/metrics")).status_code == status
+
+
+async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> None:
+    clock = PatientClock(0.0)
+    hub = SeatedHub(clock, Random(1), Limits())
+    stays, goes = MemoryWire(), MemoryWire()
+    hub.open(stays, PROGRAM, "198.51.100.1")
+    hub.open(goes, replace(PROGRAM, key="c" * 64), "198.51.100.1")
+    answers: list[Any] = [Throttled("The table is busy.")]
+
+    async def holds(identity: Identity) -> bool:
+        if answers:
+            raise answers.pop()
+        return identity == PROGRAM
+
+    looking = asyncio.create_task(look_after_seats(hub, holds))
+    await clock.advance(LOOKS_EVERY)
+    assert (stays.code, goes.code, answers) == (None, None, [])
+    await clock.advance(LOOKS_EVERY)
+    assert (stays.code, goes.code) == (None, 4001)
+    looking.cancel()
+
+
+async def test_a_restored_backup_brings_no_session_back_to_life(
+    browser: httpx.AsyncClient, come: Come, house: OpenedHouse
+) -> None:
+    accounts, folder = house.parts.reception.accounts, house.parts.settings.folder
+    await browser.post("/api/accounts", json={"name": "Keeper", "password": PASSWORD})
+    keeper = await accounts.named("Keeper")
+    assert keeper is not None
+    await accounts.grant_admin(keeper, admin=True)
+    stolen = come(cookie=f"zataku_session={browser.cookies['zataku_session']}", origin=PUBLIC)
+    name = (await browser.post("/api/admin/backups")).json()["name"]
+    await until(browser, lambda listed: [each["state"] for each in listed["backups"]] == ["ready"])
+    await browser.delete("/api/sessions")
+    assert (await stolen.get("/api/me")).json()["role"] == "guest"
+    await browser.post("/api/sessions", json={"name": "Keeper", "password": PASSWORD})
+    begun = await browser.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
+    assert begun.status_code == 202, begun.text
+    async with asyncio.timeout(DEADLINE):
+        while not sessions_from(folder):
+            await asyncio.sleep(0.02)
+    assert (await stolen.get("/api/me")).json()["role"] == "guest"
+    assert (await browser.post("/api/sessions", json={"name": "Keeper", "password": PASSWORD})).status_code == 201
+    assert (await browser.get("/api/me")).json()["role"] == "admin"
+
+
+async def until(browser: httpx.AsyncClient, wanted: Any) -> None:
+    async with asyncio.timeout(DEADLINE):
+        while not wanted((await browser.get("/api/admin/backups")).json()):
+            await asyncio.sleep(0.02)
