@@ -4,7 +4,8 @@ PYTHON ?= python3
 HOST   ?= 127.0.0.1
 PORT   ?= 8000
 DATA   ?= data
-WORKERS ?= 2
+# One more than the cores of a small machine: many tests wait for a browser or another process.
+WORKERS ?= 3
 
 VENV := .venv
 BIN  := $(VENV)/bin

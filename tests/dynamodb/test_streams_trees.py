@@ -22,7 +22,7 @@ from zataku.table.schema import KeyAttribute, TableSchema
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(6)]
-_PATIENCE = 60
+_PATIENCE = 300
 
 numbers = st.integers(0, 5)
 steps = st.lists(
@@ -91,7 +91,11 @@ class Scene:
 
     def trim(self) -> None:
         """Old shards go; those with unread changes as well would be a loss that nobody can help."""
-        for shard in [shard for line in self.service.lines for shard in line.shards.values() if shard.closed]:
+        shards = {shard.name: shard for line in self.service.lines for shard in line.shards.values()}
+        for shard in [shard for shard in shards.values() if shard.closed]:
+            if shard.parent in {name for line in self.service.lines for name in line.shards}:
+                # Shards go by age: none goes before the one that it came from.
+                continue
             told = {(shard.name, record["dynamodb"]["SequenceNumber"]) for record in shard.records}
             if told <= self.acknowledged:
                 self.service.trim(shard, len(told))

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import Visitor
 from tests.e2e.house import House, on_disk
+from tests.e2e.test_accessibility import violations
 
 PASSWORD = "correct horse battery"
 
@@ -40,19 +41,27 @@ def tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name).click()
 
 
+def nothing_is_in_the_way(visitor: Visitor) -> None:
+    """Somebody with a screen reader or a keyboard can use what is shown."""
+    assert violations(visitor) == []
+
+
 def test_a_host_looks_after_the_server(admin: Visitor, tended: House, tmp_path: Path) -> None:
     for _ in range(3):
         tended.push_clock(10)
     page = admin.open("/admin")
     expect(page.get_by_role("heading", name="Admin")).to_be_visible()
     expect(page.get_by_text("Requests a second").first).to_be_visible()
+    nothing_is_in_the_way(admin)
     tab(page, "Tables")
     expect(page.get_by_text("Zataku-Platform").first).to_be_visible()
     expect(page.get_by_text("VoteBoardGame").first).to_be_visible()
+    nothing_is_in_the_way(admin)
     tab(page, "Jobs")
     expect(page.get_by_text("To come").first).to_be_visible()
     tab(page, "People")
     expect(page.get_by_text("Connected now").first).to_be_visible()
+    nothing_is_in_the_way(admin)
     tab(page, "Backups")
     page.get_by_role("button", name="Take a backup").click()
     expect(page.get_by_text("Ready").first).to_be_visible()

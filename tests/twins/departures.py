@@ -99,8 +99,8 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "repeat-of-a-shrinking",
-        "A transaction that comes again with its token costs the reading of its items as they are. dynoxide charges for "
-        "an item that it made smaller by the size before.",
+        "A transaction that comes again with its token costs the reading of its items as they are. dynoxide charges an "
+        "item that it made smaller by the size before.",
         _repeats_a_shrinking,
     ),
 )
