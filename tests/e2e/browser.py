@@ -1,6 +1,7 @@
 """Debian's Chromium, driven as a person drives a browser."""
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -83,6 +84,9 @@ class Visitor:
 
 def scanned(picture: Locator) -> str:
     """What a QR code says, as a phone's camera reads it off the screen."""
-    found = zxingcpp.read_barcodes(Image.open(BytesIO(picture.screenshot())))
-    assert found, "No QR code can be read there."
-    return found[0].text
+    deadline = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < deadline:
+        found = zxingcpp.read_barcodes(Image.open(BytesIO(picture.screenshot())))
+        if found:
+            return found[0].text
+    raise AssertionError("No QR code can be read there.")
