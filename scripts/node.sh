@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs Node.js or npm: `scripts/node.sh node ...`, `scripts/node.sh npm ...`.
-# The machine's own Node.js serves when it is 20 or newer; otherwise the pinned wheel from requirements/node.txt.
+# The machine's own Node.js serves when Vite takes it (20.19, 22.12 or newer); otherwise the pinned wheel from
+# requirements/node.txt.
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 program="$1"
@@ -8,7 +9,9 @@ shift
 
 machine_has_node() {
     command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 &&
-        node -e 'process.exit(parseInt(process.versions.node, 10) < 20)' >/dev/null 2>&1
+        node -e 'const [major, minor] = process.versions.node.split(".").map(Number)
+            process.exit(major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19) ? 0 : 1)' \
+            >/dev/null 2>&1
 }
 
 if [ -z "${ZATAKU_NODE_WHEEL:-}" ] && machine_has_node; then
