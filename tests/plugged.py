@@ -43,6 +43,24 @@ async def _kept(_who: Identity) -> None:
     """Everybody has an account here."""
 
 
+class BrokenOff(Exception):
+    """What a store raises that gives up."""
+
+
+class Breaking:
+    """A store that gives up after so many writes."""
+
+    def __init__(self, store: Store, writes: int) -> None:
+        self._store = store
+        self._left = writes
+
+    def __getattr__(self, name: str) -> Any:
+        self._left -= name == "write"
+        if self._left < 0:
+            raise BrokenOff
+        return getattr(self._store, name)
+
+
 def somebody(account_id: str = "00000000-0000-4000-a000-000000000009", **given: Any) -> Identity:
     """A user who asks."""
     return Identity(**{"account_id": AccountId(account_id), "role": "user", "language": "en"} | given)

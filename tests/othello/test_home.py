@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.opened import START
-from tests.plugged import everything, house_of, somebody
+from tests.plugged import Breaking, BrokenOff, everything, house_of, somebody
 from zataku.clock import ManualClock
 from zataku.othello.demo import A_GAME, TURNS
 from zataku.othello.design import Game, Vote, ballot_of, board_game, game, moves_of
@@ -85,23 +85,8 @@ async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock:
 
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
-    calls = 0
-
-    class Broken(Exception):
-        pass
-
-    class Breaking:
-        """A store that gives up in the middle."""
-
-        def __getattr__(self, name: str):
-            nonlocal calls
-            calls += name == "write"
-            if calls > 40:
-                raise Broken
-            return getattr(strict, name)
-
-    with pytest.raises(Broken):
-        await demonstrated(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+    with pytest.raises(BrokenOff):
+        await demonstrated(Breaking(strict, 40), clock)  # type: ignore[arg-type]  a store to its last letter
     await demonstrated(strict, clock)
     found = await strict.get(game(A_GAME), strong=True)
     assert isinstance(found, Game)

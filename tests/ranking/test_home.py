@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.opened import START
-from tests.plugged import everything, house_of, somebody
+from tests.plugged import Breaking, BrokenOff, everything, house_of, somebody
 from zataku.clock import ManualClock
 from zataku.ranking.demo import DAYS, PLAYERS
 from zataku.ranking.design import (
@@ -80,23 +80,8 @@ async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock)
 
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
-    calls = 0
-
-    class Broken(Exception):
-        pass
-
-    class Breaking:
-        """A store that gives up in the middle."""
-
-        def __getattr__(self, name: str):
-            nonlocal calls
-            calls += name == "write"
-            if calls > 95:
-                raise Broken
-            return getattr(strict, name)
-
-    with pytest.raises(Broken):
-        await demonstrated(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+    with pytest.raises(BrokenOff):
+        await demonstrated(Breaking(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
     await demonstrated(strict, clock)
     whole = await strict.first(newest_day())
     assert whole is not None

@@ -20,6 +20,7 @@ from zataku.realtime.chores import Chores
 from zataku.server.asgi import App
 from zataku.server.build import WEB, Build
 from zataku.server.control import remove_control, write_control
+from zataku.server.demonstrating import demonstrate
 from zataku.server.gauging import gauged, room_kinds
 from zataku.server.home import tell_of_rooms
 from zataku.server.jobs.runner import Runner
@@ -152,7 +153,7 @@ async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) ->
     chores.start(look_after_seats(network.hub, parts.reception.identities.holds))
     chores.start(tell_of_rooms(parts.house, room_kinds(parts.systems)))
     if parts.settings.demo:
-        chores.start(_demonstrate(parts.systems))
+        chores.start(demonstrate(parts.house.topics, parts.systems))
 
 
 async def _keep_usage(house: House) -> None:
@@ -163,15 +164,6 @@ async def _keep_usage(house: House) -> None:
         except TableError as problem:
             # Statistics are no reason to stop; the next minute has them all.
             log.warning("usage_not_kept", code=problem.code, problem=problem.message)
-
-
-async def _demonstrate(systems: Sequence[System]) -> None:
-    for system in systems:
-        if system.demo is not None:
-            try:
-                await system.demo()
-            except TableError as problem:
-                log.warning("demo_not_filled", system=system.name, code=problem.code, problem=problem.message)
 
 
 def _process_name() -> str:
