@@ -34,6 +34,7 @@ def house_of(store: Store, clock: Clock, rooms: object = None) -> House:
         rooms=cast("Rooms", rooms or NoRooms()),
         topics=cast("Topics", None),
         process="web-1",
+        node="web-1",
         public_url="http://127.0.0.1:8000",
         keep=_kept,
     )

@@ -5,6 +5,7 @@ the start; nothing else of a system is known to it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from random import Random
 from typing import Any, TypeAlias
 
@@ -33,6 +34,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     topics: Topics
     process: str
     """The name of this process, another one at each start."""
+    node: str
+    """The name of this process that stays the same when it is started again; no two running ones share it."""
     public_url: str
     """Where people reach the server, without a slash at its end."""
     keep: Callable[[Identity], Awaitable[None]]
@@ -43,6 +46,7 @@ Home: TypeAlias = Callable[[Identity], Awaitable[msgspec.Struct]]
 Remove: TypeAlias = Callable[[AccountId], Awaitable[None]]
 Demo: TypeAlias = Callable[[], Awaitable[None]]
 Title: TypeAlias = Callable[[str], Awaitable[str | None]]
+Life: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
 
 class System(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +55,8 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     - `routes`: Litestar handlers, controllers and routers under `/api/NAME`.
     - `behaviour`: how its rooms behave, if it has rooms; their topics are `NAME/ID`.
     - `tasks`, `daily`, `followers`: what is done in the background.
+    - `life`: goes on beside all that while the server is open. It begins when rooms can run, and ends when everybody
+      was sent home and rooms and jobs are handed over; the store is open all the while.
     - `messages`: unions and structs that cross a socket, by name, for the types of the web pages.
     - `home`: what its object on the home page shows to somebody.
     - `remove`: takes away everything that an account owns here. It may run twice, and again after it was interrupted.
@@ -65,6 +71,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     tasks: tuple[Task, ...] = ()
     daily: tuple[Daily, ...] = ()
     followers: tuple[Follower, ...] = ()
+    life: Life | None = None
     messages: Mapping[str, Any] = {}
     home: Home
     remove: Remove

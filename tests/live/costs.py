@@ -9,13 +9,25 @@ from msgspec.structs import replace
 from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket, uuid
 from tests.opened import START
 from tests.spending import Case
-from zataku.live import design
-from zataku.live.design import Block, LogEntry, Mark, Socket, Upvote, Upvotes
-from zataku.live.hosting import block, delete_comment, mark_comment, pause_room, slow_room, unblock, unmark_comment
-from zataku.live.limits import BEFORE_ALL, CommentId, LogId, SenderId, moment
+from zataku.live import design, moderation
+from zataku.live.design import Socket
+from zataku.live.hosting import (
+    block_sender,
+    block_word,
+    delete_comment,
+    mark_comment,
+    pause_room,
+    slow_room,
+    unblock_sender,
+    unblock_word,
+    unmark_comment,
+)
+from zataku.live.limits import BEFORE_ALL, CommentId, LogId, SenderId, moment, seq_of
+from zataku.live.moderation import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
 from zataku.live.samples import audience, rooms_of
 from zataku.live.writes import (
     close_room,
+    count_reactions,
     create_room,
     join,
     leave,
@@ -84,30 +96,35 @@ LOG = [
     LogEntry(room_id=HALL, at=moment(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
     for n in range(60)
 ]
+MINUTES = [Reactions(room_id=HALL, minute=moment(START + 60 * n), clap=120, aha=40, lol=7) for n in range(60)]
 SOCKETS = [socket(number) for number in range(99)]
 CROWD = [SenderId(f"guest:{number:012x}") for number in range(97)]
 AUDIENCE = list(audience(Random(1), START, HALL, WEB, 1000))
 
 getting("room", design.room(HALL), room())
 getting("room_now", design.room_now(HALL), room())
+paging("rooms_by_code", design.rooms_by_code("482159"), [room(code="482159")])
 paging("newest_rooms_of", design.newest_rooms_of(MIDORI), ROOMS, 50)
 paging("oldest_rooms_of", design.oldest_rooms_of(MIDORI), ROOMS, 50)
 getting("comment", design.comment(HALL, TARGET), COMMENTS[0])
 paging("comments_of", design.comments_of(HALL), COMMENTS, 50)
 paging("comments_after", design.comments_after(HALL, BEFORE_ALL), COMMENTS, 50)
+paging("comments_before", design.comments_before(HALL, seq_of(1, 99)), COMMENTS, 50)
 paging("latest_comments", design.latest_comments(HALL), COMMENTS, 50)
 getting("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
 paging("connections_in", design.connections_in(HALL), AUDIENCE)
 paging("left_behind", design.left_behind(WEB, moment(START + 999)), AUDIENCE)
-paging("moderation_of", design.moderation_of(HALL), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS])
-paging("log_of", design.log_of(HALL), LOG, 50)
-paging("marked", design.marked(HALL, "HIDDEN"), HIDDEN)
-paging("blocks_of", design.blocks_of(HALL), BLOCKS)
-paging("upvotes_in", design.upvotes_in(HALL), COUNTS)
-getting("upvotes_on", design.upvotes_on(HALL, ids(1)[0]), COUNTS[0])
-paging("upvoters_of", design.upvoters_of(HALL, TARGET), VOTERS, 50)
+paging("moderation_of", moderation.moderation_of(HALL), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS])
+paging("log_of", moderation.log_of(HALL), LOG, 50)
+paging("marks_of", moderation.marks_of(HALL), HIDDEN)
+paging("reactions_in", moderation.reactions_in(HALL), MINUTES)
+paging("marked", moderation.marked(HALL, "HIDDEN"), HIDDEN)
+paging("blocks_of", moderation.blocks_of(HALL), BLOCKS)
+paging("upvotes_in", moderation.upvotes_in(HALL), COUNTS)
+getting("upvotes_on", moderation.upvotes_on(HALL, ids(1)[0]), COUNTS[0])
+paging("upvoters_of", moderation.upvoters_of(HALL, TARGET), VOTERS, 50)
 
-writing(create_room(ROOMS[0]))
+writing(create_room(room(ROOMS[0].room_id)))
 writing(close_room(HALL, MIDORI, START))
 writing(take_room(HALL))
 writing(post_comments(COMMENTS, 1))
@@ -118,11 +135,17 @@ writing(
     sweep_connection(WEB, Socket(connection_id=SOCKETS[0], timestamp=NOW)),
     lambda _: join(HALL, WEB, SOCKETS[:1], START),
 )
-writing(mark_comment(act(1), "PINNED", TARGET), COMMENTS[0])
-writing(unmark_comment(act(2), "PINNED", TARGET), COMMENTS[0], lambda _: mark_comment(act(1), "PINNED", TARGET))
-writing(delete_comment(act(1), TARGET), COMMENTS[0])
-writing(block(act(1), 1, "SENDER", SORA))
-writing(unblock(act(2), 1, "SENDER", SORA), lambda epoch: block(act(1), epoch, "SENDER", SORA))
+writing(mark_comment(act(1), "PINNED", TARGET, 1), COMMENTS[0])
+writing(unmark_comment(act(2), "PINNED", TARGET, 1), COMMENTS[0], lambda _: mark_comment(act(1), "PINNED", TARGET, 1))
+writing(delete_comment(act(1), TARGET, 1), COMMENTS[0])
+writing(block_word(act(1), 1, "spam"))
+writing(unblock_word(act(2), 1, "spam"), lambda epoch: block_word(act(1), epoch, "spam"))
+writing(count_reactions(Reactions(room_id=HALL, minute=moment(START), clap=1200, aha=40, lol=7)))
+writing(block_sender(act(1), 1, SORA, TARGET))
+writing(
+    unblock_sender(act(2), 1, SORA, said(1).comment_id),
+    lambda epoch: block_sender(act(1), epoch, SORA, said(1).comment_id),
+)
 writing(pause_room(act(1), 1, True))
 writing(slow_room(act(1), 1, 30))
 writing(upvote_first(HALL, TARGET, CROWD, START), COMMENTS[0])

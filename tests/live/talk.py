@@ -27,7 +27,7 @@ NOW = moment(START)
 
 def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changed: object) -> Room:
     """A room that is open."""
-    usual = {"name": "発表会", "status": "OPEN", "created_at": NOW, "updated_at": NOW}
+    usual = {"name": "発表会", "status": "OPEN", "created_at": NOW, "updated_at": NOW, "code": "482159"}
     return Room(room_id=room_id, host_id=host_id, **{**usual, **changed})
 
 

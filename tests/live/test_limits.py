@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from tests.live.talk import HALL, NOW, act, room, said, socket, uuid
-from zataku.live.design import Block, Comment, Connection, Room, comments
-from zataku.live.hosting import block
+from zataku.live.design import Comment, Connection, Room, comments
+from zataku.live.hosting import block_sender, block_word
 from zataku.live.limits import BEFORE_ALL, folded, moment, seq_of
+from zataku.live.moderation import Block
 from zataku.table import BadInput, Store, WrongType
 
 FAMILY = "👨‍👩‍👧‍👦"
@@ -216,7 +217,7 @@ def test_a_room_is_open_or_closed_and_nothing_else(status: str) -> None:
 
 @pytest.mark.parametrize("written", ["SPAM", "Ｓｐａｍ", "spam", " spam ", "ＳＰＡＭ"])
 def test_a_word_is_blocked_however_it_is_written(written: str) -> None:
-    (made, *_) = block(act(), 1, "WORD", written).steps
+    (made, *_) = block_word(act(), 1, written).steps
     assert made.entity is not None
     assert made.entity.value == "spam"
 
@@ -236,7 +237,7 @@ def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:
 @pytest.mark.parametrize("value", ["みどり", "a b", "guest#1", " guest:sora", "guest:sora\n"])
 def test_what_cannot_be_a_sender_cannot_be_blocked_as_one(value: str) -> None:
     with pytest.raises(ValueError, match="id of a session"):
-        block(act(), 1, "SENDER", value)
+        block_sender(act(), 1, value, said(1).comment_id)
 
 
 def test_a_connection_of_the_document_needs_no_more_than_its_three_attributes() -> None:

@@ -18,22 +18,30 @@ from tests.live.talk import (
     uuid,
 )
 from tests.opened import START
-from zataku.live.design import (
+from zataku.live.design import comments_after, room_now
+from zataku.live.hosting import (
+    block_sender,
+    block_word,
+    delete_comment,
+    mark_comment,
+    pause_room,
+    slow_room,
+    unblock_word,
+    unmark_comment,
+)
+from zataku.live.limits import BEFORE_ALL, CommentId, SenderId
+from zataku.live.moderation import (
     Block,
     LogEntry,
     Upvotes,
     blocks_of,
-    comments_after,
     log_of,
     marked,
     moderation_of,
-    room_now,
     upvoters_of,
     upvotes_in,
     upvotes_on,
 )
-from zataku.live.hosting import block, delete_comment, mark_comment, pause_room, slow_room, unblock, unmark_comment
-from zataku.live.limits import BEFORE_ALL, CommentId, SenderId
 from zataku.live.writes import (
     close_room,
     post_comments,
@@ -50,16 +58,16 @@ from zataku.table import Store, TransactionCancelled
 async def test_a_host_marks_a_comment_and_takes_it_back(store: Store, mark: str, done: str, undone: str) -> None:
     epoch = await opened_room(store)
     target = said(1).comment_id
-    await refused(store, mark_comment(act(1), mark, target))
+    await refused(store, mark_comment(act(1), mark, target, 1))
     await store.write(post_comments([said(1)], epoch))
-    await refused(store, mark_comment(act(1, HARU), mark, target))
-    made = await store.write(mark_comment(act(1), mark, target))
+    await refused(store, mark_comment(act(1, HARU), mark, target, 1))
+    made = await store.write(mark_comment(act(1), mark, target, 1))
     await eventually(lambda: all_of(store, marked(HALL, mark)), [made])
-    await refused(store, mark_comment(act(2), mark, target))
-    await refused(store, unmark_comment(act(2, HARU), mark, target))
-    await store.write(unmark_comment(act(2), mark, target))
+    await refused(store, mark_comment(act(2), mark, target, 1))
+    await refused(store, unmark_comment(act(2, HARU), mark, target, 1))
+    await store.write(unmark_comment(act(2), mark, target, 1))
     await eventually(lambda: all_of(store, marked(HALL, mark)), [])
-    await refused(store, unmark_comment(act(3), mark, target))
+    await refused(store, unmark_comment(act(3), mark, target, 1))
     told = [(entry.action, entry.subject) for entry in [await _logged(store, 2), await _logged(store, 1)]]
     assert told == [(undone, target), (done, target)]
     await eventually(lambda: store.count(log_of(HALL)), 2)
@@ -90,16 +98,16 @@ async def test_a_deleted_comment_is_gone_with_its_count_and_leaves_a_mark(store:
     await store.write(upvote_first(HALL, target, [YUNA], START))
     marks = ("HIDDEN", "PINNED", "ANSWERED")
     for number, mark in enumerate(marks, 11):
-        await store.write(mark_comment(act(number), mark, target))
-    await refused(store, delete_comment(act(1, HARU), target))
-    gone = await store.write(delete_comment(act(1), target))
+        await store.write(mark_comment(act(number), mark, target, 1))
+    await refused(store, delete_comment(act(1, HARU), target, 1))
+    gone = await store.write(delete_comment(act(1), target, 1))
     for mark in marks:
         await eventually(lambda mark=mark: all_of(store, marked(HALL, mark)), [])
     assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == []
     assert await store.get(upvotes_on(HALL, target), strong=True) is None
     await eventually(lambda: all_of(store, marked(HALL, "DELETED")), [gone])
     assert (await _logged(store, 1)).action == "DELETE"
-    await refused(store, delete_comment(act(2), target))
+    await refused(store, delete_comment(act(2), target, 1))
     for again in (upvote, upvote_first):
         await refused(store, again(HALL, target, [SORA], START))
 
@@ -108,29 +116,30 @@ async def test_a_host_still_handles_comments_of_a_room_that_is_over_but_not_the_
     epoch = await opened_room(store)
     await store.write(post_comments([said(1)], epoch))
     await store.write(close_room(HALL, MIDORI, START))
-    await store.write(mark_comment(act(1), "HIDDEN", said(1).comment_id))
-    await store.write(delete_comment(act(2), said(1).comment_id))
+    await refused(store, mark_comment(act(1), "HIDDEN", said(1).comment_id, epoch))
+    await store.write(mark_comment(act(1), "HIDDEN", said(1).comment_id, None))
+    await store.write(delete_comment(act(2), said(1).comment_id, None))
     await refused(store, pause_room(act(3), epoch, True))
     await refused(store, slow_room(act(3), epoch, 5))
-    await refused(store, block(act(3), epoch, "SENDER", SORA))
+    await refused(store, block_sender(act(3), epoch, SORA, said(1).comment_id))
     assert await store.get(LogEntry.key(room_id=HALL, at=act(3).at, log_id=act(3).log_id), strong=True) is None
 
 
 async def test_blocks_of_senders_and_words_come_and_go(store: Store) -> None:
     epoch = await opened_room(store)
-    await store.write(block(act(1), epoch, "SENDER", SORA))
-    await store.write(block(act(2), epoch, "WORD", "ＳＰＡＭ"))
+    await store.write(block_sender(act(1), epoch, SORA, said(1).comment_id))
+    await store.write(block_word(act(2), epoch, "ＳＰＡＭ"))
     blocks = [
-        Block(room_id=HALL, what="SENDER", value=SORA, at=act(1).at),
+        Block(room_id=HALL, what="SENDER", value=SORA, at=act(1).at, comment_id=said(1).comment_id),
         Block(room_id=HALL, what="WORD", value="spam", at=act(2).at),
     ]
     assert await all_of(store, blocks_of(HALL)) == blocks
-    await refused(store, block(act(3), epoch, "WORD", "Spam"))
-    await refused(store, block(act(3, HARU), epoch, "WORD", "eggs"))
-    await refused(store, block(act(3), epoch + 1, "WORD", "eggs"))
-    await store.write(unblock(act(4), epoch, "WORD", "spam"))
+    await refused(store, block_word(act(3), epoch, "Spam"))
+    await refused(store, block_word(act(3, HARU), epoch, "eggs"))
+    await refused(store, block_word(act(3), epoch + 1, "eggs"))
+    await store.write(unblock_word(act(4), epoch, "spam"))
     assert await all_of(store, blocks_of(HALL)) == blocks[:1]
-    await refused(store, unblock(act(5), epoch, "WORD", "spam"))
+    await refused(store, unblock_word(act(5), epoch, "spam"))
     assert (await _logged(store, 2)).subject == "spam"
 
 
@@ -165,8 +174,8 @@ async def test_everything_that_a_host_sees_is_one_query_without_the_single_upvot
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
     await store.write(upvote_first(HALL, target, [YUNA], START))
-    await store.write(block(act(1), epoch, "SENDER", SORA))
-    await store.write(mark_comment(act(2), "PINNED", target))
+    await store.write(block_sender(act(1), epoch, SORA, said(1).comment_id))
+    await store.write(mark_comment(act(2), "PINNED", target, 1))
     await eventually(lambda: _kinds(store), ["Block", "Upvotes", "LogEntry", "LogEntry", "Mark"])
 
 

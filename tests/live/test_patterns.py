@@ -29,7 +29,6 @@ from tests.opened import START
 from zataku.clock import ManualClock
 from zataku.live.design import (
     Connection,
-    Mark,
     Socket,
     comment,
     comments_after,
@@ -38,7 +37,6 @@ from zataku.live.design import (
     connections_in,
     latest_comments,
     left_behind,
-    marked,
     newest_rooms_of,
     oldest_rooms_of,
     room_now,
@@ -47,6 +45,7 @@ from zataku.live.design import room as room_by_id
 from zataku.live.errors import UnfitTick
 from zataku.live.hosting import pause_room
 from zataku.live.limits import BEFORE_ALL, ProcessName, SenderId, moment, seq_of
+from zataku.live.moderation import Mark, marked
 from zataku.live.samples import rooms_of
 from zataku.live.writes import (
     close_room,
@@ -100,7 +99,7 @@ async def test_only_the_host_closes_a_room_and_there_is_no_way_back(store: Store
     epoch = await opened_room(store)
     await refused(store, close_room(HALL, HARU, START + 5))
     closed = await store.write(close_room(HALL, MIDORI, START + 5))
-    assert closed == room(status="CLOSED", updated_at=moment(START + 5), epoch=epoch)
+    assert closed == room(status="CLOSED", updated_at=moment(START + 5), epoch=epoch, code=None)
     await refused(store, close_room(HALL, MIDORI, START + 9))
     await refused(store, create_room(room()))
     await refused(store, take_room(HALL))

@@ -10,30 +10,19 @@ from tests.contract.asking import eventually
 from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, act, all_of, opened_room, owned, room, said, socket, taken
 from tests.opened import START
 from tests.racing import race
-from zataku.live.design import (
-    Block,
-    LogEntry,
-    Mark,
-    Socket,
-    Upvotes,
-    blocks_of,
-    comments_after,
-    connection,
-    room_now,
-    upvoters_of,
-    upvotes_on,
-)
+from zataku.live.design import Socket, comments_after, connection, room_now
 from zataku.live.hosting import (
     HostAct,
-    block,
+    block_word,
     delete_comment,
     mark_comment,
     pause_room,
     slow_room,
-    unblock,
+    unblock_word,
     unmark_comment,
 )
 from zataku.live.limits import BEFORE_ALL, SenderId, moment, seq_of
+from zataku.live.moderation import Block, LogEntry, Mark, Upvotes, blocks_of, upvoters_of, upvotes_on
 from zataku.live.writes import (
     close_room,
     create_room,
@@ -104,7 +93,7 @@ async def test_a_room_that_is_closed_has_no_new_owner(contested: Store) -> None:
 
 async def test_a_new_owner_knows_all_that_was_decided_through_the_old_one(contested: Store) -> None:
     old = await opened_room(contested)
-    acts = [contested.write(block(act(n), old, "WORD", f"spam{n}"), token=f"b{n}") for n in range(1, 6)]
+    acts = [contested.write(block_word(act(n), old, f"spam{n}"), token=f"b{n}") for n in range(1, 6)]
     acts += [contested.write(slow_room(act(n), old, n), token=f"s{n}") for n in range(11, 16)]
 
     async def take() -> tuple[int | None, list[Block]]:
@@ -114,9 +103,7 @@ async def test_a_new_owner_knows_all_that_was_decided_through_the_old_one(contes
     _, (slow, blocks) = await asyncio.gather(race(*acts), take())
     assert (await contested.get(room_now(HALL))).slow_mode_seconds == slow
     assert await all_of(contested, blocks_of(HALL)) == blocks
-    late = await race(
-        contested.write(block(act(20), old, "WORD", "eggs")), contested.write(slow_room(act(21), old, 60))
-    )
+    late = await race(contested.write(block_word(act(20), old, "eggs")), contested.write(slow_room(act(21), old, 60)))
     assert late.won == []
 
 
@@ -220,7 +207,7 @@ async def test_upvotes_against_the_end_of_their_comment_or_room(contested: Store
         if ending == "closed":
             await closed(contested)
         else:
-            await contested.write(delete_comment(act(1), TARGET), token="d")
+            await contested.write(delete_comment(act(1), TARGET, 1), token="d")
         return await contested.get(upvotes_on(HALL, TARGET), strong=True)
 
     at_the_end, *_ = await asyncio.gather(end(), *map(crowd, range(3)))
@@ -248,7 +235,7 @@ async def voters(store: Store) -> list[str]:
 async def test_a_comment_is_taken_back_or_deleted_once(contested: Store) -> None:
     epoch = await opened_room(contested)
     await contested.write(post_comments([said(1, epoch=epoch)], epoch), token="said")
-    ends = [contested.write(delete_comment(act(n), TARGET), token=f"d{n}") for n in range(1, 5)]
+    ends = [contested.write(delete_comment(act(n), TARGET, 1), token=f"d{n}") for n in range(1, 5)]
     ends += [contested.write(remove_own_comment(HALL, TARGET, SORA, START + n), token=f"r{n}") for n in range(1, 5)]
     ended = await race(*ends)
     assert len(ended.won) == 1
@@ -256,10 +243,10 @@ async def test_a_comment_is_taken_back_or_deleted_once(contested: Store) -> None
 
 
 DEEDS: dict[str, Callable[[HostAct, int], Plan]] = {
-    "PIN": lambda deed, _: mark_comment(deed, "PINNED", TARGET),
-    "UNPIN": lambda deed, _: unmark_comment(deed, "PINNED", TARGET),
-    "BLOCK_WORD": lambda deed, epoch: block(deed, epoch, "WORD", "spam"),
-    "UNBLOCK_WORD": lambda deed, epoch: unblock(deed, epoch, "WORD", "spam"),
+    "PIN": lambda deed, _: mark_comment(deed, "PINNED", TARGET, 1),
+    "UNPIN": lambda deed, _: unmark_comment(deed, "PINNED", TARGET, 1),
+    "BLOCK_WORD": lambda deed, epoch: block_word(deed, epoch, "spam"),
+    "UNBLOCK_WORD": lambda deed, epoch: unblock_word(deed, epoch, "spam"),
     "PAUSE": lambda deed, epoch: pause_room(deed, epoch, True),
     "RESUME": lambda deed, epoch: pause_room(deed, epoch, False),
     "SLOW": lambda deed, epoch: slow_room(deed, epoch, 9),
@@ -282,13 +269,13 @@ async def test_an_act_is_done_once_and_logged_once(contested: Store) -> None:
 async def test_a_comment_that_is_gone_has_no_marks_and_gets_none(contested: Store) -> None:
     epoch = await opened_room(contested)
     await contested.write(post_comments([said(1, epoch=epoch)], epoch), token="said")
-    await contested.write(mark_comment(act(1), "ANSWERED", TARGET), token="a")
+    await contested.write(mark_comment(act(1), "ANSWERED", TARGET, 1), token="a")
     await race(
-        contested.write(mark_comment(act(2), "PINNED", TARGET), token="p"),
-        contested.write(delete_comment(act(3), TARGET), token="d"),
-        contested.write(mark_comment(act(4), "HIDDEN", TARGET), token="h"),
+        contested.write(mark_comment(act(2), "PINNED", TARGET, 1), token="p"),
+        contested.write(delete_comment(act(3), TARGET, 1), token="d"),
+        contested.write(mark_comment(act(4), "HIDDEN", TARGET, 1), token="h"),
     )
     marks = [Mark.key(room_id=HALL, mark=mark, comment_id=TARGET) for mark in ("PINNED", "HIDDEN", "ANSWERED")]
     assert await contested.get_many(marks, strong=True) == [None] * 3
-    late = await race(contested.write(mark_comment(act(5), "HIDDEN", TARGET), token="late"))
+    late = await race(contested.write(mark_comment(act(5), "HIDDEN", TARGET, 1), token="late"))
     assert [type(one) for one in late.refused] == [TransactionCancelled]

@@ -7,10 +7,11 @@ from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, u
 from tests.opened import START
 from tests.plugged import everything, house_of, somebody, traces
 from zataku.clock import ManualClock
-from zataku.live.design import TABLES, Comment, Room, Upvote, Upvotes, moderation, room_now
-from zataku.live.hosting import block, delete_comment, mark_comment
+from zataku.live.design import TABLES, Comment, Room, moderation, room_now
+from zataku.live.hosting import block_sender, delete_comment, mark_comment
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
 from zataku.live.messages import Close
+from zataku.live.moderation import Upvote, Upvotes
 from zataku.live.removal import removal
 from zataku.live.writes import close_room, join, post_comments, upvote_first
 from zataku.platform.identity import Identity
@@ -51,16 +52,16 @@ async def owners(strict: Store) -> Owners:
         await strict.write(post_comments([said(1, room_id=room_id, sender=OTHER), said(2, room_id=room_id)], epoch))
         await strict.write(upvote_first(room_id, said(1).comment_id, [OTHER, ME], START))
         await strict.write(upvote_first(room_id, said(2).comment_id, [OTHER], START))
-        await strict.write(mark_comment(act(1, HOST, room_id), "PINNED", said(1).comment_id))
-        await strict.write(delete_comment(act(2, HOST, room_id), said(2).comment_id))
+        await strict.write(mark_comment(act(1, HOST, room_id), "PINNED", said(1).comment_id, 1))
+        await strict.write(delete_comment(act(2, HOST, room_id), said(2).comment_id, 1))
         await strict.write(join(room_id, "web-1", [socket(int(room_id[-1], 16))], START))
     await strict.write(close_room(CLOSED, HOST, START))
     epoch = await opened_room(strict, room(HALL))
     named = msgspec.structs.replace(said(1, sender=ME), nickname="はなこ")
     await strict.write(post_comments([named, said(2, sender=OTHER)], epoch))
     await strict.write(upvote_first(HALL, said(2).comment_id, [ME, OTHER], START))
-    await strict.write(block(act(5), epoch, "SENDER", ME))
-    await strict.write(block(act(6), epoch, "SENDER", OTHER))
+    await strict.write(block_sender(act(5), epoch, ME, said(1).comment_id))
+    await strict.write(block_sender(act(6), epoch, OTHER, said(1).comment_id))
     return Owners(strict)
 
 

@@ -11,11 +11,24 @@ from tests.contract.asking import contents
 from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
 from tests.opened import START
 from zataku.live import design
+from zataku.live import moderation as moderated
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, Socket, comments, connections, moderation, rooms
-from zataku.live.hosting import block, delete_comment, mark_comment, pause_room, slow_room, unblock, unmark_comment
+from zataku.live.hosting import (
+    block_sender,
+    block_word,
+    delete_comment,
+    mark_comment,
+    pause_room,
+    slow_room,
+    unblock_sender,
+    unblock_word,
+    unmark_comment,
+)
 from zataku.live.limits import BEFORE_ALL, RoomId, moment
+from zataku.live.moderation import Reactions
 from zataku.live.writes import (
     close_room,
+    count_reactions,
     create_room,
     join,
     leave,
@@ -57,6 +70,7 @@ OWN_ROWS = {
     "ModerateRoomFunction",
     "RemoveCommentFunction",
     "UpvoteFunction",
+    "ReactFunction",
     "GetRoomModerationFunction",
 }
 
@@ -79,6 +93,10 @@ def asked(query: Any) -> Call:
 CALLS: dict[str, tuple[Call, set[str]]] = {
     "room": (got(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
     "room_now": (got(design.room_now(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
+    "rooms_by_code": (
+        asked(design.rooms_by_code("482159")),
+        {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
+    ),
     "newest_rooms_of": (
         asked(design.newest_rooms_of(MIDORI)),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
@@ -90,6 +108,7 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "comment": (got(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
     "comments_of": (asked(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
     "comments_after": (asked(design.comments_after(HALL, BEFORE_ALL)), {"PostComment", "GetRoomComments"}),
+    "comments_before": (asked(design.comments_before(HALL, BEFORE_ALL)), {"PostComment", "GetRoomComments"}),
     "latest_comments": (asked(design.latest_comments(HALL)), {"PostComment", "GetRoomComments"}),
     "connection": (got(design.connection(socket(1))), {"PostComment", "CloseRoom", "Disconnect", "JoinRoom"}),
     "connections_in": (
@@ -100,13 +119,15 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         asked(design.left_behind(WEB, moment(START))),
         {"PostComment", "CloseRoom", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
-    "moderation_of": (asked(design.moderation_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
-    "log_of": (asked(design.log_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
-    "marked": (asked(design.marked(HALL, "PINNED")), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
-    "blocks_of": (asked(design.blocks_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
-    "upvotes_in": (asked(design.upvotes_in(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
-    "upvotes_on": (got(design.upvotes_on(HALL, TARGET)), {"ModerateRoom", "Upvote", "GetRoomModeration"}),
-    "upvoters_of": (asked(design.upvoters_of(HALL, TARGET)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "moderation_of": (asked(moderated.moderation_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "log_of": (asked(moderated.log_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "marks_of": (asked(moderated.marks_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "reactions_in": (asked(moderated.reactions_in(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "marked": (asked(moderated.marked(HALL, "PINNED")), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "blocks_of": (asked(moderated.blocks_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "upvotes_in": (asked(moderated.upvotes_in(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
+    "upvotes_on": (got(moderated.upvotes_on(HALL, TARGET)), {"ModerateRoom", "Upvote", "GetRoomModeration"}),
+    "upvoters_of": (asked(moderated.upvoters_of(HALL, TARGET)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
     "create_room": (written(create_room(room(NEW))), {"CreateRoom", "CloseRoom"}),
     "post_comments": (written(post_comments([said(3)], 1)), {"PostComment"}),
     "join": (written(join(HALL, WEB, [socket(2)], START)), {"JoinRoom"}),
@@ -115,10 +136,16 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "leave": (written(leave(socket(2))), {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"}),
-    "mark_comment": (written(mark_comment(act(11), "HIDDEN", TARGET)), {"ModerateRoom", "Upvote"}),
-    "unmark_comment": (written(unmark_comment(act(12), "PINNED", TARGET)), {"ModerateRoom"}),
-    "block": (written(block(act(13), 1, "WORD", "spam")), {"ModerateRoom", "Upvote"}),
-    "unblock": (written(unblock(act(14), 1, "SENDER", YUNA)), {"ModerateRoom"}),
+    "mark_comment": (written(mark_comment(act(11), "HIDDEN", TARGET, 1)), {"ModerateRoom", "Upvote"}),
+    "unmark_comment": (written(unmark_comment(act(12), "PINNED", TARGET, 1)), {"ModerateRoom"}),
+    "block_word": (written(block_word(act(13), 1, "spam")), {"ModerateRoom", "Upvote"}),
+    "unblock_word": (written(unblock_word(act(14), 1, "spam")), {"ModerateRoom"}),
+    "block_sender": (written(block_sender(act(18), 1, SORA, TARGET)), {"ModerateRoom", "Upvote"}),
+    "unblock_sender": (written(unblock_sender(act(19), 1, YUNA, TARGET)), {"ModerateRoom"}),
+    "count_reactions": (
+        written(count_reactions(Reactions(room_id=HALL, minute=NOW, clap=1))),
+        {"ModerateRoom", "RemoveComment", "Upvote", "React"},
+    ),
     "pause_room": (written(pause_room(act(15), 1, True)), {"ModerateRoom"}),
     "slow_room": (written(slow_room(act(16), 1, 9)), {"ModerateRoom"}),
     "upvote_first": (written(upvote_first(HALL, TARGET, [YUNA], START)), {"ModerateRoom", "Upvote"}),
@@ -127,7 +154,7 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         written(remove_own_comment(HALL, TARGET, SORA, START)),
         {"RemoveComment", "ModerateRoom"},
     ),
-    "delete_comment": (written(delete_comment(act(17), said(2).comment_id)), {"ModerateRoom"}),
+    "delete_comment": (written(delete_comment(act(17), said(2).comment_id, 1)), {"ModerateRoom"}),
     "take_room": (written(take_room(HALL)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
     "close_room": (
         written(close_room(HALL, MIDORI, START)),
@@ -141,8 +168,8 @@ async def a_room_in_use(store: Store) -> None:
     for plan in (
         post_comments([said(1), said(2)], epoch),
         join(HALL, WEB, [socket(1)], START),
-        block(act(1), epoch, "SENDER", YUNA),
-        mark_comment(act(2), "PINNED", TARGET),
+        block_sender(act(1), epoch, YUNA, said(1).comment_id),
+        mark_comment(act(2), "PINNED", TARGET, 1),
     ):
         await store.write(plan)
 

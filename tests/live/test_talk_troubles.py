@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.test_talks import HALL, answered, asks, close, events, hall, stored
+from tests.live.test_talks import HALL, answered, asks, carry_out, close, events, hall, stored
 from tests.opened import START
 from zataku.table import Plan, ResultUnknown, Store
 from zataku.table.errors import Throttled
@@ -26,23 +26,29 @@ class Troubled:
         raise self._problem("The table is in trouble.")
 
 
-async def test_what_was_said_before_a_closing_that_failed_is_told_and_keeps_its_number(embedded: Store) -> None:
+async def test_a_closing_that_failed_leaves_the_room_open_with_all_that_was_said(embedded: Store) -> None:
     talks = await hall(embedded)
     state = await talks.take(HALL)
-    healthy, talks._closing = talks._closing, Troubled(talks._closing, Throttled)
-    kept = await talks.keep(state, [asks("一"), close(), asks("二")], START)
-    assert (answered(kept), events(kept), kept.over) == (["一", "unsettled", "room_closed"], ["一"], False)
-    talks._closing = healthy
-    kept = await talks.keep(kept.state, [asks("三"), close()], START)
+    closing = talks._close
+    healthy, closing._store = closing._store, Troubled(closing._store, Throttled)
+    kept = await carry_out(talks, state, [asks("一"), close(), asks("二")])
+    assert (answered(kept), events(kept), kept.over) == (["一", "unsettled", "二"], ["一", "二"], False)
+    closing._store = healthy
+    kept = await carry_out(talks, kept.state, [asks("三"), close()])
     assert (answered(kept), kept.over) == (["三", "CLOSED"], True)
-    assert [(it.content, it.seq) for it in await stored(embedded)] == [("一", "000010000001"), ("三", "000010000002")]
+    assert [(it.content, it.seq) for it in await stored(embedded)] == [
+        ("一", "000010000001"),
+        ("二", "000010000002"),
+        ("三", "000010000003"),
+    ]
 
 
 async def test_comments_of_which_nobody_knows_are_not_refused_as_if_they_were_not_there(embedded: Store) -> None:
     talks = await hall(embedded)
     state = await talks.take(HALL)
-    talks._posting = Troubled(talks._posting, ResultUnknown, done=True)
-    talks._owning = Troubled(talks._owning, ResultUnknown)
+    posting, owning = talks._speaking._post, talks._taking._own
+    posting._store = Troubled(posting._store, ResultUnknown, done=True)
+    owning._store = Troubled(owning._store, ResultUnknown)
     with pytest.raises(ResultUnknown):
         await talks.keep(state, [asks("一")], START)
     assert [it.content for it in await stored(embedded)] == ["一"]

@@ -104,6 +104,14 @@ async def test_a_room_is_titled_by_its_name_and_an_unknown_one_like_all_rooms(
     assert "<title>ライブ – 座卓</title>" in (await browser.get("/live/nothing-of-that-name")).text
 
 
+async def test_a_number_leads_to_the_pages_of_live_rooms(browser: httpx.AsyncClient) -> None:
+    for path in ("/l/482159", "/l/nothing"):
+        answer = await browser.get(path)
+        assert answer.status_code == 200
+        assert "<title>ライブ – 座卓</title>" in answer.text
+    assert (await browser.get("/l")).status_code == 404
+
+
 async def test_scripts_are_kept_for_ever_and_come_as_small_as_the_browser_takes_them(come: Come) -> None:
     plain, zipped, best = [
         await come(**{"accept-encoding": accepted}).get("/assets/main-1.js")

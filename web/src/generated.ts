@@ -298,6 +298,46 @@ export interface Leave {
   to: string;
 }
 
+/** The entry in the log, or none when it was so already. */
+export interface LiveActDone {
+  entry?: LiveLogView;
+}
+
+/** The host marked a question as answered, or asks it anew. */
+export interface LiveAnswered {
+  k: "answered";
+  commentId: string;
+  on: boolean;
+}
+
+/** The host keeps whoever wrote a comment out of the room, or lets them in again. */
+export interface LiveBlockSender {
+  k: "block_sender";
+  commentId: string;
+  on?: boolean;
+}
+
+/** The host keeps a word out of the room, or lets it in again. */
+export interface LiveBlockWord {
+  k: "block_word";
+  word: string;
+  on?: boolean;
+}
+
+/** Somebody who is kept out, known by a comment of theirs; `about` says what it was, if it is still there. */
+export interface LiveBlockedSender {
+  commentId: string;
+  at: string;
+  about?: string;
+  nickname?: string;
+}
+
+/** The host paused the room, slowed it down, or took that back. */
+export interface LiveChanged {
+  k: "changed";
+  room: LiveRoomView;
+}
+
 /** The host closes the room, for good. Answered by the room. */
 export interface LiveClose {
   k: "close";
@@ -308,9 +348,22 @@ export interface LiveClosed {
   k: "closed";
 }
 
-export type LiveCommand = LiveSay | LiveClose;
+export type LiveCommand = LiveSay | LiveTakeBack | LiveUpvote | LiveClose | LiveMarkComment | LiveDeleteComment | LivePause | LiveSlow | LiveBlockWord | LiveBlockSender;
 
-/** Comments in the order of the room. With `more` there are others after the last. */
+/** A comment that was hidden is shown again, at its old place. */
+export interface LiveCommentBack {
+  k: "back";
+  comment: LiveCommentView;
+}
+
+/** A comment is not to be seen any more; with `deleted`, never again. */
+export interface LiveCommentGone {
+  k: "gone";
+  commentId: string;
+  deleted?: boolean;
+}
+
+/** Comments in the order of the room. With `more` there are others, after the last or before the first of them. */
 export interface LiveCommentList {
   comments: LiveCommentView[];
   more?: boolean;
@@ -331,7 +384,40 @@ export interface LiveCommented {
   comment: LiveCommentView;
 }
 
-export type LiveEvent = LiveCommented | LiveClosed;
+/** The host deletes a comment for good. */
+export interface LiveDeleteComment {
+  k: "delete";
+  commentId: string;
+}
+
+export type LiveEvent = LiveCommented | LiveCommentGone | LiveCommentBack | LivePinned | LiveUnpinned | LiveAnswered | LiveUpvoted | LiveChanged | LiveModerated | LiveClosed | LiveReacted;
+
+/** A room with everything that was said in it, in order. */
+export interface LiveExport {
+  room: LiveRoomView;
+  exportedAt: string;
+  reactions: LiveReactions;
+  comments: LiveExportedComment[];
+}
+
+/** A comment and what became of it. Hidden ones are in the host's exports only. */
+export interface LiveExportedComment {
+  seq: string;
+  createdAt: string;
+  nickname: string;
+  content: string;
+  votes: number;
+  pinned: boolean;
+  answered: boolean;
+  hidden: boolean;
+  commentId: string;
+}
+
+/** Comments that have what was looked for, in the order of the room; `next` is where to look on. */
+export interface LiveFound {
+  comments: LiveCommentView[];
+  next?: string;
+}
 
 /** Rooms that run now in any process, and the people in all of them. */
 export interface LiveHome {
@@ -339,9 +425,85 @@ export interface LiveHome {
   people: number;
 }
 
+/** Something that the host did: `subject` is a comment's id, a word, or seconds; `about` what the comment says. */
+export interface LiveLogView {
+  logId: string;
+  at: string;
+  action: "ANSWER" | "BLOCK_SENDER" | "BLOCK_WORD" | "DELETE" | "HIDE" | "HURRY" | "PAUSE" | "PIN" | "REASK" | "RESUME" | "SHOW" | "SLOW" | "UNBLOCK_SENDER" | "UNBLOCK_WORD" | "UNPIN";
+  subject?: string;
+  about?: string;
+}
+
+/** The host hides, pins or marks as answered a comment, or takes that back. */
+export interface LiveMarkComment {
+  k: "mark";
+  commentId: string;
+  mark: "ANSWERED" | "HIDDEN" | "PINNED";
+  on?: boolean;
+}
+
+/** The host did something; told to the host alone. */
+export interface LiveModerated {
+  k: "moderated";
+  entry: LiveLogView;
+}
+
+/** What only the host sees: the log, newest first; who and what is kept out; and the comments that are hidden. */
+export interface LiveModeration {
+  log: LiveLogView[];
+  words: string[];
+  senders: LiveBlockedSender[];
+  hidden: LiveCommentView[];
+}
+
 /** What a presenter says to open a room. */
 export interface LiveNewRoom {
   name: string;
+}
+
+/** The host lets the room take no comments for a while, or lets it take them again. */
+export interface LivePause {
+  k: "pause";
+  on?: boolean;
+}
+
+/** The host pinned a comment. */
+export interface LivePinned {
+  k: "pinned";
+  comment: LiveCommentView;
+}
+
+/** A comment that people want answered, how many of them, and whether it was. */
+export interface LiveQuestion {
+  comment: LiveCommentView;
+  votes: number;
+  answered: boolean;
+}
+
+/** What people wanted to know, the most wanted first. */
+export interface LiveQuestions {
+  questions: LiveQuestion[];
+}
+
+/** Clap, understand or laugh, in passing. */
+export interface LiveReact {
+  k: "react";
+  reaction: "aha" | "clap" | "lol";
+}
+
+/** How often people clapped, understood and laughed in the last moment. It passes and is not repeated. */
+export interface LiveReacted {
+  k: "reacted";
+  clap?: number;
+  aha?: number;
+  lol?: number;
+}
+
+/** How often people clapped, understood and laughed. */
+export interface LiveReactions {
+  clap?: number;
+  aha?: number;
+  lol?: number;
 }
 
 /** Some of the caller's rooms, newest first; `next` leads to the others. */
@@ -350,28 +512,92 @@ export interface LiveRoomList {
   next?: string;
 }
 
-/** A room as people see it. `mine` tells its host, where that is known. */
+/** A room as people see it. `mine` tells its host, where that is known; `code` leads to it while it is open. */
 export interface LiveRoomView {
   roomId: string;
   name: string;
   status: "CLOSED" | "OPEN";
   createdAt: string;
+  closedAt?: string;
   mine?: boolean;
+  paused?: boolean;
+  slowModeSeconds?: number;
+  code?: string;
 }
 
-/** Write a comment. Answered by the comment. */
+/** Write a comment. Answered by the comment. Sent again with the same `id` it is still one comment. */
 export interface LiveSay {
   k: "comment";
   content: string;
   nickname?: string | null;
+  id?: string | null;
+}
+
+/** The host makes everybody wait so many seconds between two comments, or no longer. */
+export interface LiveSlow {
+  k: "slow";
+  seconds?: number | null;
 }
 
 /** The room, and what was said in it after what the reader has seen; the latest for a newcomer. */
 export interface LiveSnapshot {
   room: LiveRoomView;
   comments: LiveCommentView[];
+  standing?: LiveStanding;
   more?: boolean;
   earlier?: boolean;
+}
+
+/** What became of the comments of a room, and how often people reacted, all in all. */
+export interface LiveStanding {
+  pinned?: LiveCommentView[];
+  answered?: string[];
+  gone?: string[];
+  votes?: Record<string, number>;
+  reactions?: LiveReactions;
+}
+
+/** Take back what one wrote in the last 60 seconds. */
+export interface LiveTakeBack {
+  k: "take_back";
+  commentId: string;
+}
+
+/** A talk from its first comment to its last, in equal parts. */
+export interface LiveTimeline {
+  begin: string;
+  end: string;
+  partSeconds: number;
+  parts: LiveTimelinePart[];
+  comments: number;
+  people: number;
+  reactions?: LiveReactions;
+}
+
+/** How much was said in one part of the talk, how often people reacted, and where its first comment is. */
+export interface LiveTimelinePart {
+  comments?: number;
+  reactions?: number;
+  seq?: string;
+}
+
+/** The host took a pin away. */
+export interface LiveUnpinned {
+  k: "unpinned";
+  commentId: string;
+}
+
+/** Want a question answered, once. Answered by `upvoted`. */
+export interface LiveUpvote {
+  k: "upvote";
+  commentId: string;
+}
+
+/** So many people want a question answered by now. */
+export interface LiveUpvoted {
+  k: "upvoted";
+  commentId: string;
+  votes: number;
 }
 
 /** An API key for a program. It is made for whoever gives the password. */
@@ -633,6 +859,7 @@ export interface Api {
   "DELETE /api/admin/accounts/{account_id}/sessions/{session}": { path: { account_id: string; session: string }; answer: null };
   "DELETE /api/admin/backups/{name}": { path: { name: string }; answer: null };
   "DELETE /api/keys/{key_id}": { path: { key_id: string }; answer: null };
+  "DELETE /api/live/rooms/{room_id}/comments/{comment_id}": { path: { room_id: string; comment_id: string }; answer: LiveCommentGone };
   "DELETE /api/me": { body: DeleteAccount; answer: null };
   "DELETE /api/sessions": { answer: null };
   "DELETE /api/sessions/current": { answer: null };
@@ -650,9 +877,17 @@ export interface Api {
   "GET /api/admin/tables/{name}/items": { path: { name: string }; query: { index?: string; pk?: string; op?: string; sk?: string; sk2?: string; newest?: boolean; limit?: number; after?: string }; answer: ItemPage };
   "GET /api/home": { answer: HomeState };
   "GET /api/keys": { answer: KeyView[] };
+  "GET /api/live/codes/{code}": { path: { code: string }; answer: LiveRoomList };
   "GET /api/live/rooms": { query: { after?: string }; answer: LiveRoomList };
   "GET /api/live/rooms/{room_id}": { path: { room_id: string }; answer: LiveRoomView };
-  "GET /api/live/rooms/{room_id}/comments": { path: { room_id: string }; query: { after?: string }; answer: LiveCommentList };
+  "GET /api/live/rooms/{room_id}/comments": { path: { room_id: string }; query: { after?: string; before?: string }; answer: LiveCommentList };
+  "GET /api/live/rooms/{room_id}/export.csv": { path: { room_id: string }; answer: string };
+  "GET /api/live/rooms/{room_id}/export.json": { path: { room_id: string }; answer: LiveExport };
+  "GET /api/live/rooms/{room_id}/moderation": { path: { room_id: string }; answer: LiveModeration };
+  "GET /api/live/rooms/{room_id}/questions": { path: { room_id: string }; answer: LiveQuestions };
+  "GET /api/live/rooms/{room_id}/search": { path: { room_id: string }; query: { q: string; after?: string }; answer: LiveFound };
+  "GET /api/live/rooms/{room_id}/standing": { path: { room_id: string }; answer: LiveStanding };
+  "GET /api/live/rooms/{room_id}/timeline": { path: { room_id: string }; answer: LiveTimeline };
   "GET /api/me": { answer: Me };
   "GET /api/sessions": { answer: SessionView[] };
   "PATCH /api/me": { body: ChangeMe; answer: Me };
@@ -665,8 +900,10 @@ export interface Api {
   "POST /api/admin/jobs/retry": { body: JobName; answer: null };
   "POST /api/keys": { body: MakeKey; answer: KeyMade };
   "POST /api/live/rooms": { body: LiveNewRoom; answer: LiveRoomView };
+  "POST /api/live/rooms/{room_id}/acts": { path: { room_id: string }; body: LiveMarkComment | LiveDeleteComment | LivePause | LiveSlow | LiveBlockWord | LiveBlockSender; answer: LiveActDone };
   "POST /api/live/rooms/{room_id}/close": { path: { room_id: string }; answer: LiveRoomView };
   "POST /api/live/rooms/{room_id}/comments": { path: { room_id: string }; body: LiveSay; answer: LiveCommentView };
+  "POST /api/live/rooms/{room_id}/comments/{comment_id}/upvote": { path: { room_id: string; comment_id: string }; answer: LiveUpvoted };
   "POST /api/me/password": { body: ChangePassword; answer: null };
   "POST /api/sessions": { body: SignIn; answer: Me };
 }

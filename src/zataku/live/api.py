@@ -2,25 +2,48 @@
 
 from typing import Annotated, TypeAlias
 
-from litestar import Router, get, post
+from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter, SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.live.limits import BEFORE_ALL, SEQ_FORM
-from zataku.live.messages import CommentList, CommentView, NewRoom, RoomList, RoomView, Say
+from zataku.live.limits import BEFORE_ALL, CODE_FORM, SEQ_FORM, UUID_FORM, CommentId
+from zataku.live.messages import (
+    Act,
+    ActDone,
+    CommentGone,
+    CommentList,
+    CommentView,
+    Moderation,
+    NewRoom,
+    RoomList,
+    RoomView,
+    Say,
+    Standing,
+    Upvoted,
+)
 from zataku.live.service import LiveRooms
 from zataku.platform.identity import Identity
 
 Who: TypeAlias = NamedDependency[SkipValidation[Identity]]
 RoomPath: TypeAlias = Annotated[str, PathParameter(description="Id of the room", max_length=64)]
+CommentPath: TypeAlias = Annotated[str, PathParameter(description="Id of the comment", pattern=UUID_FORM)]
+CodePath: TypeAlias = Annotated[str, PathParameter(description="The short number of the room", pattern=CODE_FORM)]
 After: TypeAlias = Annotated[str, QueryParameter(description="The `seq` of the last comment seen", pattern=SEQ_FORM)]
+Before: TypeAlias = Annotated[
+    str | None,
+    QueryParameter(description="The `seq` of the first comment seen; then `after` is left aside", pattern=SEQ_FORM),
+]
 Next: TypeAlias = Annotated[str | None, QueryParameter(description="`next` of the page before", max_length=4096)]
 
 
 def live_routes(rooms: LiveRooms) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api/live."""
+    handlers = [*_room_routes(rooms), *_comment_routes(rooms), *_host_routes(rooms)]
+    return (Router("/api/live", route_handlers=handlers, tags=["live"]),)
 
+
+def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @post("/rooms", summary="Open a room")
     async def open_room(identity: Who, data: JSONBody[NewRoom]) -> RoomView:
         """Open a room for a talk. Whoever opens it is its host."""
@@ -31,25 +54,69 @@ def live_routes(rooms: LiveRooms) -> tuple[ControllerRouterHandler, ...]:
         """The caller's rooms, newest first."""
         return await rooms.mine(identity, after)
 
+    @get("/codes/{code:str}", summary="The room behind a number")
+    async def room_behind(identity: Who, code: CodePath) -> RoomList:
+        """The open room that a short number leads to; two, if they were opened at the same moment."""
+        return await rooms.behind(identity, code)
+
     @get("/rooms/{room_id:str}", summary="A room")
     async def one_room(identity: Who, room_id: RoomPath) -> RoomView:
         """One room, open or closed."""
         return await rooms.look(identity, room_id)
 
+    @get("/rooms/{room_id:str}/standing", summary="What became of the comments")
+    async def room_standing(room_id: RoomPath) -> Standing:
+        """Which comments are pinned, answered or gone, how many people want which answered, and the reactions."""
+        return await rooms.standing(room_id)
+
+    return [open_room, my_rooms, room_behind, one_room, room_standing]
+
+
+def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/comments", summary="The comments of a room")
-    async def room_comments(room_id: RoomPath, after: After = BEFORE_ALL) -> CommentList:
-        """What was said after a place, in the order of the room."""
-        return await rooms.comments(room_id, after)
+    async def room_comments(
+        identity: Who, room_id: RoomPath, after: After = BEFORE_ALL, before: Before = None
+    ) -> CommentList:
+        """What was said after a place, or before one, in the order of the room. Its host sees what is hidden, too."""
+        if before is not None:
+            return await rooms.earlier(identity, room_id, before)
+        return await rooms.comments(identity, room_id, after)
 
     @post("/rooms/{room_id:str}/comments", summary="Comment")
     async def say(identity: Who, room_id: RoomPath, data: JSONBody[Say]) -> CommentView:
-        """Write a comment, without a socket."""
+        """Write a comment, without a socket. Sent again with the same `id` it is still one comment."""
         return await rooms.say(identity, room_id, data)
+
+    @delete("/rooms/{room_id:str}/comments/{comment_id:str}", summary="Take a comment back", status_code=200)
+    async def take_back(identity: Who, room_id: RoomPath, comment_id: CommentPath) -> CommentGone:
+        """Take back what one wrote in the last 60 seconds."""
+        return await rooms.take_back(identity, room_id, CommentId(comment_id))
+
+    @post("/rooms/{room_id:str}/comments/{comment_id:str}/upvote", summary="Upvote", status_code=200)
+    async def upvote(identity: Who, room_id: RoomPath, comment_id: CommentPath) -> Upvoted:
+        """Want a question answered, once."""
+        return await rooms.upvote(identity, room_id, CommentId(comment_id))
+
+    return [room_comments, say, take_back, upvote]
+
+
+def _host_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
+    @get("/rooms/{room_id:str}/moderation", summary="The host's view")
+    async def room_moderation(identity: Who, room_id: RoomPath) -> Moderation:
+        """The log, what is kept out, and what is hidden. Only for the host."""
+        return await rooms.moderation(identity, room_id)
+
+    @post("/rooms/{room_id:str}/acts", summary="Moderate", status_code=200)
+    async def act(identity: Who, room_id: RoomPath, data: JSONBody[Act]) -> ActDone:
+        """Hide, pin, answer or delete a comment, pause or slow the room, keep out a word or a sender. For the host.
+
+        Comments can be marked and deleted when the room is over, too.
+        """
+        return await rooms.act(identity, room_id, data)
 
     @post("/rooms/{room_id:str}/close", summary="Close a room", status_code=200)
     async def close_room(identity: Who, room_id: RoomPath) -> RoomView:
         """Close a room for good. Only its host may."""
         return await rooms.close(identity, room_id)
 
-    handlers = [open_room, my_rooms, one_room, room_comments, say, close_room]
-    return (Router("/api/live", route_handlers=handlers, tags=["live"]),)
+    return [room_moderation, act, close_room]

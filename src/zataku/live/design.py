@@ -11,35 +11,29 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from zataku.live import moderation as beside
 from zataku.live.departures import DEPARTURES as DEPARTURES
 from zataku.live.limits import (
     ANONYMOUS,
     HANDLE,
     UUID_V4,
-    WORD_CHARACTERS,
-    Action,
-    BlockKind,
-    BlockValue,
     CommentId,
     ConnectionId,
     Content,
     Epoch,
     HostId,
-    LogId,
-    MarkKind,
     Nickname,
     ProcessName,
+    RoomCode,
     RoomId,
     RoomName,
     RoomStatus,
     SenderId,
     Seq,
     SlowMode,
-    Votes,
-    folded,
-    is_handle,
     refuse_invisible,
 )
+from zataku.live.moderation import A_COMMENT, A_ROOM
 from zataku.table import (
     CHECK,
     DELETE,
@@ -49,7 +43,6 @@ from zataku.table import (
     Budget,
     Entity,
     Grant,
-    InKey,
     Key,
     Matrix,
     Span,
@@ -61,14 +54,11 @@ from zataku.table.lint import check
 
 TITLE = "Live Comment: DynamoDB table design"
 
-# Arguments with which access patterns are tried out, where an id must be a UUID.
-_A_ROOM = {"room_id": "456e7890-e89b-42d3-a456-426614174001"}
-_A_COMMENT = {**_A_ROOM, "comment_id": "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"}
-
 # 1. Rooms
 
 rooms = Table("LiveComment-Rooms-{env}", pk="roomId", transactions=True)
 by_host = rooms.index("hostId-index", pk="hostId", sk="createdAt")
+by_code = rooms.index("code-index", pk="code", projection=KEYS_ONLY)
 
 
 @rooms.entity(pk="{room_id}")
@@ -84,21 +74,38 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
     epoch: Annotated[Epoch, Meta(description="How often a process took the room; absent before")] | None = None
     paused: Annotated[bool, Meta(description="True while the room takes no comments")] | None = None
     slow_mode_seconds: Annotated[SlowMode, Meta(description="Seconds between two comments of a sender")] | None = None
+    code: Annotated[RoomCode, Meta(description="A short number to come in by; absent when the room is over")] | None = (
+        None
+    )
 
     def __post_init__(self) -> None:
         refuse_invisible("name of the room", self.name)
 
 
-@rooms.item(example=_A_ROOM, budget=Budget(reads=0.5, of="a room"))
+@rooms.item(example=A_ROOM, budget=Budget(reads=0.5, of="a room"))
 def room(room_id: RoomId) -> Key[Room]:
     """One room by its id, for showing it."""
     return Room.key(room_id=room_id)
 
 
-@rooms.item(strong=True, example=_A_ROOM, budget=Budget(reads=1, of="a room"))
+@rooms.item(strong=True, example=A_ROOM, budget=Budget(reads=1, of="a room"))
 def room_now(room_id: RoomId) -> Key[Room]:
     """One room as it is right now, for deciding who may do what."""
     return Room.key(room_id=room_id)
+
+
+@rooms.view(Room)
+class Door(View, frozen=True, kw_only=True, rename="camel"):
+    """A room as far as its code leads."""
+
+    room_id: RoomId
+    code: RoomCode
+
+
+@rooms.query(returns=Door, budget=Budget(reads=0.5, of="a room"))
+def rooms_by_code(code: RoomCode) -> Span:
+    """The open rooms that a short number leads to: one, but for two that were opened at the very same moment."""
+    return by_code.partition(code)
 
 
 @rooms.query(returns=Room, budget=Budget(reads=1.5, of="a page of 50 rooms"))
@@ -141,7 +148,7 @@ class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
         refuse_invisible("nickname", self.nickname)
 
 
-@comments.item(example=_A_COMMENT, budget=Budget(reads=0.5, of="a comment"))
+@comments.item(example=A_COMMENT, budget=Budget(reads=0.5, of="a comment"))
 def comment(room_id: RoomId, comment_id: CommentId) -> Key[Comment]:
     """One comment by its id."""
     return Comment.key(room_id=room_id, comment_id=comment_id)
@@ -167,6 +174,12 @@ def comments_after(room_id: RoomId, seq: Seq) -> Span:
 def latest_comments(room_id: RoomId) -> Span:
     """The comments of a room from the latest down: what a new owner shows to somebody who comes in late."""
     return by_seq.partition(room_id).newest_first()
+
+
+@comments.query(returns=Comment, budget=Budget(reads=2.5, of="a page of 50 comments of 60 characters"))
+def comments_before(room_id: RoomId, seq: Seq) -> Span:
+    """The comments of a room before a `seq`, from the latest down: what somebody sees who scrolls up."""
+    return by_seq.partition(room_id).before(seq).newest_first()
 
 
 # 3. Connections
@@ -219,111 +232,7 @@ def left_behind(owner: ProcessName, started_at: InstantMs) -> Span:
 
 # 4. Moderation
 
-moderation = Table("LiveComment-Moderation-{env}", pk="roomId", sk="entry", transactions=True)
-# Everything that a host looks at sorts before the single upvotes, of which there may be thousands.
-_UPVOTES = "UPVOTE#"
-
-
-@moderation.entity(pk="{room_id}", sk="BLOCK#{what}#{value}")
-class Block(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A sender's session or a word that the host keeps out of the room."""
-
-    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
-    what: Annotated[InKey[BlockKind], Meta(description="What is blocked")]
-    value: Annotated[InKey[BlockValue], Meta(description="The session, or the word as `folded` writes it")]
-    at: Annotated[InstantMs, Meta(description="Since when")]
-
-    def __post_init__(self) -> None:
-        refuse_invisible("block", self.value)
-        if self.what == "SENDER" and not is_handle(self.value):
-            raise ValueError(f"A blocked sender is the id of a session: {HANDLE.title}")
-        if self.what == "WORD" and (self.value != folded(self.value) or len(self.value) > WORD_CHARACTERS):
-            raise ValueError(f"A blocked word has at most {WORD_CHARACTERS} characters and is stored folded")
-
-
-@moderation.entity(pk="{room_id}", sk="COUNT#{comment_id}")
-class Upvotes(Entity, frozen=True, kw_only=True, rename="camel"):
-    """How many people want a question answered."""
-
-    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
-    comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The question")]
-    votes: Annotated[Votes, Meta(description="How many upvotes there are")]
-
-
-@moderation.entity(pk="{room_id}", sk="LOG#{at}#{log_id}")
-class LogEntry(Entity, frozen=True, kw_only=True, rename="camel"):
-    """Something that the host did, for the host to look up."""
-
-    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
-    at: Annotated[InKey[InstantMs], Meta(description="When")]
-    log_id: Annotated[InKey[LogId], UUID_V4, Meta(description="Tells entries of the same moment apart")]
-    action: Annotated[Action, Meta(description="What was done")]
-    subject: Annotated[BlockValue, Meta(description="To which comment, sender or word; how many seconds")] | None = None
-
-
-@moderation.entity(pk="{room_id}", sk="MARK#{mark}#{comment_id}")
-class Mark(Entity, frozen=True, kw_only=True, rename="camel"):
-    """What became of a comment: hidden, pinned, answered, or deleted, which a reader that comes back must learn."""
-
-    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
-    mark: Annotated[InKey[MarkKind], Meta(description="What became of the comment")]
-    comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The comment")]
-    at: Annotated[InstantMs, Meta(description="Since when")]
-
-
-@moderation.entity(pk="{room_id}", sk="UPVOTE#{comment_id}#{sender_id}")
-class Upvote(Entity, frozen=True, kw_only=True, rename="camel"):
-    """That somebody wants a question answered, once for each session."""
-
-    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
-    comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The question")]
-    sender_id: Annotated[InKey[SenderId], HANDLE, Meta(description="Whose session it was")]
-    at: Annotated[InstantMs, Meta(description="When")]
-
-
-@moderation.query(
-    returns=(Block, Upvotes, LogEntry, Mark),
-    budget=Budget(reads=1.5, of="20 log entries, 20 marks, 30 counted questions and 10 blocks"),
-)
-def moderation_of(room_id: RoomId) -> Span:
-    """All that the host sees of a room beside its comments: blocks, counts of upvotes, the log, and marks."""
-    return moderation.partition(room_id).before(_UPVOTES)
-
-
-@moderation.query(returns=LogEntry, budget=Budget(reads=1.5, of="a page of 50 entries"))
-def log_of(room_id: RoomId) -> Span:
-    """What the host did, newest first."""
-    return moderation.partition(room_id).begins_with("LOG#").newest_first()
-
-
-@moderation.query(returns=Mark, budget=Budget(reads=1, of="50 comments marked so"))
-def marked(room_id: RoomId, mark: MarkKind) -> Span:
-    """The comments that are hidden, or pinned, or answered, or deleted."""
-    return moderation.partition(room_id).begins_with(f"MARK#{mark}#")
-
-
-@moderation.query(returns=Block, strong=True, budget=Budget(reads=1, of="30 blocks"))
-def blocks_of(room_id: RoomId) -> Span:
-    """Who and what is kept out of a room right now. A new owner of the room asks before it takes any comment."""
-    return moderation.partition(room_id).begins_with("BLOCK#")
-
-
-@moderation.query(returns=Upvotes, budget=Budget(reads=0.5, of="30 questions"))
-def upvotes_in(room_id: RoomId) -> Span:
-    """How often each question of a room was upvoted."""
-    return moderation.partition(room_id).begins_with("COUNT#")
-
-
-@moderation.item(example=_A_COMMENT, budget=Budget(reads=0.5, of="a question"))
-def upvotes_on(room_id: RoomId, comment_id: CommentId) -> Key[Upvotes]:
-    """How often one question was upvoted."""
-    return Upvotes.key(room_id=room_id, comment_id=comment_id)
-
-
-@moderation.query(returns=Upvote, budget=Budget(reads=1, of="a page of 50 upvotes"))
-def upvoters_of(room_id: RoomId, comment_id: CommentId) -> Span:
-    """Whose upvotes a question has, to audit its count."""
-    return moderation.partition(room_id).begins_with(f"{_UPVOTES}{comment_id}#")
+moderation = beside.moderation
 
 
 # Who may do what. The rows of the document come first; what departs from them is marked, and listed in the departures.
@@ -361,6 +270,7 @@ MATRIX = Matrix(
             Grant(rooms, CHECK),
             Grant(comments, CHECK),
         ],
+        "ReactFunction": [Grant(moderation, frozenset({"PutItem"}))],
         "GetRoomModerationFunction": [Grant(moderation, READ)],
     }
 )

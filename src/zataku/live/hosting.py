@@ -4,21 +4,22 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from zataku.live.design import Block, Comment, LogEntry, Mark, Room, Upvotes, moderation
+from zataku.live.design import Comment, Room, moderation
 from zataku.live.limits import (
     HANDLE,
     UUID_V4,
     Action,
-    BlockKind,
     CommentId,
     Epoch,
     HostId,
     HostMark,
     LogId,
     RoomId,
+    SenderId,
     SlowMode,
     folded,
 )
+from zataku.live.moderation import Block, LogEntry, Mark, Upvotes
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
 from zataku.table.forms import InstantMs
 
@@ -34,8 +35,6 @@ blocked_at = path(Block, lambda block: block.at)
 
 _MARKING: dict[HostMark, Action] = {"HIDDEN": "HIDE", "PINNED": "PIN", "ANSWERED": "ANSWER"}
 _UNMARKING: dict[HostMark, Action] = {"HIDDEN": "SHOW", "PINNED": "UNPIN", "ANSWERED": "REASK"}
-_BLOCKING: dict[BlockKind, Action] = {"SENDER": "BLOCK_SENDER", "WORD": "BLOCK_WORD"}
-_UNBLOCKING: dict[BlockKind, Action] = {"SENDER": "UNBLOCK_SENDER", "WORD": "UNBLOCK_WORD"}
 
 
 class HostAct(Struct, frozen=True, kw_only=True):
@@ -47,37 +46,39 @@ class HostAct(Struct, frozen=True, kw_only=True):
     log_id: Annotated[LogId, UUID_V4]
 
 
-# What is said in the room: also when it is over, since the timeline and the exports stay.
+# What is said in the room: while it is open, through the process that owns it, which alone must heed what is decided.
+# When it is over, there is no owner and no epoch, and the timeline and the exports stay.
 
 
 @moderation.write(budget=Budget(writes=8, of="a comment of 60 characters"))
-def mark_comment(act: HostAct, mark: HostMark, comment_id: CommentId) -> Plan[Mark]:
+def mark_comment(act: HostAct, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """The host hides, pins or marks as answered a comment that is there and not marked so yet."""
     made = Mark(room_id=act.room_id, mark=mark, comment_id=comment_id, at=act.at)
     return Plan(
         put(made, if_absent=True),
         check(Comment.key(room_id=act.room_id, comment_id=comment_id)),
-        _hosted(act),
+        _hosted(act, epoch),
         _logged(act, _MARKING[mark], comment_id),
     )
 
 
 @moderation.write(budget=Budget(writes=6, of="a marked comment"))
-def unmark_comment(act: HostAct, mark: HostMark, comment_id: CommentId) -> Plan[Mark]:
+def unmark_comment(act: HostAct, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """The host shows a comment again, unpins it, or asks its question anew."""
     marked = Mark.key(room_id=act.room_id, mark=mark, comment_id=comment_id)
-    return Plan(delete(marked, when=marked_at.exists()), _hosted(act), _logged(act, _UNMARKING[mark], comment_id))
+    gone = delete(marked, when=marked_at.exists())
+    return Plan(gone, _hosted(act, epoch), _logged(act, _UNMARKING[mark], comment_id))
 
 
 @moderation.write(budget=Budget(writes=17, of="a comment of 60 characters"))
-def delete_comment(act: HostAct, comment_id: CommentId) -> Plan[Mark]:
+def delete_comment(act: HostAct, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """The host deletes a comment with its marks and its count of upvotes; a mark tells readers that come back."""
     made = Mark(room_id=act.room_id, mark="DELETED", comment_id=comment_id, at=act.at)
     return Plan(
         put(made),
         delete(Comment.key(room_id=act.room_id, comment_id=comment_id), when=posted_at.exists()),
         *traces_gone(act.room_id, comment_id),
-        _hosted(act),
+        _hosted(act, epoch),
         _logged(act, "DELETE", comment_id),
     )
 
@@ -91,24 +92,38 @@ def traces_gone(room_id: RoomId, comment_id: CommentId) -> list[Step[Any]]:
     return [*marks, delete(Upvotes.key(room_id=room_id, comment_id=comment_id))]
 
 
-# The room itself: while it is open, through the process that owns it, which alone must heed what is decided.
+# The room itself, while it is open.
 
 
-@moderation.write(budget=Budget(writes=6, of="a sender or a word"))
-def block(act: HostAct, epoch: Epoch, what: BlockKind, value: str) -> Plan[Block]:
-    """The host keeps a sender's session or a word out of the room from now on."""
-    value = folded(value) if what == "WORD" else value
-    made = Block(room_id=act.room_id, what=what, value=value, at=act.at)
-    return Plan(put(made, if_absent=True), _governed(act, epoch), _logged(act, _BLOCKING[what], value))
+@moderation.write(budget=Budget(writes=6, of="a word"))
+def block_word(act: HostAct, epoch: Epoch, word: str) -> Plan[Block]:
+    """The host keeps a word out of the room from now on."""
+    made = Block(room_id=act.room_id, what="WORD", value=folded(word), at=act.at)
+    return Plan(put(made, if_absent=True), _governed(act, epoch), _logged(act, "BLOCK_WORD", made.value))
 
 
-@moderation.write(budget=Budget(writes=6, of="a sender or a word"))
-def unblock(act: HostAct, epoch: Epoch, what: BlockKind, value: str) -> Plan[Block]:
-    """The host lets a sender's session or a word in again."""
-    value = folded(value) if what == "WORD" else value
-    blocked = Block.key(room_id=act.room_id, what=what, value=value)
+@moderation.write(budget=Budget(writes=6, of="a word"))
+def unblock_word(act: HostAct, epoch: Epoch, word: str) -> Plan[Block]:
+    """The host lets a word in again."""
+    blocked = Block.key(room_id=act.room_id, what="WORD", value=folded(word))
     return Plan(
-        delete(blocked, when=blocked_at.exists()), _governed(act, epoch), _logged(act, _UNBLOCKING[what], value)
+        delete(blocked, when=blocked_at.exists()), _governed(act, epoch), _logged(act, "UNBLOCK_WORD", folded(word))
+    )
+
+
+@moderation.write(budget=Budget(writes=6, of="a sender"))
+def block_sender(act: HostAct, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
+    """The host keeps whoever wrote a comment out of the room. The log names the comment, not the session."""
+    made = Block(room_id=act.room_id, what="SENDER", value=sender_id, at=act.at, comment_id=comment_id)
+    return Plan(put(made, if_absent=True), _governed(act, epoch), _logged(act, "BLOCK_SENDER", comment_id))
+
+
+@moderation.write(budget=Budget(writes=6, of="a sender"))
+def unblock_sender(act: HostAct, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
+    """The host lets a sender's session in again."""
+    blocked = Block.key(room_id=act.room_id, what="SENDER", value=sender_id)
+    return Plan(
+        delete(blocked, when=blocked_at.exists()), _governed(act, epoch), _logged(act, "UNBLOCK_SENDER", comment_id)
     )
 
 
@@ -142,8 +157,9 @@ def slow_room(act: HostAct, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room
     )
 
 
-def _hosted(act: HostAct) -> Step[Room]:
-    return check(Room.key(room_id=act.room_id), host.equals(act.host_id))
+def _hosted(act: HostAct, epoch: Epoch | None) -> Step[Room]:
+    over = host.equals(act.host_id) & status.equals("CLOSED")
+    return check(Room.key(room_id=act.room_id), over if epoch is None else _governing(act, epoch))
 
 
 def _governed(act: HostAct, epoch: Epoch) -> Step[Room]:

@@ -17,7 +17,8 @@ SenderId = NewType("SenderId", str)
 ConnectionId = NewType("ConnectionId", str)
 ProcessName = NewType("ProcessName", str)
 
-UUID_V4 = Meta(pattern=whole("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"), title="UUIDv4")
+UUID_FORM = whole("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+UUID_V4 = Meta(pattern=UUID_FORM, title="UUIDv4")
 """A random UUID in small letters, such as 456e7890-e89b-42d3-a456-426614174001."""
 
 _HANDLE = whole("[A-Za-z0-9._:@=+/-]{1,128}")
@@ -26,20 +27,20 @@ HANDLE = Meta(pattern=_HANDLE, title="1 to 128 letters, digits and `._:@=+/-`")
 
 # Control characters and line breaks would tear a comment that flies in one line; marks that turn the direction of
 # writing around would reach into the comments beside it; half a surrogate pair is no text at all.
-_IN_ONE_LINE = whole(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+ONE_LINE = whole(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 RoomName: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=100, pattern=_IN_ONE_LINE, title="one visible line of 1 to 100 characters")
+    str, Meta(min_length=1, max_length=100, pattern=ONE_LINE, title="one visible line of 1 to 100 characters")
 ]
 """The name of a room: one visible line of at most 100 characters."""
 
 Content: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=500, pattern=_IN_ONE_LINE, title="one visible line of 1 to 500 characters")
+    str, Meta(min_length=1, max_length=500, pattern=ONE_LINE, title="one visible line of 1 to 500 characters")
 ]
 """What somebody wrote: one visible line of at most 500 characters (Unicode code points)."""
 
 Nickname: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=30, pattern=_IN_ONE_LINE, title="one visible line of 1 to 30 characters")
+    str, Meta(min_length=1, max_length=30, pattern=ONE_LINE, title="one visible line of 1 to 30 characters")
 ]
 """A name to go by: one visible line of at most 30 characters."""
 
@@ -48,6 +49,10 @@ ANONYMOUS = "Anonymous"
 
 RoomStatus: TypeAlias = Literal["OPEN", "CLOSED"]
 """A room is open (開催中) until its host closes it (終了); there is no way back."""
+
+CODE_FORM = whole("[1-9][0-9]{5}")
+RoomCode: TypeAlias = Annotated[str, Meta(pattern=CODE_FORM, title="6 digits", examples=["482159"])]
+"""A short number that leads to an open room, to be typed off a slide."""
 
 LAST_EPOCH = 99_999
 Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=LAST_EPOCH)]
@@ -69,6 +74,15 @@ SlowMode: TypeAlias = Annotated[int, Meta(ge=1, le=3600)]
 Votes: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999_999)]
 """How many people want a question answered."""
 
+Reaction: TypeAlias = Literal["clap", "aha", "lol"]
+"""What people do without a word."""
+
+ReactionCount: TypeAlias = Annotated[int, Meta(ge=0, le=999_999_999_999)]
+"""How often they did."""
+
+PINS = 5
+"""How many comments can be pinned at the same time."""
+
 HostMark: TypeAlias = Literal["HIDDEN", "PINNED", "ANSWERED"]
 """What a host can make of a comment, and take back."""
 
@@ -79,7 +93,7 @@ BlockKind: TypeAlias = Literal["SENDER", "WORD"]
 """What a host keeps out: a sender's session, or a word."""
 
 BlockValue: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=128, pattern=_IN_ONE_LINE, title="one visible line of 1 to 128 characters")
+    str, Meta(min_length=1, max_length=128, pattern=ONE_LINE, title="one visible line of 1 to 128 characters")
 ]
 """A blocked session, or a blocked word in the form that words are compared in."""
 
@@ -139,3 +153,8 @@ def moment(now: float) -> InstantMs:
     whole_ms = int(now * 1000 + 1e-3)
     stamp = datetime.fromtimestamp(whole_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{stamp}.{whole_ms % 1000:03d}Z"
+
+
+def seconds_at(stored: InstantMs) -> float:
+    """A stored moment in seconds since 1970."""
+    return datetime.fromisoformat(stored).timestamp()

@@ -13,24 +13,28 @@ import msgspec
 from msgspec.structs import replace
 
 from zataku.live.design import (
-    Block,
     Comment,
     Connection,
-    LogEntry,
-    Mark,
     Room,
-    Upvote,
-    Upvotes,
     comments,
     comments_of,
     connections_in,
     moderation,
-    moderation_of,
     newest_rooms_of,
-    upvoters_of,
 )
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
 from zataku.live.messages import Close
+from zataku.live.moderation import (
+    Block,
+    LogEntry,
+    Mark,
+    Reactions,
+    Upvote,
+    Upvotes,
+    moderation_of,
+    reactions_in,
+    upvoters_of,
+)
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.refusals import Conflict, NotFound
@@ -39,7 +43,6 @@ from zataku.table import ConditionFailed, Key, Plan, Store, TransactionCancelled
 
 _sender = path(Comment, lambda comment: comment.sender_id)
 _nickname = path(Comment, lambda comment: comment.nickname)
-_subject = path(LogEntry, lambda entry: entry.subject)
 _upvoted_at = path(Upvote, lambda upvote: upvote.at)
 
 _BATCH = 100
@@ -82,6 +85,8 @@ async def _clear(store: Store, room_id: RoomId) -> None:
         votes = store.each(upvoters_of(room_id, comment_id))
         await _delete(store, (_upvote_key(vote) async for vote in votes))
     await _delete(store, (_entry_key(entry) async for entry in store.each(moderation_of(room_id))))
+    minutes = store.each(reactions_in(room_id))
+    await _delete(store, (Reactions.key(room_id=room_id, minute=it.minute) async for it in minutes))
     await _delete(
         store,
         (Comment.key(room_id=room_id, comment_id=it.comment_id) async for it in store.each(comments_of(room_id))),
@@ -141,9 +146,6 @@ async def _take_out_of_moderation(store: Store, sender: SenderId, random: Random
                 await _nobodys(store, found, random)
             case Block(what="SENDER", value=whose) if whose == sender:
                 await store.delete(_entry_key(found))
-            case LogEntry(subject=whose) if whose == sender:
-                key = LogEntry.key(room_id=found.room_id, at=found.at, log_id=found.log_id)
-                await store.update(key, _subject.remove())
             case _:
                 continue
 

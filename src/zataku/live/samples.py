@@ -5,7 +5,7 @@ from random import Random
 from typing import TypeAlias
 from uuid import UUID
 
-from zataku.live.design import Block, Comment, Connection, LogEntry, Mark, Room, Upvote, Upvotes
+from zataku.live.design import Comment, Connection, Room
 from zataku.live.limits import (
     ANONYMOUS,
     CONNECTION_SECONDS,
@@ -22,6 +22,7 @@ from zataku.live.limits import (
     moment,
     seq_of,
 )
+from zataku.live.moderation import Block, LogEntry, Mark, Upvote, Upvotes
 
 Moderated: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
 

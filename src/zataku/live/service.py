@@ -1,102 +1,171 @@
 """What people do with live rooms from outside: open one, look for it, read it, say something in it, close it."""
 
-from collections.abc import Awaitable, Callable
-from uuid import uuid4
+from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
-from zataku.clock import Clock
 from zataku.live import messages as said
-from zataku.live.design import MATRIX, Room, comments_after, newest_rooms_of, room
-from zataku.live.limits import BEFORE_ALL, HostId, RoomId, RoomName, Seq, moment
-from zataku.live.showing import comment_view, room_view
-from zataku.live.writes import create_room
+from zataku.live.design import Comment, Room
+from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.live.functions.moderation import GetRoomModerationFunction
+from zataku.live.functions.rooms import CreateRoomFunction, GetUserRoomsFunction
+from zataku.live.governing import Governing
+from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, Seq
+from zataku.live.refusing import ROOM_CLOSED, busy, not_the_host
+from zataku.live.retracting import Retracting
+from zataku.live.showing import blocked_sender, comment_view, log_view, reactions_view, room_view, standing_view
+from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
-from zataku.realtime.rooms import Rooms
-from zataku.refusals import Invalid, NotFound, Unavailable
-from zataku.table import Store
-from zataku.table.errors import BadCursor, BadInput, ResultUnknown
+from zataku.realtime.behaviour import StaleRoom
+from zataku.refusals import Conflict, NotFound
+from zataku.system import House
 
-ROOMS_ON_A_PAGE = 50
 COMMENTS_ON_A_PAGE = 200
 
+T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
 
 
 class LiveRooms:
-    """The use cases of live rooms, each with the rights that the design grants it and no more."""
+    """The use cases of live rooms. What changes a running room is asked of whichever process runs it."""
 
-    def __init__(self, store: Store, clock: Clock, rooms: Rooms, keep: Callable[[Identity], Awaitable[None]]) -> None:
-        self._creating = store.limited(MATRIX["CreateRoomFunction"])
-        self._listing = store.limited(MATRIX["GetUserRoomsFunction"])
-        self._reading = store.limited(MATRIX["GetRoomCommentsFunction"])
-        self._clock = clock
-        self._rooms = rooms
-        self._keep = keep
+    def __init__(self, house: House) -> None:
+        self._create = CreateRoomFunction(house.store)
+        self._rooms = GetUserRoomsFunction(house.store)
+        self._read = GetRoomCommentsFunction(house.store)
+        self._moderation = GetRoomModerationFunction(house.store)
+        self._retracting = Retracting(house.store)
+        self._governing = Governing(house.store)
+        self._house = house
+
+    # Rooms
 
     async def open(self, host: Identity, name: RoomName) -> said.RoomView:
         """A presenter opens a room; who that is comes from the cookie, never from what was sent."""
-        await self._keep(host)
-        now = moment(self._clock.now())
-        try:
-            made = Room(
-                room_id=RoomId(str(uuid4())),
-                name=name,
-                host_id=HostId(host.account_id),
-                status="OPEN",
-                created_at=now,
-                updated_at=now,
-            )
-        except ValueError as wrong:
-            raise Invalid(f"{wrong}.") from None
-        try:
-            await self._creating.write(create_room(made))
-        except ResultUnknown:
-            if await self._creating.get(room(made.room_id), strong=True) is None:
-                raise Unavailable("The room could not be opened. Try again in a moment.") from None
-        return room_view(made, made.host_id)
+        await self._house.keep(host)
+        host_id = HostId(host.account_id)
+        made = await self._create(host_id, name, self._house.clock.now(), self._house.random)
+        return room_view(made, host_id)
 
     async def mine(self, host: Identity, after: str | None) -> said.RoomList:
         """The rooms of a host, newest first."""
-        query = newest_rooms_of(HostId(host.account_id))
-        try:
-            page = await self._listing.page(query, limit=ROOMS_ON_A_PAGE, after=after)
-        except BadCursor:
-            raise Invalid("`after` leads nowhere. Take it from `next` of the page before.") from None
-        return said.RoomList(rooms=[room_view(it, HostId(host.account_id)) for it in page.items], next=page.cursor)
+        host_id = HostId(host.account_id)
+        page = await self._rooms(host_id, after)
+        return said.RoomList(rooms=[room_view(it, host_id) for it in page.items], next=page.cursor)
 
     async def look(self, viewer: Identity, room_id: str) -> said.RoomView:
         """One room, open or closed."""
-        return room_view(await self._found(room_id), HostId(viewer.account_id))
+        return room_view(await self._rooms.one(room_id), HostId(viewer.account_id))
+
+    async def behind(self, viewer: Identity, code: RoomCode) -> said.RoomList:
+        """The open rooms that a code leads to: one, as a rule."""
+        found = await self._rooms.by_code(code)
+        if not found:
+            raise NotFound("No open room has this number. Check it, or ask for the link.", code="no_such_code")
+        return said.RoomList(rooms=[room_view(it, HostId(viewer.account_id)) for it in found])
 
     async def title(self, room_id: str) -> str | None:
         """The name of a room, for links to it; None when there is no such room."""
         try:
-            return (await self._found(room_id)).name
+            return (await self._rooms.one(room_id)).name
         except NotFound:
             return None
 
-    async def comments(self, room_id: str, after: Seq = BEFORE_ALL) -> said.CommentList:
+    # Reading
+
+    async def comments(self, viewer: Identity, room_id: str, after: Seq) -> said.CommentList:
         """What was said after a place, in the order of the room; in closed rooms, too."""
-        found = await self._found(room_id)
-        page = await self._reading.page(comments_after(found.room_id, after), limit=COMMENTS_ON_A_PAGE)
-        return said.CommentList(comments=[comment_view(it) for it in page.items], more=page.cursor is not None)
+        room = await self._rooms.one(room_id)
+        page = await self._read(room.room_id, after, COMMENTS_ON_A_PAGE)
+        return await self._list(viewer, room, page.items, more=page.cursor is not None)
+
+    async def earlier(self, viewer: Identity, room_id: str, before: Seq) -> said.CommentList:
+        """What was said before a place, in the order of the room."""
+        room = await self._rooms.one(room_id)
+        page = await self._read.before(room.room_id, before, COMMENTS_ON_A_PAGE)
+        return await self._list(viewer, room, page.items[::-1], more=page.cursor is not None)
+
+    async def standing(self, room_id: str) -> said.Standing:
+        """What became of the comments of a room."""
+        room = await self._rooms.one(room_id)
+        standing = await self._moderation.standing(room.room_id)
+        pinned = await self._read.some(room.room_id, standing.pinned)
+        reactions = reactions_view(await self._moderation.reactions(room.room_id))
+        return standing_view(standing, pinned, reactions)
+
+    async def moderation(self, viewer: Identity, room_id: str) -> said.Moderation:
+        """What only the host sees."""
+        room = await self.hosted(viewer, room_id)
+        blocks, log = await self._moderation(room.room_id)
+        hidden = (await self._moderation.standing(room.room_id)).hidden
+        named = [CommentId(it.subject) for it in log.items if it.subject is not None and _names_a_comment(it.subject)]
+        meant = [*named, *hidden, *(it.comment_id for it in blocks if it.comment_id is not None)]
+        about = await self._read.some(room.room_id, meant)
+        senders = (blocked_sender(it, about.get(it.comment_id or CommentId(""))) for it in blocks)
+        return said.Moderation(
+            log=[log_view(it, about.get(CommentId(it.subject or ""))) for it in log.items],
+            words=[it.value for it in blocks if it.what == "WORD"],
+            senders=[it for it in senders if it is not None],
+            hidden=sorted((comment_view(about[it]) for it in hidden if it in about), key=lambda it: it.seq),
+        )
+
+    async def hosted(self, viewer: Identity, room_id: str) -> Room:
+        """A room of the viewer's own."""
+        room = await self._rooms.one(room_id)
+        if room.host_id != HostId(viewer.account_id):
+            raise not_the_host()
+        return room
+
+    # Doing
 
     async def say(self, who: Identity, room_id: str, say: said.Say) -> said.CommentView:
         """Somebody comments; answered when it is stored."""
-        stored = await self._rooms.ask(f"live/{room_id}", who, _encode(say))
-        return msgspec.json.decode(stored or b"", type=said.CommentView)
+        return await self._ask(who, room_id, say, said.CommentView)
+
+    async def upvote(self, who: Identity, room_id: str, comment_id: CommentId) -> said.Upvoted:
+        """Somebody wants a question answered."""
+        return await self._ask(who, room_id, said.Upvote(comment_id=comment_id), said.Upvoted)
+
+    async def take_back(self, who: Identity, room_id: str, comment_id: CommentId) -> said.CommentGone:
+        """Somebody takes back what they just wrote; also when the room was closed since."""
+        try:
+            return await self._ask(who, room_id, said.TakeBack(comment_id=comment_id), said.CommentGone)
+        except Conflict as refused:
+            if refused.named != ROOM_CLOSED:
+                raise
+        return await self._retracting.removed(RoomId(room_id), who, comment_id, self._house.clock.now())
+
+    async def act(self, who: Identity, room_id: str, act: said.Act) -> said.ActDone:
+        """The host does something in a room. Comments can be marked and deleted when it is over, too."""
+        try:
+            return await self._ask(who, room_id, act, said.ActDone)
+        except Conflict as refused:
+            if refused.named != ROOM_CLOSED:
+                raise
+        room = await self.hosted(who, room_id)
+        standing = await self._moderation.standing(room.room_id)
+        over = Talk(room=room, epoch=room.epoch or 0, standing=standing)
+        try:
+            _, _, done = await self._governing.act(over, who, act, self._house.clock.now(), over=True)
+        except StaleRoom:
+            raise busy() from None
+        return msgspec.json.decode(done, type=said.ActDone)
 
     async def close(self, who: Identity, room_id: str) -> said.RoomView:
         """The host closes a room, for good."""
-        stored = await self._rooms.ask(f"live/{room_id}", who, _encode(said.Close()))
-        return msgspec.json.decode(stored or b"", type=said.RoomView)
+        return await self._ask(who, room_id, said.Close(), said.RoomView)
 
-    async def _found(self, room_id: str) -> Room:
-        try:
-            found = await self._listing.get(room(RoomId(room_id)))
-        except BadInput:
-            found = None
-        if found is None:
-            raise NotFound("There is no such room. Check the link.", code="no_such_room")
-        return found
+    async def _ask(self, who: Identity, room_id: str, command: said.Command, answer: type[T]) -> T:
+        stored = await self._house.rooms.ask(f"live/{room_id}", who, _encode(command))
+        return msgspec.json.decode(stored or b"", type=answer)
+
+    async def _list(self, viewer: Identity, room: Room, found: Sequence[Comment], *, more: bool) -> said.CommentList:
+        hidden: frozenset[CommentId] = frozenset()
+        if room.host_id != HostId(viewer.account_id):
+            hidden = (await self._moderation.standing(room.room_id)).hidden
+        return said.CommentList(comments=[comment_view(it) for it in found if it.comment_id not in hidden], more=more)
+
+
+def _names_a_comment(subject: str) -> bool:
+    return len(subject) == 36

@@ -1,8 +1,14 @@
-"""Rooms and comments as people see them."""
+"""Rooms, comments and what became of them, as people see them."""
+
+from collections.abc import Mapping, Sequence
 
 from zataku.live.design import Comment, Room
-from zataku.live.limits import BEFORE_ALL, HostId
-from zataku.live.messages import CommentView, RoomView
+from zataku.live.limits import BEFORE_ALL, CommentId, HostId
+from zataku.live.messages import BlockedSender, CommentView, LogView, RoomView
+from zataku.live.messages import Reactions as ReactionsView
+from zataku.live.messages import Standing as StandingView
+from zataku.live.moderation import Block, LogEntry, Reactions
+from zataku.live.standing import Standing
 
 
 def room_view(room: Room, viewer: HostId | None = None) -> RoomView:
@@ -12,7 +18,11 @@ def room_view(room: Room, viewer: HostId | None = None) -> RoomView:
         name=room.name,
         status=room.status,
         created_at=room.created_at,
+        closed_at=room.updated_at if room.status == "CLOSED" else None,
         mine=None if viewer is None else room.host_id == viewer,
+        paused=room.paused is True,
+        slow_mode_seconds=room.slow_mode_seconds,
+        code=room.code,
     )
 
 
@@ -24,4 +34,48 @@ def comment_view(comment: Comment) -> CommentView:
         content=comment.content,
         nickname=comment.nickname,
         created_at=comment.created_at,
+    )
+
+
+def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
+    """All reactions of some minutes together."""
+    return ReactionsView(
+        clap=sum(it.clap for it in reactions),
+        aha=sum(it.aha for it in reactions),
+        lol=sum(it.lol for it in reactions),
+    )
+
+
+def standing_view(standing: Standing, pinned: Mapping[CommentId, Comment], reactions: ReactionsView) -> StandingView:
+    """How things stand, without what is kept out. Hidden comments are not shown as pinned."""
+    shown = (pinned[it] for it in standing.pinned if it in pinned and it not in standing.hidden)
+    return StandingView(
+        pinned=[comment_view(it) for it in shown],
+        answered=sorted(standing.answered),
+        gone=sorted(standing.gone),
+        votes=dict(standing.votes),
+        reactions=reactions,
+    )
+
+
+def log_view(entry: LogEntry, about: Comment | None) -> LogView:
+    """An entry of the host's log."""
+    return LogView(
+        log_id=entry.log_id,
+        at=entry.at,
+        action=entry.action,
+        subject=entry.subject,
+        about=None if about is None else about.content,
+    )
+
+
+def blocked_sender(block: Block, about: Comment | None) -> BlockedSender | None:
+    """Somebody who is kept out, known by what they wrote; None when that was never noted."""
+    if block.comment_id is None:
+        return None
+    return BlockedSender(
+        comment_id=block.comment_id,
+        at=block.at,
+        about=None if about is None else about.content,
+        nickname=None if about is None else about.nickname,
     )

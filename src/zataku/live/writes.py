@@ -8,19 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from zataku.live import hosting as hosting
-from zataku.live.design import (
-    Comment,
-    Connection,
-    Mark,
-    Room,
-    Socket,
-    Upvote,
-    Upvotes,
-    comments,
-    connections,
-    moderation,
-    rooms,
-)
+from zataku.live.design import Comment, Connection, Room, Socket, comments, connections, moderation, rooms
 from zataku.live.errors import UnfitTick
 from zataku.live.limits import (
     COMMENTS_AT_ONCE,
@@ -40,6 +28,7 @@ from zataku.live.limits import (
     moment,
     seq_of,
 )
+from zataku.live.moderation import Mark, Reactions, Upvote, Upvotes
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
 
 status = path(Room, lambda room: room.status)
@@ -47,6 +36,7 @@ host = path(Room, lambda room: room.host_id)
 updated_at = path(Room, lambda room: room.updated_at)
 paused = path(Room, lambda room: room.paused)
 owner_epoch = path(Room, lambda room: room.epoch)
+code = path(Room, lambda room: room.code)
 sender = path(Comment, lambda comment: comment.sender_id)
 posted_at = path(Comment, lambda comment: comment.created_at)
 holder = path(Connection, lambda connection: connection.owner)
@@ -80,11 +70,13 @@ _A_VOTE = {
     "now": _NOW,
 }
 
+_A_MINUTE = Reactions(room_id=_OPENED.room_id, minute=moment(_NOW), clap=12)
+
 
 # Rooms
 
 
-@rooms.write(budget=Budget(writes=2, of="a room"), example={"room": _OPENED})
+@rooms.write(budget=Budget(writes=3, of="a room"), example={"room": _OPENED})
 def create_room(room: Room) -> Plan[Room]:
     """A presenter opens a room, unless its id is taken."""
     if room.status != "OPEN":
@@ -94,13 +86,14 @@ def create_room(room: Room) -> Plan[Room]:
     return Plan(put(room, if_absent=True))
 
 
-@rooms.write(budget=Budget(writes=2, of="a room"), example={"now": _NOW})
+@rooms.write(budget=Budget(writes=3, of="a room"), example={"now": _NOW})
 def close_room(room_id: RoomId, host_id: HostId, now: float) -> Plan[Room]:
     """The host closes the room, for good. From then on it takes no comment and nobody joins."""
     return Plan(
         update(
             Room.key(room_id=room_id),
             status.set("CLOSED"),
+            code.remove(),
             updated_at.set(moment(now)),
             when=IS_OPEN & host.equals(host_id),
         )
@@ -246,6 +239,18 @@ def upvote(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId
     first, *others = _upvotes(room_id, comment_id, sender_ids, now)
     count = update(Upvotes.key(room_id=room_id, comment_id=comment_id), votes.add(1 + len(others)))
     return Plan(first, *others, count, check(Room.key(room_id=room_id), IS_OPEN))
+
+
+# Reactions
+
+
+@moderation.write(budget=Budget(writes=1, of="a minute"), example={"counted": _A_MINUTE})
+def count_reactions(counted: Reactions) -> Plan[Reactions]:
+    """The owner of a room stores how people reacted in a minute so far, in place of what it stored before.
+
+    The whole count and not what was added: stored twice, it is still true.
+    """
+    return Plan(put(counted))
 
 
 def _upvotes(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> list[Step[Upvote]]:

@@ -6,7 +6,8 @@ whatever a room holds in memory can be loaded from it.
 """
 
 from collections.abc import Sequence
-from typing import Generic, Protocol, TypeVar
+from enum import Enum, auto
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -48,15 +49,28 @@ class Event(msgspec.Struct, frozen=True):
     only: frozenset[AccountId] | None = None
 
 
+class Later(Enum):
+    """The answer to a command that has to wait for the next write."""
+
+    LATER = auto()
+
+
+LATER: Final = Later.LATER
+Answer: TypeAlias = bytes | Refused | Later | None
+
+
 class Kept(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What came of a batch: the next state, what happened, and for each command its answer as JSON or a refusal.
+
+    A batch may hold what cannot be written together. Commands that are answered with `LATER` come again, in their order
+    and before all others; at least one is answered otherwise.
 
     With `over` the room has ended: its events go out, everybody is told that it is gone, and the task stops.
     """
 
     state: S
     events: Sequence[Event] = ()
-    answers: Sequence[bytes | Refused | None]
+    answers: Sequence[Answer]
     over: bool = False
 
 
@@ -76,6 +90,18 @@ class StaleRoom(Exception):
     """The room's item is not as it was loaded: reload and do the batch again."""
 
 
+class Attendance(Protocol):
+    """Hears of every socket that comes into a room in this process, and leaves it: each once. Must not wait."""
+
+    def joined(self, room_id: str, connection: str) -> None:
+        """A socket hears the room from now on, under an id that no other join has."""
+        ...
+
+    def left(self, room_id: str, connection: str) -> None:
+        """It hears the room no more."""
+        ...
+
+
 class Behaviour(Protocol[S]):
     """The rooms of one system. `kind` is the first part of their topics.
 
@@ -88,6 +114,11 @@ class Behaviour(Protocol[S]):
     - `batch_limit: int`: how many commands `keep` takes at most; 50 if it does not say.
     - `admits(state, who) -> None`: raises `Refused` for whoever may not hear the room. It is asked before every
       snapshot and before somebody goes on without one after a lost connection.
+    - `heeds(asked, now) -> bool`: asked once for each passing command before it is carried out, which may be done twice
+      when the room is written meanwhile; False lets it fall.
+    - `beat(state, now) -> Passed`: called four times a second while the room runs, to tell in one event what passed
+      meanwhile. What it changes is not flushed for its sake.
+    - `attendance: Attendance`: hears who comes and goes in this process, wherever the room runs.
     """
 
     kind: str

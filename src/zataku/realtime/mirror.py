@@ -7,6 +7,7 @@ snapshot.
 """
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -17,6 +18,7 @@ from msgspec import Raw
 
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
+from zataku.realtime.behaviour import Attendance
 from zataku.realtime.chores import Chores
 from zataku.realtime.history import History
 from zataku.realtime.hub import Hub
@@ -32,17 +34,36 @@ LOOKS_AT_ONCE = 16
 LookUp: TypeAlias = Callable[[Identity, str | None, bool], Awaitable[Sight]]
 """Asks the owner, once there is one, what somebody sees since when; False: only whether they may."""
 
+# For all rooms together: an id is of one join, also when a room was forgotten here and is joined again.
+_join_numbers = itertools.count(1)
+
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger(__name__)
 
 
 class Mirror:
-    """What the people of this process see of a room."""
+    """What the people of this process see of a room.
 
-    def __init__(self, topic: str, *, hub: Hub, look: LookUp, chores: Chores, same_for_all: bool, asks: bool) -> None:
+    `members` are their sockets, each with the id of its join where somebody keeps attendance.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        *,
+        process: str,
+        hub: Hub,
+        look: LookUp,
+        chores: Chores,
+        same_for_all: bool,
+        asks: bool,
+        attendance: Attendance | None,
+    ) -> None:
         self.topic = topic
-        self.members: dict[Socket, None] = {}
+        self.members: dict[Socket, str | None] = {}
         self.people: Counter[AccountId] = Counter()
+        self._process = process
+        self._attendance = attendance
         self._hub = hub
         self._look = look
         self._chores = chores
@@ -127,11 +148,13 @@ class Mirror:
     def leave(self, socket: Socket) -> None:
         """Somebody hears the room no more."""
         if socket in self.members:
-            del self.members[socket]
+            connection = self.members.pop(socket)
             account = socket.identity.account_id
             self.people[account] -= 1
             if not self.people[account]:
                 del self.people[account]
+            if self._attendance is not None and connection is not None:
+                self._attendance.left(self._room_id, connection)
         self._hub.unsubscribe(socket, self.topic)
 
     async def bring(self, socket: Socket, since: str | None = None) -> None:
@@ -290,6 +313,15 @@ class Mirror:
         self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=self.here)))
 
     def _enter(self, socket: Socket) -> None:
-        if socket not in self.members:
-            self.members[socket] = None
-            self.people[socket.identity.account_id] += 1
+        if socket in self.members:
+            return
+        connection = None
+        if self._attendance is not None:
+            connection = f"{self._process}:{next(_join_numbers)}"
+            self._attendance.joined(self._room_id, connection)
+        self.members[socket] = connection
+        self.people[socket.identity.account_id] += 1
+
+    @property
+    def _room_id(self) -> str:
+        return self.topic.partition("/")[2]

@@ -92,6 +92,7 @@ class Owner:
         if not self.room.holding.fresh:
             # Perhaps it is another's by now: nothing is said until the lease is confirmed.
             return
+        self.room.beat()
         if now - self._counted_at >= COUNT:
             self._count(now)
         if now - self._flushed_at >= FLUSH:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from zataku.clock import Clock
 from zataku.platform.identity import Identity
-from zataku.realtime.behaviour import Asked, Behaviour, HasEpoch, Kept, LostRoom, StaleRoom
+from zataku.realtime.behaviour import LATER, Asked, Behaviour, HasEpoch, Kept, LostRoom, Passed, StaleRoom
 from zataku.realtime.leases import Holding
 from zataku.realtime.moved import Moved
 from zataku.realtime.presence import Change
@@ -83,6 +83,8 @@ class Room(Generic[S]):
         self._behaviour = behaviour
         self._batch: int = getattr(behaviour, "batch_limit", BATCH)
         self._admits: Callable[[S, Identity], None] | None = getattr(behaviour, "admits", None)
+        self._heeds: Callable[[Asked, float], bool] | None = getattr(behaviour, "heeds", None)
+        self._beat: Callable[[S, float], Passed[S]] | None = getattr(behaviour, "beat", None)
         self._sights = Sights(behaviour)
         self._clock = clock
         self._inbox: deque[Waiting] = deque()
@@ -111,7 +113,14 @@ class Room(Generic[S]):
         if self._stopping or not self.holding.fresh:
             return
         now = self.asked_at = self._clock.now()
-        self._scene.pass_by(lambda state: self._behaviour.passing(state, asked, now))
+        if self._heeds is None or self._heeds(asked, now):
+            self._scene.pass_by(lambda state: self._behaviour.passing(state, asked, now))
+
+    def beat(self) -> None:
+        """A moment has passed: tell what came together in it."""
+        if self._beat is not None and not self._stopping:
+            beat, now = self._beat, self._clock.now()
+            self._scene.pass_by(lambda state: beat(state, now), flush=False)
 
     def seen(self, change: Change, here: int) -> None:
         """People came into view or went out of it."""
@@ -193,9 +202,7 @@ class Room(Generic[S]):
             while self._inbox and not self._stopping:
                 if not await self.holding.confirmed():
                     raise LostRoom
-                await self._carry_out_or_move(
-                    [self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))]
-                )
+                await self._carry_out_or_move(self._next_batch())
             if self._flush_due:
                 await self._flush()
         if self._lost or not await self.holding.confirmed():
@@ -208,30 +215,32 @@ class Room(Generic[S]):
 
     async def _carry_out_or_move(self, batch: list[Waiting]) -> None:
         try:
-            await self._carry_out(batch)
-        finally:
-            # The room may have come to its end over them: nobody is left waiting for an answer.
+            later = await self._carry_out(batch)
+        except BaseException:
+            # The room has come to its end over them: nobody is left waiting for an answer.
             _settle(batch, Moved(perhaps=True))
+            raise
+        self._inbox.extendleft(reversed(later))
 
-    async def _carry_out(self, batch: list[Waiting]) -> None:
+    async def _carry_out(self, batch: list[Waiting]) -> list[Waiting]:
+        """Carry out what can be written together; gives the rest of the batch."""
         for _ in range(TRIES):
             try:
                 kept = await self._kept(batch)
             except StaleRoom:
                 await self._reload()
             else:
-                if kept is not None:
-                    self._conclude(kept, batch)
-                return
+                return [] if kept is None else self._conclude(kept, batch)
         _settle(batch, Unavailable("This could not be stored just now. Try again in a moment."))
+        return []
 
     async def _kept(self, batch: list[Waiting]) -> Kept[S] | None:
         """What came of a batch, or None when its askers are answered already."""
         state = self._scene.begin_write()
         try:
             kept = await self._behaviour.keep(state, [one.asked for one in batch], self._clock.now())
-            if len(kept.answers) != len(batch):
-                raise ValueError(f"{len(batch)} commands have {len(kept.answers)} answers.")
+            if len(kept.answers) != len(batch) or all(answer is LATER for answer in kept.answers):
+                raise ValueError(f"{len(batch)} commands have the answers {kept.answers!r:.200}")
         except StaleRoom:
             raise
         except (LostRoom, asyncio.CancelledError):
@@ -259,13 +268,20 @@ class Room(Generic[S]):
         for one in batch:
             await self._carry_out([Waiting(replace(one.asked, again=True), one.answer)])
 
-    def _conclude(self, kept: Kept[S], batch: list[Waiting]) -> None:
+    def _conclude(self, kept: Kept[S], batch: list[Waiting]) -> list[Waiting]:
+        """The batch was written: everybody is told, and the askers are answered but for those who come later."""
         self._scene.keep(kept.state, kept.events)
+        later: list[Waiting] = []
         for one, answer in zip(batch, kept.answers, strict=True):
-            one.settle(answer)
+            if answer is LATER:
+                later.append(one)
+            else:
+                one.settle(answer)
         if kept.over:
+            _settle(later, Moved())
             self._scene.over(_OVER)
             raise _Ended
+        return later
 
     async def _flush(self) -> None:
         self._flush_due = False

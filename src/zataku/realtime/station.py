@@ -44,11 +44,13 @@ class Station:
         self._behaviour = behaviour
         self.mirror = Mirror(
             topic,
+            process=premises.process,
             hub=premises.hub,
             look=self.look,
             chores=premises.chores,
             same_for_all=getattr(behaviour, "same_for_all", False),
             asks=hasattr(behaviour, "admits"),
+            attendance=getattr(behaviour, "attendance", None),
         )
         self._epoch = 0
         self._used_at = premises.clock.now()

@@ -77,7 +77,8 @@ async def open_house(
     """Open everything, in the order in which one thing needs another; close it in the reverse order."""
     async with AsyncExitStack() as closing:
         clock: Clock = PushedClock() if settings.env == "test" else SystemClock()
-        random, process = Random(), _process_name()
+        machine = _machine_name()
+        random, process = Random(), _process_name(machine)
         place = StorePlace.parse(settings.store_url)
         store = await open_store(place, every_table(), env=settings.env, clock=clock, random=random)
         closing.push_async_callback(store.close)
@@ -91,6 +92,7 @@ async def open_house(
             rooms=network.rooms,
             topics=network.topics,
             process=process,
+            node=_node_name(machine, process, settings),
             public_url=public_url,
             keep=reception.keep,
         )
@@ -139,8 +141,12 @@ async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) ->
             network.rooms.add(system.behaviour)
     await network.hub.start(network.doorway.behind)
     closing.push_async_callback(network.hub.stop)
+    lives = await closing.enter_async_context(AsyncExitStack())
     closing.push_async_callback(opened.leave)
     await network.rooms.start()
+    for system in parts.systems:
+        if system.life is not None:
+            await lives.enter_async_context(system.life())
     await parts.runner.start()
     folder = parts.settings.folder
     await asyncio.to_thread(write_control, folder, loopback, parts.control)
@@ -166,7 +172,21 @@ async def _keep_usage(house: House) -> None:
             log.warning("usage_not_kept", code=problem.code, problem=problem.message)
 
 
-def _process_name() -> str:
+def _machine_name() -> str:
+    return _plain(socket.gethostname())[:64]
+
+
+def _process_name(machine: str) -> str:
     """Another one at each start, and yet one by which a host knows the machine."""
-    machine = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:30]
-    return f"{machine}:{os.getpid()}:{secrets.token_hex(4)}"
+    return f"{machine[:30]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def _node_name(machine: str, process: str, settings: Settings) -> str:
+    """The same at each start: on one machine, nobody else listens at that address and port meanwhile."""
+    if settings.port == 0:
+        return process
+    return f"{machine}:{_plain(settings.host)[:50]}:{settings.port}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.-]", "-", name)

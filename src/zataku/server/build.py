@@ -8,6 +8,7 @@ import msgspec
 
 WEB = Path(__file__).parent / "web"
 ENTRY = "src/main.ts"
+OVERLAY = "src/overlay/main.ts"
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -32,10 +33,10 @@ class Build(msgspec.Struct, frozen=True):
             return cls()
         return cls(msgspec.json.decode(written, type=dict[str, Chunk]))
 
-    def links(self, *wanted: str) -> str:
+    def links(self, *wanted: str, entry: str = ENTRY) -> str:
         """The tags that load styles and scripts: the entry's, and ahead of their use those of the wanted modules."""
-        chunks = list(dict.fromkeys(chunk for name in (ENTRY, *wanted) for chunk in self._with_imports(name)))
-        entry = self.chunks[ENTRY].file
+        chunks = list(dict.fromkeys(chunk for name in (entry, *wanted) for chunk in self._with_imports(name)))
+        script = self.chunks[entry].file
         styles = dict.fromkeys(style for chunk in chunks for style in chunk.css)
         return "\n".join(
             [
@@ -43,9 +44,9 @@ class Build(msgspec.Struct, frozen=True):
                 *(
                     f'<link rel="modulepreload" href="/{html.escape(chunk.file)}">'
                     for chunk in chunks
-                    if chunk.file != entry
+                    if chunk.file != script
                 ),
-                f'<script type="module" src="/{html.escape(entry)}"></script>',
+                f'<script type="module" src="/{html.escape(script)}"></script>',
             ]
         )
 

@@ -8,7 +8,7 @@ from string import Template
 
 import msgspec
 
-from zataku.server.build import Build
+from zataku.server.build import OVERLAY, Build
 from zataku.server.languages import Language
 
 HERE = Path(__file__).parent
@@ -51,6 +51,22 @@ def app_document(build: Build, sheet: Sheet, without_script: str = "") -> str:
     return _document(sheet, build.links(*sheet.modules), body)
 
 
+def overlay_document(build: Build, sheet: Sheet, room_id: str) -> str:
+    """What flies over the slides of a live room. It has none of the app in it, and no ground of its own."""
+    if OVERLAY not in build.chunks:
+        return _unbuilt(build, sheet)
+    spoken = {name: text for name, text in words(sheet.language).items() if name.startswith("overlay_")}
+    plain = {
+        **spoken,
+        "language": sheet.language,
+        "title": _titled(sheet),
+        "room": room_id,
+        "public_url": sheet.public_url,
+        "needs_javascript": words(sheet.language)["needs_javascript"],
+    }
+    return _filled("overlay.html", plain, links=build.links(entry=OVERLAY))
+
+
 def still_document(build: Build, sheet: Sheet, body: str) -> str:
     """A page that is whole as it is."""
     return _document(sheet, build.styles(), body)
@@ -75,19 +91,22 @@ def _unbuilt(build: Build, sheet: Sheet) -> str:
 
 
 def _document(sheet: Sheet, links: str, body: str) -> str:
-    brand = words(sheet.language)["brand"]
-    title = sheet.caption.title
     plain = {
         "language": sheet.language,
-        "title": title if brand in title else f"{title} – {brand}",
+        "title": _titled(sheet),
         "description": sheet.caption.about,
-        "brand": brand,
+        "brand": words(sheet.language)["brand"],
         "address": sheet.url,
         "card": f"{sheet.public_url}/static/card.png",
         "locale": LOCALES[sheet.language],
     }
     theme = f' data-theme="{sheet.theme}"' if sheet.theme in THEMES else ""
     return _filled("document.html", plain, theme=theme, links=links, body=body)
+
+
+def _titled(sheet: Sheet) -> str:
+    brand, title = words(sheet.language)["brand"], sheet.caption.title
+    return title if brand in title else f"{title} – {brand}"
 
 
 def _filled(template: str, plain: dict[str, str], **markup: str) -> str:

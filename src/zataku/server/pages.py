@@ -12,7 +12,7 @@ from litestar.types import ControllerRouterHandler
 from zataku.platform.identity import Identity
 from zataku.refusals import Problem, Refused
 from zataku.server.build import Build
-from zataku.server.document import Caption, Sheet, app_document, error_body, still_document, words
+from zataku.server.document import Caption, Sheet, app_document, error_body, overlay_document, still_document, words
 from zataku.server.languages import Language, chosen, spoken
 from zataku.server.visits import visit_of
 from zataku.system import Title
@@ -46,12 +46,15 @@ class Paper(msgspec.Struct, frozen=True):
 def page_routes(paper: Paper, titles: Mapping[str, Title]) -> tuple[ControllerRouterHandler, ...]:
     """The handlers of all pages."""
 
-    async def show(request: Asked, name: str, title: str | None = None) -> Response[str]:
+    def sheet_of(request: Asked, name: str, title: str | None) -> Sheet:
         language = language_of(request, visit_of(request.scope).identity)
         spoken_of = words(language)
         caption = Caption(title or spoken_of[f"{name}_name"], spoken_of[f"{name}_about"])
-        sheet = _sheet(paper, request, language, caption, name.replace("_", ""))
-        return page(language, app_document(paper.build, sheet))
+        return _sheet(paper, request, language, caption, name.replace("_", ""))
+
+    async def show(request: Asked, name: str, title: str | None = None) -> Response[str]:
+        sheet = sheet_of(request, name, title)
+        return page(sheet.language, app_document(paper.build, sheet))
 
     def simple(path: str, name: str) -> ControllerRouterHandler:
         @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name=f"page {name}")
@@ -72,7 +75,24 @@ def page_routes(paper: Paper, titles: Mapping[str, Title]) -> tuple[ControllerRo
 
         return open_inside
 
-    return (*(simple(path, name) for path, name in PAGES.items()), within("live"))
+    @route(
+        "/live/{what:str}/overlay",
+        http_method=[HttpMethod.GET, HttpMethod.HEAD],
+        include_in_schema=False,
+        name="overlay of live",
+    )
+    async def open_overlay(request: Asked, what: FromPath[str]) -> Response[str]:
+        sheet = sheet_of(request, "live", await _titled(titles.get("live"), what))
+        return page(sheet.language, overlay_document(paper.build, sheet, what))
+
+    @route(
+        "/l/{code:str}", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name="number of live"
+    )
+    async def open_by_number(request: Asked) -> Response[str]:
+        # Short enough to type off a slide. The page itself finds the room, and goes on to its address.
+        return await show(request, "live")
+
+    return (*(simple(path, name) for path, name in PAGES.items()), within("live"), open_overlay, open_by_number)
 
 
 async def _titled(title: Title | None, what: str) -> str | None:

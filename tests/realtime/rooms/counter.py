@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import Asked, Event, Kept, LostRoom, Passed, StaleRoom
+from zataku.realtime.behaviour import LATER, Asked, Event, Kept, LostRoom, Passed, StaleRoom
 from zataku.refusals import Forbidden, Invalid, NotFound
 from zataku.table import ConditionFailed, Entity, Key, ResultUnknown, Store, Table, path
 
@@ -49,6 +49,8 @@ class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     whisper: str | None = None
     trip: bool = False
     close: bool = False
+    alone: bool = False
+    """It cannot be written together with anything else."""
 
 
 class Counting(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +104,10 @@ class Counters:
         before, stored = state.stored, state.stored
         events: list[Event] = []
         answers: list[Any] = []
-        for one in asked:
+        for place, one in enumerate(asked):
+            if place and msgspec.json.decode(one.what, type=Do).alone:
+                answers += [LATER] * (len(asked) - place)
+                break
             if one.again and one.mark in stored.marks:
                 answers.append(b"%d" % stored.value)
                 continue
@@ -119,6 +124,9 @@ class Counters:
             if do.whisper is not None:
                 events.append(Event(b'{"whisper":1}', only=frozenset({AccountId(do.whisper)})))
             answers.append(b"%d" % stored.value)
+            if do.alone:
+                answers += [LATER] * (len(asked) - place - 1)
+                break
         if stored is before:
             return Kept(state=state, answers=answers)
         stored = replace(stored, version=before.version + 1)

@@ -1,0 +1,37 @@
+"""What people wanted to know most."""
+
+from heapq import nsmallest
+
+from zataku.live.after.messages import Question, Questions
+from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.live.functions.moderation import GetRoomModerationFunction
+from zataku.live.functions.rooms import GetUserRoomsFunction
+from zataku.live.showing import comment_view
+from zataku.system import House
+
+MOST = 50
+
+
+class MostWanted:
+    """Finds the questions of a room that most people upvoted."""
+
+    def __init__(self, house: House) -> None:
+        self._rooms = GetUserRoomsFunction(house.store)
+        self._read = GetRoomCommentsFunction(house.store)
+        self._moderation = GetRoomModerationFunction(house.store)
+
+    async def __call__(self, room_id: str) -> Questions:
+        """The most upvoted of a room, without what is hidden, the same for everybody; of equal ones, the earlier."""
+        room = await self._rooms.one(room_id)
+        standing = await self._moderation.standing(room.room_id)
+        votes = {it: count for it, count in standing.votes.items() if it not in standing.gone}
+        first = nsmallest(MOST, votes, key=lambda it: -votes[it])
+        found = (await self._read.some(room.room_id, first)).values()
+        wanted = sorted(found, key=lambda it: (-votes[it.comment_id], it.seq))
+        answered = standing.answered
+        return Questions(
+            questions=[
+                Question(comment=comment_view(it), votes=votes[it.comment_id], answered=it.comment_id in answered)
+                for it in wanted
+            ]
+        )

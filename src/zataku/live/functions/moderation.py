@@ -1,0 +1,84 @@
+"""What is done beside the comments: the host's acts, upvotes, reactions, and reading all of it."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from zataku.live.functions.function import Function
+from zataku.live.limits import CommentId, RoomId, SenderId
+from zataku.live.moderation import (
+    Block,
+    LogEntry,
+    Mark,
+    Reactions,
+    blocks_of,
+    log_of,
+    marks_of,
+    reactions_in,
+    upvotes_in,
+    upvotes_on,
+)
+from zataku.live.standing import Standing, loaded
+from zataku.live.writes import count_reactions, upvote, upvote_first
+from zataku.table import Page, Plan
+
+SHOWN_OF_THE_LOG = 200
+
+
+class ModerateRoomFunction(Function):
+    """The host does something in a room."""
+
+    async def __call__(self, act: Plan[Any], now: float) -> None:
+        """Carry out one of the writes in `hosting`, with its entry in the log."""
+        await self._store.write(act, token=str(uuid4()), at=now)
+
+
+class UpvoteFunction(Function):
+    """People want a question answered."""
+
+    async def __call__(
+        self, room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float, *, first: bool
+    ) -> None:
+        """Count some people, all of them or none; `first` says that nobody was counted before."""
+        plan = (upvote_first if first else upvote)(room_id, comment_id, sender_ids, now)
+        await self._store.write(plan, token=str(uuid4()), at=now)
+
+    async def count(self, room_id: RoomId, comment_id: CommentId) -> int:
+        """How many want it answered by now."""
+        found = await self._store.get(upvotes_on(room_id, comment_id))
+        return 0 if found is None else found.votes
+
+
+class ReactFunction(Function):
+    """People clap, understand and laugh."""
+
+    async def __call__(self, counted: Reactions) -> None:
+        """Store how often they did in a minute so far."""
+        await self._store.write(count_reactions(counted))
+
+
+class GetRoomModerationFunction(Function):
+    """Reads what the host made of a room."""
+
+    async def __call__(self, room_id: RoomId) -> tuple[list[Block], Page[LogEntry]]:
+        """Who and what is kept out, and the latest of the log."""
+        return await self.blocks(room_id), await self._store.page(log_of(room_id), limit=SHOWN_OF_THE_LOG)
+
+    async def blocks(self, room_id: RoomId) -> list[Block]:
+        """Who and what is kept out."""
+        return [it async for it in self._store.each(blocks_of(room_id))]
+
+    async def standing(self, room_id: RoomId) -> Standing:
+        """How things stand with the comments; who is kept out is left out."""
+        marks = [it async for it in self._store.each(marks_of(room_id))]
+        votes = [it async for it in self._store.each(upvotes_in(room_id))]
+        return loaded([], marks, votes)
+
+    async def reactions(self, room_id: RoomId) -> list[Reactions]:
+        """How people reacted, minute by minute."""
+        return [it async for it in self._store.each(reactions_in(room_id))]
+
+    async def deleted(self, room_id: RoomId, comment_id: CommentId) -> bool:
+        """Whether a comment was deleted."""
+        key = Mark.key(room_id=room_id, mark="DELETED", comment_id=comment_id)
+        return await self._store.get(key, strong=True) is not None

@@ -1,0 +1,89 @@
+"""The host's acts, carried out: each is stored with its entry in the log, and then told to those whom it concerns."""
+
+from uuid import uuid4
+
+import msgspec
+
+from zataku.live import messages as said
+from zataku.live.deeds import (
+    Deed,
+    deleting,
+    keeping_out_sender,
+    keeping_out_word,
+    letting_in,
+    marking,
+    pausing,
+    slowing,
+)
+from zataku.live.design import Comment
+from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.live.functions.moderation import ModerateRoomFunction
+from zataku.live.hosting import HostAct
+from zataku.live.limits import CommentId, Epoch, HostId, LogId, moment
+from zataku.live.refusing import busy, closed, no_such_comment, not_the_host
+from zataku.live.talk import Talk
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.behaviour import Event, StaleRoom
+from zataku.table import Store
+from zataku.table.errors import TransactionCancelled
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Governing:
+    """Does what the host asks for."""
+
+    def __init__(self, store: Store) -> None:
+        self._moderate = ModerateRoomFunction(store)
+        self._read = GetRoomCommentsFunction(store)
+
+    async def act(
+        self, state: Talk, who: Identity, command: said.Act, now: float, *, over: bool = False
+    ) -> tuple[Talk, list[Event], bytes]:
+        """Carry out an act; gives the room after it, what is told, and the answer. `over`: in a closed room."""
+        host = HostId(who.account_id)
+        if host != state.room.host_id:
+            raise not_the_host()
+        act = HostAct(room_id=state.room.room_id, host_id=host, at=moment(now), log_id=LogId(str(uuid4())))
+        deed = await self._deed(state, act, command, None if over else state.epoch)
+        if deed is None:
+            return state, [], _encode(said.ActDone())
+        try:
+            await self._moderate(deed.plan, now)
+        except TransactionCancelled as cancelled:
+            if cancelled.conflict:
+                raise busy() from None
+            raise StaleRoom(state.room.room_id) from cancelled
+        entry = said.LogView(log_id=act.log_id, at=act.at, action=deed.action, subject=deed.subject, about=deed.about)
+        for_host = Event(_encode(said.Moderated(entry=entry)), only=frozenset({AccountId(host)}))
+        told = [Event(_encode(it)) for it in deed.told]
+        return deed.state, [*told, for_host], _encode(said.ActDone(entry=entry))
+
+    async def _deed(self, state: Talk, act: HostAct, command: said.Act, epoch: Epoch | None) -> Deed | None:
+        match command:
+            case said.MarkComment():
+                return marking(state, act, command, await self._comment(state, command.comment_id), epoch)
+            case said.DeleteComment():
+                if state.standing.has("DELETED", command.comment_id):
+                    return None
+                return deleting(state, act, await self._comment(state, command.comment_id), epoch)
+            case _ if epoch is None:
+                raise closed()
+            case said.Pause():
+                return pausing(state, act, command.on)
+            case said.Slow():
+                return slowing(state, act, command.seconds)
+            case said.BlockWord():
+                return keeping_out_word(state, act, command)
+            case said.BlockSender(on=True):
+                return keeping_out_sender(state, act, await self._comment(state, command.comment_id))
+            case said.BlockSender():
+                comment = await self._read.one(state.room.room_id, command.comment_id)
+                return letting_in(state, act, command.comment_id, comment)
+
+    async def _comment(self, state: Talk, comment_id: CommentId) -> Comment:
+        found = state.at_hand(comment_id) or await self._read.one(state.room.room_id, comment_id)
+        if found is None:
+            raise no_such_comment()
+        return found

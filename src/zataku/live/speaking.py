@@ -1,0 +1,194 @@
+"""What is said in a running room: numbered, stored together on condition that the room is open, and then told."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from zataku.live import messages as said
+from zataku.live.design import Comment
+from zataku.live.functions.comments import GetRoomCommentsFunction, PostCommentFunction
+from zataku.live.functions.moderation import GetRoomModerationFunction
+from zataku.live.limits import ANONYMOUS, CommentId, HostId, SenderId, folded, moment, seq_of
+from zataku.live.paces import Pace, pruned, stepped
+from zataku.live.refusing import blocked, blocked_word, busy, closed, deleted, paused, taken_id
+from zataku.live.showing import comment_view
+from zataku.live.taking import CLOSED, Taking
+from zataku.live.talk import Answers, Talk
+from zataku.realtime.behaviour import Asked, Event, Kept, StaleRoom
+from zataku.refusals import Invalid, Refused, Unavailable
+from zataku.table import Store
+from zataku.table.errors import ResultUnknown, TableError, TransactionCancelled
+
+_ATTEMPTS = 3
+_encode = msgspec.json.Encoder().encode
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A comment that is not stored yet, with the place of its command in the batch."""
+
+    place: int
+    comment: Comment
+
+
+class Speaking:
+    """Stores what people say."""
+
+    def __init__(self, store: Store, taking: Taking) -> None:
+        self._post = PostCommentFunction(store)
+        self._read = GetRoomCommentsFunction(store)
+        self._moderation = GetRoomModerationFunction(store)
+        self._taking = taking
+
+    async def say(
+        self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
+    ) -> Kept[Talk]:
+        """Store the comments of a batch in one transaction, and answer those who wrote them."""
+        drafts, paces = self._heeded(state, says, answers, now)
+        again = {place for place, asked, _ in says if asked.again}
+        repeated = [it for it in drafts if it.place in again]
+        known = await self._known(state, repeated, answers)
+        drafts = [it for it in drafts if it.place not in known]
+        return await self._stored(state, drafts, paces, answers, now) if drafts else Kept(state=state, answers=answers)
+
+    def _heeded(
+        self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
+    ) -> tuple[list[Draft], dict[SenderId, Pace]]:
+        """The comments that the room takes, and how fast everybody is by then. The others are refused."""
+        slow = state.room.slow_mode_seconds
+        paces = pruned(state.paces, now, slow)
+        drafts: dict[CommentId, Draft] = {}
+        for place, asked, command in says:
+            who = SenderId(asked.who.account_id)
+            try:
+                comment = _drafted(state, asked, command, now)
+                if comment.comment_id in drafts:
+                    # Sent again while it is being stored: its turn comes when that is done.
+                    continue
+                _refuse_unwanted(state, comment)
+                # Whoever holds the room need not wait for themselves; the flood limit holds for everybody.
+                paces[who] = stepped(paces, who, now, None if who == SenderId(state.room.host_id) else slow)
+                drafts[comment.comment_id] = Draft(place, comment)
+            except Refused as refused:
+                answers[place] = refused
+        return list(drafts.values()), paces
+
+    async def _known(self, state: Talk, repeated: list[Draft], answers: Answers) -> set[int]:
+        """Answer those whose comment an earlier owner stored already; gives their places in the batch."""
+        stored = await self._read.some(state.room.room_id, [it.comment.comment_id for it in repeated])
+        known: set[int] = set()
+        for draft in repeated:
+            comment_id = draft.comment.comment_id
+            if comment_id in stored:
+                answers[draft.place] = _same(draft.comment, stored[comment_id])
+            elif await self._moderation.deleted(state.room.room_id, comment_id):
+                answers[draft.place] = deleted()
+            else:
+                continue
+            known.add(draft.place)
+        return known
+
+    async def _stored(
+        self, state: Talk, drafts: list[Draft], paces: dict[SenderId, Pace], answers: Answers, now: float
+    ) -> Kept[Talk]:
+        epoch, attempts = state.epoch, 0
+        while drafts and attempts < _ATTEMPTS:
+            numbered = _numbered(state, drafts)
+            try:
+                await self._post(numbered, state.epoch, now)
+            except ResultUnknown as unknown:
+                attempts += 1
+                try:
+                    # Taking the room settles it: whatever was under way is stored by now, or never will be.
+                    state = await self._taking.take(state.room.room_id)
+                    if not await self._read.some(state.room.room_id, [it.comment_id for it in numbered]):
+                        continue
+                except (Refused, TableError):
+                    raise unknown from None
+            except TransactionCancelled as cancelled:
+                rest = await self._not_there_yet(state, drafts, cancelled, answers)
+                if len(rest) == len(drafts):
+                    return await self._unsaid(state, drafts, answers, cancelled)
+                drafts = rest
+                continue
+            else:
+                state = state.said(numbered, paces)
+            for draft, comment in zip(drafts, numbered, strict=True):
+                answers[draft.place] = _encode(comment_view(comment))
+            # With another epoch everybody gets the room anew, and these in it.
+            told = [Event(_encode(said.Commented(comment=comment_view(it)))) for it in numbered]
+            return Kept(state=state, events=told if state.epoch == epoch else [], answers=answers)
+        for draft in drafts:
+            answers[draft.place] = Unavailable("The room cannot be written to right now. Try again in a moment.")
+        return Kept(state=state, answers=answers)
+
+    async def _not_there_yet(
+        self, state: Talk, drafts: list[Draft], cancelled: TransactionCancelled, answers: Answers
+    ) -> list[Draft]:
+        """The drafts without those whose id lies in the table already: sent again, or another's."""
+        met = [
+            draft for draft, reason in zip(drafts, cancelled.reasons, strict=False) if reason.code == "condition_failed"
+        ]
+        stored = await self._read.some(state.room.room_id, [it.comment.comment_id for it in met])
+        for draft in met:
+            before = stored.get(draft.comment.comment_id)
+            answers[draft.place] = deleted() if before is None else _same(draft.comment, before)
+        return [draft for draft in drafts if draft not in met]
+
+    async def _unsaid(
+        self, state: Talk, drafts: list[Draft], answers: Answers, cancelled: TransactionCancelled
+    ) -> Kept[Talk]:
+        """Nothing of the tick was stored: for what the room is now, or for other writers that were in the way."""
+        refusal: Refused
+        if cancelled.conflict:
+            refusal = busy()
+        else:
+            state = await self._taking.reload(state)
+            if state.room.status == "CLOSED":
+                refusal = closed()
+            elif state.room.paused:
+                refusal = paused()
+            else:
+                raise StaleRoom(state.room.room_id) from cancelled
+        for draft in drafts:
+            answers[draft.place] = refusal
+        over = state.room.status == "CLOSED"
+        return Kept(state=state, answers=answers, over=over, events=[CLOSED] if over else [])
+
+
+def _drafted(state: Talk, asked: Asked, command: said.Say, now: float) -> Comment:
+    try:
+        return Comment(
+            room_id=state.room.room_id,
+            comment_id=command.id or CommentId(asked.mark),
+            content=command.content,
+            nickname=command.nickname or ANONYMOUS,
+            created_at=moment(now),
+            sender_id=SenderId(asked.who.account_id),
+        )
+    except ValueError as wrong:
+        raise Invalid(f"{wrong}.") from None
+
+
+def _refuse_unwanted(state: Talk, comment: Comment) -> None:
+    standing, sender = state.standing, comment.sender_id
+    if comment.comment_id in standing.deleted:
+        raise deleted()
+    if sender in standing.senders and sender != HostId(state.room.host_id):
+        raise blocked()
+    if state.room.paused:
+        raise paused()
+    if standing.words:
+        content, nickname = folded(comment.content), folded(comment.nickname)
+        if any(word in content or word in nickname for word in standing.words):
+            raise blocked_word()
+
+
+def _same(draft: Comment, stored: Comment) -> bytes | Refused:
+    """The stored comment, for whoever wrote it and sends it again; nobody else takes its id."""
+    return _encode(comment_view(stored)) if stored.sender_id == draft.sender_id else taken_id()
+
+
+def _numbered(state: Talk, drafts: list[Draft]) -> list[Comment]:
+    first = state.number + 1
+    return [replace(draft.comment, seq=seq_of(state.epoch, first + at)) for at, draft in enumerate(drafts)]

@@ -1,0 +1,60 @@
+"""How a process comes to hold a room: it takes it, and loads all that earlier owners stored."""
+
+import msgspec
+from msgspec.structs import replace
+
+from zataku.live import messages as said
+from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.live.functions.rooms import CloseRoomFunction, OwnRoomFunction
+from zataku.live.limits import seconds_at
+from zataku.live.moderation import Reactions
+from zataku.live.paces import AT_ONCE, Pace
+from zataku.live.talk import SHOWN_AT_FIRST, Applause, Talk
+from zataku.realtime.behaviour import Event, LostRoom
+from zataku.table import Store
+
+CLOSED = Event(msgspec.json.encode(said.Closed()))
+
+
+class Taking:
+    """Takes rooms, and looks at them again."""
+
+    def __init__(self, store: Store) -> None:
+        self._own = OwnRoomFunction(store)
+        self._read = GetRoomCommentsFunction(store)
+        self._close = CloseRoomFunction(store)
+
+    async def take(self, room_id: str) -> Talk:
+        """Become the owner of an open room; what earlier owners stored comes before all that this one says."""
+        room = await self._own(room_id)
+        assert room.epoch is not None
+        standing, reactions = await self._own.standing(room.room_id)
+        page = await self._read.latest(room.room_id, SHOWN_AT_FIRST)
+        recent = tuple(reversed(page.items))
+        # Whoever has to wait between two comments still has to.
+        paces = {it.sender_id: Pace(seconds_at(it.created_at), AT_ONCE) for it in recent if it.sender_id is not None}
+        return Talk(
+            room=room,
+            epoch=room.epoch,
+            recent=recent,
+            earlier=page.cursor is not None,
+            standing=standing,
+            pinned=await self._read.some(room.room_id, standing.pinned),
+            paces=paces,
+            applause=_heard(reactions),
+        )
+
+    async def reload(self, state: Talk) -> Talk:
+        """The room as it is now; its comments are known, since nobody else writes them while the epoch is ours."""
+        room = await self._close.now(state.room.room_id)
+        if room is None or room.epoch != state.epoch:
+            raise LostRoom(state.room.room_id)
+        return replace(state, room=room)
+
+
+def _heard(reactions: list[Reactions]) -> Applause:
+    if not reactions:
+        return Applause()
+    *earlier, last = sorted(reactions, key=lambda it: it.minute)
+    before = {kind: sum(getattr(it, kind) for it in earlier) for kind in ("clap", "aha", "lol")}
+    return Applause(minute=last, before=before)

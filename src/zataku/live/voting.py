@@ -1,0 +1,87 @@
+"""Upvotes: those of one question and tick are counted together, so that a popular one does not conflict with itself."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from zataku.live import messages as said
+from zataku.live.functions.moderation import UpvoteFunction
+from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
+from zataku.live.refusing import already_upvoted, blocked, busy, closed, no_such_comment
+from zataku.live.talk import Answers, Talk
+from zataku.realtime.behaviour import LATER, Asked, Event, Kept
+from zataku.refusals import Unsettled
+from zataku.table import Store
+from zataku.table.errors import ResultUnknown, TransactionCancelled
+
+_encode = msgspec.json.Encoder().encode
+
+Voters = dict[SenderId, int]
+"""Who wants the question answered, with the place of their command in the batch."""
+
+
+class Voting:
+    """Counts who wants what answered."""
+
+    def __init__(self, store: Store) -> None:
+        self._upvote = UpvoteFunction(store)
+
+    async def vote(
+        self, state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers, now: float
+    ) -> Kept[Talk]:
+        """Count the upvotes of a batch on one question, each session once."""
+        voters = _heeded(state, comment_id, asked, answers)
+        known = state.standing.votes.get(comment_id, 0)
+        try:
+            votes = known + await self._counted(state, comment_id, voters, answers, now)
+        except ResultUnknown:
+            for place in voters.values():
+                answers[place] = Unsettled("Nobody knows whether this was counted. Ask again: it counts once.")
+            votes = await self._upvote.count(state.room.room_id, comment_id)
+        body = _encode(said.Upvoted(comment_id=comment_id, votes=votes))
+        for place in voters.values():
+            answers[place] = body if answers[place] is LATER else answers[place]
+        if votes == known:
+            return Kept(state=state, answers=answers)
+        state = replace(state, standing=state.standing.counted(comment_id, votes))
+        return Kept(state=state, events=[Event(body)], answers=answers)
+
+    async def _counted(self, state: Talk, comment_id: CommentId, voters: Voters, answers: Answers, now: float) -> int:
+        """How many were counted. Each attempt leaves out those of whom the table knows, and they are answered."""
+        first, turned = comment_id not in state.standing.votes, False
+        while voters:
+            try:
+                await self._upvote(state.room.room_id, comment_id, list(voters), now, first=first)
+            except TransactionCancelled as cancelled:
+                met = [reason.code == "condition_failed" for reason in cancelled.reasons]
+                before = [who for who, is_there in zip(voters, met, strict=False) if is_there]
+                for who in before:
+                    answers[voters.pop(who)] = already_upvoted()
+                if before:
+                    continue
+                if met[len(voters)] and not turned:
+                    # Somebody was counted before after all, or nobody any more.
+                    first, turned = not first, True
+                    continue
+                refusal = busy() if cancelled.conflict else no_such_comment() if any(met[:-1]) else closed()
+                for place in voters.values():
+                    answers[place] = refusal
+                voters.clear()
+            else:
+                return len(voters)
+        return 0
+
+
+def _heeded(state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers) -> Voters:
+    """The sessions that may upvote. Others are refused, and a session that asks twice waits for its first answer."""
+    voters: Voters = {}
+    for place, it in asked:
+        who = SenderId(it.who.account_id)
+        if comment_id in state.standing.gone:
+            answers[place] = no_such_comment()
+        elif who in state.standing.senders:
+            answers[place] = blocked()
+        elif who not in voters and len(voters) < UPVOTES_AT_ONCE:
+            voters[who] = place
+    return voters
