@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -30,6 +31,10 @@ class Phone:
         self.http = httpx.AsyncClient(base_url=url, headers={"Origin": url}, cookies=cookies, timeout=PATIENCE)
         self.comments: list[dict[str, Any]] = []
         self.place: tuple[int, int] | None = None
+        self.events: list[dict[str, Any]] = []
+        self.passed: list[dict[str, Any]] = []
+        self.more = False
+        self.gone: set[str] = set()
         self.here = 0
         self.closed = False
         self._ids = itertools.count(1)
@@ -69,10 +74,19 @@ class Phone:
             wish["since"] = self.comments[-1]["seq"]
         await self._asked(wish)
 
-    async def say(self, content: str) -> dict[str, Any]:
+    async def say(self, content: str, **more: str) -> dict[str, Any]:
         """Write a comment; gives it back when it is stored."""
-        wish = {"t": "do", "to": self._topic, "what": {"k": "comment", "content": content}}
-        return (await self._asked(wish))["result"]
+        return await self.do({"k": "comment", "content": content, **more})
+
+    async def do(self, what: dict[str, Any]) -> dict[str, Any]:
+        """Have a command carried out; gives its answer when it is stored."""
+        return (await self._asked({"t": "do", "to": self._topic, "what": what}))["result"]
+
+    async def react(self, reaction: str) -> None:
+        """Clap, in passing."""
+        assert self._socket is not None
+        wish = {"t": "pass", "to": self._topic, "what": {"k": "react", "reaction": reaction}}
+        await self._socket.send(json.dumps(wish))
 
     async def until(self, wanted: Callable[[], bool]) -> None:
         """Wait until something is so."""
@@ -94,6 +108,11 @@ class Phone:
         """Put the phone away."""
         await self.drop()
         await self.http.aclose()
+
+    @property
+    def left(self) -> list[dict[str, Any]]:
+        """The comments that are not gone, in the order of the room."""
+        return [comment for comment in self.comments if comment["commentId"] not in self.gone]
 
     @property
     def read(self) -> list[str]:
@@ -133,10 +152,12 @@ class Phone:
                 if message.get("at"):
                     self.place = (message["at"]["epoch"], message["at"]["seq"])
                 if message.get("snapshot"):
-                    self._shown(message["snapshot"]["comments"])
+                    self.fetched(message["snapshot"])
                 self.here = message.get("here", self.here)
             case "events":
                 self._happened(message)
+            case "passing":
+                self.passed += message["events"]
             case "presence":
                 self.here = message["here"]
             case _:
@@ -146,9 +167,17 @@ class Phone:
             if not waiting.done():
                 waiting.set_result(message)
 
+    def fetched(self, page: dict[str, Any]) -> None:
+        """Take in a snapshot, or a page of what it left out."""
+        self.more = page.get("more", False)
+        self.gone |= set(page.get("standing", {}).get("gone", []))
+        self._shown(page["comments"])
+
     def _happened(self, message: dict[str, Any]) -> None:
         assert self.place == (message["epoch"], message["after"]), f"A gap: {self.place}, then {message}"
         self.place = (message["epoch"], message["seq"])
+        self.events += message["events"]
+        self.gone |= {event["commentId"] for event in message["events"] if event["k"] == "gone"}
         self._shown([event["comment"] for event in message["events"] if event["k"] == "commented"], new=True)
         self.closed = self.closed or any(event["k"] == "closed" for event in message["events"])
 
@@ -157,6 +186,22 @@ class Phone:
         fresh = [comment for comment in comments if comment["seq"] > last]
         assert not new or len(fresh) == len(comments), f"Told twice: {comments}, after {last}"
         self.comments += fresh
+
+
+@asynccontextmanager
+async def crowd(url: str, room_id: str, people: int) -> AsyncIterator[list[Phone]]:
+    """So many people in a room. One alone may write five comments at once."""
+    phones = [Phone(url) for _ in range(people)]
+
+    async def come_in(phone: Phone) -> None:
+        await phone.connect()
+        await phone.join(f"live/{room_id}")
+
+    try:
+        await asyncio.gather(*map(come_in, phones))
+        yield phones
+    finally:
+        await asyncio.gather(*(phone.close() for phone in phones))
 
 
 def unique(text: str) -> str:

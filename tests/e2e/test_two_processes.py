@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from tests.e2e.house import House
-from tests.e2e.phone import Phone, Refusal
+from tests.e2e.phone import Phone, Refusal, crowd
 
 MOVED_WITHIN = 10.0
 AWS = {"AWS_ACCESS_KEY_ID": "zataku", "AWS_SECRET_ACCESS_KEY": "zataku", "AWS_DEFAULT_REGION": "eu-west-1"}
@@ -71,11 +71,14 @@ async def say_until_taken(phone: Phone, topic: str, content: str) -> float:
 
 async def test_everybody_reads_the_same_in_the_same_order_at_either_process(phones: tuple[Phone, Phone, str]) -> None:
     one, other, room_id = phones
-    await asyncio.gather(*(phone.say(f"{who}{n}") for n in range(40) for who, phone in (("a", one), ("b", other))))
-    await one.until(lambda: len(one.comments) == 80)
-    await other.until(lambda: len(other.comments) == 80)
-    assert one.read == other.read == await stored(one, room_id)
-    await other.until(lambda: other.here == 2)
+    async with crowd(one.url, room_id, 7) as here, crowd(other.url, room_id, 7) as there:
+        talking = [*here, *there, one, other]
+        await asyncio.gather(*(phone.say(f"{who} {n}") for n in range(5) for who, phone in enumerate(talking)))
+        for phone in talking:
+            await phone.until(lambda phone=phone: len(phone.comments) == 80)
+        kept = await stored(one, room_id)
+        assert [phone.read for phone in talking] == [kept] * 16
+        await other.until(lambda: other.here == 16)
 
 
 async def test_a_phone_that_was_away_has_every_comment_once_at_whichever_process_it_comes_back(
@@ -85,8 +88,8 @@ async def test_a_phone_that_was_away_has_every_comment_once_at_whichever_process
     await one.say("before")
     await other.until(lambda: other.read == ["before"])
     await other.drop()
-    for n in range(20):
-        await one.say(f"meanwhile {n}")
+    async with crowd(one.url, room_id, 4) as others:
+        await asyncio.gather(*(phone.say(f"meanwhile {who} {n}") for n in range(5) for who, phone in enumerate(others)))
     other.url = houses[0].url
     await other.connect()
     await other.join(f"live/{room_id}")
@@ -126,19 +129,20 @@ async def test_killing_the_owner_moves_the_room_and_nothing_acknowledged_is_lost
     acknowledged: list[str] = []
 
     async def keep_saying(phone: Phone, who: str) -> None:
-        for n in range(400):
+        for n in range(5):
             try:
                 acknowledged.append((await phone.say(f"{who}{n}"))["content"])
             except (Refusal, ConnectionError, TimeoutError):
                 return
 
-    talking = [asyncio.create_task(keep_saying(one, "a")), asyncio.create_task(keep_saying(other, "b"))]
-    await other.until(lambda: len(other.comments) >= 30)
-    houses[0].kill()
-    killed = time.monotonic()
-    moved = await say_until_taken(other, f"live/{room_id}", "the room lives")
-    assert moved - killed < MOVED_WITHIN
-    await asyncio.gather(*talking)
+    async with crowd(houses[0].url, room_id, 12) as here, crowd(houses[1].url, room_id, 12) as there:
+        talking = [asyncio.create_task(keep_saying(it, f"{who} ")) for who, it in enumerate([*here, *there])]
+        await other.until(lambda: len(other.comments) >= 30)
+        houses[0].kill()
+        killed = time.monotonic()
+        moved = await say_until_taken(other, f"live/{room_id}", "the room lives")
+        assert moved - killed < MOVED_WITHIN
+        await asyncio.gather(*talking)
     kept = await stored(other, room_id)
     assert len(kept) == len(set(kept))
     assert set(acknowledged) <= set(kept)

@@ -1,5 +1,6 @@
 """Live rooms over HTTP, as programs and people without a socket use them: good requests and bad ones."""
 
+import asyncio
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -7,9 +8,13 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.realtime.sockets.wires import MemoryWire
 from tests.server.conftest import PUBLIC, Come
-from zataku.live.design import comments
+from zataku.live.design import comments, connections_in
 from zataku.live.moderation import moderation
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.messages import Join
 from zataku.server.app import OpenedHouse
 from zataku.table import Entity
 
@@ -234,3 +239,34 @@ async def test_a_reader_pages_forth_and_back(host: httpx.AsyncClient) -> None:
     assert await read(host, room, before=made[2]["seq"]) == ["0", "1"]
     answer = await host.get(f"/api/live/rooms/{room}/comments", params={"before": "x"})
     assert code(answer)[0] == 400
+
+
+async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
+    house: OpenedHouse, host: httpx.AsyncClient
+) -> None:
+    room = (await opened(host))["roomId"]
+    network, store = house.parts.network, house.parts.house.store
+    sockets = [network.hub.open(MemoryWire(), numbered_guest(n), "198.51.100.9") for n in range(3)]
+
+    async def listed(wanted: int) -> list[Any]:
+        async with asyncio.timeout(10):
+            while len(found := [it async for it in store.each(connections_in(room))]) != wanted:
+                await asyncio.sleep(0.05)
+        return found
+
+    for number, socket in enumerate(sockets):
+        await network.doorway.join(socket, Join(id=number, to=f"live/{room}"))
+    written = await listed(3)
+    assert {it.owner for it in written} == {house.parts.house.node}
+    assert all(it.ttl for it in written)
+    for socket in sockets[1:]:
+        network.doorway.gone(socket)
+        network.hub.closed(socket)
+    await listed(1)
+    await host.post(f"/api/live/rooms/{room}/close")
+    await listed(0)
+    network.hub.closed(sockets[0])
+
+
+def numbered_guest(number: int) -> Identity:
+    return Identity(account_id=AccountId(f"00000000-0000-4000-8000-{number:012d}"), role="guest", language="en")

@@ -111,6 +111,8 @@ class Mirror:
         # To each by themselves: who is behind in the room is told nothing of it, but must hear of its end.
         for socket in list(self.members):
             self._let_go(socket, problem)
+        # Nobody goes on from where they were in a room that is not there any more.
+        self.forget()
 
     def doubt(self) -> None:
         """Words may have been lost: everybody gets a snapshot, and so does whoever comes back to an empty room."""

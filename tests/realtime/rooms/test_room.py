@@ -8,6 +8,7 @@ import pytest
 from tests.realtime.rooms.counter import Count, Counting, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
 from zataku.realtime.behaviour import Kept, LostRoom
+from zataku.realtime.messages import Join
 from zataku.refusals import Invalid, NotFound, Unavailable
 from zataku.table import Store, path
 
@@ -87,11 +88,15 @@ async def test_when_a_room_is_over_everybody_hears_the_last_and_is_let_go(alone:
     hana = await alone.reader().join()
     await alone.rooms.ask(ROOM, somebody(), b'{"add":3,"close":true}')
     await until(lambda: hana.read().gone is not None)
+    ended_at = hana.at
     assert (hana.sum, hana.gone and hana.gone["code"]) == (3, "over")
     with pytest.raises(NotFound):
         await alone.add(1)
     with pytest.raises(NotFound):
         await hana.join()
+    # Not even by going on from where it ended.
+    with pytest.raises(NotFound):
+        await alone.rooms.join(hana.socket, Join(id=9, to=ROOM, at=ended_at))
 
 
 async def test_a_room_that_nobody_wants_is_given_up_after_a_minute(alone: House, clock: HouseClock, store: Store):
