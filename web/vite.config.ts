@@ -13,11 +13,13 @@ export default defineConfig({
     target: ['chrome123', 'safari17.5', 'firefox121'],
     // The document is written by the server, which reads Vite's manifest; index.html is for `npm run dev` only.
     rolldownOptions: {
-      input: 'src/main.ts',
+      input: { main: 'src/main.ts', overlay: 'src/overlay/main.ts' },
       output: {
-        // A first visit fetches a few files and not thirty: what most pages share comes in two pieces.
+        // A first visit fetches a few files and not thirty: what most pages share comes in two pieces. The overlay shares
+        // the socket with them and nothing else.
         codeSplitting: {
           groups: [
+            { name: 'socket', test: /src\/lib\/socket\//, priority: 1 },
             { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib\/(?!words\/(ja|ko|en)))|plugin-svelte|vite\/preload/ },
             { name: 'parts', test: /src\/components\//, minShareCount: 3 },
           ],

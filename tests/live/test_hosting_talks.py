@@ -298,3 +298,13 @@ async def test_nobody_writes_under_the_id_of_anothers_comment(strict: Store) -> 
     deleted = await carry_out(talks, kept.state, [wants(DeleteComment(comment_id=first)), asks("私の", id=first)])
     assert [it.named for it in deleted.answers if isinstance(it, Refused)] == ["deleted"]
     assert [it.content for it in await stored(strict)] == ["他"]
+
+
+async def test_a_comment_that_was_taken_is_answered_so_though_the_room_would_not_take_it_now(strict: Store) -> None:
+    talks, state, _ = await begun(strict)
+    comment_id = str(uuid4())
+    first = await carry_out(talks, state, [asks("一度", id=comment_id)])
+    state = (await carry_out(talks, first.state, [wants(Pause()), wants(BlockWord(word="一度"))])).state
+    kept = await carry_out(talks, state, [asks("一度", id=comment_id), asks("新しい", id=str(uuid4()))])
+    assert kept.answers[0] == first.answers[0]
+    assert answered(kept) == ["一度", "paused"]

@@ -19,6 +19,12 @@ PUBLIC = "http://zataku.local:8000"
 MANIFEST = {
     "src/main.ts": {"file": "assets/main-1.js", "css": ["assets/main-1.css"], "imports": ["_shared.js"]},
     "_shared.js": {"file": "assets/shared-1.js", "css": ["assets/shared-1.css"]},
+    "src/overlay/main.ts": {
+        "file": "assets/overlay-1.js",
+        "css": ["assets/overlay-1.css"],
+        "imports": ["_socket.js"],
+    },
+    "_socket.js": {"file": "assets/socket-1.js"},
     "src/lib/words/ja.ts": {"file": "assets/ja-1.js", "isDynamicEntry": True},
     "src/pages/home/Page.svelte": {"file": "assets/Page-1.js", "css": ["assets/Page-1.css"], "imports": ["_shared.js"]},
 }

@@ -270,3 +270,16 @@ async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
 
 def numbered_guest(number: int) -> Identity:
     return Identity(account_id=AccountId(f"00000000-0000-4000-8000-{number:012d}"), role="guest", language="en")
+
+
+async def test_a_page_of_hidden_comments_is_passed_over(
+    host: httpx.AsyncClient, guest: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zataku.live.service.COMMENTS_ON_A_PAGE", 2)
+    room = (await opened(host))["roomId"]
+    made = [await said(host, room, str(number)) for number in range(5)]
+    for it in made[1:4]:
+        await act(host, room, k="mark", commentId=it["commentId"], mark="HIDDEN")
+    assert await read(guest, room, after=made[0]["seq"]) == ["4"]
+    assert await read(guest, room, before=made[4]["seq"]) == ["0"]
+    assert await read(host, room, after=made[0]["seq"]) == ["1", "2"]

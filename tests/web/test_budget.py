@@ -11,6 +11,7 @@ import zataku.server
 WEB = Path(zataku.server.__file__).parent / "web"
 KB = 1000
 ENTRY, HOME = "src/main.ts", "src/pages/home/Page.svelte"
+LIVE = "src/pages/live/Page.svelte"
 LANGUAGES = ("ja", "ko", "en")
 HEAVIER = {"src/pages/kifu/Page.svelte": 60}
 """Pages that may weigh more than the 40 KB of the others."""
@@ -62,6 +63,14 @@ def test_the_shell_and_the_home_page_hold_their_budget(chunks: dict[str, Chunk])
     assert weight(shell, ".gz", (".css",)) <= 12 * KB
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_phone_in_the_audience_fetches_at_most_80_kilobytes(chunks: dict[str, Chunk], language: str):
+    audience = files(chunks, ENTRY, LIVE, f"src/lib/words/{language}.ts")
+    assert weight(audience, ".gz") <= 80 * KB
+    for part in ("src/pages/live/host/index.ts", "src/pages/live/after/After.svelte"):
+        assert chunks[part].file not in audience, f"{part} comes at once"
+
+
 def test_no_page_adds_more_than_a_system_may(chunks: dict[str, Chunk]):
     shell = files(chunks, ENTRY)
     pages = [name for name in chunks if name.startswith("src/pages/") and name.endswith("/Page.svelte")]
@@ -83,3 +92,10 @@ def test_every_file_that_shrinks_lies_there_compressed():
         if path.stat().st_size > KB:
             assert path.with_name(f"{path.name}.br").exists(), path.name
             assert path.with_name(f"{path.name}.gz").exists(), path.name
+
+
+def test_an_overlay_weighs_at_most_30_kilobytes_and_has_nothing_of_the_app(chunks: dict[str, Chunk]):
+    overlay = files(chunks, "src/overlay/main.ts")
+    assert weight(overlay, ".gz", (".js", ".css")) <= 30 * KB
+    shared = overlay & files(chunks, ENTRY)
+    assert [name.split("/")[-1].split("-")[0] for name in shared] == ["socket"]

@@ -77,14 +77,25 @@ class LiveRooms:
     async def comments(self, viewer: Identity, room_id: str, after: Seq) -> said.CommentList:
         """What was said after a place, in the order of the room; in closed rooms, too."""
         room = await self._rooms.one(room_id)
-        page = await self._read(room.room_id, after, COMMENTS_ON_A_PAGE)
-        return await self._list(viewer, room, page.items, more=page.cursor is not None)
+        hidden = await self._hidden_from(viewer, room)
+        while True:
+            page = await self._read(room.room_id, after, COMMENTS_ON_A_PAGE)
+            shown, more = _shown(page.items, hidden), page.cursor is not None
+            if shown or not more:
+                return said.CommentList(comments=shown, more=more)
+            # A page of which nothing is to be seen would leave its reader nowhere to go on from.
+            after = page.items[-1].seq or after
 
     async def earlier(self, viewer: Identity, room_id: str, before: Seq) -> said.CommentList:
         """What was said before a place, in the order of the room."""
         room = await self._rooms.one(room_id)
-        page = await self._read.before(room.room_id, before, COMMENTS_ON_A_PAGE)
-        return await self._list(viewer, room, page.items[::-1], more=page.cursor is not None)
+        hidden = await self._hidden_from(viewer, room)
+        while True:
+            page = await self._read.before(room.room_id, before, COMMENTS_ON_A_PAGE)
+            shown, more = _shown(page.items[::-1], hidden), page.cursor is not None
+            if shown or not more:
+                return said.CommentList(comments=shown, more=more)
+            before = page.items[-1].seq or before
 
     async def standing(self, room_id: str) -> said.Standing:
         """What became of the comments of a room."""
@@ -160,11 +171,14 @@ class LiveRooms:
         stored = await self._house.rooms.ask(f"live/{room_id}", who, _encode(command))
         return msgspec.json.decode(stored or b"", type=answer)
 
-    async def _list(self, viewer: Identity, room: Room, found: Sequence[Comment], *, more: bool) -> said.CommentList:
-        hidden: frozenset[CommentId] = frozenset()
-        if room.host_id != HostId(viewer.account_id):
-            hidden = (await self._moderation.standing(room.room_id)).hidden
-        return said.CommentList(comments=[comment_view(it) for it in found if it.comment_id not in hidden], more=more)
+    async def _hidden_from(self, viewer: Identity, room: Room) -> frozenset[CommentId]:
+        if room.host_id == HostId(viewer.account_id):
+            return frozenset()
+        return (await self._moderation.standing(room.room_id)).hidden
+
+
+def _shown(found: Sequence[Comment], hidden: frozenset[CommentId]) -> list[said.CommentView]:
+    return [comment_view(it) for it in found if it.comment_id not in hidden]
 
 
 def _names_a_comment(subject: str) -> bool:

@@ -44,22 +44,25 @@ class Speaking:
         self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
     ) -> Kept[Talk]:
         """Store the comments of a batch in one transaction, and answer those who wrote them."""
-        drafts, paces = self._heeded(state, says, answers, now)
+        drafts, refused, paces = self._heeded(state, says, answers, now)
         again = {place for place, asked, _ in says if asked.again}
+        # Whatever the room thinks of a comment by now, one that it has taken before is answered as it was stored.
         repeated = [it for it in drafts if it.place in again]
-        known = await self._known(state, repeated, answers)
+        known = await self._known(state, repeated, refused, answers)
         drafts = [it for it in drafts if it.place not in known]
         return await self._stored(state, drafts, paces, answers, now) if drafts else Kept(state=state, answers=answers)
 
     def _heeded(
         self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
-    ) -> tuple[list[Draft], dict[SenderId, Pace]]:
-        """The comments that the room takes, and how fast everybody is by then. The others are refused."""
+    ) -> tuple[list[Draft], list[Draft], dict[SenderId, Pace]]:
+        """What the room takes, what of the rest came under an id of its own, and everybody's pace by then."""
         slow = state.room.slow_mode_seconds
         paces = pruned(state.paces, now, slow)
         drafts: dict[CommentId, Draft] = {}
+        refused: list[Draft] = []
         for place, asked, command in says:
             who = SenderId(asked.who.account_id)
+            comment: Comment | None = None
             try:
                 comment = _drafted(state, asked, command, now)
                 if comment.comment_id in drafts:
@@ -69,13 +72,20 @@ class Speaking:
                 # Whoever holds the room need not wait for themselves; the flood limit holds for everybody.
                 paces[who] = stepped(paces, who, now, None if who == SenderId(state.room.host_id) else slow)
                 drafts[comment.comment_id] = Draft(place, comment)
-            except Refused as refused:
-                answers[place] = refused
-        return list(drafts.values()), paces
+            except Refused as problem:
+                answers[place] = problem
+                if comment is not None and command.id is not None:
+                    refused.append(Draft(place, comment))
+        return list(drafts.values()), refused, paces
 
-    async def _known(self, state: Talk, repeated: list[Draft], answers: Answers) -> set[int]:
-        """Answer those whose comment an earlier owner stored already; gives their places in the batch."""
-        stored = await self._read.some(state.room.room_id, [it.comment.comment_id for it in repeated])
+    async def _known(self, state: Talk, repeated: list[Draft], refused: list[Draft], answers: Answers) -> set[int]:
+        """Answer those whose comment is stored already; gives the places of those who asked for it again."""
+        asked = [it.comment.comment_id for it in (*repeated, *refused)]
+        stored = await self._read.some(state.room.room_id, asked)
+        for draft in refused:
+            before = stored.get(draft.comment.comment_id)
+            if before is not None:
+                answers[draft.place] = _same(draft.comment, before)
         known: set[int] = set()
         for draft in repeated:
             comment_id = draft.comment.comment_id

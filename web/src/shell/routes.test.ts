@@ -15,6 +15,13 @@ describe('the page at a path', () => {
     expect(routeOf('/live/').route.room).toBeUndefined()
   })
 
+  it('of a number leads into a room, so it is one already', () => {
+    const { route, params } = routeOf('/l/482159')
+    expect(params).toEqual({ code: '482159' })
+    expect([route.page, route.system, route.room]).toEqual(['live', 'live', true])
+    expect(routeOf('/l').ours).toBe(false)
+  })
+
   it('is missing for everything else, even for what cannot be decoded', () => {
     for (const path of ['/nope', '/live/a/b', '/live/%E0%A4%A', '/Sign-in', '/api/me']) {
       expect(routeOf(path)).toMatchObject({ ours: false, route: { page: 'missing' } })

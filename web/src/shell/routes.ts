@@ -32,6 +32,7 @@ const ROUTES: Route[] = [
   { path: '/ranking', page: 'ranking', title: 'shell.system.ranking', system: 'ranking' },
   { path: '/live', page: 'live', title: 'shell.system.live', system: 'live' },
   { path: '/live/:roomId', page: 'live', title: 'shell.system.live', system: 'live', room: true },
+  { path: '/l/:code', page: 'live', title: 'shell.system.live', system: 'live', room: true },
   { path: '/kifu', page: 'kifu', title: 'shell.system.kifu', system: 'kifu' },
 ]
 

@@ -27,6 +27,9 @@ def harmless(cell: str) -> str:
 
     What counts is the first character that shows, in whichever width; blanks before it may be cut off on the way in.
     """
+    if cell[:1].isalnum():
+        # Nearly all of them, and none of these letters is another width of what begins a formula.
+        return cell
     lead = 0
     while lead < len(cell) and not seen(cell[lead]):
         lead += 1

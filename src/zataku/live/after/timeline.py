@@ -3,7 +3,6 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from datetime import datetime
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -13,7 +12,7 @@ from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
-from zataku.live.limits import RoomId, SenderId, Seq
+from zataku.live.limits import RoomId, SenderId, Seq, seconds_at
 from zataku.live.messages import Timeline, TimelinePart
 from zataku.live.moderation import Reactions
 from zataku.live.showing import reactions_view
@@ -33,14 +32,14 @@ class Strip:
     def __init__(self, begin: InstantMs) -> None:
         self.begin = self.end = begin
         self.part_seconds = 1
-        self._zero = _seconds(begin)
+        self._zero = seconds_at(begin)
         self._counts = [0]
         self._firsts: list[Seq | None] = [None]
 
     def add(self, comment: Comment) -> None:
         """Count one more. A clock that was set back between two owners does not lead before the beginning."""
         self.end = max(self.end, comment.created_at)
-        second = max(0, int(_seconds(comment.created_at) - self._zero))
+        second = max(0, int(seconds_at(comment.created_at) - self._zero))
         while second // self.part_seconds >= PARTS:
             self._fold()
         part = second // self.part_seconds
@@ -60,7 +59,7 @@ class Strip:
         """All parts. Reactions are known by the minute, and spread over the parts of theirs as far as they share it."""
         reacted = [0] * len(self._counts)
         for minute in reactions:
-            start = int(_seconds(minute.minute) - self._zero)
+            start = int(seconds_at(minute.minute) - self._zero)
             amount, given = minute.clap + minute.aha + minute.lol, 0
             for second in range(1, 61):
                 due = amount * second // 60
@@ -132,7 +131,3 @@ class Timelines:
             people=len(people),
             reactions=reactions_view(reactions),
         )
-
-
-def _seconds(moment: InstantMs) -> float:
-    return datetime.fromisoformat(moment).timestamp()

@@ -1,56 +1,117 @@
-/**
- * A live room as somebody sits in it: what was said, in the order of the room and each once, and saying something.
- *
- * A comment whose answer was lost is not sent again by itself. When the room is back, it is looked for among what was
- * said; if it is not there after a while, whoever wrote it is asked whether to send it again.
- */
+/** A live room as somebody sits in it: what was said and what became of it, as it happens, and saying something. */
 
-import type { LiveCommand, LiveCommentView, LiveEvent, LiveRoomView, LiveSnapshot, Problem } from '../../generated'
+import type {
+  LiveCommand, LiveCommentGone, LiveCommentView, LiveEvent, LiveLogView, LiveReact, LiveReacted, LiveRoomView, LiveSnapshot, LiveUpvoted, Problem,
+} from '../../generated'
 import { call } from '../../lib/api'
 import { codeOf, isMissing } from '../../lib/said'
-import { join, type Handle } from '../../lib/socket.svelte'
-
-export interface Draft {
-  content: string
-  nickname: string
-}
+import { join, serverNow, Unanswered, type Handle } from '../../lib/socket.svelte'
+import { pause } from '../../lib/socket/waiting'
+import { AtHand } from './athand.svelte'
+import { keepIds, keptIds } from './memory'
+import { Sending, type Draft } from './sending.svelte'
+import { Standing, withId, type Reaction } from './standing.svelte'
 
 export type State = 'loading' | 'open' | 'closed' | 'missing' | 'failed'
+type Answer = LiveCommentView | LiveUpvoted | LiveCommentGone
 
-const ANONYMOUS = 'Anonymous'
-const LOOK_MS = 2_000
-const MOST_AT_HAND = 500
+/** How long people may take back what they said. */
+export const TAKE_BACK_MS = 60_000
+const REACTIONS_A_SECOND = 5
+const NOTHING: ReadonlySet<string> = new Set()
 
 export class LiveRoom {
   state = $state<State>('loading')
   room = $state.raw<LiveRoomView | null>(null)
-  comments = $state.raw<LiveCommentView[]>([])
-  /** There was more before the first comment. */
-  earlier = $state(false)
   here = $state<number | null>(null)
   /** Comments can be sent. */
   ready = $state(false)
-  /** A comment of which nobody knows whether it arrived: still looked for, or to be sent again. */
-  unsure = $state.raw<{ draft: Draft; after: string; missing: boolean } | null>(null)
   error = $state.raw<unknown>(null)
-  #mine = $state.raw<ReadonlySet<string>>(new Set())
-  #handle: Handle<LiveCommand, LiveCommentView> | undefined
-  #filling: Promise<void> | undefined
-  #looking: ReturnType<typeof setTimeout> | undefined
+  /** Ids that were upvoted from this browser. */
+  upvoted = $state.raw<ReadonlySet<string>>(NOTHING)
+  onReacted: ((reacted: LiveReacted) => void) | null = null
+  onModerated: ((entry: LiveLogView) => void) | null = null
+  /** Everything is as a new snapshot has it. */
+  onRenewed: (() => void) | null = null
 
-  constructor(
-    readonly id: string,
-    /** A comment turned out to have arrived after all. */
-    readonly onArrived: (draft: Draft) => void,
-  ) {}
+  #atHand: AtHand
+  #standing = new Standing()
+  #deleted = new Set<string>()
+  #sending = new Sending((draft) => this.#send(draft), (id) => this.#atHand.has(id))
+  #mine = $state.raw<ReadonlySet<string>>(NOTHING)
+  #handle: Handle<LiveCommand | LiveReact, Answer> | undefined
+  #left = false
+  #catchingUp = false
+  #reacted: number[] = []
+  #minutes = $state(0)
+  #timers = new Set<ReturnType<typeof setTimeout>>()
+
+  constructor(readonly id: string) {
+    this.#atHand = new AtHand(id, ({ commentId }) => (this.isHost ? !this.#deleted.has(commentId) : !this.#standing.gone.has(commentId)))
+    this.upvoted = keptIds(id, 'upvoted')
+    this.#mine = keptIds(id, 'mine')
+  }
 
   get isHost(): boolean {
     return this.room?.mine === true
   }
 
+  /** In order and each once; for the host with the hidden ones. */
+  get comments(): LiveCommentView[] {
+    return this.#atHand.comments
+  }
+
+  /** There is more before the first comment. */
+  get earlier(): boolean {
+    return this.#atHand.earlier
+  }
+
+  /** Latest first. */
+  get pinned(): LiveCommentView[] {
+    return this.#standing.pinned
+  }
+
+  get answered(): ReadonlySet<string> {
+    return this.#standing.answered
+  }
+
+  /** What nobody but the host sees; empty for everybody else. */
+  get hidden(): ReadonlySet<string> {
+    return this.isHost ? this.#standing.gone : NOTHING
+  }
+
+  get votes(): ReadonlyMap<string, number> {
+    return this.#standing.votes
+  }
+
+  /** Something was upvoted that was said before all that is at hand. */
+  get lacksUpvoted(): boolean {
+    if (!this.earlier) return false
+    const held = new Set(this.comments.map((comment) => comment.commentId))
+    return [...this.votes.keys()].some((id) => !held.has(id) && !this.#standing.gone.has(id))
+  }
+
+  get reactions(): Record<Reaction, number> {
+    return this.#standing.reactions
+  }
+
+  /** A comment is being sent again, since nobody knows whether it arrived. */
+  get sendingAgain(): boolean {
+    return this.#sending.again
+  }
+
   isMine(comment: LiveCommentView): boolean {
     return this.#mine.has(comment.commentId)
   }
+
+  /** True for what one said oneself in the last minute. */
+  canTakeBack(comment: LiveCommentView): boolean {
+    // Read, so that it is asked anew when a minute is over.
+    void this.#minutes
+    return this.state === 'open' && this.#leftToTakeBack(comment) > 0
+  }
+
+  // What people do
 
   /** Look for the room, and sit down in it if it is open. */
   async enter(): Promise<void> {
@@ -63,11 +124,13 @@ export class LiveRoom {
       this.state = isMissing(error) ? 'missing' : 'failed'
       return
     }
+    if (this.#left) return
     if (this.room.status === 'CLOSED') return this.#ended()
-    this.#handle = join<LiveSnapshot, LiveEvent, LiveCommand, LiveCommentView>(`live/${this.id}`, {
-      since: () => this.comments.at(-1)?.seq,
+    this.#handle = join<LiveSnapshot, LiveEvent, LiveCommand | LiveReact, Answer>(`live/${this.id}`, {
+      since: () => this.#atHand.upto,
       onSnapshot: (snapshot) => this.#show(snapshot),
       onEvents: (events) => this.#happened(events),
+      onPassing: (events) => this.#passed(events),
       onPresence: (here) => (this.here = here),
       onReady: (ready) => this.#setReady(ready),
       onGone: (problem) => this.#gone(problem),
@@ -75,23 +138,56 @@ export class LiveRoom {
   }
 
   leave(): void {
-    clearTimeout(this.#looking)
+    this.#left = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#sending.stop()
     this.#handle?.leave()
   }
 
-  /** Say something. Rejects with what the server said; a comment that may have arrived is `unsure` from then on. */
+  /** Say something; done when it is in the room, once. Rejects with what the server said. */
   async say(draft: Draft): Promise<void> {
-    const after = this.comments.at(-1)?.seq ?? ''
-    this.unsure = null
+    this.#mine = withId(this.#mine, draft.id)
+    keepIds(this.id, 'mine', this.#mine)
     try {
-      const nickname = draft.nickname || undefined
-      const said = await this.#handle?.do({ k: 'comment', content: draft.content, nickname })
-      if (said) this.#mine = new Set([...this.#mine, said.commentId])
+      await this.#sending.say(draft)
     } catch (error) {
-      if (codeOf(error) === 'unsettled') this.#unsettled(draft, after)
       if (codeOf(error) === 'room_closed') await this.#ended()
       throw error
     }
+  }
+
+  /** Want a question answered. It counts once, however often it is asked for. */
+  async upvote(commentId: string): Promise<void> {
+    if (this.upvoted.has(commentId)) return
+    this.#setUpvoted(commentId, true)
+    try {
+      const done = await this.#do({ k: 'upvote', commentId })
+      if ('votes' in done) this.#standing.upvoted(commentId, done.votes)
+    } catch (error) {
+      if (codeOf(error) === 'already_upvoted') return
+      this.#setUpvoted(commentId, false)
+      throw error
+    }
+  }
+
+  /** Take back what one has just said. */
+  async takeBack(commentId: string): Promise<void> {
+    await this.#do({ k: 'take_back', commentId })
+    this.#happened([{ k: 'gone', commentId, deleted: true }])
+  }
+
+  /** Clap, understand or laugh. False when that is more than the room counts, or nobody hears it. */
+  react(reaction: Reaction): boolean {
+    const now = Date.now()
+    this.#reacted = this.#reacted.filter((at) => now - at < 1_000)
+    if (this.#reacted.length >= REACTIONS_A_SECOND || !this.#handle?.pass({ k: 'react', reaction })) return false
+    this.#reacted.push(now)
+    return true
+  }
+
+  /** Fetch what was said before the first comment. */
+  async loadEarlier(): Promise<void> {
+    if (this.earlier) await this.#atHand.fetchEarlier()
   }
 
   /** The host closes the room for good. */
@@ -100,53 +196,54 @@ export class LiveRoom {
     await this.#ended()
   }
 
+  // What is heard
+
   #show(snapshot: LiveSnapshot): void {
-    const last = this.comments.at(-1)?.seq
-    const first = snapshot.comments[0]?.seq
-    this.room = { ...snapshot.room, mine: this.room?.mine }
-    // A room that comes anew brings its latest comments alone: who missed more fetches what lies between.
-    const gap = last !== undefined && first !== undefined && first > last && snapshot.earlier === true
-    if (!gap) this.#add(snapshot.comments)
-    if (last === undefined) this.earlier = snapshot.earlier === true
+    const goneBefore = this.#standing.gone
+    this.#setRoom(snapshot.room)
+    this.#standing.replace(snapshot.standing ?? {})
+    this.#atHand.renew(snapshot)
+    // Others have only lost what is gone now; what is gone no longer, and for the host what is hidden, must be fetched.
+    const { gone } = this.#standing
+    if (this.isHost ? gone.size > 0 : [...goneBefore].some((id) => !gone.has(id))) this.#atHand.doubt()
     this.state = 'open'
-    if (gap || snapshot.more) void this.#fill().catch(() => undefined)
+    for (const comment of snapshot.comments) this.#watch(comment)
+    void this.#catchUp()
+    this.onRenewed?.()
   }
 
   #happened(events: LiveEvent[]): void {
-    const said = events.filter((event) => event.k === 'commented').map((event) => event.comment)
-    // While what was missed is fetched, it brings these along; shown before it, they would leave a gap.
-    if (this.#filling) void this.#filling.then(() => this.#fill()).catch(() => undefined)
-    else this.#add(said)
+    this.#standing.happened(events)
+    for (const event of events) {
+      if (event.k === 'gone' && event.deleted) this.#deleted.add(event.commentId)
+      else if (event.k === 'changed') this.#setRoom(event.room)
+      else if (event.k === 'moderated') this.onModerated?.(event.entry)
+    }
+    const heard = events.flatMap((event) => (event.k === 'commented' || event.k === 'back' ? [event.comment] : []))
+    if (heard.length || events.some((event) => event.k === 'gone')) this.#atHand.hear(heard)
+    for (const comment of heard) this.#watch(comment)
     if (events.some((event) => event.k === 'closed')) void this.#ended()
   }
 
-  #add(said: LiveCommentView[]): void {
-    const last = this.comments.at(-1)?.seq ?? ''
-    const later = said.filter((comment) => comment.seq > last)
-    const all = [...this.comments, ...later]
-    if (all.length > MOST_AT_HAND) this.earlier = true
-    if (later.length) this.comments = all.slice(-MOST_AT_HAND)
-    this.#look()
-  }
-
-  /** Fetch everything after the last comment. */
-  #fill(): Promise<void> {
-    this.#filling ??= this.#fetchRest().finally(() => (this.#filling = undefined))
-    return this.#filling
-  }
-
-  async #fetchRest(): Promise<void> {
-    for (let more = true; more; ) {
-      const after = this.comments.at(-1)?.seq
-      const page = await call('GET /api/live/rooms/{room_id}/comments', { path: { room_id: this.id }, query: { after } })
-      this.#add(page.comments)
-      more = page.more === true && page.comments.length > 0
+  #passed(events: LiveEvent[]): void {
+    for (const event of events) {
+      if (event.k !== 'reacted') continue
+      this.#standing.reacted(event)
+      this.onReacted?.(event)
     }
+  }
+
+  #setReady(ready: boolean): void {
+    this.ready = ready
+    this.#sending.setReady(ready)
   }
 
   #gone(problem: Problem): void {
     this.ready = false
-    if (problem.code === 'room_closed') return void this.#ended()
+    if (problem.code === 'room_closed') {
+      this.#atHand.suspectHole()
+      return void this.#ended()
+    }
     this.state = problem.code === 'no_such_room' ? 'missing' : 'failed'
     this.error = Object.assign(new Error(problem.message), problem)
   }
@@ -154,46 +251,80 @@ export class LiveRoom {
   /** The room is over; what was said stays readable. */
   async #ended(): Promise<void> {
     this.ready = false
+    this.#sending.stop()
     this.#handle?.leave()
-    if (this.room) this.room = { ...this.room, status: 'CLOSED' }
+    if (this.room) this.room = { ...this.room, status: 'CLOSED', code: undefined }
     try {
-      await this.#fill()
+      if (this.#atHand.upto === undefined) await this.#readLatest()
+      else await this.#complete()
       this.state = 'closed'
     } catch (error) {
       // What is there stays readable; nothing at all would look as if nobody had said anything.
       this.error = error
       this.state = this.comments.length ? 'closed' : 'failed'
     }
-    this.#decide()
   }
 
-  #setReady(ready: boolean): void {
-    this.ready = ready
-    clearTimeout(this.#looking)
-    if (ready && this.unsure) this.#looking = setTimeout(() => this.#decide(), LOOK_MS)
+  /** Fetch what is missing; when that fails, try until it is there. */
+  async #catchUp(): Promise<void> {
+    if (this.#catchingUp) return
+    this.#catchingUp = true
+    for (let tries = 0; this.#atHand.incomplete && this.state === 'open' && !this.#left; tries++) {
+      await this.#complete().catch(() => new Promise<void>((resume) => this.#later(resume, pause(tries))))
+    }
+    this.#catchingUp = false
   }
 
-  #unsettled(draft: Draft, after: string): void {
-    this.unsure = { draft, after, missing: false }
-    this.#look()
-    if (this.ready) this.#setReady(true)
+  #complete(): Promise<void> {
+    return this.#atHand.complete((there, upto) => {
+      // To the host a hidden comment is there; what is not was deleted.
+      const deleted = this.comments.filter(({ commentId, seq }) => seq <= upto && this.hidden.has(commentId) && !there.has(commentId))
+      for (const { commentId } of deleted) this.#deleted.add(commentId)
+    })
   }
 
-  /** The comment of which nobody knew: when it is among what was said since, all is well. */
-  #look(): void {
-    const { unsure } = this
-    if (!unsure) return
-    const name = unsure.draft.nickname || ANONYMOUS
-    const found = this.comments.findLast(
-      (comment) => comment.seq > unsure.after && comment.content === unsure.draft.content && comment.nickname === name,
-    )
-    if (!found) return
-    this.#mine = new Set([...this.#mine, found.commentId])
-    this.unsure = null
-    this.onArrived(unsure.draft)
+  /** A room that was over before this reader came: its last comments, and what became of all of them. */
+  async #readLatest(): Promise<void> {
+    this.#standing.replace(await call('GET /api/live/rooms/{room_id}/standing', { path: { room_id: this.id } }))
+    await this.#atHand.fetchEarlier()
   }
 
-  #decide(): void {
-    if (this.unsure) this.unsure = { ...this.unsure, missing: true }
+  // Small things
+
+  #do(command: LiveCommand): Promise<Answer> {
+    return this.#handle?.do(command) ?? Promise.reject(new Unanswered('offline'))
+  }
+
+  async #send({ content, nickname, id }: Draft): Promise<void> {
+    const said = await this.#do({ k: 'comment', content, nickname: nickname || undefined, id })
+    if ('seq' in said) this.#watch(said)
+  }
+
+  /** Whose it is and how it is found stay known, where a message leaves them out. */
+  #setRoom(room: LiveRoomView): void {
+    this.room = { ...room, mine: this.room?.mine, code: room.code ?? this.room?.code }
+  }
+
+  #setUpvoted(commentId: string, on: boolean): void {
+    this.upvoted = withId(this.upvoted, commentId, on)
+    keepIds(this.id, 'upvoted', this.upvoted)
+  }
+
+  #leftToTakeBack(comment: LiveCommentView): number {
+    return this.isMine(comment) ? Date.parse(comment.createdAt) + TAKE_BACK_MS - serverNow() : 0
+  }
+
+  /** Look at the clock again when a comment of one's own can no longer be taken back. */
+  #watch(comment: LiveCommentView): void {
+    const left = this.#leftToTakeBack(comment)
+    if (left > 0) this.#later(() => (this.#minutes += 1), left)
+  }
+
+  #later(run: () => void, ms: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      run()
+    }, ms)
+    this.#timers.add(timer)
   }
 }

@@ -1,0 +1,281 @@
+"""A talk from beginning to end, in the browsers of everybody: the host, two phones of the audience, and the overlay."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
+
+from tests.e2e.browser import PHONE, Visitor, scanned
+from tests.e2e.house import House, on_disk
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A server whose clock can be pushed."""
+    house = on_disk(tmp_path_factory.mktemp("talks"))
+    yield house
+    assert house.close() == 0
+
+
+class Seat(Visitor):
+    """Somebody in a room, who can be told to write, and whose train goes through tunnels."""
+
+    def __init__(self, browser: Browser, place: House, *, phone: bool = True) -> None:
+        super().__init__(browser, place.url, **({"screen": PHONE} if phone else {}))
+        self._lines: list[WebSocketRoute] = []
+        self._away = False
+        self.page.route_web_socket(re.compile("/socket$"), self._connect)
+
+    def say(self, text: str) -> None:
+        self.page.get_by_label("Comment", exact=True).fill(text)
+        self.page.get_by_role("button", name="Send", exact=True).click()
+
+    def comment(self, text: str) -> Locator:
+        """A comment in the log."""
+        return self.page.get_by_role("log").locator(".comment", has=self.page.get_by_text(text, exact=True))
+
+    def reads(self, *texts: str) -> None:
+        """The log shows exactly these comments, in this order."""
+        expect(self.page.get_by_role("log").locator(".comment .text")).to_have_text(list(texts))
+
+    def go_away(self) -> None:
+        """Lose the connection, and every further one."""
+        self._away = True
+        for line in self._lines:
+            line.close(code=1001)
+        self._lines.clear()
+
+    def come_back(self) -> None:
+        """The tunnel ends."""
+        self._away = False
+
+    def _connect(self, line: WebSocketRoute) -> None:
+        if self._away:
+            line.close(code=1001)
+            return
+        line.connect_to_server()
+        self._lines.append(line)
+
+
+class Talk:
+    """A host at a desk, two phones, and the overlay on a second screen."""
+
+    def __init__(self, browser: Browser, place: House) -> None:
+        self.place = place
+        self.host, self.ada, self.bo = Seat(browser, place, phone=False), Seat(browser, place), Seat(browser, place)
+        page = self.host.open("/live")
+        page.get_by_label("Name of the room").fill("型の話をしよう <b>")
+        page.get_by_role("button", name="Open a room").click()
+        page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
+        self.screen = Visitor(browser, place.url)
+        self.overlay = self.screen.page
+        self.overlay.goto(f"{page.url}/overlay")
+        self.overlay.wait_for_selector("#stage[data-joined]", state="attached")
+
+    def act(self, seat: Seat, text: str, name: str) -> None:
+        """The host does something with a comment."""
+        row = seat.comment(text)
+        row.hover()
+        button = row.get_by_role("button", name=re.compile(rf"^{name}"))
+        if button.count() == 0:
+            row.get_by_role("button", name=re.compile("^More")).click()
+            button = seat.page.get_by_role("menuitem", name=re.compile(rf"^{name}")).or_(
+                seat.page.get_by_role("button", name=re.compile(rf"^{name}"))
+            )
+        button.first.click()
+
+    @property
+    def seats(self) -> tuple[Seat, Seat, Seat]:
+        return self.host, self.ada, self.bo
+
+    def leave(self) -> None:
+        for visitor in (*self.seats, self.screen):
+            visitor.close()
+
+
+@pytest.fixture
+def talk(browser: Browser, place: House) -> Iterator[Talk]:
+    talk = Talk(browser, place)
+    yield talk
+    talk.leave()
+
+
+def flying(overlay: Page, text: str) -> Locator:
+    """A comment on the overlay, wherever it is shown there."""
+    return overlay.locator("#stage").get_by_text(text, exact=True)
+
+
+def come_in(talk: Talk) -> None:
+    """One phone points its camera at the code, the other types the number."""
+    host = talk.host.page
+    link = scanned(host.get_by_role("img", name=re.compile("QR")))
+    # It still leads there when the room is over and its number is another's.
+    assert link == host.url
+    talk.ada.page.goto(link)
+    number = re.sub(r"\D", "", host.locator(".code").first.inner_text())
+    assert re.fullmatch(r"[1-9]\d{5}", number)
+    page = talk.bo.open("/live")
+    page.get_by_label("Room number").fill(number)
+    page.wait_for_url(host.url)
+    for seat in (talk.ada, talk.bo):
+        expect(seat.page.get_by_role("heading", name="型の話をしよう <b>")).to_be_visible()
+        expect(seat.page.get_by_text(re.compile(r"^[34] here$"))).to_be_visible()
+
+
+def test_a_talk_is_opened_joined_commented_and_flies_over_the_slides(talk: Talk) -> None:
+    come_in(talk)
+    talk.ada.page.get_by_role("button", name="Change name").click()
+    talk.ada.page.get_by_label("Name to go by").fill("Ada")
+    talk.ada.page.get_by_role("button", name="Use it").click()
+    talk.ada.say("why is <i>this</i> typed?")
+    expect(flying(talk.overlay, "why is <i>this</i> typed?")).to_be_visible()
+    talk.bo.say("こんにちは")
+    talk.host.say("welcome 👋")
+    for seat in talk.seats:
+        seat.reads("why is <i>this</i> typed?", "こんにちは", "welcome 👋")
+        expect(seat.comment("why is <i>this</i> typed?")).to_contain_text("Ada")
+        expect(seat.comment("こんにちは")).to_contain_text("Anonymous")
+
+    # Reactions and upvotes.
+    talk.bo.comment("why is <i>this</i> typed?").get_by_role("button", name=re.compile("^Upvote")).click()
+    for seat in talk.seats:
+        expect(seat.comment("why is <i>this</i> typed?").get_by_role("button", name="Upvote +1")).to_be_visible()
+    talk.ada.page.get_by_role("button", name="Clap").click()
+    expect(talk.overlay.locator("#stage .tags")).to_contain_text("Clap")
+
+    # What one wrote can be taken back.
+    talk.bo.say("oops")
+    expect(talk.host.comment("oops")).to_be_visible()
+    talk.bo.comment("oops").get_by_role("button", name=re.compile("Take back")).click()
+    for seat in talk.seats:
+        expect(seat.comment("oops")).to_have_count(0)
+
+
+def test_the_host_moderates_and_every_act_is_in_the_log(talk: Talk) -> None:
+    come_in(talk)
+    talk.ada.say("a question?")
+    talk.bo.say("something rude")
+    host = talk.host.page
+    expect(talk.host.comment("something rude")).to_be_visible()
+
+    talk.act(talk.host, "a question?", "Pin")
+    for page in (talk.ada.page, talk.bo.page, talk.overlay):
+        expect(page.locator(".pinned, .fuda").get_by_text("a question?", exact=True).first).to_be_visible()
+    talk.act(talk.host, "a question?", "Mark answered")
+    expect(talk.bo.comment("a question?")).to_contain_text("Answered")
+
+    talk.act(talk.host, "something rude", "Hide")
+    for seat in (talk.ada, talk.bo):
+        expect(seat.comment("something rude")).to_have_count(0)
+    expect(flying(talk.overlay, "something rude")).to_have_count(0)
+    expect(talk.host.comment("something rude")).to_contain_text("Hidden")
+    talk.act(talk.host, "something rude", "Show again")
+    talk.ada.reads("a question?", "something rude")
+
+    host.get_by_role("button", name="Pause comments").click()
+    expect(talk.ada.page.get_by_text("Comments are paused for a moment.")).to_be_visible()
+    expect(talk.ada.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    host.get_by_role("button", name="Take comments again").click()
+    expect(talk.ada.page.get_by_text("Comments are paused for a moment.")).to_be_hidden()
+
+    slow = host.get_by_role("group", name="Slow mode")
+    slow.get_by_role("radio", name="30 s").check()
+    expect(talk.ada.page.get_by_text("One comment every 30 s")).to_be_visible()
+    talk.place.push_clock(30)
+    talk.ada.say("slowly")
+    expect(talk.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_visible()
+    slow.get_by_role("radio", name="Off").check()
+    expect(talk.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_hidden()
+
+    host.get_by_label("Word to keep out").fill("SPAM")
+    host.get_by_role("button", name="Keep out", exact=True).click()
+    expect(host.get_by_role("button", name="Let “spam” in again")).to_be_visible()
+    talk.bo.say("buy spam")
+    expect(talk.bo.page.get_by_text("There's a word in it this room keeps out.")).to_be_visible()
+
+    talk.act(talk.host, "something rude", "Block sender")
+    expect(host.get_by_role("button", name=re.compile("^Let in again"))).to_be_visible()
+    talk.bo.say("me again")
+    expect(talk.bo.page.get_by_text("This room isn't taking comments from you.")).to_be_visible()
+    host.get_by_role("button", name=re.compile("^Let in again")).first.click()
+    log = host.get_by_role("region", name="Log")
+    expect(log).to_contain_text("Let a sender in again")
+    more = log.get_by_role("button", name=re.compile("^Show all"))
+    if more.count():
+        more.click()
+    for did in (
+        "Pinned a comment", "Marked as answered", "Hid a comment", "Showed a comment again", "Paused comments",
+        "Took comments again", "Slow mode: 30 seconds", "Slow mode off", "Kept a word out", "Blocked a sender",
+    ):  # fmt: skip
+        expect(log).to_contain_text(did)
+    talk.bo.say("thank you")
+    for seat in talk.seats:
+        seat.reads("a question?", "something rude", "slowly", "thank you")
+
+
+def test_whoever_was_in_a_tunnel_for_a_minute_reads_the_same_as_everybody(talk: Talk) -> None:
+    come_in(talk)
+    talk.ada.say("before the tunnel")
+    talk.bo.reads("before the tunnel")
+    talk.bo.go_away()
+    expect(talk.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
+    talk.bo.page.get_by_label("Comment", exact=True).fill("written in the dark")
+    said = ["before the tunnel"]
+    for number in range(12):
+        (talk.ada if number % 2 else talk.host).say(f"meanwhile {number}")
+        said.append(f"meanwhile {number}")
+        talk.host.reads(*said)
+        talk.place.push_clock(5)
+    talk.bo.come_back()
+    expect(talk.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
+    talk.bo.page.get_by_role("button", name="Send", exact=True).click()
+    said.append("written in the dark")
+    for seat in talk.seats:
+        seat.reads(*said)
+
+
+def exported(page: Page, name: str) -> bytes:
+    with page.expect_download() as loading:
+        page.get_by_role("link", name=name).click()
+    return Path(loading.value.path()).read_bytes()
+
+
+def test_a_room_ends_for_everybody_at_once_and_what_was_said_can_be_looked_through_and_taken_along(talk: Talk) -> None:
+    come_in(talk)
+    for number, text in enumerate(("=1+1", "<b>bold</b> 質問", "rude", "last words")):
+        talk.ada.say(text)
+        expect(talk.host.comment(text)).to_be_visible()
+        talk.place.push_clock(60 * number)
+    talk.act(talk.host, "rude", "Hide")
+    expect(talk.ada.comment("rude")).to_have_count(0)
+    talk.host.page.get_by_role("button", name="End the room").click()
+    talk.host.page.get_by_role("dialog").get_by_role("button", name="End it").click()
+    for seat in talk.seats:
+        expect(seat.page.get_by_text("This room has ended.").first).to_be_visible()
+        expect(seat.page.get_by_label("Comment", exact=True)).to_have_count(0)
+        expect(seat.page.get_by_role("slider", name="Timeline")).to_be_visible()
+    expect(talk.overlay.locator("#stage .flight")).to_have_count(0)
+
+    page = talk.ada.page
+    page.get_by_role("searchbox", name="Search the comments").fill("BOLD")
+    expect(page.locator("mark")).to_have_text("bold")
+    expect(page.get_by_text("rude", exact=True)).to_have_count(0)
+    host = talk.host.page
+    rows = list(csv.DictReader(io.StringIO(exported(host, "Export as CSV").decode("utf-8-sig"))))
+    assert [(row["content"], row["hidden"]) for row in rows] == [
+        ("'=1+1", "false"),
+        ("<b>bold</b> 質問", "false"),
+        ("rude", "true"),
+        ("last words", "false"),
+    ]
+    taken = json.loads(exported(page, "Export as JSON"))
+    assert [it["content"] for it in taken["comments"]] == ["=1+1", "<b>bold</b> 質問", "last words"]
+    assert taken["room"]["status"] == "CLOSED"
+    slider = page.get_by_role("slider", name="Timeline")
+    slider.press("End")
+    expect(page.get_by_text("last words", exact=True).first).to_be_visible()

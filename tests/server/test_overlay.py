@@ -1,0 +1,61 @@
+"""The document of an overlay: a room's, in a language, without the app and without anything from elsewhere."""
+
+import re
+from html import escape
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.conftest import PUBLIC, Come
+from zataku.server.build import Build
+from zataku.server.document import Caption, Sheet, overlay_document, words
+from zataku.server.languages import LANGUAGES, Language
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_an_overlay_says_what_it_has_to_say_in_the_language_that_was_asked_for(
+    come: Come, language: Language
+) -> None:
+    answer = await come().get(f"/live/some-room/overlay?lang={language}&size=60")
+    assert answer.status_code == 200
+    assert answer.headers["content-language"] == language
+    assert f'<html lang="{language}">' in answer.text
+    said = {name: text for name, text in words(language).items() if name.startswith("overlay_")}
+    assert len(said) == 8
+    for name, text in said.items():
+        assert f'data-{name.removeprefix("overlay_")}="{escape(text)}"' in answer.text
+
+
+async def test_an_overlay_is_titled_by_its_room_and_knows_where_the_room_is(browser: httpx.AsyncClient) -> None:
+    made = (await browser.post("/api/live/rooms", json={"name": "A <talk>"})).json()
+    page = (await browser.get(f"/live/{made['roomId']}/overlay")).text
+    assert "<title>A &lt;talk&gt; – 座卓</title>" in page
+    assert f'data-room="{made["roomId"]}" data-public-url="{PUBLIC}"' in page
+
+
+async def test_an_overlay_loads_its_own_script_and_nothing_of_the_app(browser: httpx.AsyncClient) -> None:
+    answer = await browser.get("/live/some-room/overlay")
+    loaded = re.findall(r'(?:href|src)="(/assets/[^"]+)"', answer.text)
+    assert loaded == ["/assets/overlay-1.css", "/assets/socket-1.js", "/assets/overlay-1.js"]
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", answer.text)
+    assert "'unsafe" not in answer.headers["content-security-policy"]
+
+
+async def test_whoever_has_no_cookies_yet_can_hear_the_room(come: Come) -> None:
+    """OBS keeps none of the host's: the document makes its reader a guest, who may open the socket."""
+    answer = await come(accept="text/html").get("/live/some-room/overlay")
+    assert "set-cookie" in answer.headers
+
+
+async def test_the_name_of_a_room_cannot_break_out_of_the_document(come: Come) -> None:
+    answer = await come().get("/live/%22%3E%3Cscript%3E1/overlay")
+    assert "<script>1" not in answer.text
+    assert 'data-room="&quot;&gt;&lt;script&gt;1"' in answer.text
+
+
+async def test_without_a_build_the_host_reads_what_to_do(tmp_path: Path) -> None:
+    sheet = Sheet(language="en", theme=None, caption=Caption("t", "a"), url=PUBLIC, public_url=PUBLIC)
+    assert "make setup" in overlay_document(Build.read(tmp_path), sheet, "some-room")

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { optionsOf, pressed, queryOf } from './options'
+
+const of = (query: string) => optionsOf(new URLSearchParams(query))
+
+test('an address without wishes gives what is usual', () => {
+  expect(of('')).toEqual({ size: 40, speed: 160, names: false, qr: false })
+  expect(of('size=&speed=fast&names=yes&qr=0')).toEqual(of(''))
+})
+
+test('wishes are kept within what there is', () => {
+  expect(of('size=4&speed=9999')).toMatchObject({ size: 16, speed: 400 })
+  expect(of('size=1e9&speed=-1')).toMatchObject({ size: 96, speed: 50 })
+  expect(of('size=NaN&speed=Infinity')).toMatchObject({ size: 40, speed: 160 })
+  expect(of('size=55.4&names=1&qr=1')).toEqual({ size: 55, speed: 160, names: true, qr: true })
+})
+
+test('keys change size, speed and the code, each to its end', () => {
+  let options = of('')
+  for (const key of ['+', '=', '-', ']', '[', '[', 'q']) options = pressed(options, key) ?? options
+  expect(options).toEqual({ size: 44, speed: 140, names: false, qr: true })
+  for (let n = 0; n < 50; n += 1) options = pressed(pressed(options, '+')!, ']')!
+  expect(options).toMatchObject({ size: 96, speed: 400 })
+  expect(pressed(options, 'x')).toBeUndefined()
+})
+
+test('the address says what was chosen, and keeps what else it said', () => {
+  const query = new URLSearchParams('lang=ko&size=12')
+  const next = queryOf({ size: 44, speed: 100, names: true, qr: false }, query)
+  expect(next).toBe('lang=ko&size=44&speed=100&names=1&qr=0')
+  expect(of(next)).toEqual({ size: 44, speed: 100, names: true, qr: false })
+})

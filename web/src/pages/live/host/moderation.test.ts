@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { LiveCommentView, LiveLogView, LiveModeration } from '../../../generated'
+import type { Hosted, Moderation } from './moderation.svelte'
+
+interface Asked {
+  body: unknown
+  answer: (status: number, body: unknown) => void
+}
+
+// The pages look for a browser as soon as they are loaded: they are when there is one.
+const parts = async () => ({
+  ...(await import('./moderation.svelte')),
+  ...(await import('./deeds')),
+  ...(await import('../../../shell/toasts.svelte')),
+  ...(await import('../../../lib/words.svelte')),
+})
+let host: Awaited<ReturnType<typeof parts>>
+let asked: Asked[]
+let room: Hosted
+
+beforeAll(async () => {
+  vi.stubGlobal('document', { documentElement: { lang: 'en' }, addEventListener: () => undefined })
+  vi.stubGlobal('addEventListener', () => undefined)
+  vi.stubGlobal('fetch', (_: string, { body, signal }: RequestInit) => new Promise((resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error))
+    const answer = (status: number, given: unknown): void => resolve(new Response(JSON.stringify(given), { status }))
+    asked.push({ body: body && JSON.parse(body as string), answer })
+  }))
+  host = await parts()
+  await host.loadWords()
+}, 60_000)
+
+beforeEach(() => {
+  asked = []
+  room = { id: 'A', comments: [comment(1), comment(2), comment(3)], onModerated: null, onRenewed: null }
+  for (const { id } of [...host.toasts]) host.dismiss(id)
+})
+
+afterAll(() => vi.unstubAllGlobals())
+
+function comment(seq: number): LiveCommentView {
+  return { commentId: `id-${seq}`, seq: String(seq).padStart(12, '0'), content: `c${seq}`, nickname: 'Ada', createdAt: '' }
+}
+
+function entry(logId: string, action: LiveLogView['action'], subject?: string, rest: Partial<LiveLogView> = {}): LiveLogView {
+  return { logId, at: `2025-11-16T00:00:0${logId}.000Z`, action, subject, ...rest }
+}
+
+async function hosting(known: Partial<LiveModeration> = {}): Promise<Moderation> {
+  const moderation = new host.Moderation(room)
+  const loaded = moderation.load()
+  answer(200, { log: [], words: [], senders: [], hidden: [], ...known })
+  await loaded
+  return moderation
+}
+
+function answer(status: number, body: unknown): void {
+  asked.shift()!.answer(status, body)
+}
+
+const contents = (moderation: Moderation): string[] => moderation.hidden.map((one) => one.content)
+
+test('an act is told by its answer and over the socket, and counts once', async () => {
+  const moderation = await hosting({ words: ['zebra'] })
+  const done = moderation.act({ k: 'block_word', word: 'Ape' })
+  expect(asked[0]!.body).toEqual({ k: 'block_word', word: 'Ape' })
+  room.onModerated!(entry('1', 'BLOCK_WORD', 'ape'))
+  answer(200, { entry: entry('1', 'BLOCK_WORD', 'ape') })
+  expect(await done).toBe(true)
+  room.onModerated!(entry('1', 'BLOCK_WORD', 'ape'))
+  expect(moderation.words).toEqual(['ape', 'zebra'])
+  expect(moderation.log).toHaveLength(1)
+})
+
+test('nothing is shown as done before the server says so, and not twice at a time', async () => {
+  const moderation = await hosting()
+  const act = { k: 'mark', commentId: 'id-2', mark: 'HIDDEN' } as const
+  const first = moderation.act(act)
+  expect(moderation.isBusy(act)).toBe(true)
+  expect(await moderation.act(act)).toBe(false)
+  expect(asked).toHaveLength(1)
+  expect(moderation.hidden).toEqual([])
+  answer(200, { entry: entry('1', 'HIDE', 'id-2') })
+  await first
+  expect(contents(moderation)).toEqual(['c2'])
+  expect(moderation.isBusy(act)).toBe(false)
+})
+
+test('an answer that comes late does not bring back what was taken back meanwhile', async () => {
+  const moderation = await hosting()
+  const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN' })
+  room.onModerated!(entry('1', 'HIDE', 'id-2'))
+  room.onModerated!(entry('2', 'SHOW', 'id-2'))
+  answer(200, { entry: entry('1', 'HIDE', 'id-2') })
+  await hidden
+  expect(moderation.hidden).toEqual([])
+  expect(moderation.log.map((one) => one.logId)).toEqual(['2', '1'])
+})
+
+test('hiding is undone from the toast', async () => {
+  const moderation = await hosting()
+  const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: true })
+  answer(200, { entry: entry('1', 'HIDE', 'id-2') })
+  await hidden
+  expect(host.toasts.at(-1)!.action!.label).toBe('Undo')
+  host.toasts.at(-1)!.action!.run()
+  expect(asked[0]!.body).toEqual({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: false })
+  answer(200, { entry: entry('2', 'SHOW', 'id-2') })
+  await vi.waitFor(() => expect(moderation.hidden).toEqual([]))
+  expect(host.toasts).toHaveLength(1)
+})
+
+test('what is deleted has no undo, and its text leaves the log', async () => {
+  const moderation = await hosting({ log: [entry('1', 'PIN', 'id-2', { about: 'c2' })], hidden: [comment(2)] })
+  const deleted = moderation.act({ k: 'delete', commentId: 'id-2' })
+  answer(200, { entry: entry('2', 'DELETE', 'id-2') })
+  await deleted
+  expect(host.toasts.at(-1)).toMatchObject({ text: 'Deleted', action: undefined })
+  expect(moderation.hidden).toEqual([])
+  expect(moderation.log.map((one) => one.about)).toEqual([undefined, undefined])
+})
+
+test('a refusal is said in words, and nothing changes', async () => {
+  const moderation = await hosting()
+  const pinned = moderation.act({ k: 'mark', commentId: 'id-1', mark: 'PINNED' })
+  answer(409, { error: { code: 'too_many_pins', message: '', details: { most: 5 } } })
+  expect(await pinned).toBe(false)
+  expect(host.toasts.at(-1)!.text).toBe('5 comments can be pinned. Unpin one first.')
+  expect(moderation.log).toEqual([])
+  const away = moderation.act({ k: 'pause' })
+  answer(403, { error: { code: 'not_the_host', message: '', details: {} } })
+  expect(await away).toBe(false)
+  expect(host.toasts.at(-1)!.text).toBe('Only the host can do that.')
+})
+
+test('who is blocked already is said to be, and everything is fetched anew', async () => {
+  const moderation = await hosting()
+  const blocked = moderation.act({ k: 'block_sender', commentId: 'id-3' })
+  answer(200, {})
+  expect(await blocked).toBe(true)
+  expect(host.toasts.at(-1)).toMatchObject({ text: "They're blocked already", action: undefined })
+  answer(200, { log: [], words: [], senders: [{ commentId: 'id-1', at: '', about: 'c1' }], hidden: [] })
+  await vi.waitFor(() => expect(moderation.senders).toHaveLength(1))
+})
+
+test('a sender is known by the comment, blocked by one and let in by the same', async () => {
+  const moderation = await hosting()
+  room.onModerated!(entry('1', 'BLOCK_SENDER', 'id-2', { about: 'c2' }))
+  expect(moderation.senders).toMatchObject([{ commentId: 'id-2', about: 'c2', nickname: 'Ada' }])
+  expect(moderation.isBlocked(comment(2))).toBe(true)
+  room.onModerated!(entry('2', 'UNBLOCK_SENDER', 'id-2'))
+  expect(moderation.senders).toEqual([])
+  expect(asked).toEqual([])
+})
+
+test('what happens while everything is fetched is not lost to an older answer', async () => {
+  const moderation = await hosting()
+  room.onRenewed!()
+  room.onModerated!(entry('2', 'BLOCK_WORD', 'late'))
+  answer(200, { log: [entry('1', 'BLOCK_WORD', 'early')], words: ['early'], senders: [], hidden: [] })
+  await vi.waitFor(() => expect(moderation.words).toEqual(['early', 'late']))
+  expect(moderation.log.map((one) => one.logId)).toEqual(['2', '1'])
+})
+
+test('of two questions at once the later answer holds, and what was heard during either', async () => {
+  const moderation = await hosting()
+  room.onRenewed!()
+  room.onModerated!(entry('2', 'BLOCK_WORD', 'late'))
+  room.onRenewed!()
+  asked.shift()
+  answer(200, { log: [], words: ['other'], senders: [], hidden: [] })
+  await vi.waitFor(() => expect(moderation.words).toEqual(['late', 'other']))
+})
+
+test('a comment hidden elsewhere that is not at hand is fetched', async () => {
+  const moderation = await hosting({ hidden: [comment(3)] })
+  room.onModerated!(entry('1', 'HIDE', 'id-9'))
+  expect(contents(moderation)).toEqual(['c3'])
+  answer(200, { log: [entry('1', 'HIDE', 'id-9')], words: [], senders: [], hidden: [comment(3), comment(9)] })
+  await vi.waitFor(() => expect(contents(moderation)).toEqual(['c3', 'c9']))
+})
+
+test('what could not be fetched leaves what was known, and can be asked for again', async () => {
+  const moderation = await hosting({ words: ['kept'] })
+  room.onModerated!(entry('0', 'BLOCK_WORD', 'since'))
+  room.onRenewed!()
+  answer(503, { error: { code: 'unavailable', message: '', details: {} } })
+  await vi.waitFor(() => expect(moderation.error).not.toBeNull())
+  expect(moderation.words).toEqual(['kept', 'since'])
+  room.onModerated!(entry('1', 'PAUSE'))
+  expect(moderation.log).toHaveLength(2)
+  void moderation.load()
+  answer(200, { log: [], words: [], senders: [], hidden: [] })
+  await vi.waitFor(() => expect(moderation.error).toBeNull())
+})
+
+test('what can be done with a comment is named after what it would do now', async () => {
+  const moderation = await hosting({ senders: [{ commentId: 'id-2', at: '' }] })
+  const seat = { pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
+  const labels = (seq: number): string[] => host.deedsOn(seat, moderation, comment(seq)).map((deed) => deed.label)
+  expect(labels(1)).toEqual(['Pin', 'Mark answered', 'Hide', 'Block sender', 'Delete'])
+  expect(labels(2)).toEqual(['Unpin', 'Ask again', 'Hide', 'Let in again', 'Delete'])
+  // Hidden, and the host's own.
+  expect(labels(3)).toEqual(['Show again', 'Delete'])
+  const [pin, , , block, remove] = host.deedsOn(seat, moderation, comment(2))
+  expect(pin!.act).toEqual({ k: 'mark', commentId: 'id-2', mark: 'PINNED', on: false })
+  expect(block!.act).toEqual({ k: 'block_sender', commentId: 'id-2', on: false })
+  expect(remove!.forGood).toBe(true)
+})
