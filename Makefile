@@ -30,7 +30,7 @@ SYSTEM_NEEDS := chromium:chromium redis-server:redis-server
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup system serve test check fmt designs types lock peers web bench bench-store bench-layout bench-realtime clean
+.PHONY: help setup system serve test check fmt designs types lock peers web bench bench-store bench-layout bench-realtime bench-live clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,15 +45,13 @@ serve: $(SERVE_STAMP) $(WEB_STAMP) ## Start Zataku (HOST, PORT, DATA can be set)
 
 test: check $(PEERS_STAMP) ## Run every check and every test
 	@sh scripts/system.sh $(SYSTEM_NEEDS) || echo "Tests that need them are left out." >&2
-	$(BIN)/pytest -n $(WORKERS)
+	@# Neighbours stay in one process and share what they set up; compiled modules are kept for all that tests start.
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(DEV_STAMP) $(WEB_STAMP) ## Lint, formatting, types and the direction of imports
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
-	$(BIN)/lint-imports
-	cd web && sh ../scripts/node.sh npm run --silent check
-	cd web && sh ../scripts/node.sh npm run --silent test
+	@sh scripts/beside.sh "$(BIN)/basedpyright" \
+	  "$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && cd web && \
+	  sh ../scripts/node.sh npm run --silent check && sh ../scripts/node.sh npm run --silent test"
 
 fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
@@ -73,7 +71,7 @@ web: $(WEB_STAMP) ## Build the web pages
 
 peers: $(PEERS_STAMP) ## Install the programs that tests and benchmarks measure against
 
-bench: bench-store bench-layout bench-realtime ## Run every benchmark
+bench: bench-store bench-layout bench-realtime bench-live ## Run every benchmark
 
 bench-store: $(DEV_STAMP) $(PEERS_STAMP) ## Measure the embedded store beside raw apsw and dynoxide
 	$(BIN)/python -m bench.store
@@ -83,6 +81,9 @@ bench-layout: $(DEV_STAMP) ## Measure how items can lie in SQLite
 
 bench-realtime: $(DEV_STAMP) ## Measure messages to 2,000 sockets beside a plain broadcast loop
 	$(BIN)/python -m bench.realtime
+
+bench-live: $(DEV_STAMP) ## Measure comments to 5,000 sockets in one room beside a plain broadcast loop
+	$(BIN)/python -m bench.live
 
 clean: ## Remove the set-up and every cache; your data stays
 	rm -rf $(VENV) peers/node_modules web/node_modules src/zataku/server/web build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache

@@ -6,11 +6,14 @@ A ratio is always oriented so that higher is better for us; an aim is the least 
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
+
+HERE = Path(__file__).parent
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +98,18 @@ def write_between(path: Path, mark: str, content: str) -> None:
     head, rest = text.split(begin)
     _, tail = rest.split(end)
     path.write_text(f"{head}{begin}\n{content.strip()}\n{end}{tail}", encoding="utf-8")
+
+
+def publish(name: str, rows: Sequence[Row], facts: Sequence[tuple[str, str]], *, save: bool) -> None:
+    """Print what `make bench-NAME` found, and write it down where it is looked for. What was missed goes to stderr."""
+    printed = f"{facts_list(facts)}\n\n{table(rows)}"
+    print(printed)
+    if save:
+        write_between(HERE / "README.md", f"bench-{name}", printed)
+        write_results(HERE / "results" / f"{name}.json", rows, facts)
+    missed = [it.case for it in rows if it.met is False]
+    if missed:
+        print(f"{len(missed)} aims are not met: " + "; ".join(missed), file=sys.stderr)
 
 
 def machine(where: Path) -> list[tuple[str, str]]:

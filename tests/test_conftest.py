@@ -12,7 +12,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """Runs a test file under the rules, in this process: another would take seconds to import what this one has."""
     pytester.makeconftest(RULES)
     monkeypatch.setenv("ZATAKU_REQUIRE_ALL", "1")
-    options = ("-p", "no:cacheprovider", "-p", "no:asyncio")
+    options = ("-p", "no:cacheprovider", "--disable-plugin-autoload")
     return lambda text: pytester.runpytest_inprocess(*options, pytester.makepyfile(text))
 
 

@@ -1,10 +1,7 @@
 """`python -m bench.realtime`: measure, print the table, and write it into README.md and results/realtime.json."""
 
 import argparse
-import resource
-import socket
 import statistics
-import sys
 import tempfile
 import time
 from importlib.metadata import version
@@ -13,8 +10,8 @@ from pathlib import Path
 from bench import report
 from bench.realtime.load import Contestant, single, steady
 from bench.realtime.talk import FRAME, passed, told
+from bench.serving import allow_sockets, tell
 
-HERE = Path(__file__).parents[1]
 PEER = "plain loop"
 RATE = 100
 SINGLE = "one message after another"
@@ -33,22 +30,10 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def tell(text: str) -> None:
-    """Progress goes to stderr; the table alone is the output."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def measure(asked: argparse.Namespace) -> list[report.Row]:
     """The rows of one run. Who goes first changes from round to round, so that noise hits both alike."""
-    ours = Contestant("zataku", "bench.realtime.ours", free_port(), speaks=passed, joins=True)
-    peer = Contestant(PEER, "bench.realtime.plain", free_port(), speaks=told, joins=False)
+    ours = Contestant("zataku", "bench.realtime.ours", speaks=passed, joins=True)
+    peer = Contestant(PEER, "bench.realtime.plain", speaks=told, joins=False)
     figures: dict[str, dict[str, list[float]]] = {
         case: {ours.name: [], peer.name: []} for case in (SINGLE, STEADY, EFFORT, MEMORY)
     }
@@ -97,23 +82,13 @@ def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
 def main() -> None:
     """Run it."""
     asked = options()
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if most < 2 * asked.sockets + 100:
-        sys.exit(f"Only {most} files may be open, too few for {asked.sockets} sockets at each of two servers.")
+    allow_sockets(2 * asked.sockets)
     began = time.perf_counter()
     known = facts(asked)
     found = measure(asked)
     known.append(("length of the run", f"{time.perf_counter() - began:.0f} s"))
-    text = f"{report.facts_list(known)}\n\n{report.table(found)}"
-    print(text)
     whole = asked.sockets == 2000 and asked.rounds >= 5
-    if whole if asked.save is None else asked.save:
-        report.write_between(HERE / "README.md", "bench-realtime", text)
-        report.write_results(HERE / "results" / "realtime.json", found, known)
-    missed = [it for it in found if it.met is False]
-    if missed:
-        tell(f"{len(missed)} aims are not met: " + "; ".join(it.case for it in missed))
+    report.publish("realtime", found, known, save=whole if asked.save is None else asked.save)
 
 
 if __name__ == "__main__":

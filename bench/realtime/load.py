@@ -2,69 +2,49 @@
 
 import select
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
-import psutil
-
-from bench.realtime.talk import FRAME, JOIN, REQUEST, masked
+from bench.realtime.talk import FRAME, JOIN
+from bench.serving import Served, free_port, masked, read_until
 
 _NAP = 0.0003
 _PATIENCE = 60.0  # seconds after which a server is given up
 
 
-class Contestant:
+class Contestant(Served):
     """One server process with all its readers."""
 
-    def __init__(self, name: str, module: str, port: int, *, speaks: Callable[[int], bytes], joins: bool) -> None:
-        self.name, self.port = name, port
-        self._module, self._speaks, self._joins = module, speaks, joins
+    def __init__(self, name: str, module: str, *, speaks: Callable[[int], bytes], joins: bool) -> None:
+        port = free_port()
+        super().__init__(name, [sys.executable, "-m", module, str(port)], port)
+        self._speaks, self._joins = speaks, joins
         self.readers: list[socket.socket] = []
         self._epoll = select.epoll()
         self._buffer = bytearray(1 << 18)
         self._said = 0
-
-    def start(self) -> None:
-        """Start the server and wait until it listens."""
-        self._server = subprocess.Popen([sys.executable, "-m", self._module, str(self.port)])
-        self._process = psutil.Process(self._server.pid)
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                self._connected().close()
-                return
-            except OSError:
-                if time.monotonic() > deadline or self._server.poll() is not None:
-                    raise
-                time.sleep(0.05)
 
     def stop(self) -> None:
         """End the server and its readers."""
         for reader in self.readers:
             reader.close()
         self._epoll.close()
-        self._server.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            self._server.wait(5)
-        self._server.kill()
-        self._server.wait()
+        super().stop()
 
     def fill(self, readers: int) -> float:
         """Let readers in; gives how many bytes of memory the server took for each."""
-        before = self._process.memory_info().rss
+        before = self.memory()
         for _ in range(readers):
-            reader = self._connected()
+            reader, _ = self.connected()
             if self._joins:
                 reader.sendall(masked(JOIN))
-                _read_until(reader, b'"joined"')
+                read_until(reader, b'"joined"')
             reader.setblocking(False)
             self.readers.append(reader)
             self._epoll.register(reader, select.EPOLLIN)
         self._receive = {reader.fileno(): reader.recv_into for reader in self.readers}
-        return (self._process.memory_info().rss - before) / readers
+        return (self.memory() - before) / readers
 
     def speak(self) -> None:
         """One of them says something that everybody is to hear."""
@@ -88,26 +68,6 @@ class Contestant:
                     raise TimeoutError(f"{self.name} still owes {missing} bytes.")
         if missing < 0:
             raise ValueError(f"{self.name} sent more than it was asked for.")
-
-    def cpu(self) -> float:
-        """Seconds of processor time that the server has used."""
-        times = self._process.cpu_times()
-        return times.user + times.system
-
-    def _connected(self) -> socket.socket:
-        reader = socket.create_connection(("127.0.0.1", self.port), timeout=10)
-        reader.sendall(REQUEST)
-        _read_until(reader, b"\r\n\r\n")
-        return reader
-
-
-def _read_until(reader: socket.socket, end: bytes) -> None:
-    received = b""
-    while end not in received:
-        more = reader.recv(4096)
-        if not more:
-            raise ConnectionError(f"The server hung up: {received!r}")
-        received += more
 
 
 def single(contestant: Contestant, seconds: float) -> float:

@@ -6,10 +6,6 @@ from zataku.realtime import frames
 from zataku.realtime.messages import Passing
 
 ROOM = "bench/1"
-REQUEST = (
-    b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-)
 JOIN = msgspec.json.encode({"t": "join", "id": 1, "to": ROOM})
 
 
@@ -29,12 +25,3 @@ def told(number: int) -> bytes:
 
 
 FRAME = len(frames.text(told(0)))
-
-
-def masked(payload: bytes) -> bytes:
-    """A text frame as a browser sends it; a mask of zeros leaves the payload as it is."""
-    if len(payload) < 126:
-        head = bytes((0x81, 0x80 | len(payload)))
-    else:
-        head = bytes((0x81, 0x80 | 126)) + len(payload).to_bytes(2)
-    return head + b"\0\0\0\0" + payload

@@ -1,9 +1,11 @@
 """Every test of the contract runs on every store of `tests.contract.stores`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.contract.stores import STORES, Place, StoreKind
 from tests.designs.board import board
@@ -24,7 +26,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for kind in STORES
         if name not in kind.leaves_out and needed <= kind.capabilities
     ]
-    metafunc.parametrize("store_kind", kinds, scope="function")
+    scope = "module" if "open_for_all" in metafunc.fixturenames else "function"
+    metafunc.parametrize("store_kind", kinds, scope=scope)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -62,9 +65,9 @@ async def place(store_kind: StoreKind, tmp_path: Path) -> AsyncIterator[Place]:
     await made.clear()
 
 
-@pytest.fixture
-async def open_store(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
-    """Opens a store of some tables; a test may close it and open it again."""
+@asynccontextmanager
+async def opening(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
+    """Stores of a place, closed at the end."""
     opened: list[Store] = []
 
     async def open_one(*tables: Table, secret: bytes | None = None, clock: Clock = clock) -> Store:
@@ -75,6 +78,22 @@ async def open_store(place: Place, clock: ManualClock) -> AsyncIterator[OpenStor
     yield open_one
     for store in opened:
         await store.close()
+
+
+@pytest.fixture
+async def open_store(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
+    """Opens a store of some tables; a test may close it and open it again."""
+    async with opening(place, clock) as open_one:
+        yield open_one
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def open_for_all(store_kind: StoreKind, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenStore]:
+    """Opens a store that the cases of one test share, where none of them finds what another has left."""
+    place = store_kind.place(tmp_path_factory.mktemp("shared"))
+    async with opening(place, ManualClock(store_kind.now)) as open_one:
+        yield open_one
+    await place.clear()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tests.plain_calls import PlainClient
 from tests.servers import ServerName, server
 from zataku.clock import Clock, SystemClock
 from zataku.table import Store, Table
@@ -41,11 +42,11 @@ class StoreKind(Struct, frozen=True):
 
     `departs` names tests that fail here, or single cases of them as in test_name[case], with the reason: they are
     expected to fail, and to be struck off the list as soon as they pass. `leaves_out` names tests that say nothing
-    about this store. `rougher` is where the state machine runs, when it can bear more than the other tests.
-    `repeats_changes` says that a stream may tell a change again even after it was acknowledged. `now` is the time at
-    which tests begin. `examples` are those of the state machine, as a part of the usual number. "sweeping" among the
-    capabilities says that expired items go when the store is told to; without it the service deletes them when it
-    likes.
+    about this store. `machine` is where the state machine runs, when it can bear more than the other tests or asks
+    only the server. `repeats_changes` says that a stream may tell a change again even after it was acknowledged.
+    `now` is the time at which tests begin. `examples` are those of the state machine, as a part of the usual
+    number. "sweeping" among the capabilities says that expired items go when the store is told to; without it the
+    service deletes them when it likes.
     """
 
     name: str
@@ -53,14 +54,14 @@ class StoreKind(Struct, frozen=True):
     capabilities: frozenset[str]
     departs: Mapping[str, str] = {}
     leaves_out: Mapping[str, str] = {}
-    rougher: Callable[[Path], Place] | None = None
+    machine: Callable[[Path], Place] | None = None
     repeats_changes: bool = False
     now: float = 1_767_225_600.0
     examples: float = 1 / 3
 
     def machine_place(self, folder: Path) -> Place:
         """A place for the state machine."""
-        return (self.rougher or self.place)(folder)
+        return (self.machine or self.place)(folder)
 
 
 async def no_pause(_: float) -> None:
@@ -141,18 +142,20 @@ MINISTACK = {
 }
 
 STORES = (
-    StoreKind("embedded", EmbeddedPlace, EMBEDDED),
+    # The strict one is the same store underneath.
+    StoreKind("embedded", EmbeddedPlace, EMBEDDED, examples=1 / 6),
     StoreKind(
         "embedded-strict",
         lambda folder: EmbeddedPlace(folder, ROUGH),
         EMBEDDED,
-        rougher=lambda folder: EmbeddedPlace(folder, Faults.rough()),
+        machine=lambda folder: EmbeddedPlace(folder, Faults.rough()),
         repeats_changes=True,
     ),
     StoreKind(
         "dynoxide",
         lambda _: DynamoPlace("dynoxide"),
         DYNAMODB,
+        machine=lambda _: DynamoPlace("dynoxide", PlainClient),
         now=LATER,
         examples=1 / 20,
         departs=DYNOXIDE,
@@ -160,7 +163,7 @@ STORES = (
     ),
     StoreKind(
         "ministack",
-        lambda _: DynamoPlace("ministack"),
+        lambda _: DynamoPlace("ministack", PlainClient),
         DYNAMODB,
         now=LATER,
         examples=1 / 50,

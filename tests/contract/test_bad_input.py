@@ -1,11 +1,13 @@
 """What cannot be carried out is refused by name, says what to do, and leaves nothing behind."""
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
+import pytest_asyncio
 from msgspec import Meta
 
 from tests.contract.asking import contents, together
@@ -272,9 +274,9 @@ CASES: dict[str, tuple[Call, type[BadInput], str]] = {
 }
 
 
-@pytest.fixture
-async def filled(open_store) -> Store:
-    store = await open_store(*TABLES)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def filled(open_for_all) -> Store:
+    store = await open_for_all(*TABLES)
     await store.write_many(
         put=[
             Game(game_id="g1", note="here before"),
@@ -288,10 +290,15 @@ async def filled(open_store) -> Store:
     return store
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def before(filled: Store) -> Counter[str]:
+    return await contents(filled)
+
+
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", CASES)
-async def test_is_refused_and_nothing_is_written(filled: Store, name: str):
+async def test_is_refused_and_nothing_is_written(filled: Store, before: Counter[str], name: str):
     call, error, code = CASES[name]
-    before = await contents(filled)
     with pytest.raises(error) as refused:
         await call(filled)
     assert type(refused.value) is error

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+import pytest_asyncio
 from msgspec import Struct, field
 
 from tests.designs.measures import Measure, measures
@@ -163,13 +164,14 @@ def things_where(name: str) -> Span:
     return shelf.partition("s").where({**HOLD, **FAIL}[name])
 
 
-@pytest.fixture
-async def filled(open_store) -> Store:
-    store = await open_store(shelf)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def filled(open_for_all) -> Store:
+    store = await open_for_all(shelf)
     await store.put(THING)
     return store
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", HOLD)
 async def test_a_condition_holds(filled: Store, name: str):
     assert await filled.put(THING, when=HOLD[name]) == THING
@@ -177,6 +179,7 @@ async def test_a_condition_holds(filled: Store, name: str):
     assert await filled.count(things_where(name)) == 1
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", FAIL)
 async def test_a_condition_fails(filled: Store, name: str):
     with pytest.raises(ConditionFailed) as refused:

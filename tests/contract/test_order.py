@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+import pytest_asyncio
 
 from tests.contract.asking import finds, paged
 from tests.designs.measures import (
@@ -79,22 +80,25 @@ def scattered(values: list) -> list:
     return sorted(values, key=lambda value: str(value)[::-1])
 
 
-@pytest.fixture
-async def dictionary(open_store) -> Store:
-    store = await open_store(words)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def dictionary(open_for_all) -> Store:
+    store = await open_for_all(words)
     await store.write_many(put=[Word(language="all", word=word) for word in scattered(WORDS)])
     return store
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_strings_come_in_the_order_of_their_utf_8_bytes(dictionary: Store):
     assert sorted(word.encode() for word in WORDS) == [word.encode() for word in WORDS]
     await finds(dictionary, words_in("all"), *(Word(language="all", word=word) for word in WORDS))
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_newest_first_is_the_order_turned_round(dictionary: Store):
     await finds(dictionary, words_back("all"), *(Word(language="all", word=word) for word in reversed(WORDS)))
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("limit", [1, 2, 5])
 async def test_pages_keep_the_order_in_both_directions(dictionary: Store, limit: int):
     assert [it.word for it in await paged(dictionary, words_in("all"), limit)] == WORDS
@@ -148,6 +152,7 @@ async def test_bytes_begin_with_bytes_up_to_the_last_one(open_store):
         await finds(store, parts_beginning(b"d", prefix), *expected)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("sign", "low", "high", "expected"),
     [
@@ -179,6 +184,7 @@ async def test_a_span_is_narrowed_by_each_kind_of_range(
     assert await dictionary.count(query) == len(expected)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_ends_in_the_wrong_order_are_refused(dictionary: Store):
     with pytest.raises(BadInput):
         await dictionary.page(words_as("all", "between", "b", "a"))

@@ -6,6 +6,7 @@ from enum import Enum
 from uuid import UUID
 
 import pytest
+import pytest_asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -69,6 +70,12 @@ async def cabinets(open_store) -> Store:
     return await open_store(cabinet)
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def one_cabinet(open_for_all) -> Store:
+    """For what replaces whatever lies there."""
+    return await open_for_all(cabinet)
+
+
 VALUES = {
     "zero": {"number": 0},
     "minus one": {"number": -1},
@@ -106,16 +113,17 @@ VALUES = {
 }
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", VALUES)
-async def test_a_value_comes_back_as_it_was(cabinets: Store, name: str):
+async def test_a_value_comes_back_as_it_was(one_cabinet: Store, name: str):
     fields = VALUES[name]
     written = Curiosity(name="c", **fields)
-    await cabinets.put(written)
-    found = await cabinets.get(KEY, strong=True)
+    await one_cabinet.put(written)
+    found = await one_cabinet.get(KEY, strong=True)
     assert found == written
     for field, value in fields.items():
         assert type(getattr(found, field)) is type(value)
-    assert await cabinets.save(replace(found, number=77), was=found) == replace(written, number=77)
+    assert await one_cabinet.save(replace(found, number=77), was=found) == replace(written, number=77)
 
 
 async def test_none_is_left_out_and_an_explicit_null_is_kept(store: Store):

@@ -12,11 +12,11 @@ import pytest_asyncio
 from tests.cost.case import INDEXED, PLAIN, Case, carry_out
 from tests.cost.departures import DYNOXIDE, departure
 from tests.cost.golden import GOLDEN
+from tests.plain_calls import PlainClient
 from tests.servers import ServerName, server
 from zataku.table.backend import Backend, DeleteItem, ScanItems
 from zataku.table.bill import Bill
 from zataku.table.dynamodb.backend import DynamoBackend
-from zataku.table.dynamodb.client import Client
 
 SERVERS: tuple[ServerName, ...] = ("dynoxide", "ministack")
 
@@ -36,7 +36,7 @@ def _cases() -> list[Any]:
 async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
     stores: dict[ServerName, Backend] = {}
     for name in SERVERS:
-        stores[name] = store = DynamoBackend(Client(server(name).endpoint), book="GoldenStore")
+        stores[name] = store = DynamoBackend(PlainClient(server(name).endpoint), book="GoldenStore")
         await store.start([PLAIN, INDEXED])
     yield stores
     for store in stores.values():

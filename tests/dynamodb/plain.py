@@ -1,11 +1,12 @@
 """Tables and clients for tests that talk to the servers directly."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec.structs import replace
 
+from tests.plain_calls import PlainClient
 from tests.servers import ServerName, server
 from zataku.clock import SystemClock
 from zataku.table.dynamodb.client import Client
@@ -16,9 +17,9 @@ BOTH: tuple[ServerName, ...] = ("dynoxide", "ministack")
 
 
 @asynccontextmanager
-async def connected(endpoint: str) -> AsyncIterator[Client]:
+async def connected(endpoint: str, kind: Callable[[str], Client] = Client) -> AsyncIterator[Client]:
     """A connection to an address, closed at the end."""
-    client = Client(endpoint)
+    client = kind(endpoint)
     try:
         yield client
     finally:
@@ -27,7 +28,7 @@ async def connected(endpoint: str) -> AsyncIterator[Client]:
 
 def client_of(name: ServerName) -> AbstractAsyncContextManager[Client]:
     """A connection to a server."""
-    return connected(server(name).endpoint)
+    return connected(server(name).endpoint, PlainClient)
 
 
 def fresh(table: TableSchema) -> TableSchema:

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from uuid import uuid4
 
+from tests.plain_calls import PlainClient
 from tests.servers import ServerName, server
 from zataku.clock import Clock, ManualClock
 from zataku.table.backend import RawChange
@@ -76,7 +77,7 @@ async def make_table(client: Client, table: TableSchema) -> None:
 @asynccontextmanager
 async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES") -> AsyncIterator[Bench]:
     """A table with a stream on one of the servers."""
-    client = Client(server(name).endpoint)
+    client = PlainClient(server(name).endpoint)
     table = TableSchema(unique("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
     book = Book(client, unique("ZatakuStore"), ManualClock())
     made = Bench(client, table, book)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.dynamodb.streaming import SERVERS, unique
+from tests.plain_calls import PlainClient
 from tests.servers import ServerName, server
 from zataku.clock import ManualClock
 from zataku.table.dynamodb.book import Book
@@ -17,7 +18,7 @@ from zataku.table.meter import Usage
 @pytest.fixture(params=SERVERS)
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     name: ServerName = request.param
-    made = Client(server(name).endpoint)
+    made = PlainClient(server(name).endpoint)
     yield made
     await made.close()
 

@@ -12,11 +12,11 @@ from structlog.testing import capture_logs
 
 from tests.dynamodb.scripted import TABLE, StreamService, served
 from tests.dynamodb.streaming import Bench, drained, unique
+from tests.plain_calls import PlainClient
 from tests.servers import server
 from zataku.clock import ManualClock
 from zataku.table.backend import RawChange
 from zataku.table.dynamodb.book import Book
-from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.streams import Streams
 from zataku.table.errors import Throttled
 from zataku.table.schema import KeyAttribute, TableSchema
@@ -33,7 +33,7 @@ def service() -> StreamService:
 @pytest.fixture
 async def place(service: StreamService) -> AsyncIterator[Bench]:
     async with served(service) as endpoint:
-        client, keeping = Client(endpoint), Client(server("dynoxide").endpoint)
+        client, keeping = PlainClient(endpoint), PlainClient(server("dynoxide").endpoint)
         book = Book(keeping, unique("ZatakuStore"), ManualClock())
         await book.start()
         made = Bench(client, SCHEMA, book)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.dynamodb.scripted import TABLE, StreamService, served
 from tests.dynamodb.streaming import unique
+from tests.plain_calls import PlainClient
 from tests.servers import server
 from zataku.clock import ManualClock
 from zataku.table.dynamodb.book import Book
@@ -165,8 +166,8 @@ class Stage:
 
     async def _open(self) -> None:
         self.serving = served(self)
-        self.client = Client(await self.serving.__aenter__())
-        self.keeping = Client(self.book_keeper)
+        self.client = PlainClient(await self.serving.__aenter__())
+        self.keeping = PlainClient(self.book_keeper)
         self.book = Book(self.keeping, unique("ZatakuStore"), ManualClock())
         await self.book.start()
 

@@ -13,7 +13,7 @@ from schemathesis import Case, GenerationMode
 from tests.e2e.house import House, on_disk
 
 QUICKLY = settings(
-    max_examples=12,
+    max_examples=7,
     deadline=None,
     derandomize=True,
     database=None,

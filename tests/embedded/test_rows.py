@@ -10,7 +10,11 @@ from zataku.table.values import item_size, normalised
 
 numbers = st.integers(-(10**37), 10**37) | st.integers(-20, 200).map(lambda n: n * 100) | st.floats(-1e9, 1e9, width=32)
 scalars = st.none() | st.booleans() | st.text(max_size=20) | st.binary(max_size=20) | numbers | st.just(Decimal("1.50"))
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner))
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=20,
+)
 
 
 @given(st.dictionaries(st.text(max_size=10), values, max_size=6))

@@ -2,11 +2,15 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import pytest
 import yaml
-from cfnlint.api import lint
+from cfnlint.config import ConfigMixIn
+from cfnlint.decode.decode import decode_str
+from cfnlint.helpers import REGION_PRIMARY
+from cfnlint.runner import Runner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,9 +34,17 @@ DESIGNS: dict[str, Sequence[Table]] = {
 }
 
 
+@cache
+def linter() -> Runner:
+    """cfn-lint with its rules, which takes a while to read them."""
+    return Runner(ConfigMixIn(regions=[REGION_PRIMARY]))
+
+
 def found_wrong(text: str) -> list[str]:
     """What cfn-lint says, errors and warnings."""
-    return [f"{match.rule.id} {match.message} at {match.path}" for match in lint(text)]
+    whole, errors = decode_str(text)
+    matches = errors or linter().validate_template(whole)
+    return [f"{match.rule.id} {match.message} at {match.path}" for match in matches]
 
 
 def resources(whole: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:

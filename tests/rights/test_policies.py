@@ -77,7 +77,7 @@ def some_rights(draw: st.DrawFn) -> Rights:
     return Matrix({"SomeFunction": grants})["SomeFunction"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(rights=some_rights())
 def test_the_policy_and_the_handle_agree_on_every_call(rights: Rights) -> None:
     assert asyncio.run(by_handle(rights)) == by_policy(rights)

@@ -4,13 +4,14 @@ A departure that no longer shows is struck off: `test_departures` looks for each
 """
 
 from collections.abc import Callable, Sequence
+from types import UnionType
 from typing import cast
 
 from msgspec import Struct
 
 from tests.twins.outcome import Outcome
 from zataku.table.backend import GetItem, QueryItems, ScanItems, UpdateItem
-from zataku.table.expression import Assign, Drop, Exclude
+from zataku.table.expression import Assign, Drop, Exclude, Increase
 
 
 class Departure(Struct, frozen=True):
@@ -43,18 +44,28 @@ def _gets_a_part(request: object, ours: Outcome, theirs: Outcome) -> bool:
     return isinstance(request, GetItem) and request.attributes is not None and ours.answer == theirs.answer
 
 
-def _below_nothing(request: object, ours: Outcome, theirs: Outcome) -> bool:
+def _refused_below(request: object, ours: Outcome, theirs: Outcome, kinds: UnionType) -> bool:
+    """We alone refuse a change of something inside of an attribute."""
     refused = ours.answer == "bad input" or "invalid" in str(ours.answer)
     below = [
         action
         for update in _updates(request)
         for action in update.actions
-        if isinstance(action, Drop | Exclude) and len(action.route) > 1
+        if isinstance(action, kinds) and len(action.route) > 1
     ]
     return refused and bool(below) and theirs.answer != ours.answer
 
 
-def _past_the_end(request: object, ours: Outcome, theirs: Outcome) -> bool:
+def _below_nothing(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    return _refused_below(request, ours, theirs, Drop | Exclude)
+
+
+def _below_null(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    return _refused_below(request, ours, theirs, Assign | Increase)
+
+
+def may_pad(request: object) -> bool:
+    """True when a place of a list is set, which may lie past its end."""
     return any(
         isinstance(action, Assign) and isinstance(action.route[-1], int)
         for update in _updates(request)
@@ -62,12 +73,15 @@ def _past_the_end(request: object, ours: Outcome, theirs: Outcome) -> bool:
     )
 
 
-def _repeats_a_shrinking(request: object, ours: Outcome, theirs: Outcome) -> bool:
-    """A transaction asked for again with its token: it is paid for as reads, and only dynoxide's are dearer."""
+def _past_the_end(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    return may_pad(request)
+
+
+def _repeats(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    """A transaction asked for again with its token, which is paid for as reads."""
     if not isinstance(request, list) or ours.answer != theirs.answer or ours.units.keys() != theirs.units.keys():
         return False
-    bills = [(ours.units[place], theirs.units[place]) for place in ours.units]
-    return all(mine[1] == other[1] == 0 and mine[0] <= other[0] for mine, other in bills)
+    return all(ours.units[place][1] == theirs.units[place][1] == 0 for place in ours.units)
 
 
 DEPARTURES: tuple[Departure, ...] = (
@@ -93,15 +107,20 @@ DEPARTURES: tuple[Departure, ...] = (
         _below_nothing,
     ),
     Departure(
+        "set-below-null",
+        "SET or ADD of something inside of a null is refused. dynoxide puts a map in its place.",
+        _below_null,
+    ),
+    Departure(
         "list-past-the-end",
         "SET past the end of a list appends. dynoxide fills the gap with nulls.",
         _past_the_end,
     ),
     Departure(
-        "repeat-of-a-shrinking",
-        "A transaction that comes again with its token costs the reading of its items as they are. dynoxide charges an "
-        "item that it made smaller by the size before.",
-        _repeats_a_shrinking,
+        "repeat-by-older-sizes",
+        "A transaction that comes again with its token costs the reading of its items as they are. dynoxide charges by "
+        "the sizes of its first time, those before it included.",
+        _repeats,
     ),
 )
 

@@ -19,14 +19,15 @@ from zataku.table.embedded import EmbeddedBackend
 from zataku.table.expression import Assign, Drop, Literally
 
 TABLE = twin_table("TwinsTable-departing")
-ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "blob": b"x" * 5000}
+ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "empty": None, "blob": b"x" * 5000}
 _SMALLER = [UpdateItem(TABLE, ("p", "a"), (Drop(("blob",)),))]
 SHOWN_BY = {
-    "repeat-of-a-shrinking": _SMALLER,
+    "repeat-by-older-sizes": _SMALLER,
     "local-index-fetch": QueryItems(TABLE, "p", BY_WEIGHT, attributes=("text",)),
     "local-index-scan": ScanItems(TABLE, BY_WEIGHT),
     "part-of-an-item": GetItem(TABLE, ("p", "a"), attributes=("text",)),
     "remove-below-nothing": UpdateItem(TABLE, ("p", "a"), (Drop(("nowhere", "inside")),)),
+    "set-below-null": UpdateItem(TABLE, ("p", "a"), (Assign(("empty", "inside"), Literally(2)),)),
     "list-past-the-end": UpdateItem(TABLE, ("p", "a"), (Assign(("list", 5), Literally(2)),)),
 }
 

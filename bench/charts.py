@@ -1,0 +1,106 @@
+"""A chart of lines on logarithmic axes, as an SVG that brings its own background and can be read in light and dark."""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import msgspec
+
+WIDTH, HEIGHT = 860, 440
+_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 200, 60, 58
+_APART = 17  # points between two labels at the lines' ends
+_PAPER, _INK, _FAINT, _GRID = "#fbfaf6", "#26221c", "#6b6459", "#e2ddd2"
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A measured value. One that is only known to be at least so much is drawn hollow."""
+
+    x: float
+    y: float
+    at_least: bool = False
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """Values that belong together."""
+
+    name: str
+    colour: str
+    points: Sequence[Point]
+    dashed: bool = False
+
+
+class _Axis:
+    """One logarithmic axis: where a value lies between two ends."""
+
+    def __init__(self, values: Iterable[float], begin: float, end: float) -> None:
+        known = list(values)
+        self._low, self._high = math.log10(min(known)), math.log10(max(known))
+        self._begin, self._end = begin, end
+
+    def at(self, value: float) -> float:
+        """The place of a value in points; in the middle when there is but one."""
+        width = self._high - self._low
+        share = (math.log10(value) - self._low) / width if width else 0.5
+        return round(self._begin + share * (self._end - self._begin), 1)
+
+
+def chart(title: str, lines: Sequence[Line], *, x: str, y: str, note: str = "") -> str:
+    """The lines with a label at the end of each. The x axis is marked where values are, the y axis at powers of ten."""
+    every = [point for line in lines for point in line.points]
+    marks = _powers([point.y for point in every])
+    across = _Axis([point.x for point in every], _LEFT + 24, WIDTH - _RIGHT - 24)
+    up = _Axis(marks, HEIGHT - _BOTTOM, _TOP)
+    drawn = [
+        _text(_LEFT - 60, 30, title, size=17, weight="bold"),
+        *(_rule(up.at(mark), f"{mark:,g}") for mark in marks),
+        *(_text(across.at(value), HEIGHT - 34, f"{value:,g}", "middle") for value in sorted({it.x for it in every})),
+        _text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 12, x, "middle", colour=_FAINT),
+        _text(_LEFT - 60, 48, y, colour=_FAINT),
+        _text(WIDTH - 14, HEIGHT - 12, note, "end", colour=_FAINT),
+        *(_line(line, across, up) for line in lines),
+        *_labels(lines, up),
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'role="img" font-family="system-ui, sans-serif" font-size="13">\n<title>{escape(title)}</title>\n'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8" fill="{_PAPER}"/>\n' + "\n".join(drawn) + "\n</svg>\n"
+    )
+
+
+def _powers(values: Sequence[float]) -> list[float]:
+    """Powers of ten around the values, two at least."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return [10.0**power for power in range(low, max(high, low + 1) + 1)]
+
+
+def _rule(height: float, text: str) -> str:
+    end = WIDTH - _RIGHT
+    rule = f'<line x1="{_LEFT}" x2="{end}" y1="{height}" y2="{height}" stroke="{_GRID}"/>'
+    return rule + _text(_LEFT - 10, height + 4, text, "end")
+
+
+def _line(line: Line, across: _Axis, up: _Axis) -> str:
+    places = [(across.at(point.x), up.at(point.y), point.at_least) for point in line.points]
+    path = " ".join(f"{x},{y}" for x, y, _ in places)
+    dashes = ' stroke-dasharray="6 5"' if line.dashed else ""
+    stroke = f'stroke="{line.colour}" stroke-width="2.5"'
+    dots = (
+        f'<circle cx="{x}" cy="{y}" r="4.5" fill="{_PAPER if hollow else line.colour}" {stroke}/>'
+        for x, y, hollow in places
+    )
+    return f'<polyline points="{path}" fill="none" {stroke}{dashes}/>' + "".join(dots)
+
+
+def _labels(lines: Sequence[Line], up: _Axis) -> Iterable[str]:
+    """Names where the lines end, moved apart where they would lie on each other."""
+    lowest = -math.inf
+    for line in sorted(lines, key=lambda it: up.at(it.points[-1].y)):
+        lowest = max(up.at(line.points[-1].y) + 4, lowest + _APART)
+        yield _text(WIDTH - _RIGHT + 8, lowest, line.name, colour=line.colour, weight="bold")
+
+
+def _text(
+    x: float, y: float, text: str, anchor: str = "start", *, colour: str = _INK, size: int = 13, weight: str = "normal"
+) -> str:
+    place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}"'
+    return f'<text {place} fill="{colour}" font-size="{size}" font-weight="{weight}">{escape(text)}</text>'

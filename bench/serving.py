@@ -1,0 +1,109 @@
+"""A server under measurement, in a process of its own on loopback, and the plain sockets that a load connects to it."""
+
+import resource
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from pathlib import Path
+
+import psutil
+
+_STARTS_WITHIN = 20.0
+_STOPS_WITHIN = 10.0
+
+REQUEST = (
+    b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+
+class Served:
+    """One server process: what it uses, and how to connect to it."""
+
+    def __init__(self, name: str, command: Sequence[str], port: int, *, log: Path | None = None) -> None:
+        self.name, self.port = name, port
+        self._command, self._log = command, log
+
+    def start(self) -> None:
+        """Start the server and wait until it takes sockets. Its log goes to standard error, or into a file."""
+        with nullcontext() if self._log is None else self._log.open("wb") as log:
+            self._server = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log
+            )
+        self._process = psutil.Process(self._server.pid)
+        deadline = time.monotonic() + _STARTS_WITHIN
+        while True:
+            try:
+                self.connected()[0].close()
+                return
+            except OSError:
+                if time.monotonic() > deadline or self._server.poll() is not None:
+                    self.stop()
+                    raise
+                time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End the server."""
+        self._server.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._server.wait(_STOPS_WITHIN)
+        self._server.kill()
+        self._server.wait()
+
+    def connected(self, source: str = "127.0.0.1") -> tuple[socket.socket, bytes]:
+        """A socket after its handshake, from one of this machine's own addresses, and what came after that already."""
+        reader = socket.create_connection(("127.0.0.1", self.port), timeout=10, source_address=(source, 0))
+        reader.sendall(REQUEST)
+        return reader, read_until(reader, b"\r\n\r\n").partition(b"\r\n\r\n")[2]
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the server has used."""
+        times = self._process.cpu_times()
+        return times.user + times.system
+
+    def memory(self) -> int:
+        """Bytes of memory that it has."""
+        return self._process.memory_info().rss
+
+
+def read_until(reader: socket.socket, end: bytes) -> bytes:
+    """Everything that comes until a certain text has come."""
+    received = b""
+    while end not in received:
+        more = reader.recv(4096)
+        if not more:
+            raise ConnectionError(f"The server hung up: {received!r}")
+        received += more
+    return received
+
+
+def masked(payload: bytes) -> bytes:
+    """A text frame as a browser sends it; a mask of zeros leaves the payload as it is."""
+    if len(payload) < 126:
+        head = bytes((0x81, 0x80 | len(payload)))
+    else:
+        head = bytes((0x81, 0x80 | 126)) + len(payload).to_bytes(2)
+    return head + b"\0\0\0\0" + payload
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def allow_sockets(sockets: int) -> None:
+    """Have so many files open in this process and those that it starts, or say that it cannot be."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if most < sockets + 100:
+        sys.exit(f"Only {most} files may be open, too few for {sockets} sockets. Raise ulimit -n.")
+
+
+def tell(text: str) -> None:
+    """Progress goes to stderr; the table alone is the output."""
+    print(text, file=sys.stderr, flush=True)

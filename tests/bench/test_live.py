@@ -1,0 +1,111 @@
+"""That the benchmark of live rooms notices what is lost, and what it makes of its figures."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from bench.charts import Line, Point, chart
+from bench.live import talk
+from bench.live.hearing import Ear, Unfit, read
+from bench.live.ladder import Ladder
+from bench.live.rounds import Round
+from bench.live.showing import Measured, facts, picture, rows
+from zataku.realtime import frames
+
+
+def told(*numbers: int) -> bytes:
+    return b"".join(frames.text(talk.told(number)) for number in numbers)
+
+
+def measured(*rounds: Round, lost: int = 0) -> Measured:
+    return Measured(rounds=rounds, said=500, deliveries=500 - lost, per_socket=15_000.0, memory=150_000_000)
+
+
+def at_rate(rate: int, *waits: float, reached: int | None = None) -> Round:
+    said = len(waits)
+    return Round(
+        rate=rate,
+        said=said,
+        reached=said if reached is None else reached,
+        refused=0,
+        waits=sorted(waits),
+        calls=1,
+        writes=3 * said + 2,
+        server_share=0.9,
+        load_share=0.3,
+        late=0.001,
+    )
+
+
+def test_a_piece_is_read_to_the_last_complete_frame():
+    done = frames.text(b'{"t":"done","id":7,"result":{}}')
+    heard = read(told(1, 2) + frames.ping() + done + told(3)[:100])
+    assert (heard.numbers, heard.answers, heard.pings, heard.rest) == ((1, 2), 1, 1, told(3)[:100])
+    assert read(heard.rest + told(3)[100:]).numbers == (3,)
+
+
+def test_a_comment_that_was_refused_is_not_waited_for_and_anything_else_that_is_ends_the_run():
+    busy = b'{"t":"refused","id":%d,"error":{"code":"%b","message":"Try again.","details":{}}}'
+    assert read(frames.text(busy % (7, b"unavailable"))).refused == (7,)
+    for number, code in ((7, b"forbidden"), (0, b"unavailable")):
+        with pytest.raises(Unfit, match="refused"):
+            read(frames.text(busy % (number, code)))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 10])
+def test_a_piece_may_end_anywhere_in_a_frame(cut: int):
+    heard = read(told(1)[:cut])
+    assert (heard.numbers, heard.rest) == ((), told(1)[:cut])
+
+
+def test_a_snapshot_in_place_of_comments_is_no_delivery():
+    with pytest.raises(Unfit, match="snapshot"):
+        read(frames.text(b'{"t":"snapshot","to":"live/1","at":{"epoch":1,"seq":2},"snapshot":{}}'))
+
+
+def test_a_comment_has_reached_everybody_with_the_last_reader():
+    ear, ladder = Ear(), Ladder(2)
+    first = ladder.move(0, ear.read(told(4, 2)))
+    assert (first, ladder.order, len(ladder.reached)) == (2, [4, 2], 0)
+    second = ladder.move(0, ear.read(told(4)))
+    assert (second, len(ladder.reached)) == (1, 1)
+    assert ladder.move(second, ear.read(told(2))) == 2
+    assert len(ladder.reached) == 2
+
+
+@pytest.mark.parametrize("wrong", [(2,), (2, 1), (1, 3), (1, 1), (1, 2, 1)], ids=str)
+def test_a_comment_left_out_or_turned_around_or_twice_ends_the_run(wrong: tuple[int, ...]):
+    ladder = Ladder(2)
+    ladder.move(0, read(told(1, 2)))
+    with pytest.raises(Unfit):
+        ladder.move(0, read(told(*wrong)))
+
+
+def test_the_wait_is_that_of_the_slowest_of_such_a_share():
+    found = at_rate(10, *(number / 1000 for number in range(1, 101)))
+    assert (found.wait(0.5), found.wait(0.99), found.wait(1)) == (50, 99, 100)
+
+
+def test_the_least_loss_misses_the_aim():
+    ours, peer = at_rate(50, 0.1, 0.2), at_rate(50, 1.0, 2.0)
+    for lost, met in ((0, True), (1, False)):
+        found = {it.case: it for it in rows(measured(ours, lost=lost), measured(peer))}
+        assert found["deliveries, each once and in one order"].met is met
+    assert (found["50/s, p99 from post to last receiver"].ratio, found["50/s, cost of a comment"].ours) == (10, 4)
+
+
+def test_who_fell_behind_is_named():
+    ours, peer = measured(at_rate(50, 0.1, 0.2)), measured(at_rate(50, 1.0, 2.0, reached=1))
+    assert dict(facts(ours, peer))["plain loop at 50/s"].startswith("fell behind; 1 of 2 comments")
+    assert {it.peer_name for it in rows(ours, peer) if it.unit == "ms"} == {"plain loop, at least"}
+    assert "at least: fell behind" in picture(ours, peer, 5000)
+
+
+def test_a_chart_keeps_its_labels_apart_and_its_texts_apart_from_its_marks():
+    points = [Point(1, 20), Point(10, 300, at_least=True)]
+    lines = [Line(name=name, colour="#000000", points=points) for name in ("<ours>", "theirs")]
+    drawn = ElementTree.fromstring(chart("a & b", lines, x="x", y="y"))
+    texts = [it for it in drawn.iter() if it.tag.endswith("}text")]
+    heights = [float(it.attrib["y"]) for it in texts if it.text in ("<ours>", "theirs")]
+    assert abs(heights[0] - heights[1]) >= 17
+    assert {"a & b", "10", "100", "1,000"} <= {it.text for it in texts}
