@@ -31,10 +31,17 @@ def test_the_limits_are_those_that_were_promised() -> None:
         "sign_in_address": (20, 60, 20),
         "sign_up_address": (60, 3600, 30),
         "write": (60, 60, 30),
+        "read_address": (12_000, 60, 6000),
         "socket_address": (3000, 60, 1500),
     }
     assert {name: (LIMITS[name].times, LIMITS[name].seconds, LIMITS[name].burst) for name in promised} == promised
     assert (LIMITS["read"].times, LIMITS["read"].seconds) == (600, 60)
+
+
+def test_a_hall_of_500_phones_comes_in_and_looks_at_what_is_left_within_a_minute(clock: ManualClock) -> None:
+    rates, coming_in, at_the_end = Rates(clock), 4, 4
+    for _ in range(500 * (coming_in + at_the_end)):
+        rates.take("read_address", "192.0.2.1")
 
 
 async def test_who_comes_back_when_told_is_let_in_and_not_a_moment_earlier(clock: ManualClock) -> None:

@@ -125,10 +125,10 @@ getting("upvotes_on", moderation.upvotes_on(HALL, ids(1)[0]), COUNTS[0])
 paging("upvoters_of", moderation.upvoters_of(HALL, TARGET), VOTERS, 50)
 
 writing(create_room(room(ROOMS[0].room_id)))
-writing(close_room(HALL, MIDORI, START))
+writing(close_room(HALL, MIDORI, START, 1))
 writing(take_room(HALL))
 writing(post_comments(COMMENTS, 1))
-writing(remove_own_comment(HALL, TARGET, SORA, START), COMMENTS[0])
+writing(remove_own_comment(HALL, TARGET, SORA, START, 1), COMMENTS[0])
 writing(join(HALL, WEB, SOCKETS, START))
 writing(leave(SOCKETS[0]), lambda _: join(HALL, WEB, SOCKETS[:1], START))
 writing(
@@ -140,7 +140,7 @@ writing(unmark_comment(act(2), "PINNED", TARGET, 1), COMMENTS[0], lambda _: mark
 writing(delete_comment(act(1), TARGET, 1), COMMENTS[0])
 writing(block_word(act(1), 1, "spam"))
 writing(unblock_word(act(2), 1, "spam"), lambda epoch: block_word(act(1), epoch, "spam"))
-writing(count_reactions(Reactions(room_id=HALL, minute=moment(START), clap=1200, aha=40, lol=7)))
+writing(count_reactions(Reactions(room_id=HALL, minute=moment(START), clap=1200, aha=40, lol=7), 1))
 writing(block_sender(act(1), 1, SORA, TARGET))
 writing(
     unblock_sender(act(2), 1, SORA, said(1).comment_id),
@@ -148,5 +148,5 @@ writing(
 )
 writing(pause_room(act(1), 1, True))
 writing(slow_room(act(1), 1, 30))
-writing(upvote_first(HALL, TARGET, CROWD, START), COMMENTS[0])
-writing(upvote(HALL, TARGET, CROWD, START), COMMENTS[0], lambda _: upvote_first(HALL, TARGET, [YUNA], START))
+writing(upvote_first(HALL, TARGET, CROWD, START, 1), COMMENTS[0])
+writing(upvote(HALL, TARGET, CROWD, START, 1), COMMENTS[0], lambda _: upvote_first(HALL, TARGET, [YUNA], START, 1))

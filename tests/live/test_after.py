@@ -1,5 +1,10 @@
 """What is left of a talk: its timeline, and what is found in it."""
 
+import asyncio
+import contextlib
+import sys
+import threading
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
@@ -9,14 +14,16 @@ from tests.live.talk import HALL, MIDORI, SORA, YUNA, room, said
 from tests.opened import START
 from tests.plugged import house_of, somebody
 from zataku.clock import ManualClock
+from zataku.live.after import search
 from zataku.live.after.questions import MostWanted
-from zataku.live.after.search import FOUND_AT_ONCE, Search
-from zataku.live.after.timeline import KEPT, KEPT_SECONDS, PARTS, Timelines
+from zataku.live.after.search import CHARACTERS_AT_ONCE, FOLDING_AT_ONCE, FOUND_AT_ONCE, Search
+from zataku.live.after.shared import KEPT_SECONDS
+from zataku.live.after.timeline import PARTS, Strip, Timelines
 from zataku.live.design import Comment
 from zataku.live.limits import BEFORE_ALL, moment, seq_of
 from zataku.live.messages import Found, TimelinePart
 from zataku.live.moderation import Mark, Reactions, Upvotes
-from zataku.live.samples import rooms_of, talk_comments, talk_moderation, talk_room
+from zataku.live.samples import talk_comments, talk_moderation, talk_room
 from zataku.refusals import Invalid, NotFound
 from zataku.table import Store
 
@@ -81,6 +88,43 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
     assert made.parts[-1] == TimelinePart(comments=1, reactions=4, seq=seq_of(1, 2))
 
 
+@pytest.mark.parametrize("seconds", [0, 7, 100, 250, 3_600, 86_400])
+def test_a_part_gets_of_each_minute_what_its_seconds_are_worth(seconds: int) -> None:
+    random = Random(seconds)
+    strip = Strip(moment(START + 12.3))
+    for second in (0, seconds):
+        strip.add(at(1, 12.3 + second))
+    minutes = [(random.randrange(-180, seconds + 180), random.randrange(200)) for _ in range(20)]
+    parts = strip.parts([Reactions(room_id=HALL, minute=moment(START + 12.3 + it), clap=n) for it, n in minutes])
+    spread = [0] * len(parts)
+    for begin, amount in minutes:
+        for second in range(60):
+            part = min(max(0, (begin + second) // strip.part_seconds), len(parts) - 1)
+            spread[part] += amount * (second + 1) // 60 - amount * second // 60
+    assert [it.reactions for it in parts] == spread
+
+
+@pytest.mark.parametrize("seconds", [0, 119, 7 * 86_400])
+def test_a_week_of_reactions_is_not_gone_through_second_by_second(seconds: int) -> None:
+    strip = Strip(moment(START))
+    for second in (0, seconds):
+        strip.add(at(1, second))
+    minutes = [Reactions(room_id=HALL, minute=moment(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
+    steps = 0
+
+    def count(*_: object) -> None:
+        nonlocal steps
+        steps += 1
+
+    sys.setprofile(count)
+    try:
+        parts = strip.parts(minutes)
+    finally:
+        sys.setprofile(None)
+    assert sum(it.reactions for it in parts) == 3 * len(minutes)
+    assert steps < 30 * len(minutes)
+
+
 @pytest.mark.parametrize(
     ("seconds", "part_seconds", "parts"),
     [
@@ -126,16 +170,6 @@ async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room
     assert (await timelines(HALL)).comments == 2
     await strict.write_many(put=[room(status="CLOSED", updated_at=moment(START + 9)), at(3, 2)])
     assert (await timelines(HALL)).comments == 3
-
-
-async def test_no_more_timelines_are_kept_than_fit(strict: Store, clock: ManualClock) -> None:
-    timelines = Timelines(house_of(strict, clock))
-    made = list(rooms_of(Random(1), START, KEPT + 3))
-    await strict.write_many(put=made)
-    for one in made:
-        await timelines(one.room_id)
-    assert len(timelines._kept) == KEPT
-    assert made[0].room_id not in timelines._kept
 
 
 # Questions
@@ -212,8 +246,46 @@ async def test_a_search_goes_on_where_it_stopped_and_finds_each_once(strict: Sto
 
 async def test_rooms_of_long_comments_are_searched_in_shorter_stretches(strict: Store, clock: ManualClock) -> None:
     await strict.write_many(put=[room(), *(at(number, number, content="長" * 500) for number in range(1, 602))])
-    assert (await found(strict, clock, "短")).next == seq_of(1, 500)
-    assert (await found(strict, clock, "短", seq_of(1, 500))).next is None
+    assert (await found(strict, clock, "短")).next == seq_of(1, 200)
+    assert (await found(strict, clock, "短", seq_of(1, 401))).next == seq_of(1, 601)
+    assert (await found(strict, clock, "短", seq_of(1, 402))).next is None
+
+
+async def test_a_search_never_folds_more_than_it_may(
+    strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Short ones first: what comes after them is as long as can be.
+    lengths = [*[100] * 300, *[500] * 400]
+    told = [at(number, number, content="長" * length) for number, length in enumerate(lengths, 1)]
+    await strict.write_many(put=[room(), *told])
+    sizes: list[int] = []
+
+    def matching(comments: Sequence[Comment], _needle: str) -> list[Comment]:
+        sizes.append(sum(len(it.content) for it in comments))
+        return []
+
+    monkeypatch.setattr(search, "_matching", matching)
+    assert (await found(strict, clock, "短")).next is not None
+    assert CHARACTERS_AT_ONCE / 2 < sum(sizes) <= CHARACTERS_AT_ONCE
+
+
+async def test_two_searches_at_the_most_fold_at_the_same_time(
+    strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await strict.write_many(put=[room(), at(1, 1, content="yes")])
+    # They would all meet here if they could; when no third one comes in time, none is waited for any more.
+    meeting = threading.Barrier(FOLDING_AT_ONCE + 1, timeout=0.5)
+
+    def matching(comments: Sequence[Comment], _needle: str) -> list[Comment]:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meeting.wait()
+        return list(comments)
+
+    monkeypatch.setattr(search, "_matching", matching)
+    look = Search(house_of(strict, clock))
+    hits = await asyncio.gather(*(look(READER, HALL, "yes", BEFORE_ALL) for _ in range(6)))
+    assert meeting.broken
+    assert [len(it.comments) for it in hits] == [1] * 6
 
 
 async def test_only_the_host_finds_what_is_hidden(strict: Store, clock: ManualClock) -> None:

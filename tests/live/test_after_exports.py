@@ -183,6 +183,48 @@ def test_nothing_is_a_formula(cell: str) -> None:
     assert read == [f"'{cell}", "next"]
 
 
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("hi;=1+1", "hi;'=1+1"),
+        ("hi; =1", "hi; '=1"),
+        ("한;　＝1;+2", "한;　'＝1;'+2"),
+        (";@SUM(1)", ";'@SUM(1)"),
+        (";;-1", ";;'-1"),
+        ("a;-x", "a;'-x"),
+        ("a;-(1)", "a;'-(1)"),
+        ("a;－１", "a;'－１"),
+        ("a;--1", "a;'--1"),
+        ("a;-+1", "a;'-+1"),
+        ("a;-$A$1", "a;'-$A$1"),
+        ("a;- 1", "a;'- 1"),
+        # The next cell of the row may go on with it: in these countries `-,1` is a number.
+        ("a;-", "a;'-"),
+        ("a;\u200b=1", "a;\u200b'=1"),
+        ('a;"=1+1', "a;\"'=1+1"),
+        ('a; ""=1', 'a; ""\'=1'),
+        ("=1;=2", "'=1;'=2"),
+    ],
+)
+def test_nothing_is_a_formula_where_rows_are_split_at_semicolons(cell: str, written: str) -> None:
+    assert harmless(cell) == written
+    split = csv.reader(io.StringIO(rows([["1", cell, "2"]]).decode(), newline=""), delimiter=";")
+    assert not [it for row in split for it in row if it.strip(" \u3000\u200b")[:1] in tuple("=+-@＝＋－＠")]
+    [read] = csv.reader(io.StringIO(rows([["1", cell, "2"]]).decode(), newline=""))
+    assert read == ["1", written, "2"]
+
+
+@pytest.mark.parametrize("cell", [";-)", "なるほど ;-)", "a;b", "a; b=1", "a;", ";", "a;'=1", "1;2;3", "x；=1", ";)"])
+def test_a_wink_and_what_is_no_formula_after_a_semicolon_stay_as_they_are(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+async def test_json_is_exact(strict: Store, web: httpx.AsyncClient) -> None:
+    await strict.write_many(put=[room(), said(1, "=1;=2")])
+    answer = await web.get("export.json")
+    assert msgspec.json.decode(answer.content, type=Export).comments[0].content == "=1;=2"
+
+
 @pytest.mark.parametrize("cell", ["", "a=1", "1-1", "'=1", "👍=", "…", "<=", "x@y.z", "  a", "~"])
 def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
     assert harmless(cell) == cell

@@ -24,7 +24,8 @@ async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
 
 
 async def totals(talks: Talks, state: Talk) -> tuple[int, int, int]:
-    found = msgspec.json.decode(await talks.snapshot(state, SORA, None), type=Snapshot).standing.reactions
+    told = talks.beat(state, START).state
+    found = msgspec.json.decode(await talks.snapshot(told, SORA, None), type=Snapshot).standing.reactions
     return found.clap, found.aha, found.lol
 
 

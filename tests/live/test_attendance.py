@@ -115,7 +115,7 @@ async def test_a_room_that_is_closed_or_unknown_takes_nobody_and_holds_nobody_up
     hall: Attendance, strict: Store, clock: ManualClock
 ) -> None:
     await opened_room(strict, room(ATTIC))
-    await strict.write(close_room(HALL, MIDORI, clock.now()))
+    await strict.write(close_room(HALL, MIDORI, clock.now(), 1))
     hall.joined(HALL, socket(1))
     hall.joined(uuid(77), socket(2))
     hall.joined("no-room-has-such-an-id", socket(3))
@@ -262,7 +262,7 @@ async def test_each_function_can_do_its_own_work_and_nothing_else(strict: Store,
     assert await present(strict) == {socket(1)}
     for function in (joining, leaving, sweeping):
         with pytest.raises(NotGranted):
-            await function._store.write(close_room(HALL, MIDORI, clock.now()))
+            await function._store.write(close_room(HALL, MIDORI, clock.now(), 1))
     for function in (leaving, sweeping):
         with pytest.raises(NotGranted):
             await function._store.write(join(HALL, WEB, [socket(4)], clock.now()))

@@ -19,7 +19,7 @@ async def test_an_upvote_alone_costs_eight_units_the_first_time_and_six_after(pr
     epoch = await opened_room(priced)
     target = said(1).comment_id
     await priced.write(post_comments([said(1)], epoch))
-    votes = (upvote_first(HALL, target, [SORA], START), 8), (upvote(HALL, target, [YUNA], START), 6)
+    votes = (upvote_first(HALL, target, [SORA], START, 1), 8), (upvote(HALL, target, [YUNA], START, 1), 6)
     for plan, units in (*votes, (join(HALL, WEB, [socket(1)], START), 6)):
         with priced.measured("one alone") as bill:
             await priced.write(plan)

@@ -276,7 +276,7 @@ async def test_commands_of_all_kinds_in_one_batch_are_done_in_turn(strict: Store
     kept = await carry_out(talks, state, batch)
     refusals = [it.named if isinstance(it, Refused) else "" for it in kept.answers]
     assert refusals == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
-    assert [it["k"] for it in told(kept)] == ["upvoted", "commented", "gone", "commented", "closed"]
+    assert [it["k"] for it in told(kept)] == ["commented", "upvoted", "gone", "commented", "closed"]
     assert kept.over
 
 

@@ -95,7 +95,7 @@ async def test_a_deleted_comment_is_gone_with_its_count_and_leaves_a_mark(store:
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await store.write(upvote_first(HALL, target, [YUNA], START))
+    await store.write(upvote_first(HALL, target, [YUNA], START, 1))
     marks = ("HIDDEN", "PINNED", "ANSWERED")
     for number, mark in enumerate(marks, 11):
         await store.write(mark_comment(act(number), mark, target, 1))
@@ -109,13 +109,13 @@ async def test_a_deleted_comment_is_gone_with_its_count_and_leaves_a_mark(store:
     assert (await _logged(store, 1)).action == "DELETE"
     await refused(store, delete_comment(act(2), target, 1))
     for again in (upvote, upvote_first):
-        await refused(store, again(HALL, target, [SORA], START))
+        await refused(store, again(HALL, target, [SORA], START, 1))
 
 
 async def test_a_host_still_handles_comments_of_a_room_that_is_over_but_not_the_room(store: Store) -> None:
     epoch = await opened_room(store)
     await store.write(post_comments([said(1)], epoch))
-    await store.write(close_room(HALL, MIDORI, START))
+    await store.write(close_room(HALL, MIDORI, START, 1))
     await refused(store, mark_comment(act(1), "HIDDEN", said(1).comment_id, epoch))
     await store.write(mark_comment(act(1), "HIDDEN", said(1).comment_id, None))
     await store.write(delete_comment(act(2), said(1).comment_id, None))
@@ -173,7 +173,7 @@ async def test_everything_that_a_host_sees_is_one_query_without_the_single_upvot
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await store.write(upvote_first(HALL, target, [YUNA], START))
+    await store.write(upvote_first(HALL, target, [YUNA], START, 1))
     await store.write(block_sender(act(1), epoch, SORA, said(1).comment_id))
     await store.write(mark_comment(act(2), "PINNED", target, 1))
     await eventually(lambda: _kinds(store), ["Block", "Upvotes", "LogEntry", "LogEntry", "Mark"])
@@ -187,11 +187,11 @@ async def test_an_upvote_counts_once_for_each_session(store: Store) -> None:
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await refused(store, upvote(HALL, target, [SORA], START))
-    await store.write(upvote_first(HALL, target, [SORA], START))
-    await refused(store, upvote_first(HALL, target, [YUNA], START))
-    await store.write(upvote(HALL, target, [YUNA], START))
-    await refused(store, upvote(HALL, target, [YUNA], START))
+    await refused(store, upvote(HALL, target, [SORA], START, 1))
+    await store.write(upvote_first(HALL, target, [SORA], START, 1))
+    await refused(store, upvote_first(HALL, target, [YUNA], START, 1))
+    await store.write(upvote(HALL, target, [YUNA], START, 1))
+    await refused(store, upvote(HALL, target, [YUNA], START, 1))
     counted = Upvotes(room_id=HALL, comment_id=target, votes=2)
     assert await store.get(upvotes_on(HALL, target), strong=True) == counted
     await eventually(lambda: all_of(store, upvotes_in(HALL)), [counted])
@@ -206,19 +206,19 @@ async def test_the_upvotes_of_a_tick_count_together_and_a_refusal_names_who_upvo
     epoch = await opened_room(store)
     target = said(1).comment_id
     await store.write(post_comments([said(1)], epoch))
-    await store.write(upvote_first(HALL, target, [SORA, YUNA, SORA], START))
+    await store.write(upvote_first(HALL, target, [SORA, YUNA, SORA], START, 1))
     crowd = [SenderId(f"guest:{number}") for number in range(5)]
     with pytest.raises(TransactionCancelled) as cancelled:
-        await store.write(upvote(HALL, target, [*crowd[:2], YUNA, *crowd[2:]], START))
+        await store.write(upvote(HALL, target, [*crowd[:2], YUNA, *crowd[2:]], START, 1))
     assert [at for at, reason in enumerate(cancelled.value.reasons) if reason.code] == [2]
-    await store.write(upvote(HALL, target, crowd, START))
+    await store.write(upvote(HALL, target, crowd, START, 1))
     assert await store.get(upvotes_on(HALL, target), strong=True) == Upvotes(room_id=HALL, comment_id=target, votes=7)
 
 
 async def test_nobody_upvotes_what_is_not_there_or_in_a_closed_room(store: Store) -> None:
     epoch = await opened_room(store)
-    await refused(store, upvote_first(HALL, CommentId(uuid(77)), [SORA], START))
+    await refused(store, upvote_first(HALL, CommentId(uuid(77)), [SORA], START, 1))
     await store.write(post_comments([said(1)], epoch))
-    await store.write(close_room(HALL, MIDORI, START))
-    await refused(store, upvote_first(HALL, said(1).comment_id, [SORA], START))
+    await store.write(close_room(HALL, MIDORI, START, 1))
+    await refused(store, upvote_first(HALL, said(1).comment_id, [SORA], START, 1))
     assert await store.get(upvotes_on(HALL, said(1).comment_id), strong=True) is None

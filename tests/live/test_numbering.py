@@ -175,7 +175,7 @@ async def test_a_reader_misses_nothing_though_the_newest_comments_were_deleted_b
     before = [said(number, epoch=epoch) for number in range(1, 11)]
     await contested.write(post_comments(before, epoch), token="before")
     await contested.write(delete_comment(act(1), before[9].comment_id, 1), token="by the host")
-    await contested.write(remove_own_comment(HALL, before[8].comment_id, SORA, START), token="by its writer")
+    await contested.write(remove_own_comment(HALL, before[8].comment_id, SORA, START, 1), token="by its writer")
     epoch = await owned(contested)
     following = said(1, salt=1, epoch=epoch)
     await contested.write(post_comments([following], epoch), token="after")

@@ -97,17 +97,17 @@ async def test_the_rooms_of_a_host_from_either_end(store: Store) -> None:
 
 async def test_only_the_host_closes_a_room_and_there_is_no_way_back(store: Store) -> None:
     epoch = await opened_room(store)
-    await refused(store, close_room(HALL, HARU, START + 5))
-    closed = await store.write(close_room(HALL, MIDORI, START + 5))
+    await refused(store, close_room(HALL, HARU, START + 5, 1))
+    closed = await store.write(close_room(HALL, MIDORI, START + 5, 1))
     assert closed == room(status="CLOSED", updated_at=moment(START + 5), epoch=epoch, code=None)
-    await refused(store, close_room(HALL, MIDORI, START + 9))
+    await refused(store, close_room(HALL, MIDORI, START + 9, 1))
     await refused(store, create_room(room()))
     await refused(store, take_room(HALL))
     assert await store.get(room_now(HALL)) == closed
 
 
 async def test_a_room_that_is_not_there_cannot_be_closed_or_taken(store: Store) -> None:
-    await refused(store, close_room(HALL, MIDORI, START))
+    await refused(store, close_room(HALL, MIDORI, START, 1))
     await refused(store, take_room(HALL))
     assert await store.get(room_now(HALL)) is None
 
@@ -203,7 +203,7 @@ async def test_a_room_that_takes_no_comments_takes_none_of_a_tick(store: Store, 
     elif case != "unknown":
         epoch = await opened_room(store)
     if case == "closed":
-        await store.write(close_room(HALL, MIDORI, START))
+        await store.write(close_room(HALL, MIDORI, START, 1))
     elif case == "paused":
         await store.write(pause_room(act(), epoch, True))
     elif case == "older epoch":
@@ -230,7 +230,7 @@ async def test_people_take_back_their_own_comments_for_a_minute(
 ) -> None:
     epoch = await opened_room(store)
     await store.write(post_comments([replace(said(1), created_at=NOW)], epoch))
-    plan = remove_own_comment(HALL, said(1).comment_id, sender, START + later)  # pyright: ignore[reportArgumentType]
+    plan = remove_own_comment(HALL, said(1).comment_id, sender, START + later, 1)  # pyright: ignore[reportArgumentType]
     if not taken:
         await refused(store, plan)
         assert len(await all_of(store, comments_after(HALL, BEFORE_ALL))) == 1
@@ -276,7 +276,7 @@ def test_a_tick_has_at_most_99_joins(count: int) -> None:
 @pytest.mark.parametrize("voting", [upvote, upvote_first])
 def test_a_tick_has_at_most_97_upvotes_of_a_question(voting: Callable[..., Plan], count: int) -> None:
     with pytest.raises(UnfitTick, match="1 to 97 upvotes"):
-        voting(HALL, said(1).comment_id, [SenderId(f"guest:{number}") for number in range(count)], START)
+        voting(HALL, said(1).comment_id, [SenderId(f"guest:{number}") for number in range(count)], START, 1)
 
 
 def test_whoever_joins_twice_in_a_tick_joins_once() -> None:
@@ -287,7 +287,7 @@ def test_whoever_joins_twice_in_a_tick_joins_once() -> None:
 async def test_nobody_joins_a_closed_or_unknown_room(store: Store, case: str) -> None:
     if case == "closed":
         await opened_room(store)
-        await store.write(close_room(HALL, MIDORI, START))
+        await store.write(close_room(HALL, MIDORI, START, 1))
     await refused(store, join(HALL, WEB, [socket(1)], START))
     assert await store.get(connection(socket(1)), strong=True) is None
 

@@ -1,5 +1,8 @@
 """Somebody who deletes their account takes their rooms along; in those of others they become anonymous."""
 
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
 import msgspec
 import pytest
 
@@ -7,16 +10,16 @@ from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, u
 from tests.opened import START
 from tests.plugged import everything, house_of, somebody, traces
 from zataku.clock import ManualClock
-from zataku.live.design import TABLES, Comment, Room, moderation, room_now
+from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
 from zataku.live.hosting import block_sender, delete_comment, mark_comment
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
 from zataku.live.messages import Close
 from zataku.live.moderation import Upvote, Upvotes
 from zataku.live.removal import removal
-from zataku.live.writes import close_room, join, post_comments, upvote_first
+from zataku.live.writes import close_room, join, post_comments, remove_own_comment, upvote_first
 from zataku.platform.identity import Identity
 from zataku.refusals import Conflict, Unavailable
-from zataku.table import Store
+from zataku.table import Query, Store
 
 ACCOUNT = somebody(uuid(77)).account_id
 HOST, ME, OTHER = HostId(ACCOUNT), SenderId(ACCOUNT), SenderId(uuid(78))
@@ -31,6 +34,10 @@ class Owners:
         self.closed: list[str] = []
         self.away = False
 
+    def running(self, _kind: str) -> dict[str, int]:
+        """None, when somebody asks."""
+        return {}
+
     async def ask(self, topic: str, who: Identity, what: bytes) -> bytes | None:
         if self.away:
             raise Unavailable("Nobody runs the room. Try again.")
@@ -39,7 +46,7 @@ class Owners:
         found = await self.store.get(room_now(RoomId(room_id)))
         if kind != "live" or found is None or found.status == "CLOSED":
             raise Conflict("The room is closed.")
-        await self.store.write(close_room(RoomId(room_id), HostId(who.account_id), START))
+        await self.store.write(close_room(RoomId(room_id), HostId(who.account_id), START, 1))
         self.closed.append(room_id)
         return b""
 
@@ -50,16 +57,16 @@ async def owners(strict: Store) -> Owners:
     for room_id in (MINE, CLOSED):
         epoch = await opened_room(strict, room(room_id, HOST))
         await strict.write(post_comments([said(1, room_id=room_id, sender=OTHER), said(2, room_id=room_id)], epoch))
-        await strict.write(upvote_first(room_id, said(1).comment_id, [OTHER, ME], START))
-        await strict.write(upvote_first(room_id, said(2).comment_id, [OTHER], START))
+        await strict.write(upvote_first(room_id, said(1).comment_id, [OTHER, ME], START, 1))
+        await strict.write(upvote_first(room_id, said(2).comment_id, [OTHER], START, 1))
         await strict.write(mark_comment(act(1, HOST, room_id), "PINNED", said(1).comment_id, 1))
         await strict.write(delete_comment(act(2, HOST, room_id), said(2).comment_id, 1))
         await strict.write(join(room_id, "web-1", [socket(int(room_id[-1], 16))], START))
-    await strict.write(close_room(CLOSED, HOST, START))
+    await strict.write(close_room(CLOSED, HOST, START, 1))
     epoch = await opened_room(strict, room(HALL))
     named = msgspec.structs.replace(said(1, sender=ME), nickname="はなこ")
     await strict.write(post_comments([named, said(2, sender=OTHER)], epoch))
-    await strict.write(upvote_first(HALL, said(2).comment_id, [ME, OTHER], START))
+    await strict.write(upvote_first(HALL, said(2).comment_id, [ME, OTHER], START, 1))
     await strict.write(block_sender(act(5), epoch, ME, said(1).comment_id))
     await strict.write(block_sender(act(6), epoch, OTHER, said(1).comment_id))
     return Owners(strict)
@@ -75,6 +82,30 @@ async def test_the_rooms_of_the_account_go_with_everything_in_them(strict: Store
     await gone(strict, clock, owners)
     assert await traces(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
     assert owners.closed == [MINE]
+
+
+class TakenBack:
+    """A store in which somebody takes back a comment in the moment in which those of its room are to be deleted."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def each(self, query: Query[Any]) -> AsyncIterator[Any]:
+        if query.fingerprint() == comments_of(MINE).fingerprint():
+            await self._store.write(remove_own_comment(MINE, said(1).comment_id, OTHER, START + 1, None))
+        async for found in self._store.each(query):
+            yield found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+async def test_a_comment_that_is_taken_back_meanwhile_leaves_nothing_behind(
+    strict: Store, clock: ManualClock, owners: Owners
+):
+    await removal(house_of(cast("Store", TakenBack(strict)), clock, owners))(ACCOUNT)
+    assert await strict.get(room_now(MINE)) is None
+    assert await traces(strict, [moderation], MINE) == []
 
 
 async def test_in_the_rooms_of_others_the_words_stay_and_the_name_goes(

@@ -89,6 +89,9 @@ def asked(query: Any) -> Call:
     return lambda store: all_of(store, query)
 
 
+# Whoever may put anything there on condition of the room.
+WHO_PUTS = {"ModerateRoom", "RemoveComment", "Upvote", "React"}
+
 # Every access pattern, with the functions that have the right to it. The room is open, in its first epoch.
 CALLS: dict[str, tuple[Call, set[str]]] = {
     "room": (got(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
@@ -137,27 +140,30 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     ),
     "leave": (written(leave(socket(2))), {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"}),
     "mark_comment": (written(mark_comment(act(11), "HIDDEN", TARGET, 1)), {"ModerateRoom", "Upvote"}),
-    "unmark_comment": (written(unmark_comment(act(12), "PINNED", TARGET, 1)), {"ModerateRoom"}),
-    "block_word": (written(block_word(act(13), 1, "spam")), {"ModerateRoom", "Upvote"}),
-    "unblock_word": (written(unblock_word(act(14), 1, "spam")), {"ModerateRoom"}),
-    "block_sender": (written(block_sender(act(18), 1, SORA, TARGET)), {"ModerateRoom", "Upvote"}),
-    "unblock_sender": (written(unblock_sender(act(19), 1, YUNA, TARGET)), {"ModerateRoom"}),
+    "unmark_comment": (written(unmark_comment(act(12), "PINNED", TARGET, 1)), {"ModerateRoom", "RemoveComment"}),
+    "block_word": (written(block_word(act(13), 1, "spam")), WHO_PUTS),
+    "unblock_word": (written(unblock_word(act(14), 1, "spam")), {"ModerateRoom", "RemoveComment"}),
+    "block_sender": (written(block_sender(act(18), 1, SORA, TARGET)), WHO_PUTS),
+    "unblock_sender": (written(unblock_sender(act(19), 1, YUNA, TARGET)), {"ModerateRoom", "RemoveComment"}),
     "count_reactions": (
-        written(count_reactions(Reactions(room_id=HALL, minute=NOW, clap=1))),
-        {"ModerateRoom", "RemoveComment", "Upvote", "React"},
+        written(count_reactions(Reactions(room_id=HALL, minute=NOW, clap=1), 1)),
+        WHO_PUTS,
     ),
     "pause_room": (written(pause_room(act(15), 1, True)), {"ModerateRoom"}),
     "slow_room": (written(slow_room(act(16), 1, 9)), {"ModerateRoom"}),
-    "upvote_first": (written(upvote_first(HALL, TARGET, [YUNA], START)), {"ModerateRoom", "Upvote"}),
-    "upvote": (written(upvote(HALL, TARGET, [SORA], START)), {"ModerateRoom", "Upvote"}),
+    "upvote_first": (written(upvote_first(HALL, TARGET, [YUNA], START, 1)), {"ModerateRoom", "Upvote"}),
+    "upvote": (written(upvote(HALL, TARGET, [SORA], START, 1)), {"ModerateRoom", "Upvote"}),
     "remove_own_comment": (
-        written(remove_own_comment(HALL, TARGET, SORA, START)),
+        written(remove_own_comment(HALL, TARGET, SORA, START, 1)),
         {"RemoveComment", "ModerateRoom"},
     ),
-    "delete_comment": (written(delete_comment(act(17), said(2).comment_id, 1)), {"ModerateRoom"}),
+    "delete_comment": (
+        written(delete_comment(act(17), said(2).comment_id, 1)),
+        {"ModerateRoom", "RemoveComment"},
+    ),
     "take_room": (written(take_room(HALL)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
     "close_room": (
-        written(close_room(HALL, MIDORI, START)),
+        written(close_room(HALL, MIDORI, START, 5)),
         {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"},
     ),
 }

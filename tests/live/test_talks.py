@@ -53,8 +53,8 @@ async def carry_out(talks: Talks, state: Talk, asked: Sequence[Asked], now: floa
     """Everything that is asked, as the task of a room does it: what has to wait comes again."""
     answers: dict[str, bytes | Refused | None] = {}
     events: list[Event] = []
-    waiting, over = list(asked), False
-    while waiting and not over:
+    waiting, over = list(asked), None
+    while waiting and over is None:
         kept = await talks.keep(state, waiting, now)
         state, over, now = kept.state, kept.over, now + 0.001
         events += kept.events
@@ -207,9 +207,11 @@ async def test_only_the_host_closes_a_room(strict: Store) -> None:
 async def test_a_room_closed_behind_its_owner_is_over_and_says_so(strict: Store) -> None:
     talks = await hall(strict)
     state = await talks.take(HALL)
-    await strict.write(close_room(HALL, HostId(MIDORI.account_id), START))
+    await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, 1))
     kept = await talks.keep(state, [asks("hello?")], START)
-    assert (answered(kept), events(kept), kept.over) == (["room_closed"], ["closed"], True)
+    assert (answered(kept), events(kept)) == (["room_closed"], ["closed"])
+    assert kept.over is not None
+    assert kept.over.named == "room_closed"
 
 
 @pytest.mark.parametrize("room_id", ["nowhere", "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"])
@@ -222,7 +224,8 @@ async def test_a_room_that_is_not_there_cannot_be_taken(strict: Store, room_id: 
 
 async def test_a_closed_room_cannot_be_taken(strict: Store) -> None:
     talks = await hall(strict)
-    await strict.write(close_room(HALL, HostId(MIDORI.account_id), START))
+    state = await talks.take(HALL)
+    await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, state.epoch))
     with pytest.raises(Refused) as refused:
         await talks.take(HALL)
     assert refused.value.named == "room_closed"

@@ -104,8 +104,10 @@ async def test_whatever_is_asked_counts_for_the_address_it_comes_from(come: Come
         assert int(refused.headers["retry-after"]) >= 1
         assert refused.headers["x-content-type-options"] == "nosniff"
         assert refused.headers["x-request-id"]
-    # A hall that opens a page needs all of its files.
+    # A hall that opens a page needs all of its files, and browsers ask for more than there are.
     assert (await hall.get("/assets/main-1.js")).status_code == 200
+    for path, status in (("/favicon.svg", 200), ("/robots.txt", 200), ("/favicon.ico", 404)):
+        assert (await hall.get(path)).status_code == status
 
 
 async def test_a_hall_looks_at_one_code_but_nobody_has_new_ones_drawn_without_end(come: Come, use_up: UseUp) -> None:

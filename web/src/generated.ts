@@ -348,7 +348,7 @@ export interface LiveClosed {
   k: "closed";
 }
 
-export type LiveCommand = LiveSay | LiveTakeBack | LiveUpvote | LiveClose | LiveMarkComment | LiveDeleteComment | LivePause | LiveSlow | LiveBlockWord | LiveBlockSender;
+export type LiveCommand = LiveSay | LiveTakeBack | LiveUpvote | LiveClose | LiveForget | LiveMarkComment | LiveDeleteComment | LivePause | LiveSlow | LiveBlockWord | LiveBlockSender;
 
 /** A comment that was hidden is shown again, at its old place. */
 export interface LiveCommentBack {
@@ -411,6 +411,11 @@ export interface LiveExportedComment {
   answered: boolean;
   hidden: boolean;
   commentId: string;
+}
+
+/** The account of whoever asks is gone: what the room shows of them is looked up anew. */
+export interface LiveForget {
+  k: "forget";
 }
 
 /** Comments that have what was looked for, in the order of the room; `next` is where to look on. */

@@ -11,10 +11,10 @@ from zataku.live.limits import Reaction, SenderId, moment
 from zataku.live.moderation import Reactions
 from zataku.live.talk import Applause, Talk
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import Asked, Event, Passed
+from zataku.realtime.behaviour import Asked, Event, Passed, StaleRoom
 from zataku.refusals import Invalid
 from zataku.table import Store
-from zataku.table.errors import ResultUnknown
+from zataku.table.errors import ResultUnknown, TransactionCancelled
 
 A_SECOND = 5
 """Reactions of one person that count in a second: a wave of twenty in three seconds takes two people."""
@@ -44,9 +44,13 @@ class Applauding:
         applause = state.applause
         for minute in applause.unstored:
             try:
-                await self._react(minute)
+                await self._react(minute, state.epoch)
             except ResultUnknown:
-                await self._react(minute)
+                await self._react(minute, state.epoch)
+            except TransactionCancelled as cancelled:
+                if not cancelled.conflict:
+                    raise StaleRoom(state.room.room_id) from cancelled
+                raise
         return replace(state, applause=replace(applause, unstored=()))
 
 
@@ -78,8 +82,9 @@ def told(state: Talk) -> Passed[Talk]:
 
 
 def all_of(applause: Applause) -> said.Reactions:
-    """All reactions of the room."""
-    return said.Reactions(**_sum(applause.before, applause.minute))
+    """All reactions of the room that were told; those of the last moment come with the next beat."""
+    counted = _sum(applause.before, applause.minute)
+    return said.Reactions(**{kind: count - applause.untold.get(kind, 0) for kind, count in counted.items()})
 
 
 def _in_minute(state: Talk, applause: Applause, minute: str) -> Applause:

@@ -20,7 +20,17 @@ from zataku.live.hosting import (
     unblock_word,
     unmark_comment,
 )
-from zataku.live.limits import PINS, Action, CommentId, Epoch, HostMark, SenderId, folded, refuse_invisible
+from zataku.live.limits import (
+    PINS,
+    WORD_CHARACTERS,
+    Action,
+    CommentId,
+    Epoch,
+    HostMark,
+    SenderId,
+    folded,
+    refuse_invisible,
+)
 from zataku.live.refusing import no_such_comment, own_comment, too_many_blocks, too_many_pins
 from zataku.live.showing import comment_view, room_view
 from zataku.live.talk import Talk
@@ -80,7 +90,10 @@ def _told_of_mark(state: Talk, command: said.MarkComment, comment: Comment) -> t
             return (said.CommentGone(comment_id=comment_id),)
         case "HIDDEN", False:
             is_pinned = state.standing.has("PINNED", comment_id)
-            return (said.CommentBack(comment=view), *((said.Pinned(comment=view),) if is_pinned else ()))
+            # All of them once more, so that each is where it was.
+            pins = (state.pinned.get(it) for it in reversed(state.standing.pinned)) if is_pinned else ()
+            told = (said.Pinned(comment=comment_view(it)) for it in pins if it is not None)
+            return (said.CommentBack(comment=view), *told)
         case "PINNED", True:
             return () if is_hidden else (said.Pinned(comment=view),)
         case "PINNED", False:
@@ -130,6 +143,9 @@ def keeping_out_word(state: Talk, act: HostAct, command: said.BlockWord) -> Deed
         refuse_invisible("word", word)
     except ValueError as wrong:
         raise Invalid(f"{wrong}.") from None
+    if len(word) > WORD_CHARACTERS:
+        # Some characters stand for a whole line of others.
+        raise Invalid(f"A word has at most {WORD_CHARACTERS} characters when it is written out. Take a part of it.")
     if (word in words) == command.on:
         return None
     if command.on and len(words) >= MOST_BLOCKS:

@@ -52,7 +52,7 @@ DEPARTURES: tuple[Departure, ...] = (
         "A fourth table `LiveComment-Moderation-{env}` holds the host's log, marks, blocks and upvotes.",
         "All comments of a room stay what they are, and all of a room's moderation is one query.",
         "An act of the host costs 5 to 8 write units with its log entry. Deleting a comment costs 17, since its marks "
-        "and its count go with it, and taking back one's own 13.",
+        "and its count go with it, and taking back one's own 15.",
     ),
     Departure(
         "A blocked sender is noted with the comment that was the reason, and the log names that comment.",
@@ -62,8 +62,8 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "Reactions are counted minute by minute in the fourth table, and not stored one by one.",
         "The timeline shows when people clapped; thousands of claps are a few items.",
-        "An item of at most 140 bytes for each minute in which somebody reacted, written at most twice a second for 1 "
-        "write unit. The last half second is lost in a crash.",
+        "An item of at most 140 bytes for each minute in which somebody reacted, written at most twice a second for 4 "
+        "write units. The last half second is lost in a crash.",
     ),
     Departure(
         "Whoever writes a comment may give it its `commentId`, a UUIDv4.",
@@ -142,6 +142,6 @@ DEPARTURES: tuple[Departure, ...] = (
         "`OwnRoomFunction`, `SweepConnectionsFunction`, `ModerateRoomFunction`, `RemoveCommentFunction`, "
         "`UpvoteFunction`, `ReactFunction` and `GetRoomModerationFunction` have rows of their own.",
         "What the document has no function for; each has no more rights than it uses.",
-        "7 rows, 13 grants.",
+        "7 rows, 15 grants.",
     ),
 )

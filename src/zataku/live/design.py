@@ -264,13 +264,14 @@ MATRIX = Matrix(
         "RemoveCommentFunction": [
             Grant(comments, DELETE),
             Grant(moderation, frozenset({"PutItem", "DeleteItem"})),
+            Grant(rooms, CHECK),
         ],
         "UpvoteFunction": [
             Grant(moderation, frozenset({"GetItem", "PutItem", "UpdateItem"})),
             Grant(rooms, CHECK),
             Grant(comments, CHECK),
         ],
-        "ReactFunction": [Grant(moderation, frozenset({"PutItem"}))],
+        "ReactFunction": [Grant(moderation, frozenset({"PutItem"})), Grant(rooms, CHECK)],
         "GetRoomModerationFunction": [Grant(moderation, READ)],
     }
 )

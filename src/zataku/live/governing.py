@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
 from zataku.live import messages as said
 from zataku.live.deeds import (
@@ -45,7 +46,9 @@ class Governing:
         host = HostId(who.account_id)
         if host != state.room.host_id:
             raise not_the_host()
-        act = HostAct(room_id=state.room.room_id, host_id=host, at=moment(now), log_id=LogId(str(uuid4())))
+        # Entries of the log are in the order of their moments.
+        at = max(now, state.acted_at + 0.001)
+        act = HostAct(room_id=state.room.room_id, host_id=host, at=moment(at), log_id=LogId(str(uuid4())))
         deed = await self._deed(state, act, command, None if over else state.epoch)
         if deed is None:
             return state, [], _encode(said.ActDone())
@@ -57,8 +60,8 @@ class Governing:
             raise StaleRoom(state.room.room_id) from cancelled
         entry = said.LogView(log_id=act.log_id, at=act.at, action=deed.action, subject=deed.subject, about=deed.about)
         for_host = Event(_encode(said.Moderated(entry=entry)), only=frozenset({AccountId(host)}))
-        told = [Event(_encode(it)) for it in deed.told]
-        return deed.state, [*told, for_host], _encode(said.ActDone(entry=entry))
+        told = [Event(_encode(it), erases=isinstance(it, said.CommentGone)) for it in deed.told]
+        return replace(deed.state, acted_at=at), [*told, for_host], _encode(said.ActDone(entry=entry))
 
     async def _deed(self, state: Talk, act: HostAct, command: said.Act, epoch: Epoch | None) -> Deed | None:
         match command:
@@ -76,11 +79,14 @@ class Governing:
                 return slowing(state, act, command.seconds)
             case said.BlockWord():
                 return keeping_out_word(state, act, command)
-            case said.BlockSender(on=True):
-                return keeping_out_sender(state, act, await self._comment(state, command.comment_id))
             case said.BlockSender():
+                # As it is in the table: whoever wrote it may have taken their name off it.
                 comment = await self._read.one(state.room.room_id, command.comment_id)
-                return letting_in(state, act, command.comment_id, comment)
+                if not command.on:
+                    return letting_in(state, act, command.comment_id, comment)
+                if comment is None:
+                    raise no_such_comment()
+                return keeping_out_sender(state, act, comment)
 
     async def _comment(self, state: Talk, comment_id: CommentId) -> Comment:
         found = state.at_hand(comment_id) or await self._read.one(state.room.room_id, comment_id)

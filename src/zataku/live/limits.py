@@ -99,6 +99,9 @@ BlockValue: TypeAlias = Annotated[
 
 WORD_CHARACTERS = 50
 
+# Small letters of the Turkish İ and I, which are an i to everybody else.
+_DOTTED = str.maketrans({"ı": "i", "\u0307": None})
+
 Action: TypeAlias = Literal[
     "HIDE", "SHOW", "PIN", "UNPIN", "ANSWER", "REASK", "DELETE",
     "PAUSE", "RESUME", "SLOW", "HURRY", "BLOCK_SENDER", "UNBLOCK_SENDER", "BLOCK_WORD", "UNBLOCK_WORD",
@@ -135,6 +138,12 @@ def is_handle(text: str) -> bool:
 def folded(word: str) -> str:
     """The form in which words are compared: wide and narrow, large and small letters are the same."""
     return texts.folded(word).strip()
+
+
+def bare(text: str) -> str:
+    """The form in which words are looked for: as `folded`, without what nobody sees and without the dots on an i."""
+    shown = (" " if it.isspace() else it for it in folded(text) if it.isspace() or texts.seen(it))
+    return "".join(shown).translate(_DOTTED)
 
 
 def seq_of(epoch: Epoch, number: int) -> Seq:

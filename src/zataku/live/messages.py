@@ -204,6 +204,10 @@ class Close(_Asked, frozen=True, kw_only=True, tag="close"):
     """The host closes the room, for good. Answered by the room."""
 
 
+class Forget(_Asked, frozen=True, kw_only=True, tag="forget"):
+    """The account of whoever asks is gone: what the room shows of them is looked up anew."""
+
+
 class MarkComment(_Asked, frozen=True, kw_only=True, tag="mark"):
     """The host hides, pins or marks as answered a comment, or takes that back."""
 
@@ -248,7 +252,7 @@ Act: TypeAlias = MarkComment | DeleteComment | Pause | Slow | BlockWord | BlockS
 """What a host does in a room. Each is answered by its entry in the log."""
 
 Command: TypeAlias = (
-    Say | TakeBack | Upvote | Close | MarkComment | DeleteComment | Pause | Slow | BlockWord | BlockSender
+    Say | TakeBack | Upvote | Close | Forget | MarkComment | DeleteComment | Pause | Slow | BlockWord | BlockSender
 )
 
 

@@ -4,6 +4,7 @@ from zataku.live.limits import PINS
 from zataku.refusals import Conflict, Forbidden, NotFound, Refused, TooMany
 
 ROOM_CLOSED = "room_closed"
+ALREADY_UPVOTED = "already_upvoted"
 
 
 def no_such_room() -> Refused:
@@ -46,6 +47,11 @@ def too_fast(wait: float) -> Refused:
     return TooMany("That is a lot at once. Wait a moment.", retry_after=wait)
 
 
+def is_flood(problem: Refused) -> bool:
+    """True for what somebody is told who says too much at once."""
+    return problem.named == TooMany.code
+
+
 def slow_mode(wait: float) -> Refused:
     """To somebody who has to wait between two comments."""
     return TooMany("The host has slowed the room down. Wait a moment.", retry_after=wait, code="slow_mode")
@@ -68,7 +74,7 @@ def deleted() -> Refused:
 
 def already_upvoted() -> Refused:
     """To whoever wants the same question answered twice."""
-    return Conflict("You have upvoted this already.", code="already_upvoted")
+    return Conflict("You have upvoted this already.", code=ALREADY_UPVOTED)
 
 
 def too_many_pins() -> Refused:

@@ -23,7 +23,7 @@ from zataku.live.design import (
     newest_rooms_of,
 )
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
-from zataku.live.messages import Close
+from zataku.live.messages import Close, Forget
 from zataku.live.moderation import (
     Block,
     LogEntry,
@@ -31,6 +31,7 @@ from zataku.live.moderation import (
     Reactions,
     Upvote,
     Upvotes,
+    marks_of,
     moderation_of,
     reactions_in,
     upvoters_of,
@@ -55,8 +56,9 @@ def removal(house: House) -> Remove:
         async for room in house.store.each(newest_rooms_of(HostId(account_id))):
             await _close(house, account_id, room)
             await _clear(house.store, room.room_id)
-        await _take_out_of_comments(house.store, SenderId(account_id))
+        said_in = await _take_out_of_comments(house.store, SenderId(account_id))
         await _take_out_of_moderation(house.store, SenderId(account_id), house.random)
+        await _tell(house, account_id, said_in)
 
     return remove
 
@@ -84,13 +86,15 @@ async def _clear(store: Store, room_id: RoomId) -> None:
     for comment_id in questions:
         votes = store.each(upvoters_of(room_id, comment_id))
         await _delete(store, (_upvote_key(vote) async for vote in votes))
-    await _delete(store, (_entry_key(entry) async for entry in store.each(moderation_of(room_id))))
     minutes = store.each(reactions_in(room_id))
     await _delete(store, (Reactions.key(room_id=room_id, minute=it.minute) async for it in minutes))
     await _delete(
         store,
         (Comment.key(room_id=room_id, comment_id=it.comment_id) async for it in store.each(comments_of(room_id))),
     )
+    # After the comments, since whoever takes one back until then leaves a mark; marks are read as they are right now.
+    await _delete(store, (_entry_key(mark) async for mark in store.each(marks_of(room_id))))
+    await _delete(store, (_entry_key(entry) async for entry in store.each(moderation_of(room_id))))
     await _delete(
         store,
         (Connection.key(connection_id=it.connection_id) async for it in store.each(connections_in(room_id))),
@@ -128,15 +132,32 @@ async def _delete(store: Store, keys: AsyncIterator[Key[Any]]) -> None:
 # Rooms of others
 
 
-async def _take_out_of_comments(store: Store, sender: SenderId) -> None:
+async def _tell(house: House, account_id: AccountId, said_in: set[RoomId]) -> None:
+    """Let rooms that run look again at what the account said in them."""
+    nobody = Identity(account_id=account_id, role="user", language="en")
+    running = house.rooms.running("live")
+    for topic in (f"live/{room_id}" for room_id in said_in):
+        if topic in running:
+            try:
+                await house.rooms.ask(topic, nobody, msgspec.json.encode(Forget()))
+            except (Conflict, NotFound):
+                # It was closed meanwhile: whoever takes a room reads it from the table.
+                continue
+
+
+async def _take_out_of_comments(store: Store, sender: SenderId) -> set[RoomId]:
+    """Take somebody off what they said; gives the rooms that it was said in."""
+    said_in: set[RoomId] = set()
     async for found in store.scan(comments):
         if isinstance(found, Comment) and found.sender_id == sender:
             key = Comment.key(room_id=found.room_id, comment_id=found.comment_id)
+            said_in.add(found.room_id)
             try:
                 await store.update(key, _sender.remove(), _nickname.set(ANONYMOUS), when=_sender.equals(sender))
             except ConditionFailed:
                 # It was taken back or deleted meanwhile.
                 continue
+    return said_in
 
 
 async def _take_out_of_moderation(store: Store, sender: SenderId, random: Random) -> None:

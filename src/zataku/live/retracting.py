@@ -5,14 +5,14 @@ import msgspec
 from zataku.live import messages as said
 from zataku.live.design import Comment
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
-from zataku.live.limits import OWN_REMOVAL_SECONDS, CommentId, RoomId, SenderId
+from zataku.live.limits import OWN_REMOVAL_SECONDS, CommentId, Epoch, RoomId, SenderId
 from zataku.live.refusing import busy, no_such_comment
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
-from zataku.realtime.behaviour import Event
+from zataku.realtime.behaviour import Asked, Event, StaleRoom
 from zataku.refusals import Conflict, Forbidden, Refused
 from zataku.table import Store
-from zataku.table.errors import ResultUnknown, TransactionCancelled
+from zataku.table.errors import TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 
@@ -25,24 +25,28 @@ class Retracting:
         self._read = GetRoomCommentsFunction(store)
 
     async def take_back(
-        self, state: Talk, who: Identity, command: said.TakeBack, now: float
+        self, state: Talk, asked: Asked, command: said.TakeBack, now: float
     ) -> tuple[Talk, list[Event], bytes]:
         """Take a comment out of a running room."""
-        gone = await self.removed(state.room.room_id, who, command.comment_id, now)
+        if asked.again and command.comment_id in state.standing.deleted:
+            # An earlier owner did it, and could not say so any more.
+            return state, [], _encode(said.CommentGone(comment_id=command.comment_id, deleted=True))
+        gone = await self.removed(state.room.room_id, asked.who, command.comment_id, now, state.epoch)
         body = _encode(gone)
-        return state.without(command.comment_id), [Event(body)], body
+        return state.without(command.comment_id), [Event(body, erases=True)], body
 
-    async def removed(self, room_id: RoomId, who: Identity, comment_id: CommentId, now: float) -> said.CommentGone:
-        """Delete a comment of somebody's own that is not older than a minute."""
+    async def removed(
+        self, room_id: RoomId, who: Identity, comment_id: CommentId, now: float, epoch: Epoch | None = None
+    ) -> said.CommentGone:
+        """Delete a comment of somebody's own that is not older than a minute; without an epoch, in a closed room."""
         sender = SenderId(who.account_id)
         try:
-            await self._remove(room_id, comment_id, sender, now)
-        except ResultUnknown:
-            if await self._read.one(room_id, comment_id) is not None:
-                raise
+            await self._remove(room_id, comment_id, sender, now, epoch)
         except TransactionCancelled as cancelled:
             if cancelled.conflict:
                 raise busy() from None
+            if cancelled.reasons[-1].code == "condition_failed":
+                raise StaleRoom(room_id) from cancelled
             raise _refusal(await self._read.one(room_id, comment_id), sender) from None
         return said.CommentGone(comment_id=comment_id, deleted=True)
 

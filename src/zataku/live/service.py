@@ -6,6 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from zataku.live import messages as said
+from zataku.live.deeds import MARKING
 from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
@@ -22,6 +23,8 @@ from zataku.refusals import Conflict, NotFound
 from zataku.system import House
 
 COMMENTS_ON_A_PAGE = 200
+OF_COMMENTS = frozenset({*MARKING.values(), "DELETE", "BLOCK_SENDER", "UNBLOCK_SENDER"})
+"""Acts whose entry in the log names a comment."""
 
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
@@ -77,9 +80,9 @@ class LiveRooms:
     async def comments(self, viewer: Identity, room_id: str, after: Seq) -> said.CommentList:
         """What was said after a place, in the order of the room; in closed rooms, too."""
         room = await self._rooms.one(room_id)
-        hidden = await self._hidden_from(viewer, room)
         while True:
             page = await self._read(room.room_id, after, COMMENTS_ON_A_PAGE)
+            hidden = await self._hidden_from(viewer, room)
             shown, more = _shown(page.items, hidden), page.cursor is not None
             if shown or not more:
                 return said.CommentList(comments=shown, more=more)
@@ -89,9 +92,9 @@ class LiveRooms:
     async def earlier(self, viewer: Identity, room_id: str, before: Seq) -> said.CommentList:
         """What was said before a place, in the order of the room."""
         room = await self._rooms.one(room_id)
-        hidden = await self._hidden_from(viewer, room)
         while True:
             page = await self._read.before(room.room_id, before, COMMENTS_ON_A_PAGE)
+            hidden = await self._hidden_from(viewer, room)
             shown, more = _shown(page.items[::-1], hidden), page.cursor is not None
             if shown or not more:
                 return said.CommentList(comments=shown, more=more)
@@ -110,7 +113,7 @@ class LiveRooms:
         room = await self.hosted(viewer, room_id)
         blocks, log = await self._moderation(room.room_id)
         hidden = (await self._moderation.standing(room.room_id)).hidden
-        named = [CommentId(it.subject) for it in log.items if it.subject is not None and _names_a_comment(it.subject)]
+        named = [CommentId(it.subject) for it in log.items if it.subject is not None and it.action in OF_COMMENTS]
         meant = [*named, *hidden, *(it.comment_id for it in blocks if it.comment_id is not None)]
         about = await self._read.some(room.room_id, meant)
         senders = (blocked_sender(it, about.get(it.comment_id or CommentId(""))) for it in blocks)
@@ -145,7 +148,10 @@ class LiveRooms:
         except Conflict as refused:
             if refused.named != ROOM_CLOSED:
                 raise
-        return await self._retracting.removed(RoomId(room_id), who, comment_id, self._house.clock.now())
+        try:
+            return await self._retracting.removed(RoomId(room_id), who, comment_id, self._house.clock.now())
+        except StaleRoom:
+            raise busy() from None
 
     async def act(self, who: Identity, room_id: str, act: said.Act) -> said.ActDone:
         """The host does something in a room. Comments can be marked and deleted when it is over, too."""
@@ -179,7 +185,3 @@ class LiveRooms:
 
 def _shown(found: Sequence[Comment], hidden: frozenset[CommentId]) -> list[said.CommentView]:
     return [comment_view(it) for it in found if it.comment_id not in hidden]
-
-
-def _names_a_comment(subject: str) -> bool:
-    return len(subject) == 36

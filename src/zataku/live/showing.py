@@ -1,6 +1,8 @@
 """Rooms, comments and what became of them, as people see them."""
 
 from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from itertools import islice
 
 from zataku.live.design import Comment, Room
 from zataku.live.limits import BEFORE_ALL, CommentId, HostId
@@ -9,6 +11,9 @@ from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.messages import Standing as StandingView
 from zataku.live.moderation import Block, LogEntry, Reactions
 from zataku.live.standing import Standing
+
+MOST_TOLD = 500
+"""How many counts, and how many deletions, come with a snapshot."""
 
 
 def room_view(room: Room, viewer: HostId | None = None) -> RoomView:
@@ -47,13 +52,19 @@ def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
 
 
 def standing_view(standing: Standing, pinned: Mapping[CommentId, Comment], reactions: ReactionsView) -> StandingView:
-    """How things stand, without what is kept out. Hidden comments are not shown as pinned."""
+    """How things stand, without what is kept out. Hidden comments are not shown as pinned.
+
+    Anybody can upvote, and take back what they wrote, for hours: of those, the most wanted and the latest are told.
+    """
     shown = (pinned[it] for it in standing.pinned if it in pinned and it not in standing.hidden)
+    votes = standing.votes
+    told = votes if len(votes) <= MOST_TOLD else nlargest(MOST_TOLD, votes, key=lambda it: votes[it])
+    latest = islice(standing.deleted, max(0, len(standing.deleted) - MOST_TOLD), None)
     return StandingView(
         pinned=[comment_view(it) for it in shown],
         answered=sorted(standing.answered),
-        gone=sorted(standing.gone),
-        votes=dict(standing.votes),
+        gone=[*sorted(standing.hidden), *latest],
+        votes={it: votes[it] for it in told},
         reactions=reactions,
     )
 

@@ -1,6 +1,7 @@
 """What is said in a running room: numbered, stored together on condition that the room is open, and then told."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -9,9 +10,9 @@ from zataku.live import messages as said
 from zataku.live.design import Comment
 from zataku.live.functions.comments import GetRoomCommentsFunction, PostCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
-from zataku.live.limits import ANONYMOUS, CommentId, HostId, SenderId, folded, moment, seq_of
-from zataku.live.paces import Pace, pruned, stepped
-from zataku.live.refusing import blocked, blocked_word, busy, closed, deleted, paused, taken_id
+from zataku.live.limits import ANONYMOUS, CommentId, HostId, SenderId, bare, moment, seq_of
+from zataku.live.paces import Pace, pruned, spoken, stepped
+from zataku.live.refusing import blocked, blocked_word, busy, closed, deleted, is_flood, paused, taken_id
 from zataku.live.showing import comment_view
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.talk import Answers, Talk
@@ -22,6 +23,7 @@ from zataku.table.errors import ResultUnknown, TableError, TransactionCancelled
 
 _ATTEMPTS = 3
 _encode = msgspec.json.Encoder().encode
+_bare_word = lru_cache(4096)(bare)
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -45,12 +47,13 @@ class Speaking:
     ) -> Kept[Talk]:
         """Store the comments of a batch in one transaction, and answer those who wrote them."""
         drafts, refused, paces = self._heeded(state, says, answers, now)
+        state = replace(state, paces=paces)
         again = {place for place, asked, _ in says if asked.again}
         # Whatever the room thinks of a comment by now, one that it has taken before is answered as it was stored.
         repeated = [it for it in drafts if it.place in again]
         known = await self._known(state, repeated, refused, answers)
         drafts = [it for it in drafts if it.place not in known]
-        return await self._stored(state, drafts, paces, answers, now) if drafts else Kept(state=state, answers=answers)
+        return await self._stored(state, drafts, answers, now) if drafts else Kept(state=state, answers=answers)
 
     def _heeded(
         self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
@@ -58,6 +61,7 @@ class Speaking:
         """What the room takes, what of the rest came under an id of its own, and everybody's pace by then."""
         slow = state.room.slow_mode_seconds
         paces = pruned(state.paces, now, slow)
+        host = SenderId(state.room.host_id)
         drafts: dict[CommentId, Draft] = {}
         refused: list[Draft] = []
         for place, asked, command in says:
@@ -68,13 +72,19 @@ class Speaking:
                 if comment.comment_id in drafts:
                     # Sent again while it is being stored: its turn comes when that is done.
                     continue
+                paces[who] = stepped(paces, who, now)
+                known = None if command.id is None else state.at_hand(command.id)
+                if known is not None:
+                    answers[place] = _same(comment, known)
+                    continue
                 _refuse_unwanted(state, comment)
-                # Whoever holds the room need not wait for themselves; the flood limit holds for everybody.
-                paces[who] = stepped(paces, who, now, None if who == SenderId(state.room.host_id) else slow)
+                # The host need not wait for themselves.
+                paces[who] = spoken(paces[who], now, None if who == host else slow)
                 drafts[comment.comment_id] = Draft(place, comment)
             except Refused as problem:
                 answers[place] = problem
-                if comment is not None and command.id is not None:
+                may_be_there = command.id is not None or asked.again
+                if comment is not None and may_be_there and not is_flood(problem):
                     refused.append(Draft(place, comment))
         return list(drafts.values()), refused, paces
 
@@ -98,9 +108,7 @@ class Speaking:
             known.add(draft.place)
         return known
 
-    async def _stored(
-        self, state: Talk, drafts: list[Draft], paces: dict[SenderId, Pace], answers: Answers, now: float
-    ) -> Kept[Talk]:
+    async def _stored(self, state: Talk, drafts: list[Draft], answers: Answers, now: float) -> Kept[Talk]:
         epoch, attempts = state.epoch, 0
         while drafts and attempts < _ATTEMPTS:
             numbered = _numbered(state, drafts)
@@ -122,7 +130,7 @@ class Speaking:
                 drafts = rest
                 continue
             else:
-                state = state.said(numbered, paces)
+                state = state.said(numbered)
             for draft, comment in zip(drafts, numbered, strict=True):
                 answers[draft.place] = _encode(comment_view(comment))
             # With another epoch everybody gets the room anew, and these in it.
@@ -163,7 +171,7 @@ class Speaking:
         for draft in drafts:
             answers[draft.place] = refusal
         over = state.room.status == "CLOSED"
-        return Kept(state=state, answers=answers, over=over, events=[CLOSED] if over else [])
+        return Kept(state=state, answers=answers, over=refusal if over else None, events=[CLOSED] if over else [])
 
 
 def _drafted(state: Talk, asked: Asked, command: said.Say, now: float) -> Comment:
@@ -189,8 +197,8 @@ def _refuse_unwanted(state: Talk, comment: Comment) -> None:
     if state.room.paused:
         raise paused()
     if standing.words:
-        content, nickname = folded(comment.content), folded(comment.nickname)
-        if any(word in content or word in nickname for word in standing.words):
+        said_there = (bare(comment.content), bare(comment.nickname))
+        if any(word in text for word in map(_bare_word, standing.words) for text in said_there):
             raise blocked_word()
 
 

@@ -1,6 +1,6 @@
 """What became of the comments of a room, and who and what is kept out of it, as its owner holds it in memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     pinned: tuple[CommentId, ...] = ()
     hidden: Marked = frozenset()
     answered: Marked = frozenset()
-    deleted: Marked = frozenset()
+    deleted: Mapping[CommentId, None] = {}
+    """In the order in which they were."""
     votes: Mapping[CommentId, int] = {}
 
     def has(self, mark: MarkKind, comment_id: CommentId) -> bool:
@@ -31,6 +32,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         if mark == "PINNED":
             others = tuple(it for it in self.pinned if it != comment_id)
             return replace(self, pinned=(comment_id, *others) if on else others)
+        if mark == "DELETED":
+            return replace(self, deleted={**self.deleted, comment_id: None})
         before = frozenset(self._marked(mark))
         return replace(self, **{mark.lower(): before | {comment_id} if on else before - {comment_id}})
 
@@ -46,12 +49,11 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """The same with so many upvotes on a comment."""
         return replace(self, votes={**self.votes, comment_id: votes})
 
-    @property
-    def gone(self) -> Marked:
-        """The comments that nobody but the host sees."""
-        return self.hidden | self.deleted
+    def is_gone(self, comment_id: CommentId) -> bool:
+        """True for a comment that nobody but the host sees, or nobody at all."""
+        return comment_id in self.hidden or comment_id in self.deleted
 
-    def _marked(self, mark: MarkKind) -> Sequence[CommentId] | Marked:
+    def _marked(self, mark: MarkKind) -> Collection[CommentId]:
         match mark:
             case "PINNED":
                 return self.pinned
@@ -76,6 +78,6 @@ def loaded(blocks: Sequence[Block], marks: Sequence[Mark], votes: Sequence[Upvot
         pinned=tuple(marked("PINNED")),
         hidden=frozenset(marked("HIDDEN")),
         answered=frozenset(marked("ANSWERED")),
-        deleted=frozenset(marked("DELETED")),
+        deleted=dict.fromkeys(reversed(marked("DELETED"))),
         votes={it.comment_id: it.votes for it in votes},
     )

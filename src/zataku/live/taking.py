@@ -32,7 +32,8 @@ class Taking:
         page = await self._read.latest(room.room_id, SHOWN_AT_FIRST)
         recent = tuple(reversed(page.items))
         # Whoever has to wait between two comments still has to.
-        paces = {it.sender_id: Pace(seconds_at(it.created_at), AT_ONCE) for it in recent if it.sender_id is not None}
+        said_at = {it.sender_id: seconds_at(it.created_at) for it in recent if it.sender_id is not None}
+        paces = {sender: Pace(at, AT_ONCE, at) for sender, at in said_at.items()}
         return Talk(
             room=room,
             epoch=room.epoch,
@@ -45,11 +46,13 @@ class Taking:
         )
 
     async def reload(self, state: Talk) -> Talk:
-        """The room as it is now; its comments are known, since nobody else writes them while the epoch is ours."""
+        """The room as it is now, with what became of its comments; nobody else adds any while the epoch is ours."""
         room = await self._close.now(state.room.room_id)
         if room is None or room.epoch != state.epoch:
             raise LostRoom(state.room.room_id)
-        return replace(state, room=room)
+        standing, _ = await self._own.standing(room.room_id)
+        pinned = await self._read.some(room.room_id, standing.pinned)
+        return replace(state, room=room, standing=standing, pinned=pinned)
 
 
 def _heard(reactions: list[Reactions]) -> Applause:

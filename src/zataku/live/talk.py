@@ -40,8 +40,10 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
     pinned: Mapping[CommentId, Comment] = {}
     paces: Mapping[SenderId, Pace] = {}
     applause: Applause = Applause()
+    acted_at: float = 0
+    """When the host last did something, for entries in the log that follow one another."""
 
-    def said(self, comments: Iterable[Comment], paces: Mapping[SenderId, Pace]) -> "Talk":
+    def said(self, comments: Iterable[Comment]) -> "Talk":
         """The room after these were said and stored, in this order."""
         new = tuple(comments)
         recent = (*self.recent, *new)
@@ -50,7 +52,6 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
             number=self.number + len(new),
             recent=recent[-SHOWN_AT_FIRST:],
             earlier=self.earlier or len(recent) > SHOWN_AT_FIRST,
-            paces=paces,
         )
 
     def without(self, comment_id: CommentId) -> "Talk":

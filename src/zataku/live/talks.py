@@ -1,34 +1,37 @@
 """How a live room behaves while it runs: its one owner stores what is asked for, write by write, and then tells it.
 
-What is written together is one transaction: the comments of a batch, or its upvotes of one question. Comments and
-upvotes may pass each other; everything else is done in its turn.
+What is written together is one transaction: the comments of a batch, or its upvotes of one question. Comments, upvotes
+and what is taken back may pass each other; what the host does is done in its turn.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from zataku.live import messages as said
 from zataku.live.applauding import Applauding, all_of, reacted, told
+from zataku.live.forgetting import forgotten, said_by
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.rooms import CloseRoomFunction
 from zataku.live.governing import Governing
-from zataku.live.limits import BEFORE_ALL, COMMENTS_AT_ONCE, SEQ_FORM, HostId
+from zataku.live.limits import BEFORE_ALL, COMMENTS_AT_ONCE, SEQ_FORM, HostId, SenderId
 from zataku.live.refusing import closed, not_the_host
 from zataku.live.retracting import Retracting
 from zataku.live.showing import comment_view, room_view, standing_view
 from zataku.live.speaking import Speaking
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.talk import Answers, Talk
+from zataku.live.turns import Commands, Wish, Wishes, barrier, comments
 from zataku.live.voting import Voting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import LATER, Asked, Attendance, Kept, LostRoom, Passed
-from zataku.refusals import Invalid, Refused, Unsettled
+from zataku.realtime.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
+from zataku.refusals import Invalid, Refused, Unavailable, Unsettled
 from zataku.table import Store
-from zataku.table.errors import TableError
+from zataku.table.errors import Conflict as TableConflict
+from zataku.table.errors import ResultUnknown, TableError, Throttled
 
 CAUGHT_UP_AT_ONCE = 500
 """How many missed comments come with a snapshot; the rest is fetched."""
@@ -52,6 +55,7 @@ class Talks:
         self._voting = Voting(store)
         self._governing = Governing(store)
         self._applauding = Applauding(store)
+        self._wishes = Wishes()
         self._read = GetRoomCommentsFunction(store)
         self._close = CloseRoomFunction(store)
 
@@ -68,59 +72,116 @@ class Talks:
     # What is kept
 
     async def keep(self, state: Talk, asked: Sequence[Asked], now: float) -> Kept[Talk]:
-        """Carry out the first command, with all others that can be written together with it; the rest comes later."""
+        """Carry out what is next: the comments with one wish of somebody, or one act of the host. The rest comes later.
+
+        A wish waits for comments and never the other way round, so that nobody holds up what is said. Each is a write
+        by itself, and one that fails is answered by itself.
+        """
         answers: Answers = [LATER] * len(asked)
         commands = [_decoded(it, at, answers) for at, it in enumerate(asked)]
-        first = next((at for at, command in enumerate(commands) if command is not None), None)
-        if first is None:
-            return Kept(state=state, answers=answers)
-        who, command = asked[first].who, commands[first]
-        # As far as the next command that nothing may pass.
-        till = next((at for at, it in enumerate(commands) if _stands_alone(it)), len(commands))
+        till = barrier(commands)
+        says = comments(asked, commands[:till])
+        kept = Kept(state=state, answers=answers)
+        if says:
+            kept = await self._tried(
+                state, answers, [at for at, *_ in says], self._speaking.say(state, says, answers, now)
+            )
+        wish = None if kept.over else self._wishes.first(asked, commands[:till], answers, now)
+        if wish is not None:
+            try:
+                done = await self._wished(kept.state, asked, commands[:till], wish, answers, now)
+            except StaleRoom:
+                if not says:
+                    raise
+                # What was said is stored and told; the wish comes again.
+                return kept
+            # With another epoch everybody gets the room anew, and what was said in it.
+            events = [*kept.events, *done.events] if done.state.epoch == kept.state.epoch else []
+            kept = replace(done, events=events)
+        if says or wish is not None or till == len(commands):
+            return kept
+        return await self._acted(state, asked[till].who, commands[till], answers, till, now)
+
+    async def _wished(
+        self,
+        state: Talk,
+        asked: Sequence[Asked],
+        commands: Commands,
+        wish: tuple[int, Wish],
+        answers: Answers,
+        now: float,
+    ) -> Kept[Talk]:
+        at, command = wish
+        if isinstance(command, said.TakeBack):
+            taking_back = self._retracting.take_back(state, asked[at], command, now)
+            return await self._tried(state, answers, [at], _done(state, answers, at, taking_back))
+        alike = (place for place, it in enumerate(commands) if it == command and answers[place] is LATER)
+        votes = [(place, asked[place]) for place in alike]
+        voting = self._voting.vote(state, command.comment_id, votes, answers, now)
+        return await self._tried(state, answers, [place for place, _ in votes], voting)
+
+    async def _acted(
+        self, state: Talk, who: Identity, command: said.Command | None, answers: Answers, at: int, now: float
+    ) -> Kept[Talk]:
         match command:
-            case None:
-                raise AssertionError
-            case said.Say():
-                says = [(at, asked[at], it) for at, it in enumerate(commands[:till]) if isinstance(it, said.Say)]
-                return await self._speaking.say(state, says, answers, now)
-            case said.Upvote():
-                votes = [(at, asked[at]) for at, it in enumerate(commands[:till]) if it == command]
-                return await self._voting.vote(state, command.comment_id, votes, answers, now)
             case said.Close():
-                return await self._closed(state, who, answers, first, now)
-            case said.TakeBack():
-                done = self._retracting.take_back(state, who, command, now)
+                return await self._closed(state, who, answers, at, now)
+            case said.Forget():
+                sender = SenderId(who.account_id)
+                stored = await self._read.some(state.room.room_id, said_by(state, sender))
+                state, events = forgotten(state, sender, stored)
+                answers[at] = None
+                return Kept(state=state, events=events, answers=answers)
+            case None | said.Say() | said.Upvote() | said.TakeBack():
+                raise AssertionError(f"{command} has to wait for nobody.")
             case _:
-                done = self._governing.act(state, who, command, now)
+                acting = self._governing.act(state, who, command, now)
+                return await self._tried(state, answers, [at], _done(state, answers, at, acting))
+
+    async def _tried(
+        self, state: Talk, answers: Answers, places: Sequence[int], turn: Awaitable[Kept[Talk]]
+    ) -> Kept[Talk]:
+        """What came of a write. When it failed, those who asked for it are told, and nobody else."""
+        refusal: Refused
         try:
-            state, events, answers[first] = await done
-        except Refused as refused:
-            return Kept(state=state, answers=_answered(answers, first, refused))
-        return Kept(state=state, events=events, answers=answers)
+            return await turn
+        except ResultUnknown as unknown:
+            refusal = Unsettled("Nobody knows whether this was stored. Look before you ask again.")
+            try:
+                # From now on it is stored, or never will be.
+                state = await self._taking.take(state.room.room_id)
+            except (Refused, TableError):
+                raise unknown from None
+        except (Throttled, TableConflict):
+            refusal = Unavailable("This could not be stored just now. Try again in a moment.")
+        for place in places:
+            answers[place] = refusal
+        return Kept(state=state, answers=answers)
 
     async def _closed(self, state: Talk, who: Identity, answers: Answers, at: int, now: float) -> Kept[Talk]:
         """Close the room. What was asked for after that is refused, as in any closed room."""
         host = HostId(who.account_id)
         if host != state.room.host_id:
-            return Kept(state=state, answers=_answered(answers, at, not_the_host()))
+            answers[at] = not_the_host()
+            return Kept(state=state, answers=answers)
         state = await self._flushed(state)
         try:
-            room = await self._close(state.room.room_id, host, now)
+            room = await self._close(state.room.room_id, host, now, state.epoch)
         except TableError:
             room = state.room
         if room is None or room.epoch != state.epoch:
             raise LostRoom(state.room.room_id)
         if room.status == "OPEN":
-            refusal = Unsettled("Nobody knows whether the room is closed. Look before you ask again.")
-            return Kept(state=state, answers=_answered(answers, at, refusal))
+            answers[at] = Unsettled("Nobody knows whether the room is closed. Look before you ask again.")
+            return Kept(state=state, answers=answers)
         answers = [closed() if it is LATER else it for it in answers]
         answers[at] = _encode(room_view(room, room.host_id))
-        return Kept(state=replace(state, room=room), events=[CLOSED], answers=answers, over=True)
+        return Kept(state=replace(state, room=room), events=[CLOSED], answers=answers, over=closed())
 
     async def _flushed(self, state: Talk) -> Talk:
         try:
             return await self._applauding.flush(state)
-        except TableError:
+        except (StaleRoom, TableError):
             # The last half second of applause is no reason to keep a room open.
             return state
 
@@ -160,18 +221,18 @@ class Talks:
             raise Invalid("`since` is the seq of a comment. Take it from the last one that you have.")
         more = False
         if since is None:
-            comments = list(state.recent)
+            found = list(state.recent)
         elif state.has_all_after(since):
-            comments = [it for it in state.recent if (it.seq or BEFORE_ALL) > since]
+            found = [it for it in state.recent if (it.seq or BEFORE_ALL) > since]
         else:
             page = await self._read(state.room.room_id, since, CAUGHT_UP_AT_ONCE)
-            comments = [it for it in page.items if it.seq is not None and state.acknowledged(it.seq)]
+            found = [it for it in page.items if it.seq is not None and state.acknowledged(it.seq)]
             more = page.cursor is not None
-        gone = state.standing.gone
+        is_gone = state.standing.is_gone
         return _encode(
             said.Snapshot(
                 room=room_view(state.room),
-                comments=[comment_view(it) for it in comments if it.comment_id not in gone],
+                comments=[comment_view(it) for it in found if not is_gone(it.comment_id)],
                 standing=standing_view(state.standing, state.pinned, all_of(state.applause)),
                 more=more,
                 earlier=since is None and state.earlier,
@@ -193,9 +254,13 @@ def _decoded(asked: Asked, at: int, answers: Answers) -> said.Command | None:
     return None
 
 
-def _stands_alone(command: said.Command | None) -> bool:
-    return command is not None and not isinstance(command, said.Say | said.Upvote)
-
-
-def _answered(answers: Answers, at: int, refusal: Refused) -> Answers:
-    return [refusal if place == at else it for place, it in enumerate(answers)]
+async def _done(
+    state: Talk, answers: Answers, at: int, doing: Awaitable[tuple[Talk, list[Event], bytes]]
+) -> Kept[Talk]:
+    """What came of something that one person asked for."""
+    try:
+        state, events, answers[at] = await doing
+    except Refused as refused:
+        answers[at] = refused
+        events = []
+    return Kept(state=state, events=events, answers=answers)

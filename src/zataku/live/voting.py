@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from zataku.live import messages as said
 from zataku.live.functions.moderation import UpvoteFunction
 from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
-from zataku.live.refusing import already_upvoted, blocked, busy, closed, no_such_comment
+from zataku.live.refusing import ALREADY_UPVOTED, already_upvoted, blocked, busy, no_such_comment
 from zataku.live.talk import Answers, Talk
-from zataku.realtime.behaviour import LATER, Asked, Event, Kept
-from zataku.refusals import Unsettled
+from zataku.realtime.behaviour import LATER, Asked, Event, Kept, StaleRoom
+from zataku.refusals import Refused
 from zataku.table import Store
-from zataku.table.errors import ResultUnknown, TransactionCancelled
+from zataku.table.errors import TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 
@@ -33,15 +33,14 @@ class Voting:
         """Count the upvotes of a batch on one question, each session once."""
         voters = _heeded(state, comment_id, asked, answers)
         known = state.standing.votes.get(comment_id, 0)
-        try:
-            votes = known + await self._counted(state, comment_id, voters, answers, now)
-        except ResultUnknown:
-            for place in voters.values():
-                answers[place] = Unsettled("Nobody knows whether this was counted. Ask again: it counts once.")
-            votes = await self._upvote.count(state.room.room_id, comment_id)
+        votes = known + await self._counted(state, comment_id, voters, answers, now)
         body = _encode(said.Upvoted(comment_id=comment_id, votes=votes))
-        for place in voters.values():
-            answers[place] = body if answers[place] is LATER else answers[place]
+        again = {place for place, it in asked if it.again}
+        for place, answer in enumerate(answers):
+            # Counted now, or by an earlier owner that could not say so any more.
+            counted_before = place in again and isinstance(answer, Refused) and answer.named == ALREADY_UPVOTED
+            if (place in voters.values() and answer is LATER) or counted_before:
+                answers[place] = body
         if votes == known:
             return Kept(state=state, answers=answers)
         state = replace(state, standing=state.standing.counted(comment_id, votes))
@@ -52,7 +51,7 @@ class Voting:
         first, turned = comment_id not in state.standing.votes, False
         while voters:
             try:
-                await self._upvote(state.room.room_id, comment_id, list(voters), now, first=first)
+                await self._upvote(state.room.room_id, comment_id, list(voters), now, state.epoch, first=first)
             except TransactionCancelled as cancelled:
                 met = [reason.code == "condition_failed" for reason in cancelled.reasons]
                 before = [who for who, is_there in zip(voters, met, strict=False) if is_there]
@@ -64,7 +63,10 @@ class Voting:
                     # Somebody was counted before after all, or nobody any more.
                     first, turned = not first, True
                     continue
-                refusal = busy() if cancelled.conflict else no_such_comment() if any(met[:-1]) else closed()
+                if not cancelled.conflict and not any(met[:-1]):
+                    # It is the room that is not as it was.
+                    raise StaleRoom(state.room.room_id) from cancelled
+                refusal = busy() if cancelled.conflict else no_such_comment()
                 for place in voters.values():
                     answers[place] = refusal
                 voters.clear()
@@ -78,7 +80,7 @@ def _heeded(state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked
     voters: Voters = {}
     for place, it in asked:
         who = SenderId(it.who.account_id)
-        if comment_id in state.standing.gone:
+        if state.standing.is_gone(comment_id):
             answers[place] = no_such_comment()
         elif who in state.standing.senders:
             answers[place] = blocked()

@@ -68,6 +68,7 @@ _A_VOTE = {
     "comment_id": _FIRST.comment_id,
     "sender_ids": ["guest:sora"],
     "now": _NOW,
+    "epoch": 1,
 }
 
 _A_MINUTE = Reactions(room_id=_OPENED.room_id, minute=moment(_NOW), clap=12)
@@ -87,15 +88,15 @@ def create_room(room: Room) -> Plan[Room]:
 
 
 @rooms.write(budget=Budget(writes=3, of="a room"), example={"now": _NOW})
-def close_room(room_id: RoomId, host_id: HostId, now: float) -> Plan[Room]:
-    """The host closes the room, for good. From then on it takes no comment and nobody joins."""
+def close_room(room_id: RoomId, host_id: HostId, now: float, epoch: Epoch) -> Plan[Room]:
+    """The host closes the room through its owner, for good. From then on it takes no comment and nobody joins."""
     return Plan(
         update(
             Room.key(room_id=room_id),
             status.set("CLOSED"),
             code.remove(),
             updated_at.set(moment(now)),
-            when=IS_OPEN & host.equals(host_id),
+            when=_held(epoch) & host.equals(host_id),
         )
     )
 
@@ -141,7 +142,7 @@ def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
     _refuse_count("comments", posted, COMMENTS_AT_ONCE)
     _refuse_misnumbered(posted, epoch)
     first, *others = (put(comment, if_absent=True) for comment in posted)
-    takes_them = IS_OPEN & owner_epoch.equals(epoch) & paused.not_equals(True)
+    takes_them = _held(epoch) & paused.not_equals(True)
     return Plan(first, *others, check(Room.key(room_id=posted[0].room_id), takes_them))
 
 
@@ -160,15 +161,26 @@ def _refuse_misnumbered(posted: list[Comment], epoch: Epoch) -> None:
         raise UnfitTick("The comments are not numbered one after the other. Give each the number after the last one's")
 
 
-@comments.write(budget=Budget(writes=13, of="a comment of 60 characters"), example={"now": _NOW})
-def remove_own_comment(room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float) -> Plan[Comment]:
-    """Somebody takes back what they wrote in the last 60 seconds; a mark tells readers that come back."""
+@comments.write(budget=Budget(writes=15, of="a comment of 60 characters"), example={"now": _NOW})
+def remove_own_comment(
+    room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float, epoch: Epoch | None
+) -> Plan[Comment]:
+    """Somebody takes back what they wrote in the last 60 seconds; a mark tells readers that come back.
+
+    While the room is open that is done by its owner; without an epoch, when it is over.
+    """
     mine = sender.equals(sender_id) & posted_at.at_least(moment(now - OWN_REMOVAL_SECONDS))
     return Plan(
         delete(Comment.key(room_id=room_id, comment_id=comment_id), when=mine),
         put(Mark(room_id=room_id, mark="DELETED", comment_id=comment_id, at=moment(now))),
         *hosting.traces_gone(room_id, comment_id),
+        check(Room.key(room_id=room_id), status.equals("CLOSED") if epoch is None else _held(epoch)),
     )
+
+
+def _held(epoch: Epoch) -> Condition[Room]:
+    """That the room is open and nobody has taken it since."""
+    return IS_OPEN & owner_epoch.equals(epoch)
 
 
 # Connections
@@ -218,7 +230,9 @@ def sweep_connection(owner: ProcessName, left: Socket) -> Plan[Connection]:
 
 
 @moderation.write(budget=Budget(writes=200, of="the first 97 upvotes of a question, in one tick"), example=_A_VOTE)
-def upvote_first(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> Plan[Upvote]:
+def upvote_first(
+    room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float, epoch: Epoch
+) -> Plan[Upvote]:
     """People of a tick are the first who want a question answered: if its comment is there and the room is open.
 
     When somebody else was first, all are refused for the count, and `upvote` takes them.
@@ -226,11 +240,13 @@ def upvote_first(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[Se
     first, *others = _upvotes(room_id, comment_id, sender_ids, now)
     count = put(Upvotes(room_id=room_id, comment_id=comment_id, votes=1 + len(others)), if_absent=True)
     said = check(Comment.key(room_id=room_id, comment_id=comment_id))
-    return Plan(first, *others, count, said, check(Room.key(room_id=room_id), IS_OPEN))
+    return Plan(first, *others, count, said, check(Room.key(room_id=room_id), _held(epoch)))
 
 
 @moderation.write(budget=Budget(writes=198, of="97 further upvotes of a question, in one tick"), example=_A_VOTE)
-def upvote(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> Plan[Upvote]:
+def upvote(
+    room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float, epoch: Epoch
+) -> Plan[Upvote]:
     """People of a tick want a question answered that was upvoted before: once for each session, in an open room.
 
     There are at most 97. All of them count, or none; the refusal has a reason for each step in order, and whoever it
@@ -238,19 +254,19 @@ def upvote(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId
     """
     first, *others = _upvotes(room_id, comment_id, sender_ids, now)
     count = update(Upvotes.key(room_id=room_id, comment_id=comment_id), votes.add(1 + len(others)))
-    return Plan(first, *others, count, check(Room.key(room_id=room_id), IS_OPEN))
+    return Plan(first, *others, count, check(Room.key(room_id=room_id), _held(epoch)))
 
 
 # Reactions
 
 
-@moderation.write(budget=Budget(writes=1, of="a minute"), example={"counted": _A_MINUTE})
-def count_reactions(counted: Reactions) -> Plan[Reactions]:
+@moderation.write(budget=Budget(writes=4, of="a minute"), example={"counted": _A_MINUTE, "epoch": 1})
+def count_reactions(counted: Reactions, epoch: Epoch) -> Plan[Reactions]:
     """The owner of a room stores how people reacted in a minute so far, in place of what it stored before.
 
     The whole count and not what was added: stored twice, it is still true.
     """
-    return Plan(put(counted))
+    return Plan(put(counted), check(Room.key(room_id=counted.room_id), _held(epoch)))
 
 
 def _upvotes(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> list[Step[Upvote]]:

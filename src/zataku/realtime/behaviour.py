@@ -43,10 +43,15 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something that happened, as JSON; `only` names who may see it, None everybody."""
+    """Something that happened, as JSON; `only` names who may see it, None everybody.
+
+    `erases` says that something told before is not to be seen any more: whoever comes back from before it gets a
+    snapshot, and not what was told.
+    """
 
     body: bytes
     only: frozenset[AccountId] | None = None
+    erases: bool = False
 
 
 class Later(Enum):
@@ -65,13 +70,14 @@ class Kept(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     A batch may hold what cannot be written together. Commands that are answered with `LATER` come again, in their order
     and before all others; at least one is answered otherwise.
 
-    With `over` the room has ended: its events go out, everybody is told that it is gone, and the task stops.
+    With `over` the room has ended: its events go out, everybody is told that it is gone and by this refusal why, and
+    the task stops.
     """
 
     state: S
     events: Sequence[Event] = ()
     answers: Sequence[Answer]
-    over: bool = False
+    over: Refused | None = None
 
 
 class Passed(msgspec.Struct, Generic[S], frozen=True, kw_only=True):

@@ -1,5 +1,7 @@
 """A room that another process owns: what is asked for here is asked of that process."""
 
+import asyncio
+
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Asked
@@ -19,8 +21,10 @@ PEOPLE_AT_MOST_EVERY = 1.0
 class Following:
     """The owner of a room in another process, as it is heard and written to from here."""
 
-    def __init__(self, premises: Premises, topic: str, owner: str, mirror: Mirror) -> None:
+    def __init__(self, premises: Premises, topic: str, owner: str, mirror: Mirror, *, same_for_all: bool) -> None:
         self.owner = owner
+        self._same_for_all = same_for_all
+        self._looking: dict[str | None, asyncio.Future[Sight]] = {}
         self._premises = premises
         self._topic = topic
         self._mirror = mirror
@@ -40,7 +44,26 @@ class Following:
         return reply.result
 
     async def look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
-        """What somebody sees of the room. Raises `Refused`, or `Moved` when it must be asked again."""
+        """What somebody sees of the room. Raises `Refused`, or `Moved` when it must be asked again.
+
+        Where everybody sees the same, a crowd that comes in at once shares what is fetched for the first of them.
+        """
+        if not self._same_for_all or not whole:
+            return await self._look(who, since, whole=whole)
+        looking = self._looking.get(since)
+        if looking is None:
+            looking = self._looking[since] = asyncio.ensure_future(self._look(who, since, whole=True))
+            looking.add_done_callback(lambda done: self._looked(since, done))
+        # Somebody who goes away meanwhile does not take it from the others.
+        return await asyncio.shield(looking)
+
+    def _looked(self, since: str | None, done: asyncio.Future[Sight]) -> None:
+        del self._looking[since]
+        if not done.cancelled():
+            # Whoever still waits for it is told; when nobody does, it is nobody's problem.
+            done.exception()
+
+    async def _look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
         me = self._premises.process
         reply = await self._mail.ask(
             self.owner,

@@ -58,6 +58,8 @@ class History:
         self.number = word.number
         if isinstance(word, Happened):
             self.seq = word.seq
+            if any(event.erases for event in word.events):
+                self._changed_at = word.seq - 1
             self._happened.append(word)
             self._events += len(word.events)
             self._bytes += _size(word)

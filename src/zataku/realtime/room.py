@@ -5,7 +5,7 @@ and is everybody told.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Generic, Literal, TypeAlias, TypeVar
 
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from zataku.clock import Clock
 from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Behaviour, HasEpoch, Kept, LostRoom, Passed, StaleRoom
 from zataku.realtime.leases import Holding
 from zataku.realtime.moved import Moved
@@ -22,10 +23,12 @@ from zataku.realtime.presence import Change
 from zataku.realtime.scene import Scene
 from zataku.realtime.sights import Sights
 from zataku.realtime.words import Alive, Sight, Word
-from zataku.refusals import Refused, Unavailable, Unsettled
+from zataku.refusals import Refused, TooMany, Unavailable, Unsettled
 from zataku.table import ResultUnknown, TableError
 
 MOST_WAITING = 1_000
+MOST_OF_ONE = 24
+"""Commands that wait for a room, of all people and of one of them."""
 BATCH = 50
 TRIES = 5
 PATIENCE = 10.0
@@ -37,7 +40,6 @@ S = TypeVar("S", bound=HasEpoch)
 Answer: TypeAlias = bytes | None
 Ending: TypeAlias = Literal["over", "lost", "stopped", "failed"]
 
-_OVER = Refused("This has ended.", code="over").problem
 _log = structlog.get_logger(__name__)
 
 
@@ -88,6 +90,7 @@ class Room(Generic[S]):
         self._sights = Sights(behaviour)
         self._clock = clock
         self._inbox: deque[Waiting] = deque()
+        self._asking: Counter[AccountId] = Counter()
         self._wake = asyncio.Event()
         self._flush_due = False
         self._stopping = False
@@ -102,11 +105,21 @@ class Room(Generic[S]):
             raise Moved
         if len(self._inbox) >= MOST_WAITING:
             raise Unavailable("Too much is asked of this room at the moment. Try again in a few seconds.")
+        who = asked.who.account_id
+        if self._asking[who] >= MOST_OF_ONE:
+            raise TooMany("You ask for a lot at once. Wait until some of it is done.", retry_after=1)
         self.asked_at = self._clock.now()
         waiting = Waiting(asked, asyncio.get_running_loop().create_future())
         self._inbox.append(waiting)
         self._wake.set()
+        self._asking[who] += 1
+        waiting.answer.add_done_callback(lambda _: self._asked(who))
         return await waiting.answer
+
+    def _asked(self, who: AccountId) -> None:
+        self._asking[who] -= 1
+        if not self._asking[who]:
+            del self._asking[who]
 
     def passing(self, asked: Asked) -> None:
         """Carry a passing command on at once. It is lost when the room may be another's by now."""
@@ -203,8 +216,8 @@ class Room(Generic[S]):
                 if not await self.holding.confirmed():
                     raise LostRoom
                 await self._carry_out_or_move(self._next_batch())
-            if self._flush_due:
-                await self._flush()
+                await self._flush_if_due()
+            await self._flush_if_due()
         if self._lost or not await self.holding.confirmed():
             raise LostRoom
         await self._flush()
@@ -277,11 +290,15 @@ class Room(Generic[S]):
                 later.append(one)
             else:
                 one.settle(answer)
-        if kept.over:
+        if kept.over is not None:
             _settle(later, Moved())
-            self._scene.over(_OVER)
+            self._scene.over(kept.over.problem)
             raise _Ended
         return later
+
+    async def _flush_if_due(self) -> None:
+        if self._flush_due:
+            await self._flush()
 
     async def _flush(self) -> None:
         self._flush_due = False

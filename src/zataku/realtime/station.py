@@ -284,7 +284,9 @@ class Station:
             return
         if self.following is not None:
             self.following.end()
-        self.following = Following(self._premises, self.topic, owner, self.mirror)
+        behaviour = self._behaviour
+        shared = getattr(behaviour, "same_for_all", False) and not hasattr(behaviour, "admits")
+        self.following = Following(self._premises, self.topic, owner, self.mirror, same_for_all=shared)
         self.mirror.doubt()
 
     def _unfollow(self, suspect: str | None) -> None:

@@ -109,6 +109,7 @@ class Ticks:
             if member.plain:
                 same.append(member)
             elif member not in served:
+                served[member] = None
                 waiting = _all_waiting(member)
                 if len(waiting) == len(hearers.gathered):
                     same.append(member)
@@ -117,7 +118,6 @@ class Ticks:
         framed = b"".join([framed for _, framed in hearers.gathered])
         self._write_same(hearers, framed, len(hearers.gathered), same)
         for member, waiting in mixed:
-            served[member] = None
             self._write(member, waiting)
 
     def _write_same(self, hearers: Hearers, framed: bytes, messages: int, sockets: Iterable[Socket]) -> None:

@@ -16,6 +16,8 @@ from zataku.server.visits import Doorkeeper, Visit
 
 log = structlog.stdlib.get_logger("zataku.access")
 
+_FILES = (*FOLDERS, "/favicon.", "/apple-touch-icon", "/manifest.webmanifest", "/robots.txt")
+"""What pages need many of, and what browsers ask for by themselves."""
 _STOPPING = Problem("unavailable", "The server stops and has broken this off. Look before asking again.")
 
 
@@ -73,4 +75,4 @@ class Watch:
 
 
 def _occasion(path: str) -> Occasion:
-    return "file_address" if path.startswith(FOLDERS) else "read_address"
+    return "file_address" if path.startswith(_FILES) else "read_address"

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Event, Kept, LostRoom, Passed, StaleRoom
-from zataku.refusals import Forbidden, Invalid, NotFound
+from zataku.refusals import Forbidden, Invalid, NotFound, Refused
 from zataku.table import ConditionFailed, Entity, Key, ResultUnknown, Store, Table, path
 
+OVER = Refused("This counter is done.", code="over")
 Text = Annotated[str, Meta(max_length=40)]
 counters = Table("Counters", pk="PK", sk="SK")
 
@@ -51,6 +52,7 @@ class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     close: bool = False
     alone: bool = False
     """It cannot be written together with anything else."""
+    erase: bool = False
 
 
 class Counting(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +122,7 @@ class Counters:
             marks = (*stored.marks, one.mark)[-200:]
             stored = replace(stored, value=stored.value + do.add, marks=marks, over=stored.over or do.close)
             if do.add:
-                events.append(Event(b'{"sum":%d}' % stored.value))
+                events.append(Event(b'{"sum":%d}' % stored.value, erases=do.erase))
             if do.whisper is not None:
                 events.append(Event(b'{"whisper":1}', only=frozenset({AccountId(do.whisper)})))
             answers.append(b"%d" % stored.value)
@@ -131,7 +133,9 @@ class Counters:
             return Kept(state=state, answers=answers)
         stored = replace(stored, version=before.version + 1)
         await self._write(stored, before)
-        return Kept(state=replace(state, stored=stored), events=events, answers=answers, over=stored.over)
+        return Kept(
+            state=replace(state, stored=stored), events=events, answers=answers, over=OVER if stored.over else None
+        )
 
     async def _write(self, stored: Count, before: Count) -> None:
         try:

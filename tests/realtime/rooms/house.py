@@ -1,6 +1,7 @@
 """A process-to-be for tests: a hub with sockets that only remember, and rooms and topics on a bus of its own."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from random import Random
@@ -23,6 +24,7 @@ from zataku.realtime.topics import Topics
 from zataku.table import Store
 
 ROOM = "counter/one"
+_passers_by = itertools.count()
 
 
 def somebody(name: str = "hana") -> Identity:
@@ -174,9 +176,11 @@ class House:
         paper = Paper()
         return Reader(self, self.hub.open(paper, somebody(name), "127.0.0.1"), paper)
 
-    async def add(self, number: int, who: str = "hana", topic: str = ROOM) -> int:
+    async def add(self, number: int, who: str | None = None, topic: str = ROOM) -> int:
+        """Somebody adds to a counter, another one each time: one alone may not ask for everything."""
+        asking = somebody(who or f"passer-by {next(_passers_by)}")
         async with asyncio.timeout(20):
-            answer = await self.rooms.ask(topic, somebody(who), msgspec.json.encode({"add": number}))
+            answer = await self.rooms.ask(topic, asking, msgspec.json.encode({"add": number}))
         return int(answer or b"0")
 
     @property

@@ -9,7 +9,8 @@ from tests.realtime.rooms.counter import Count, Counting, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
 from zataku.realtime.behaviour import Kept, LostRoom
 from zataku.realtime.messages import Join
-from zataku.refusals import Invalid, NotFound, Unavailable
+from zataku.realtime.room import MOST_OF_ONE
+from zataku.refusals import Invalid, NotFound, TooMany, Unavailable
 from zataku.table import Store, path
 
 
@@ -231,3 +232,30 @@ async def test_who_seeks_a_room_while_the_server_stops_is_told_so(alone: House):
     await alone.rooms.stop()
     with pytest.raises(Unavailable):
         await asking
+
+
+async def test_one_person_does_not_fill_a_room_for_all_others(alone: House):
+    await alone.add(1)
+    alone.counters.gate.clear()
+    flood = [asyncio.create_task(alone.add(1, "hana")) for _ in range(60)]
+    await until(lambda: sum(task.done() for task in flood) == 60 - MOST_OF_ONE)
+    sora = asyncio.create_task(alone.add(100, "sora"))
+    await asyncio.sleep(0)
+    alone.counters.gate.set()
+    answers = await asyncio.gather(*flood, return_exceptions=True)
+    assert sum(isinstance(answer, TooMany) for answer in answers) == 60 - MOST_OF_ONE
+    assert await sora == 1 + MOST_OF_ONE + 100
+    assert await alone.add(1, "hana") == 2 + MOST_OF_ONE + 100
+
+
+async def test_whoever_comes_back_from_before_something_was_erased_gets_a_snapshot(alone: House):
+    hana = await alone.reader("hana").join()
+    await alone.add(1)
+    before = hana.read().at
+    await alone.rooms.ask(ROOM, somebody("sora"), b'{"add":1,"erase":true}')
+    after = hana.read().at
+    for place, resumed in ((before, 0), (after, 1)):
+        reader = alone.reader("yuna")
+        reader.at, reader.sum = place, 1
+        assert (await reader.join(at=place)).resumed == resumed
+        assert reader.snapshots == 1 - resumed

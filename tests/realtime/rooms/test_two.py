@@ -7,10 +7,12 @@ import msgspec
 import pytest
 
 from tests.opened import StoreName
-from tests.realtime.rooms.counter import count_of
+from tests.realtime.rooms.counter import Counters, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, Reader, as_time_goes_by, running, somebody, until
 from zataku.platform.design import lease
-from zataku.realtime.words import People, decode_letter
+from zataku.platform.identity import Identity
+from zataku.realtime.following import Following
+from zataku.realtime.words import People, Sight, decode_letter
 from zataku.refusals import Invalid, NotFound
 from zataku.table import Store
 
@@ -263,7 +265,7 @@ async def test_many_commands_from_elsewhere_are_answered_in_order(two: Two):
     one, other = two
     await one.add(1)
     await other.reader("sora").join()
-    asks = [other.rooms.ask(ROOM, somebody(), msgspec.json.encode({"add": 1})) for _ in range(400)]
+    asks = [other.rooms.ask(ROOM, somebody(f"p{n}"), msgspec.json.encode({"add": 1})) for n in range(400)]
     answers = await asyncio.gather(*asks)
     assert [int(answer or b"0") for answer in answers] == list(range(2, 402))
 
@@ -349,3 +351,22 @@ async def test_whoever_comes_back_after_a_gap_in_the_bus_misses_nothing(two: Two
     back.at, back.sum = sora.at, sora.sum
     assert (await back.join(at=sora.at)).sum == 2
     assert back.snapshots == 1
+
+
+async def test_a_crowd_that_comes_at_once_fetches_the_room_once(two: Two, monkeypatch: pytest.MonkeyPatch):
+    one, other = two
+    monkeypatch.delattr(Counters, "admits")
+    other.counters.same_for_all = one.counters.same_for_all = True
+    fetched: list[str | None] = []
+    look = Following._look
+
+    async def counted(following: Following, who: Identity, since: str | None, *, whole: bool) -> Sight:
+        fetched.append(since)
+        return await look(following, who, since, whole=whole)
+
+    monkeypatch.setattr(Following, "_look", counted)
+    await one.add(5)
+    readers = [other.reader(f"r{number}") for number in range(50)]
+    await asyncio.gather(*(reader.join() for reader in readers))
+    assert {reader.read().sum for reader in readers} == {5}
+    assert len(fetched) <= 2

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.realtime.sockets.wires import MemoryWire, hub_and_clock, opened
@@ -67,6 +67,16 @@ class Model:
 
 
 @settings(max_examples=100)
+@example(
+    [
+        ("come", "ann", "live/1"),
+        ("come", "ann", "live/2"),
+        ("tell", None, "live/2"),
+        ("tell", None, "live/1"),
+        ("tell", None, "live/2"),
+        ("tell", "bob", "live/1"),
+    ]
+)
 @given(st.lists(steps, min_size=5, max_size=50))
 def test_each_socket_gets_what_was_meant_for_it_in_order(path: list[tuple[str, str | None, str | None]]):
     async def walk() -> None:

@@ -8,7 +8,7 @@ const ENDED_MS = 8_000
 /** The pinned comment on a wooden tag at the lower edge, or none. */
 export function pinnedTag(comment: LiveCommentView | undefined): HTMLElement | undefined {
   if (!comment) return undefined
-  const tag = document.createElement('aside')
+  const tag = document.createElement('div')
   tag.className = 'fuda'
   tag.append(spoken(comment, 'pinned', true))
   return tag
@@ -16,7 +16,7 @@ export function pinnedTag(comment: LiveCommentView | undefined): HTMLElement | u
 
 /** A code to point a phone at, the number to type instead, and the address that takes it. */
 export function wayIn(roomId: string, code: string | undefined, publicUrl: string, label: string): HTMLElement {
-  const card = document.createElement('aside')
+  const card = document.createElement('div')
   card.className = 'way-in'
   const picture = document.createElement('img')
   picture.src = `/qr.svg?path=${encodeURIComponent(`/live/${roomId}`)}`
@@ -39,7 +39,7 @@ export function endCard(stage: HTMLElement, seal: string, text: string): void {
 
 /** A sentence on paper, in the middle. */
 export function note(stage: HTMLElement, text: string): HTMLElement {
-  const card = document.createElement('aside')
+  const card = document.createElement('div')
   card.className = 'note'
   card.append(line('text', text))
   stage.append(card)

@@ -39,7 +39,7 @@ def _looking_routes(timelines: Timelines, most_wanted: MostWanted, search: Searc
 
     @get("/rooms/{room_id:str}/questions", summary="The questions of a room")
     async def room_questions(room_id: RoomPath) -> Questions:
-        """What people wanted answered, at most 50, the most upvoted first."""
+        """What people wanted answered, at most 50, the most upvoted first. A few seconds old at most."""
         return await most_wanted(room_id)
 
     @get("/rooms/{room_id:str}/search", summary="Search the comments")

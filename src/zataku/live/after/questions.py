@@ -3,6 +3,8 @@
 from heapq import nsmallest
 
 from zataku.live.after.messages import Question, Questions
+from zataku.live.after.shared import Shared
+from zataku.live.design import Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
@@ -19,15 +21,21 @@ class MostWanted:
         self._rooms = GetUserRoomsFunction(house.store)
         self._read = GetRoomCommentsFunction(house.store)
         self._moderation = GetRoomModerationFunction(house.store)
+        self._shared = Shared(house.clock, self._made)
 
     async def __call__(self, room_id: str) -> Questions:
         """The most upvoted of a room, without what is hidden, the same for everybody; of equal ones, the earlier."""
-        room = await self._rooms.one(room_id)
+        return await self._shared(await self._rooms.one(room_id))
+
+    async def _made(self, room: Room) -> Questions:
         standing = await self._moderation.standing(room.room_id)
-        votes = {it: count for it, count in standing.votes.items() if it not in standing.gone}
+        votes = {it: count for it, count in standing.votes.items() if not standing.is_gone(it)}
         first = nsmallest(MOST, votes, key=lambda it: -votes[it])
         found = (await self._read.some(room.room_id, first)).values()
-        wanted = sorted(found, key=lambda it: (-votes[it.comment_id], it.seq))
+        # Once more, for what was hidden while the comments were fetched.
+        standing = await self._moderation.standing(room.room_id)
+        shown = (it for it in found if not standing.is_gone(it.comment_id))
+        wanted = sorted(shown, key=lambda it: (-votes[it.comment_id], it.seq))
         answered = standing.answered
         return Questions(
             questions=[

@@ -11,11 +11,11 @@ AT_A_TIME = 500
 
 
 async def pages(
-    read: GetRoomCommentsFunction, room_id: RoomId, after: Seq = BEFORE_ALL
+    read: GetRoomCommentsFunction, room_id: RoomId, after: Seq = BEFORE_ALL, at_a_time: int = AT_A_TIME
 ) -> AsyncIterator[tuple[list[Comment], bool]]:
     """What was said after a place, a page at a time, and whether there may be more after the page."""
     while True:
-        page = await read(room_id, after, AT_A_TIME)
+        page = await read(room_id, after, at_a_time)
         more = page.cursor is not None
         if page.items:
             after = page.items[-1].seq or after

@@ -1,29 +1,24 @@
 """When how much was said in a talk, and how many people said it."""
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
-from weakref import WeakValueDictionary
-
-import msgspec
 
 from zataku.live.after.reading import pages
+from zataku.live.after.shared import Shared
 from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
-from zataku.live.limits import RoomId, SenderId, Seq, seconds_at
+from zataku.live.limits import SenderId, Seq, seconds_at
 from zataku.live.messages import Timeline, TimelinePart
 from zataku.live.moderation import Reactions
 from zataku.live.showing import reactions_view
+from zataku.live.standing import Marked
 from zataku.system import House
 from zataku.table.forms import InstantMs
 
 PARTS = 120
 """The most parts of a talk: more could not be told apart on a phone."""
-KEPT = 64
-KEPT_SECONDS = 10.0
-"""The whole room is read for a timeline; everybody who looks at it after the talk shares one."""
+_MINUTE = 60
 
 
 class Strip:
@@ -61,9 +56,11 @@ class Strip:
         for minute in reactions:
             start = int(seconds_at(minute.minute) - self._zero)
             amount, given = minute.clap + minute.aha + minute.lol, 0
-            for second in range(1, 61):
-                due = amount * second // 60
-                reacted[self._part_at(start + second - 1)] += due - given
+            last = self._part_at(start + _MINUTE - 1)
+            for part in range(self._part_at(start), last + 1):
+                passed = _MINUTE if part == last else (part + 1) * self.part_seconds - start
+                due = amount * passed // _MINUTE
+                reacted[part] += due - given
                 given = due
         return [
             TimelinePart(comments=count, reactions=amount, seq=seq)
@@ -75,42 +72,30 @@ class Strip:
         return min(max(0, second // self.part_seconds), len(self._counts) - 1)
 
 
-class _Kept(msgspec.Struct, frozen=True):
-    """A timeline for a while, of a room that has not changed since."""
-
-    timeline: Timeline
-    until: float
-    of: InstantMs
-
-
 class Timelines:
-    """The timelines of rooms, worked out once for all who ask in the same moments."""
+    """The timelines of rooms. The whole room is read for one, and all who look at it after the talk share it."""
 
     def __init__(self, house: House) -> None:
         self._rooms = GetUserRoomsFunction(house.store)
         self._read = GetRoomCommentsFunction(house.store)
         self._moderation = GetRoomModerationFunction(house.store)
-        self._clock = house.clock
-        self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
-        self._locks: WeakValueDictionary[RoomId, asyncio.Lock] = WeakValueDictionary()
+        self._shared = Shared(house.clock, self._made)
 
     async def __call__(self, room_id: str) -> Timeline:
         """The timeline of a room, without what is hidden, the same for everybody."""
-        room = await self._rooms.one(room_id)
-        lock = self._locks.setdefault(room.room_id, asyncio.Lock())
-        async with lock:
-            kept = self._kept.get(room.room_id)
-            if kept is None or kept.until <= self._clock.now() or kept.of != room.updated_at:
-                made = await self._made(room)
-                kept = _Kept(made, self._clock.now() + KEPT_SECONDS, room.updated_at)
-                self._kept[room.room_id] = kept
-            self._kept.move_to_end(room.room_id)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return kept.timeline
+        return await self._shared(await self._rooms.one(room_id))
 
     async def _made(self, room: Room) -> Timeline:
-        hidden = (await self._moderation.standing(room.room_id)).hidden
+        before = await self._hidden(room)
+        made = await self._counted(room, before)
+        now = await self._hidden(room)
+        # Of a comment that was hidden meanwhile, its part and its sender are not known any more: all is counted again.
+        return made if now <= before else await self._counted(room, now)
+
+    async def _hidden(self, room: Room) -> Marked:
+        return (await self._moderation.standing(room.room_id)).hidden
+
+    async def _counted(self, room: Room, hidden: Marked) -> Timeline:
         reactions = await self._moderation.reactions(room.room_id)
         strip: Strip | None = None
         people: set[SenderId | None] = set()

@@ -51,6 +51,9 @@ class GetRoomCommentsFunction(Function):
 class RemoveCommentFunction(Function):
     """Somebody takes back what they wrote."""
 
-    async def __call__(self, room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float) -> None:
-        """Delete a comment of one's own that is not older than 60 seconds."""
-        await self._store.write(remove_own_comment(room_id, comment_id, sender_id, now), token=str(uuid4()), at=now)
+    async def __call__(
+        self, room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float, epoch: Epoch | None
+    ) -> None:
+        """Delete a comment of one's own that is not older than 60 seconds; without an epoch, in a closed room."""
+        removing = remove_own_comment(room_id, comment_id, sender_id, now, epoch)
+        await self._store.write(removing, token=str(uuid4()), at=now)

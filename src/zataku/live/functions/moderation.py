@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from zataku.live.functions.function import Function
-from zataku.live.limits import CommentId, RoomId, SenderId
+from zataku.live.limits import CommentId, Epoch, RoomId, SenderId
 from zataku.live.moderation import (
     Block,
     LogEntry,
@@ -16,7 +16,6 @@ from zataku.live.moderation import (
     marks_of,
     reactions_in,
     upvotes_in,
-    upvotes_on,
 )
 from zataku.live.standing import Standing, loaded
 from zataku.live.writes import count_reactions, upvote, upvote_first
@@ -37,24 +36,26 @@ class UpvoteFunction(Function):
     """People want a question answered."""
 
     async def __call__(
-        self, room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float, *, first: bool
+        self,
+        room_id: RoomId,
+        comment_id: CommentId,
+        sender_ids: Sequence[SenderId],
+        now: float,
+        epoch: Epoch,
+        *,
+        first: bool,
     ) -> None:
         """Count some people, all of them or none; `first` says that nobody was counted before."""
-        plan = (upvote_first if first else upvote)(room_id, comment_id, sender_ids, now)
+        plan = (upvote_first if first else upvote)(room_id, comment_id, sender_ids, now, epoch)
         await self._store.write(plan, token=str(uuid4()), at=now)
-
-    async def count(self, room_id: RoomId, comment_id: CommentId) -> int:
-        """How many want it answered by now."""
-        found = await self._store.get(upvotes_on(room_id, comment_id))
-        return 0 if found is None else found.votes
 
 
 class ReactFunction(Function):
     """People clap, understand and laugh."""
 
-    async def __call__(self, counted: Reactions) -> None:
+    async def __call__(self, counted: Reactions, epoch: Epoch) -> None:
         """Store how often they did in a minute so far."""
-        await self._store.write(count_reactions(counted))
+        await self._store.write(count_reactions(counted, epoch), token=str(uuid4()))
 
 
 class GetRoomModerationFunction(Function):

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from zataku.live.design import Room, newest_rooms_of, room, room_now, rooms_by_code
 from zataku.live.functions.function import Function
-from zataku.live.limits import HostId, RoomCode, RoomId, RoomName, moment
+from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName, moment
 from zataku.live.moderation import Reactions, blocks_of, marks_of, reactions_in, upvotes_in
 from zataku.live.refusing import closed, no_such_room
 from zataku.live.standing import Standing, loaded
@@ -86,10 +86,10 @@ class GetUserRoomsFunction(Function):
 class CloseRoomFunction(Function):
     """The host closes a room."""
 
-    async def __call__(self, room_id: RoomId, host_id: HostId, now: float) -> Room | None:
+    async def __call__(self, room_id: RoomId, host_id: HostId, now: float, epoch: Epoch) -> Room | None:
         """Close it for good. Gives the room as it is then, which may be open still when the answer was lost."""
         try:
-            return await self._store.write(close_room(room_id, host_id, now))
+            return await self._store.write(close_room(room_id, host_id, now, epoch))
         except (ConditionFailed, ResultUnknown):
             # Somebody was faster, or nobody knows.
             return await self.now(room_id)

@@ -222,7 +222,7 @@ export class LiveRoom {
     const heard = events.flatMap((event) => (event.k === 'commented' || event.k === 'back' ? [event.comment] : []))
     if (heard.length || events.some((event) => event.k === 'gone')) this.#atHand.hear(heard)
     for (const comment of heard) this.#watch(comment)
-    if (events.some((event) => event.k === 'closed')) void this.#ended()
+    if (events.some((event) => event.k === 'closed')) void this.#ended(new Date(serverNow()).toISOString())
   }
 
   #passed(events: LiveEvent[]): void {
@@ -248,12 +248,13 @@ export class LiveRoom {
     this.error = Object.assign(new Error(problem.message), problem)
   }
 
-  /** The room is over; what was said stays readable. */
-  async #ended(): Promise<void> {
+  /** The room is over, since now or since before; what was said stays readable. */
+  async #ended(now?: string): Promise<void> {
     this.ready = false
     this.#sending.stop()
     this.#handle?.leave()
-    if (this.room) this.room = { ...this.room, status: 'CLOSED', code: undefined }
+    if (this.room) this.room = { ...this.room, status: 'CLOSED', code: undefined, closedAt: this.room.closedAt ?? now }
+    void this.#askWhenItEnded()
     try {
       if (this.#atHand.upto === undefined) await this.#readLatest()
       else await this.#complete()
@@ -263,6 +264,13 @@ export class LiveRoom {
       this.error = error
       this.state = this.comments.length ? 'closed' : 'failed'
     }
+  }
+
+  /** Who came too late to hear it asks; without an answer, the rest is still there to read. */
+  async #askWhenItEnded(): Promise<void> {
+    if (this.room?.closedAt) return
+    const room = await call('GET /api/live/rooms/{room_id}', { path: { room_id: this.id } }).catch(() => null)
+    if (room?.status === 'CLOSED') this.room = room
   }
 
   /** Fetch what is missing; when that fails, try until it is there. */

@@ -194,10 +194,13 @@ test('a room that was closed while nobody was connected shows the rest and ends'
   const room = await enter()
   const socket = sit([comment(1)])
   answers[after(1)] = [{ comments: [comment(2, 'bye')] }]
+  const closedAt = '2026-11-16T09:00:00.000Z'
+  answers['/api/live/rooms/A'] = [{ ...A_ROOM, status: 'CLOSED', closedAt }]
   socket.says({ t: 'gone', to: 'live/A', error: { code: 'room_closed', message: '', details: {} } })
   await vi.waitFor(() => expect(room.state).toBe('closed'))
   expect(contents(room)).toEqual(['c1', 'bye'])
   expect(room.ready).toBe(false)
+  await vi.waitFor(() => expect(room.room?.closedAt).toBe(closedAt))
 })
 
 test('who hears that the room closes has all of it, and thousands of phones ask for nothing', async () => {
@@ -205,6 +208,7 @@ test('who hears that the room closes has all of it, and thousands of phones ask 
   const socket = sit([comment(1)])
   happens(socket, 0, said(2), { k: 'closed' })
   await vi.waitFor(() => expect(room.state).toBe('closed'))
+  expect(room.room?.closedAt).toBe(new Date(NOW).toISOString())
   expect(contents(room)).toEqual(['c1', 'c2'])
   expect(asked).toEqual(['/api/live/rooms/A'])
 })

@@ -3,7 +3,6 @@
 import { untrack } from 'svelte'
 import type { LiveLogView } from '../../../generated'
 import type { Actions as Deeds, Moderation } from '../host'
-import type { LiveRoom } from '../room.svelte'
 import type { Talk } from './talk.svelte'
 
 export class Hosting {
@@ -21,11 +20,6 @@ export class Hosting {
 
   get Actions(): typeof Deeds {
     return this.#actions!
-  }
-
-  /** The talk has all that they ask of a room, as it is now: the room itself hears nothing any more. */
-  get room(): LiveRoom {
-    return this.talk as unknown as LiveRoom
   }
 
   /** Once is enough. Without it the host reads like everybody else. */

@@ -15,9 +15,10 @@ export interface Deed {
   forGood?: boolean
 }
 
-type Room = Pick<LiveRoom, 'pinned' | 'answered' | 'hidden' | 'isMine'>
+/** What must be known of a room. */
+export type Marked = Pick<LiveRoom, 'state' | 'pinned' | 'answered' | 'hidden' | 'isMine'>
 
-export function deedsOn(room: Room, moderation: Moderation, comment: LiveCommentView): Deed[] {
+export function deedsOn(room: Marked, moderation: Moderation, comment: LiveCommentView): Deed[] {
   const { commentId } = comment
   const hidden = room.hidden.has(commentId)
   const answered = room.answered.has(commentId)
@@ -30,6 +31,8 @@ export function deedsOn(room: Room, moderation: Moderation, comment: LiveComment
     { name: 'block', label: t(blocked ? 'livehost.unblock' : 'livehost.block'), act: { k: 'block_sender', commentId, on: !blocked } },
     { name: 'delete', label: t('livehost.delete'), act: { k: 'delete', commentId }, forGood: true },
   ]
-  // Nobody sees what is hidden, so there is nothing to pin or to answer; and hosts do not keep themselves out.
-  return deeds.filter(({ name }) => !(hidden && (name === 'pin' || name === 'answer')) && !(name === 'block' && room.isMine(comment)))
+  // Nobody sees what is hidden, so there is nothing to pin or to answer.
+  const visible = deeds.filter(({ name }) => !(hidden && (name === 'pin' || name === 'answer')))
+  // Hosts do not keep themselves out; and when a talk is over, nobody comes in anyway.
+  return visible.filter(({ name }) => name !== 'block' || (room.state === 'open' && !room.isMine(comment)))
 }

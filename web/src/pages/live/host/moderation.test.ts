@@ -196,12 +196,14 @@ test('what could not be fetched leaves what was known, and can be asked for agai
 
 test('what can be done with a comment is named after what it would do now', async () => {
   const moderation = await hosting({ senders: [{ commentId: 'id-2', at: '' }] })
-  const seat = { pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
+  const seat = { state: 'open' as const, pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
   const labels = (seq: number): string[] => host.deedsOn(seat, moderation, comment(seq)).map((deed) => deed.label)
   expect(labels(1)).toEqual(['Pin', 'Mark answered', 'Hide', 'Block sender', 'Delete'])
   expect(labels(2)).toEqual(['Unpin', 'Ask again', 'Hide', 'Let in again', 'Delete'])
   // Hidden, and the host's own.
   expect(labels(3)).toEqual(['Show again', 'Delete'])
+  // Nobody comes in any more, so nobody needs to be kept out.
+  expect(host.deedsOn({ ...seat, state: 'closed' }, moderation, comment(1)).map((deed) => deed.name)).not.toContain('block')
   const [pin, , , block, remove] = host.deedsOn(seat, moderation, comment(2))
   expect(pin!.act).toEqual({ k: 'mark', commentId: 'id-2', mark: 'PINNED', on: false })
   expect(block!.act).toEqual({ k: 'block_sender', commentId: 'id-2', on: false })

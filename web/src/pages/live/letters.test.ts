@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { languageOf } from './letters'
+
+test.each([
+  ['その図、あとで', 'ja'],
+  ['テスト test', 'ja'],
+  ['저도 궁금해요', 'ko'],
+  ['한국어와 にほんご', 'ja'],
+  ['same here! 8888', undefined],
+  ['質問', undefined],
+])('%s is written in %s', (text, language) => expect(languageOf(text)).toBe(language))
