@@ -102,6 +102,8 @@ class Phone:
             await asyncio.gather(self._listening, return_exceptions=True)
         if self._socket is not None:
             self._socket.transport.abort()
+            # The loop may end right after: what it still has to close would be found by another test.
+            await self._socket.wait_closed()
         self._fail()
 
     async def close(self) -> None:
