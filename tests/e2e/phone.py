@@ -201,7 +201,8 @@ async def crowd(url: str, room_id: str, people: int) -> AsyncIterator[list[Phone
 
     try:
         await asyncio.gather(*map(come_in, phones))
-        yield phones
+        # A list of their own: whoever is taken out of it goes home with the others.
+        yield list(phones)
     finally:
         await asyncio.gather(*(phone.close() for phone in phones))
 

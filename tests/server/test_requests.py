@@ -15,7 +15,7 @@ DEADLINE = 5.0
 
 
 class Hasty(PromptRequests):
-    patience = 0.4
+    patience = 0.2
     linger = 0.4
 
 
@@ -65,7 +65,7 @@ async def test_who_asks_and_then_sends_a_body_slowly_is_heard_to_the_end(port: i
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
-        for _ in range(9):
+        for _ in range(6):
             await asyncio.sleep(0.06)
             writer.write(b"x")
         assert b"200" in await reader.readline()
