@@ -2,13 +2,16 @@
 
 from random import Random
 
+import pytest
+
 from tests.live.costs import CASES
 from tests.live.talk import HALL, SORA, WEB, YUNA, opened_room, said, socket
 from tests.opened import START
 from tests.spending import overspent
+from zataku.live.design import DEPARTURES, Comment
 from zataku.live.samples import largest_comment
 from zataku.live.writes import join, post_comments, upvote, upvote_first
-from zataku.table import Store
+from zataku.table import Store, TransactionCancelled
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
@@ -33,3 +36,14 @@ async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store
         with priced.measured("a tick") as bill:
             await priced.write(post_comments([comment], epoch))
         assert (bill.reads, bill.writes) == (0, units + 2)
+
+
+async def test_a_comment_that_is_sent_again_costs_what_its_departure_says(priced: Store) -> None:
+    epoch = await opened_room(priced)
+    await priced.write(post_comments([said(1)], epoch))
+    with priced.measured("sent again") as bill:
+        with pytest.raises(TransactionCancelled):
+            await priced.write(post_comments([said(1)], epoch))
+        await priced.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
+    told = " ".join(departure.figure for departure in DEPARTURES)
+    assert f"costs the {bill.writes:g} write units of a refused transaction, and {bill.reads:g} read unit" in told

@@ -72,6 +72,7 @@ def test_the_largest_items_are_those_that_the_departures_speak_of() -> None:
     assert (sizes["Comment"], sizes["Room"]) == (2406, 737)
     assert "2,406 bytes" in told
     assert "at most 737" in told
+    assert f"at most {sizes['Reactions']} bytes for each minute" in told
     assert max(size for size in sizes.values() if size) < 4096
 
 

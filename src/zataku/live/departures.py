@@ -62,13 +62,13 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "Reactions are counted minute by minute in the fourth table, and not stored one by one.",
         "The timeline shows when people clapped; thousands of claps are a few items.",
-        "An item of at most 140 bytes for each minute in which somebody reacted, written at most twice a second for 4 "
+        "An item of at most 154 bytes for each minute in which somebody reacted, written at most twice a second for 4 "
         "write units. The last half second is lost in a crash.",
     ),
     Departure(
         "Whoever writes a comment may give it its `commentId`, a UUIDv4.",
         "Sent again after a lost answer, it is still one comment. An id that another's comment has is refused.",
-        "36 characters. Sent again it costs the 5 write units of a refused transaction, and 1 read unit.",
+        "36 characters. Sent again it costs the 4 write units of a refused transaction, and 1 read unit.",
     ),
     Departure(
         "Upvotes of one question and tick are written together by the room's owner, as are the joins of one tick by "
