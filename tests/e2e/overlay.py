@@ -1,7 +1,6 @@
 """An overlay on a screen, the room that it shows, and a crowd that talks there."""
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Viewport
 
 from tests.e2e.browser import PATIENCE
 from tests.e2e.house import House
-from tests.e2e.phone import Phone
+from tests.e2e.phone import Phone, crowd
 
 AT_ONCE = 5
 """How many comments somebody may write without waiting."""
@@ -84,17 +83,12 @@ class Room:
         """Close the room."""
         self._post(f"{self.path}/close", None)
 
-    def crowd(self, people: int, does: Callable[[Sequence["Guest"]], Awaitable[None]]) -> "Future[None]":
+    def crowd(self, people: int, does: Callable[[Sequence[Phone]], Awaitable[None]]) -> "Future[None]":
         """Let many come with their phones and do something, while the page is watched."""
 
         async def come() -> None:
-            phones = [Guest(self.house.url) for _ in range(people)]
-            try:
-                await asyncio.gather(*(phone.connect() for phone in phones))
-                await asyncio.gather(*(phone.join(f"live/{self.view['roomId']}") for phone in phones))
+            async with crowd(self.house.url, self.view["roomId"], people) as phones:
                 await does(phones)
-            finally:
-                await asyncio.gather(*(phone.close() for phone in phones))
 
         # Playwright has the event loop of this thread.
         return self._crowd.submit(asyncio.run, come())
@@ -108,17 +102,6 @@ class Room:
         answer = self.host.post(path, json=body)
         assert answer.status_code < 300, answer.text
         return answer.json()
-
-
-class Guest(Phone):
-    """Somebody who also claps."""
-
-    async def react(self, reaction: str, times: int) -> None:
-        """Clap, understand or laugh, some times."""
-        assert self._socket is not None
-        for _ in range(times):
-            wish = {"t": "pass", "to": self._topic, "what": {"k": "react", "reaction": reaction}}
-            await self._socket.send(json.dumps(wish))
 
 
 class Screen:

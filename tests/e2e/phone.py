@@ -82,11 +82,12 @@ class Phone:
         """Have a command carried out; gives its answer when it is stored."""
         return (await self._asked({"t": "do", "to": self._topic, "what": what}))["result"]
 
-    async def react(self, reaction: str) -> None:
-        """Clap, in passing."""
+    async def react(self, reaction: str, times: int = 1) -> None:
+        """Clap, understand or laugh, in passing."""
         assert self._socket is not None
         wish = {"t": "pass", "to": self._topic, "what": {"k": "react", "reaction": reaction}}
-        await self._socket.send(json.dumps(wish))
+        for _ in range(times):
+            await self._socket.send(json.dumps(wish))
 
     async def until(self, wanted: Callable[[], bool]) -> None:
         """Wait until something is so."""

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import scanned
 from tests.e2e.house import House, on_disk
-from tests.e2e.overlay import AT_ONCE, COUNTER, OBSERVER, Guest, Room, Screen
+from tests.e2e.overlay import AT_ONCE, COUNTER, OBSERVER, Room, Screen
+from tests.e2e.phone import Phone
 
 COMMENTS = 1000
 PHONES = 20
@@ -81,14 +82,14 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_ever_touch(screen: Op
     texts = written()
     go = Semaphore(0)
 
-    async def talk(phones: Sequence[Guest]) -> None:
+    async def talk(phones: Sequence[Phone]) -> None:
         for begin in range(0, COMMENTS, ROUND):
             assert await asyncio.to_thread(go.acquire, timeout=60)
             mine = [texts[begin + place : begin + ROUND : PHONES] for place in range(PHONES)]
             await asyncio.gather(*(say_all(phone, some) for phone, some in zip(phones, mine, strict=True)))
             await asyncio.to_thread(room.house.push_clock, AT_ONCE)
 
-    async def say_all(phone: Guest, some: list[str]) -> None:
+    async def say_all(phone: Phone, some: list[str]) -> None:
         for text in some:
             await phone.say(text)
 
@@ -191,7 +192,7 @@ def test_twenty_claps_raise_a_wave_once_and_a_still_seal_where_nothing_may_move(
     for shown in (moving, still):
         shown.page.evaluate(COUNTER)
 
-    async def clap(phones: Sequence[Guest]) -> None:
+    async def clap(phones: Sequence[Phone]) -> None:
         await asyncio.gather(*(phone.react("clap", 5) for phone in phones))
         await phones[0].react("lol", 1)
 
