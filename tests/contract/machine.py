@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from msgspec.structs import replace
 
-from tests.contract.model import Item, Model, Planned, Refused, place_of
+from tests.contract.model import Item, Model, Planned, Rejected, place_of
 from tests.contract.moves import changes_for, demands_for, items, key_of, lives
 from tests.contract.stores import StoreKind
 from tests.designs.pieces import pieces
@@ -55,7 +55,7 @@ class Writing(RuleBasedStateMachine):
         """Carry out a write on both sides; both accept it or both refuse it, showing the same item."""
         try:
             planned = plan()
-        except Refused as refused:
+        except Rejected as refused:
             self.run(self._refused(call, refused.lies))
             return None
         answer = self.run(self._accepted(planned, call))
@@ -160,7 +160,7 @@ class Writing(RuleBasedStateMachine):
             try:
                 plans.append(plan())
                 refusals.append((None, None))
-            except Refused as refused:
+            except Rejected as refused:
                 refusals.append(("condition_failed", refused.lies))
         self.tokens += 1
         token = f"token-{self.tokens}"

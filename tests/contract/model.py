@@ -27,7 +27,7 @@ class Happened(NamedTuple):
     expired: bool = False
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A condition did not hold; `lies` is what lies there."""
 
     def __init__(self, lies: Item | None) -> None:
@@ -89,14 +89,14 @@ class Model:
         place = place_of(item)
         lies = self.items.get(place)
         if (if_absent and self.alive(place) is not None) or (rule is not None and not rule(lies)):
-            raise Refused(lies)
+            raise Rejected(lies)
         return Planned(place, item)
 
     def update(self, place: Place, change: Callable[[Item], Item], rule: Rule | None) -> Planned:
         """Change an item that is there."""
         lies = self.items.get(place)
         if self.alive(place) is None or (rule is not None and not rule(lies)):
-            raise Refused(lies)
+            raise Rejected(lies)
         assert lies is not None
         after = change(lies)
         if isinstance(after, Lid):
@@ -113,14 +113,14 @@ class Model:
         if not changed:
             return Planned(place, lies)
         if lies is None:
-            raise Refused(lies)
+            raise Rejected(lies)
         if isinstance(was, Lid):
             if lies.version != was.version:
-                raise Refused(lies)
+                raise Rejected(lies)
             after = replace(lies, version=was.version + 1)
         else:
             if any(getattr(lies, name) != getattr(was, name) for name in changed):
-                raise Refused(lies)
+                raise Rejected(lies)
             after = lies
         return Planned(place, replace(after, **{name: getattr(item, name) for name in changed}))
 
@@ -128,14 +128,14 @@ class Model:
         """Take an item away."""
         lies = self.items.get(place)
         if rule is not None and not rule(lies):
-            raise Refused(lies)
+            raise Rejected(lies)
         return Planned(place, None)
 
     def check(self, place: Place, there: bool, rule: Rule | None) -> Planned:
         """Demand that an item is there or not."""
         lies = self.items.get(place)
         if (self.alive(place) is not None) != there or (rule is not None and not rule(lies)):
-            raise Refused(lies)
+            raise Rejected(lies)
         return Planned(place, lies)
 
     # Carrying out

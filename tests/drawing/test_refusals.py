@@ -44,13 +44,13 @@ from tests.drawing.table_games import (
     turn_of,
 )
 from zataku.drawing import writes
-from zataku.drawing.errors import NoSeat, NotNow, NotYours, Refused, RoomTaken
+from zataku.drawing.errors import NoSeat, NotNow, NotYours, RuleViolation, RoomTaken
 from zataku.drawing.samples import (
     ANSWERS,
     in_play,
 )
 
-REFUSED: dict[str, tuple[type[Refused], Callable[[], object]]] = {
+REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", LATER)),
     "a change to a game that has expired": (
         NotNow,

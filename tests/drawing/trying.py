@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from tests.drawing.table_games import loaded, newcomer
 from zataku.drawing.design import Game, seats_of
-from zataku.drawing.errors import Refused
+from zataku.drawing.errors import RuleViolation
 from zataku.drawing.parts import Player
 from zataku.table import ConditionFailed, Entity, Plan, Query, ResultUnknown, Store, TransactionCancelled
 
@@ -34,7 +34,7 @@ async def answered(store: Store, plan: Plan[T]) -> T:
 async def outcome(attempt: Awaitable[Game]) -> str:
     try:
         await attempt
-    except Refused as refused:
+    except RuleViolation as refused:
         return refused.code
     return "done"
 

@@ -1,7 +1,7 @@
 """Why a move of the drawing game is refused before anything is written."""
 
 
-class Refused(Exception):
+class RuleViolation(Exception):
     """The game as it was read does not allow this."""
 
     code = "refused"
@@ -11,25 +11,25 @@ class Refused(Exception):
         self.message = message
 
 
-class RoomTaken(Refused):
+class RoomTaken(RuleViolation):
     """Another server has taken over the room: whoever gets this stops."""
 
     code = "room_taken"
 
 
-class NotNow(Refused):
+class NotNow(RuleViolation):
     """The game or its turn is not at a point where this can happen."""
 
     code = "not_now"
 
 
-class NotYours(Refused):
+class NotYours(RuleViolation):
     """Only the host, the drawer or somebody at the table may do this."""
 
     code = "not_yours"
 
 
-class NoSeat(Refused):
+class NoSeat(RuleViolation):
     """No seat is free, or the player already has one."""
 
     code = "no_seat"
