@@ -3,8 +3,8 @@
 import msgspec
 
 from bench.live.talk import number_of
+from zataku.errors import Problem, Unavailable
 from zataku.live import messages as live
-from zataku.refusals import Problem, Unavailable
 
 _TEXT, _PING = 0x81, 0x89
 _MOST_KNOWN = 1000

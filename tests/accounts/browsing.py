@@ -13,16 +13,16 @@ from litestar.types import ControllerRouterHandler, Message, Scope
 from tests.accounts.people import Household
 from zataku.accounts.api import routes
 from zataku.accounts.rates import LIMITS, Limit, Rates
+from zataku.errors import RateLimited, RequestError
 from zataku.platform.identity import Identity
-from zataku.refusals import Refused, TooMany
 
 # What limits do is tested by itself.
 GENEROUS = {occasion: Limit(10_000, 60.0, 10_000) for occasion in LIMITS}
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
 
 
-def _refused(_: Request[Any, Any, Any], refused: Refused) -> Response[Any]:
-    headers = {"Retry-After": str(refused.retry_after)} if isinstance(refused, TooMany) else None
+def _refused(_: Request[Any, Any, Any], refused: RequestError) -> Response[Any]:
+    headers = {"Retry-After": str(refused.retry_after)} if isinstance(refused, RateLimited) else None
     return Response({"error": refused.problem}, status_code=refused.status, headers=headers)
 
 
@@ -45,7 +45,7 @@ def application(house: Household, rates: Rates | None = None, *more: ControllerR
     return Litestar(
         [*routes(house.accounts, house.identities, rates or Rates(house.clock, GENEROUS)), *more],
         dependencies={"identity": Provide(identity)},
-        exception_handlers={Refused: _refused},
+        exception_handlers={RequestError: _refused},
         before_send=[_set_guest],
         logging_config=None,
     )

@@ -12,7 +12,7 @@ from tests.accounts.people import Household
 from zataku.accounts.messages import ChangePassword, KeyMade, KeyView, SignIn
 from zataku.accounts.rates import HOUR, LIMITS, Limit, Rates
 from zataku.accounts.secrecy import Secret
-from zataku.refusals import Unavailable
+from zataku.errors import Unavailable
 
 HANA = {"name": "Hana", "password": "correct horse"}
 

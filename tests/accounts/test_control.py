@@ -10,8 +10,8 @@ from tests.accounts.people import OTHER, PASSWORD, Household
 from zataku.accounts.control import control_routes
 from zataku.accounts.control_file import ControlFile
 from zataku.accounts.secrecy import Secret
+from zataku.errors import Unauthorized
 from zataku.platform.design import job
-from zataku.refusals import NotSignedIn
 
 TOKEN = Secret("t" * 43)
 SHOWN = {"Authorization": f"Control {TOKEN.revealed()}"}
@@ -54,7 +54,7 @@ async def test_somebody_is_signed_out_or_deleted(house: Household, line: httpx.A
     assert house.ends[1:] == [(user.account_id, None)]
     await ordered(line, "delete")
     assert await house.store.get(job("platform", "remove_account", user.account_id)) is not None
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.accounts.sign_in("Hana", PASSWORD, "")
     again = await ordered(line, "delete")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "no_such_account")

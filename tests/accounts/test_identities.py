@@ -5,10 +5,10 @@ from msgspec.structs import replace
 
 from tests.accounts.people import PASSWORD, Household
 from zataku.accounts.tokens import Token
+from zataku.errors import Unauthorized
 from zataku.platform.design import Account, Session, account, api_key, session
 from zataku.platform.identity import Identity
 from zataku.platform.limits import DAY, MINUTE, SECOND
-from zataku.refusals import NotSignedIn
 from zataku.table import Store
 
 
@@ -60,7 +60,7 @@ async def test_the_mark_of_a_guest_who_has_signed_up_is_void(house: Household) -
     guest = house.guest()
     await house.user(guest=guest)
     assert await house.identities.of(guest_cookies(house, guest)) is None
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.identities.keep(guest)
 
 
@@ -68,7 +68,7 @@ async def test_the_mark_of_a_guest_who_has_left_is_void(house: Household) -> Non
     guest = await house.identities.keep(house.guest())
     await house.accounts.delete_account(guest, None)
     assert await house.identities.of(guest_cookies(house, guest)) is None
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.identities.keep(replace(guest, kept=False))
 
 
@@ -204,7 +204,7 @@ async def test_a_bad_key_is_refused_even_beside_a_good_session(house: Household)
     user, token = await house.user()
     cookies = {house.identities.cookies.session_name: token.as_session()}
     for text in ("zk_nonsense", Token.made(user.account_id).as_key(), "x"):
-        with pytest.raises(NotSignedIn) as refused:
+        with pytest.raises(Unauthorized) as refused:
             await house.identities.of(cookies, f"Bearer {text}")
         assert refused.value.named == "bad_key"
         assert text not in str(refused.value)
@@ -215,12 +215,12 @@ async def test_a_key_ends_when_it_is_revoked_or_its_days_are_over(house: Househo
     first, made = await house.accounts.keys.make(user.account_id, "one", frozenset())
     second, _ = await house.accounts.keys.make(user.account_id, "two", frozenset(), days=3)
     await house.accounts.keys.revoke(user.account_id, made.key_hash)
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.with_key(first)
     await house.clock.advance(3 * DAY / SECOND - 1)
     assert await house.with_key(second) is not None
     await house.clock.advance(1)
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.with_key(second)
 
 
@@ -229,7 +229,7 @@ async def test_nobody_is_known_by_an_account_that_is_deleted(house: Household) -
     key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset())
     await house.accounts.delete_account(await house.known(token), PASSWORD)
     assert await house.with_session(token) is None
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.with_key(key)
 
 

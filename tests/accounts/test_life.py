@@ -9,8 +9,8 @@ from tests.accounts.people import OTHER, PASSWORD
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.removal import removal_task
 from zataku.clock import ManualClock
+from zataku.errors import Conflict
 from zataku.platform.design import job, owner_of_name
-from zataku.refusals import Conflict
 from zataku.table import Store
 
 

@@ -11,7 +11,7 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 from tests.accounts.people import OTHER, PASSWORD, quick
 from zataku.accounts.passwords import STRONG, Passwords, check_password
 from zataku.accounts.secrecy import Secret
-from zataku.refusals import Invalid, Unavailable
+from zataku.errors import InvalidRequest, Unavailable
 
 
 async def test_a_password_matches_what_was_kept_of_it_and_nothing_else(passwords: Passwords) -> None:
@@ -110,7 +110,7 @@ async def test_more_than_fit_into_the_queue_are_told_to_come_back() -> None:
 
 @pytest.mark.parametrize("text", ["", "short", "1234567", "x" * 201, "\ufdfa" * 12])
 def test_a_new_password_has_8_to_200_characters_as_they_are_kept(text: str) -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidRequest) as refused:
         check_password(Secret(text), "Hana")
     assert refused.value.named == "bad_password"
 
@@ -122,7 +122,7 @@ def test_a_password_at_the_limits_is_taken(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["otto_the_owl", "OTTO_the_owl", "ｏtto_the_owl"])
 def test_the_own_name_is_no_password(text: str) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequest):
         check_password(Secret(text), "otto_the_owl")
 
 

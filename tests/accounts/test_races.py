@@ -7,8 +7,8 @@ from typing import TypeVar
 from tests.accounts.people import OTHER, PASSWORD, Household
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.sessions import MOST_SESSIONS
+from zataku.errors import RequestError
 from zataku.platform.design import account, job, owner_of_name
-from zataku.refusals import Refused
 
 MANY = 8
 T = TypeVar("T")
@@ -19,7 +19,7 @@ async def ended(*attempts: Awaitable[T]) -> tuple[list[T], list[str]]:
     won: list[T] = []
     codes: list[str] = []
     for one in await asyncio.gather(*attempts, return_exceptions=True):
-        if isinstance(one, Refused):
+        if isinstance(one, RequestError):
             codes.append(one.named)
         elif isinstance(one, BaseException):
             raise one

@@ -5,14 +5,14 @@ import pytest
 from tests.opened import START
 from zataku.accounts.rates import LIMITS, Limit, Occasion, Rates, neighbourhood
 from zataku.clock import ManualClock
-from zataku.refusals import TooMany
+from zataku.errors import RateLimited
 
 
 def allowed(rates: Rates, occasion: Occasion, *whose: str, most: int = 100_000) -> int:
     for number in range(most):
         try:
             rates.take(occasion, *whose)
-        except TooMany:
+        except RateLimited:
             return number
     return most
 
@@ -47,7 +47,7 @@ def test_a_hall_of_500_phones_comes_in_and_looks_at_what_is_left_within_a_minute
 async def test_who_comes_back_when_told_is_let_in_and_not_a_moment_earlier(clock: ManualClock) -> None:
     rates = Rates(clock)
     allowed(rates, "sign_in", "hana", "192.0.2.1")
-    with pytest.raises(TooMany) as refused:
+    with pytest.raises(RateLimited) as refused:
         rates.take("sign_in", "hana", "192.0.2.1")
     wait = refused.value.retry_after
     assert wait == 12

@@ -7,9 +7,9 @@ from zataku.accounts.passwords import Passwords
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.service import Accounts
 from zataku.accounts.sessions import MOST_SESSIONS
+from zataku.errors import Conflict, Forbidden, InvalidRequest, RequestError, Unauthorized
 from zataku.platform.design import account, job, keys_of, owner_of_name, sessions_of
 from zataku.platform.limits import AccountId
-from zataku.refusals import Conflict, Forbidden, Invalid, NotSignedIn, Refused
 from zataku.table import Store
 
 
@@ -47,13 +47,13 @@ async def test_a_name_that_others_could_not_read_is_refused(house: Household, ty
         user, _ = await house.user(typed)
         assert user.name == "ab"
         return
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidRequest) as refused:
         await house.user(typed)
     assert refused.value.named == "bad_name"
 
 
 async def test_a_bad_password_leaves_the_name_free(house: Household) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequest):
         await house.accounts.sign_up(house.guest(), "Hana", Secret("short"), "")
     assert await house.store.get(owner_of_name("Hana")) is None
 
@@ -79,7 +79,7 @@ async def test_a_guest_signs_up_once(house: Household) -> None:
 )
 async def test_a_wrong_name_and_a_wrong_password_are_told_alike(house: Household, name: str, password: Secret) -> None:
     await house.user()
-    with pytest.raises(NotSignedIn) as refused:
+    with pytest.raises(Unauthorized) as refused:
         await house.accounts.sign_in(name, password, "")
     assert refused.value.named == "wrong_credentials"
     assert str(refused.value) == "The name or the password is wrong. Check both."
@@ -178,7 +178,7 @@ async def test_a_new_password_ends_all_sessions_but_the_new_one(house: Household
     _, second = await house.accounts.sign_in("Hana", PASSWORD, "")
     token = await house.accounts.change_password(await house.known(first), PASSWORD, OTHER, "")
     assert [await house.with_session(each) is not None for each in (first, second, token)] == [False, False, True]
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.accounts.sign_in("Hana", PASSWORD, "")
     await house.accounts.sign_in("Hana", OTHER, "")
     assert (user.account_id, None) in house.ends
@@ -214,7 +214,7 @@ async def test_the_host_gives_somebody_another_password(house: Household) -> Non
     key, _ = await house.accounts.keys.make(user.account_id, "somebody else's", frozenset())
     await house.accounts.reset_password(user, OTHER)
     assert await house.with_session(token) is None
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.with_key(key)
     await house.accounts.sign_in("Hana", OTHER, "")
 
@@ -238,7 +238,7 @@ async def test_a_user_leaves_only_with_the_password(house: Household) -> None:
     assert await house.with_session(token) is not None
     await house.accounts.delete_account(identity, PASSWORD)
     assert await house.store.get(job("platform", "remove_account", user.account_id)) is not None
-    with pytest.raises(NotSignedIn):
+    with pytest.raises(Unauthorized):
         await house.accounts.sign_in("Hana", PASSWORD, "")
     with pytest.raises(Conflict):
         await house.user("Hana")
@@ -279,7 +279,7 @@ async def test_programs_and_guests_look_after_no_account(house: Household) -> No
             house.accounts.sign_out_everywhere(identity),
             house.accounts.change_password(identity, PASSWORD, OTHER, ""),
         ):
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(RequestError) as refused:
                 await attempt
             assert refused.value.named == code
     for attempt in (house.accounts.delete_account(program, PASSWORD), house.accounts.choose_language(program, "ko")):

@@ -23,8 +23,8 @@ from zataku.accounts.passwords import Passwords
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.service import Accounts
 from zataku.clock import SystemClock
+from zataku.errors import RequestError
 from zataku.platform.design import TABLES, Account, job
-from zataku.refusals import Refused
 from zataku.table import Store
 from zataku.table.place import open_store
 
@@ -68,7 +68,7 @@ def opens(folder: Path, password: str) -> bool:
         try:
             async with await open_store(str(folder / "data" / "zataku.db"), TABLES) as store:
                 await Accounts(store, CLOCK, passwords).sign_in("Hana", Secret(password), "")
-        except Refused:
+        except RequestError:
             return False
         finally:
             passwords.close()
@@ -77,7 +77,7 @@ def opens(folder: Path, password: str) -> bool:
     return asyncio.run(tried())
 
 
-def _refused(_: Request[Any, Any, Any], refused: Refused) -> Response[Any]:
+def _refused(_: Request[Any, Any, Any], refused: RequestError) -> Response[Any]:
     return Response({"error": refused.problem}, status_code=refused.status)
 
 
@@ -97,7 +97,7 @@ class Serving:
         async with await open_store(str(self._folder / "zataku.db"), TABLES) as store:
             app = Litestar(
                 list(control_routes(Accounts(store, CLOCK, passwords), TOKEN)),
-                exception_handlers={Refused: _refused},
+                exception_handlers={RequestError: _refused},
                 logging_config=None,
             )
             self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))

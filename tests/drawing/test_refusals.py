@@ -44,7 +44,7 @@ from tests.drawing.table_games import (
     turn_of,
 )
 from zataku.drawing import writes
-from zataku.drawing.errors import NoSeat, NotNow, NotYours, RuleViolation, RoomTaken
+from zataku.drawing.errors import NoSeat, NotNow, NotYours, RoomTaken, RuleViolation
 from zataku.drawing.samples import (
     ANSWERS,
     in_play,

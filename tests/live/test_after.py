@@ -14,6 +14,7 @@ from tests.live.talk import HALL, MIDORI, SORA, YUNA, room, said
 from tests.opened import START
 from tests.plugged import house_of, somebody
 from zataku.clock import ManualClock
+from zataku.errors import InvalidRequest, NotFound
 from zataku.live.after import search
 from zataku.live.after.questions import MostWanted
 from zataku.live.after.search import CHARACTERS_AT_ONCE, FOLDING_AT_ONCE, FOUND_AT_ONCE, Search
@@ -24,7 +25,6 @@ from zataku.live.limits import BEFORE_ALL, moment, seq_of
 from zataku.live.messages import Found, TimelinePart
 from zataku.live.moderation import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
-from zataku.refusals import Invalid, NotFound
 from zataku.table import Store
 
 HOST = somebody(str(MIDORI))
@@ -296,7 +296,7 @@ async def test_only_the_host_finds_what_is_hidden(strict: Store, clock: ManualCl
 
 async def test_nothing_is_looked_for_in_no_room_and_nowhere_for_nothing(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
-    with pytest.raises(Invalid, match="nothing to look for"):
+    with pytest.raises(InvalidRequest, match="nothing to look for"):
         await found(strict, clock, "　 ")
     house = house_of(strict, clock)
     for nowhere in ("5", "00000000-0000-4000-8000-000000000000", ""):

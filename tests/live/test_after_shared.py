@@ -9,13 +9,13 @@ from tests.live.talk import HALL, room, said
 from tests.opened import START
 from tests.plugged import house_of
 from zataku.clock import ManualClock
+from zataku.errors import Unavailable
 from zataku.live.after.questions import MostWanted
 from zataku.live.after.shared import KEPT, KEPT_SECONDS, Shared
 from zataku.live.design import Room
 from zataku.live.limits import RoomId, moment
 from zataku.live.moderation import Upvotes
 from zataku.live.samples import rooms_of
-from zataku.refusals import Unavailable
 from zataku.table import Store
 
 

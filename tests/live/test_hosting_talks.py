@@ -8,6 +8,7 @@ import pytest
 
 from tests.live.test_talks import HALL, MIDORI, SORA, answered, asks, carry_out, close, hall, somebody, stored, wants
 from tests.opened import START
+from zataku.errors import RequestError
 from zataku.live.limits import PINS, CommentId
 from zataku.live.messages import (
     Act,
@@ -25,7 +26,6 @@ from zataku.live.moderation import log_of, upvotes_on
 from zataku.live.talk import Talk
 from zataku.live.talks import Talks
 from zataku.realtime.behaviour import Kept
-from zataku.refusals import Refused
 from zataku.table import Store
 
 NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
@@ -151,7 +151,7 @@ async def test_a_comment_that_is_not_there_is_refused(embedded: Store, act: Any)
 async def test_a_paused_room_takes_no_comments_until_it_goes_on(store: Store) -> None:
     talks, state, _ = await begun(store, "一")
     kept = await carry_out(talks, state, [wants(Pause()), asks("二"), wants(Pause(on=False)), asks("三")])
-    assert [it.named for it in kept.answers if isinstance(it, Refused)] == ["paused"]
+    assert [it.named for it in kept.answers if isinstance(it, RequestError)] == ["paused"]
     assert [it.content for it in await stored(store)] == ["一", "三"]
 
 
@@ -163,7 +163,7 @@ async def test_slow_mode_makes_everybody_but_the_host_wait_also_after_a_take_ove
         kept = await carry_out(talks, state, [asks("二"), asks("host", MIDORI), asks("host again", MIDORI)], START + 20)
         assert answered(kept) == ["slow_mode", "host", "host again"]
         (refused, *_) = kept.answers
-        assert isinstance(refused, Refused)
+        assert isinstance(refused, RequestError)
         assert refused.details["retry_after"] == 10
     kept = await carry_out(talks, state, [asks("三"), asks("四")], START + 30)
     assert answered(kept) == ["三", "slow_mode"]
@@ -173,7 +173,7 @@ async def test_a_flood_of_one_is_held_back_and_the_others_are_heard(strict: Stor
     talks, state, _ = await begun(strict, "0")
     kept = await carry_out(talks, state, [*(asks(str(n)) for n in range(1, 8)), asks("another", somebody(1))])
     assert answered(kept) == ["1", "2", "3", "4", *["too_many_requests"] * 3, "another"]
-    (waits, *_) = [it.details["retry_after"] for it in kept.answers if isinstance(it, Refused)]
+    (waits, *_) = [it.details["retry_after"] for it in kept.answers if isinstance(it, RequestError)]
     kept = await carry_out(talks, kept.state, [asks("patient"), asks("impatient")], START + waits)
     assert answered(kept) == ["patient", "too_many_requests"]
 
@@ -257,7 +257,7 @@ async def test_a_deleted_comment_takes_its_upvotes_along_and_takes_none_any_more
     ]
     kept = await carry_out(talks, state, acts)
     assert [it["k"] for it in told(kept)] == ["upvoted", "gone"]
-    assert [it.named for it in kept.answers if isinstance(it, Refused)] == ["no_such_comment"]
+    assert [it.named for it in kept.answers if isinstance(it, RequestError)] == ["no_such_comment"]
     assert (await seen(talks, kept.state)).standing.votes == {}
 
 
@@ -274,7 +274,7 @@ async def test_commands_of_all_kinds_in_one_batch_are_done_in_turn(strict: Store
         wants(Pause()),
     ]
     kept = await carry_out(talks, state, batch)
-    refusals = [it.named if isinstance(it, Refused) else "" for it in kept.answers]
+    refusals = [it.named if isinstance(it, RequestError) else "" for it in kept.answers]
     assert refusals == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
     assert [it["k"] for it in told(kept)] == ["commented", "upvoted", "gone", "commented", "closed"]
     assert kept.over
@@ -296,7 +296,7 @@ async def test_nobody_writes_under_the_id_of_anothers_comment(strict: Store) -> 
     kept = await carry_out(talks, state, [asks("盗む", somebody(1), id=first), asks("他", somebody(2))])
     assert answered(kept) == ["id_taken", "他"]
     deleted = await carry_out(talks, kept.state, [wants(DeleteComment(comment_id=first)), asks("私の", id=first)])
-    assert [it.named for it in deleted.answers if isinstance(it, Refused)] == ["deleted"]
+    assert [it.named for it in deleted.answers if isinstance(it, RequestError)] == ["deleted"]
     assert [it.content for it in await stored(strict)] == ["他"]
 
 

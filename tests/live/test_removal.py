@@ -10,6 +10,7 @@ from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, u
 from tests.opened import START
 from tests.plugged import everything, house_of, somebody, traces
 from zataku.clock import ManualClock
+from zataku.errors import Conflict, Unavailable
 from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
 from zataku.live.hosting import block_sender, delete_comment, mark_comment
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
@@ -18,7 +19,6 @@ from zataku.live.moderation import Upvote, Upvotes
 from zataku.live.removal import removal
 from zataku.live.writes import close_room, join, post_comments, remove_own_comment, upvote_first
 from zataku.platform.identity import Identity
-from zataku.refusals import Conflict, Unavailable
 from zataku.table import Query, Store
 
 ACCOUNT = somebody(uuid(77)).account_id

@@ -27,6 +27,7 @@ from tests.live.test_talks import (
 from tests.opened import START, opened
 from tests.plugged import house_of
 from tests.realtime.rooms.house import House, HouseClock, Paper, house
+from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
 from zataku.live.design import TABLES
 from zataku.live.limits import CommentId
 from zataku.live.messages import (
@@ -50,7 +51,6 @@ from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.identity import Identity
 from zataku.realtime.local_bus import LocalBus
 from zataku.realtime.messages import Join, Place
-from zataku.refusals import Forbidden, Invalid, NotFound, Refused
 from zataku.table import ResultUnknown, Store
 from zataku.table.errors import Throttled
 
@@ -209,7 +209,7 @@ async def test_a_word_as_long_as_an_id_is_a_word(alone: House) -> None:
 
 @pytest.mark.parametrize("word", ["ß" * 30, "\ufdfa" * 4, "㌀" * 20, "ŉ" * 26])
 async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: House, word: str) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequest):
         await do(alone, BlockWord(word=word), MIDORI)
 
 
@@ -303,5 +303,5 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
 async def test_what_was_said_stays_whatever_else_fails(embedded: Store) -> None:
     talks = await hall(embedded)
     kept = await carry_out(talks, await talks.take(HALL), [asks("kept"), wants(TakeBack(comment_id=new_id()))])
-    assert isinstance(kept.answers[1], Refused)
+    assert isinstance(kept.answers[1], RequestError)
     assert [it.content for it in await stored(embedded)] == ["kept"]

@@ -9,6 +9,7 @@ import pytest
 from tests.opened import START, opened
 from tests.racing import race
 from zataku.clock import ManualClock
+from zataku.errors import RequestError
 from zataku.live.design import TABLES, Comment, Room, comments_after, room_now
 from zataku.live.limits import BEFORE_ALL, HostId, RoomId, moment
 from zataku.live.messages import Close, Command, CommentView, React, Say, Snapshot
@@ -18,7 +19,6 @@ from zataku.live.writes import close_room, create_room, hosting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Event, Kept, LostRoom
-from zataku.refusals import Refused
 from zataku.table import Store
 
 HALL = RoomId("456e7890-e89b-42d3-a456-426614174001")
@@ -51,7 +51,7 @@ def wants(command: Command | React, who: Identity = MIDORI) -> Asked:
 
 async def carry_out(talks: Talks, state: Talk, asked: Sequence[Asked], now: float = START) -> Kept[Talk]:
     """Everything that is asked, as the task of a room does it: what has to wait comes again."""
-    answers: dict[str, bytes | Refused | None] = {}
+    answers: dict[str, bytes | RequestError | None] = {}
     events: list[Event] = []
     waiting, over = list(asked), None
     while waiting and over is None:
@@ -71,8 +71,8 @@ def answered(kept: Kept[Talk], missing: str = "") -> list[str]:
     """What was answered, in short: what the comment says, the status of the room, or the code of a refusal."""
     told: list[str] = []
     for answer in kept.answers:
-        if isinstance(answer, Refused):
-            told.append(answer.named)
+        if isinstance(answer, RequestError):
+            told.append(answer.code)
         else:
             body = msgspec.json.decode(answer or b"null")
             told.append(body.get("content") or body.get("status") or missing)
@@ -211,24 +211,24 @@ async def test_a_room_closed_behind_its_owner_is_over_and_says_so(strict: Store)
     kept = await talks.keep(state, [asks("hello?")], START)
     assert (answered(kept), events(kept)) == (["room_closed"], ["closed"])
     assert kept.over is not None
-    assert kept.over.named == "room_closed"
+    assert kept.over.code == "room_closed"
 
 
 @pytest.mark.parametrize("room_id", ["nowhere", "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"])
 async def test_a_room_that_is_not_there_cannot_be_taken(strict: Store, room_id: str) -> None:
     talks = await hall(strict)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await talks.take(room_id)
-    assert refused.value.named == "no_such_room"
+    assert refused.value.code == "no_such_room"
 
 
 async def test_a_closed_room_cannot_be_taken(strict: Store) -> None:
     talks = await hall(strict)
     state = await talks.take(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, state.epoch))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await talks.take(HALL)
-    assert refused.value.named == "room_closed"
+    assert refused.value.code == "room_closed"
 
 
 async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(embedded: Store) -> None:
@@ -251,7 +251,7 @@ async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(emb
 @pytest.mark.parametrize("since", ["", "x", "0000100000", "９99999999999", "-00010000001"])
 async def test_a_place_that_is_none_is_refused(embedded: Store, since: str) -> None:
     talks = await hall(embedded)
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         await talks.snapshot(await talks.take(HALL), SORA, since)
 
 
@@ -269,7 +269,7 @@ async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_on
         for tick in range(40):
             try:
                 kept = await talks.keep(state, [asks(f"{tick}a"), asks(f"{tick}b")], START + 2 * tick)
-            except (LostRoom, Refused):
+            except (LostRoom, RequestError):
                 state = await talks.take(HALL)
                 continue
             state = kept.state

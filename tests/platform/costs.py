@@ -25,11 +25,11 @@ from zataku.platform import design, writes
 from zataku.platform.design import ApiKey, Job, NameClaim
 from zataku.platform.limits import MOST_ATTEMPTS
 from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.texts import folded
+from zataku.text import fold
 
 LONG = "将" * 20
 USER = replace(HANA, name=LONG)
-CLAIM = NameClaim(folded_name=folded(LONG), account_id=USER.account_id, claimed_at=NOW)
+CLAIM = NameClaim(folded_name=fold(LONG), account_id=USER.account_id, claimed_at=NOW)
 ME = USER.account_id
 SYSTEMS = ("drawing", "othello", "ranking", "live", "kifu")
 SCOPES = frozenset(f"{system}:{right}" for system in SYSTEMS for right in ("read", "write"))

@@ -16,7 +16,7 @@ from zataku.platform.limits import (
     expiry,
 )
 from zataku.table import Store
-from zataku.texts import folded
+from zataku.text import fold
 
 PASSWORD = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
 WEB = OwnerId("web-1")
@@ -69,7 +69,7 @@ def a_session(user: Account, number: int) -> Session:
 async def settled_in(store: Store, user: Account = HANA) -> Account:
     """The user with the name, stored."""
     assert user.name is not None
-    claim = NameClaim(folded_name=folded(user.name), account_id=user.account_id, claimed_at=NOW)
+    claim = NameClaim(folded_name=fold(user.name), account_id=user.account_id, claimed_at=NOW)
     await store.write_many(put=[user, claim])
     return user
 

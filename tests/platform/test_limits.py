@@ -15,7 +15,7 @@ from zataku.platform import limits
 from zataku.platform.design import ApiKey, NameClaim
 from zataku.platform.job_writes import pause_after
 from zataku.platform.names import check_name
-from zataku.texts import folded
+from zataku.text import fold
 
 UUID = "456e7890-e89b-42d3-a456-426614174001"
 
@@ -191,20 +191,20 @@ def test_names_that_hide_or_pretend_something_are_refused(name: str, why: str):
     ],
 )
 def test_names_that_differ_only_in_width_case_or_composition_are_one(one: str, other: str):
-    assert folded(one) == folded(other)
-    assert folded(folded(one)) == folded(one)
+    assert fold(one) == fold(other)
+    assert fold(fold(one)) == fold(one)
 
 
 def test_names_of_different_letters_stay_apart():
-    assert len({folded(name) for name in ("はな", "ハナ", "hana", "하나", "花")}) == 5
+    assert len({fold(name) for name in ("はな", "ハナ", "hana", "하나", "花")}) == 5
 
 
 def test_every_name_that_is_allowed_can_be_claimed():
     longest = "ΐ" * 20
     check_name(longest)
-    claim = NameClaim(folded_name=folded(longest), account_id=HANA.account_id, claimed_at=NOW)
+    claim = NameClaim(folded_name=fold(longest), account_id=HANA.account_id, claimed_at=NOW)
     assert msgspec.convert(msgspec.to_builtins(claim), NameClaim) == claim
-    assert len(folded(longest)) <= 60
+    assert len(fold(longest)) <= 60
 
 
 def test_a_letter_with_its_mark_that_folds_to_one_character_can_be_claimed():
@@ -213,22 +213,22 @@ def test_a_letter_with_its_mark_that_folds_to_one_character_can_be_claimed():
     # Only a mark that ends a composed character can become one with a letter, and only with one that folding changes.
     marks = {chr(int(pair[1], 16)) for pair in parts if len(pair) == 2 and pair[0][0] != "<"}
     marks = {mark for mark in marks if category(mark)[0] == "M"}
-    letters = [each for each in points if category(each)[0] == "L" and folded(each) != each]
+    letters = [each for each in points if category(each)[0] == "L" and fold(each) != each]
     names = [name for name in map("".join, product(letters, marks)) if normalize("NFKC", name) == name]
-    single = [name for name in names if len(folded(name)) == 1]
+    single = [name for name in names if len(fold(name)) == 1]
     assert {"J\u030c", "H\u0331", "T\u0308"} <= set(single)
     for name in single:
         check_name(name)
-        claim = NameClaim(folded_name=folded(name), account_id=HANA.account_id, claimed_at=NOW)
+        claim = NameClaim(folded_name=fold(name), account_id=HANA.account_id, claimed_at=NOW)
         assert msgspec.convert(msgspec.to_builtins(claim), NameClaim) == claim
-    assert max(len(folded(name)) for name in names) <= 2 * 3
+    assert max(len(fold(name)) for name in names) <= 2 * 3
 
 
 def test_folding_twice_changes_nothing_for_any_character():
     letters = [chr(code) for code in range(0x2FFFF) if not 0xD800 <= code < 0xE000]
-    assert [letter for letter in letters if folded(folded(letter)) != folded(letter)] == []
+    assert [letter for letter in letters if fold(fold(letter)) != fold(letter)] == []
     allowed = [letter for letter in letters if normalize("NFKC", letter) == letter]
-    assert max(len(folded(letter)) for letter in allowed) <= 3
+    assert max(len(fold(letter)) for letter in allowed) <= 3
 
 
 def test_a_claim_is_made_of_a_folded_name_only():
@@ -295,7 +295,7 @@ def test_a_checkpoint_says_the_same_in_both_forms_of_its_position():
 def test_letters_of_other_scripts_that_look_alike_are_other_names():
     latin, cyrillic = "hana", "h\u0430n\u0430"
     check_name(cyrillic)
-    assert folded(latin) != folded(cyrillic)
+    assert fold(latin) != fold(cyrillic)
 
 
 def test_a_session_expires_by_the_second():

@@ -14,7 +14,7 @@ from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
 from zataku.ranking.naming import TABLE_NAME, table_name
 from zataku.table import BadInput, DesignError, Entity
 from zataku.table.entity import binding_of
-from zataku.texts import seen
+from zataku.text import is_visible
 
 NAMES = [
     "a",
@@ -90,7 +90,7 @@ def test_a_name_that_imitates_or_hides_is_refused(name: str):
 
 def test_a_bad_name_is_refused_on_reading_too():
     item = binding_of(Profile).encode(player("A101", "Hello")) | {"Name": "Hel\u200blo"}
-    with pytest.raises(Exception, match="cannot be seen, such as U\\+200B"):
+    with pytest.raises(Exception, match="cannot be is_visible, such as U\\+200B"):
         binding_of(Profile).decode(item)
 
 
@@ -104,7 +104,7 @@ def test_no_character_makes_a_folded_name_too_long_for_its_key_or_leaves_nothing
     codes = (*range(0xD800), *range(0xE000, 0x30000), *range(0xE0000, 0xE0200))
     letters = list(map(chr, codes))
     folded = [lowered(letter) for letter in letters]
-    assert not any(seen(letter) for letter, lower in zip(letters, folded, strict=True) if not lower)
+    assert not any(is_visible(letter) for letter, lower in zip(letters, folded, strict=True) if not lower)
     assert max(map(len, folded)) * NAME_LENGTH == LOWERED_LENGTH
     assert len("NAME#") + max(len(text.encode()) for text in folded) * NAME_LENGTH == 995
 
@@ -187,7 +187,7 @@ def test_a_closing_state_is_whole_and_of_an_earlier_day():
         {"closing_day": date(2026, 2, 20), **closing, "closing_name": "\u200b"},
         {"closing_day": date(2026, 2, 20), **closing, "closing_level": Decimal(-1)},
     ):
-        with pytest.raises(ValueError, match="closing state|cannot be seen|a level"):
+        with pytest.raises(ValueError, match="closing state|cannot be is_visible|a level"):
             player("A101", "Hello", current_day=DAY, **fields)
 
 

@@ -11,8 +11,8 @@ import pytest
 from tests.server.conftest import Come
 from zataku.accounts.control_file import CONTROL_FILE
 from zataku.clock import PushedClock
+from zataku.errors import Unavailable
 from zataku.realtime.topics import Topics
-from zataku.refusals import Unavailable
 from zataku.server.app import OpenedHouse
 from zataku.server.callers import Patience, TooSlow
 from zataku.server.home import LOOKS_EVERY

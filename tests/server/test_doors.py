@@ -16,10 +16,10 @@ from tests.realtime.sockets.wires import MemoryWire, PatientClock
 from tests.server.conftest import PUBLIC, Come
 from zataku.accounts.rates import LIMITS, Occasion
 from zataku.clock import ManualClock
+from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
 from zataku.realtime.limits import Limits
 from zataku.realtime.messages import Do, Join, Pass
-from zataku.refusals import Forbidden
 from zataku.server.app import OpenedHouse
 from zataku.server.asgi import App
 from zataku.server.errors import HANDLERS
@@ -70,7 +70,7 @@ async def test_a_key_hears_and_does_on_a_socket_what_its_scopes_allow(
     for refused in (doorway.join(stranger, Join(id=1, to=room)), doorway.do(stranger, say), doorway.do(reader, say)):
         with pytest.raises(Forbidden) as missing:
             await refused
-        assert missing.value.named == "scope_missing"
+        assert missing.value.code == "scope_missing"
     with pytest.raises(Forbidden):
         doorway.passed(reader, Pass(to=room, what=Raw(b"{}")))
     with pytest.raises(Forbidden):

@@ -16,7 +16,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from tests.server.conftest import Come
 from zataku.accounts.rates import Rates
 from zataku.clock import ManualClock
-from zataku.refusals import Conflict, NotSignedIn, TooMany
+from zataku.errors import Conflict, RateLimited, Unauthorized
 from zataku.server.build import Build
 from zataku.server.errors import HANDLERS
 from zataku.server.figures import Figures
@@ -50,8 +50,8 @@ RAISED: dict[str, Exception] = {
     "full": HTTPException("no", status_code=409, extra={"seats": 4}),
     "private": NotAuthorizedException(headers={"WWW-Authenticate": "Bearer"}),
     "taken": Conflict("The seat is taken. Choose another.", code="seat_taken", seat=3),
-    "often": TooMany("Too often.", retry_after=2.4),
-    "stranger": NotSignedIn("Sign in first."),
+    "often": RateLimited("Too often.", retry_after=2.4),
+    "stranger": Unauthorized("Sign in first."),
     "cursor": BadCursor("VoteBoardGame, GSI1PK"),
     "overtaken": ConditionFailed("GAME#secret"),
     "unknown": ResultUnknown("GAME#secret"),

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from tests.plugged import somebody
+from zataku.errors import NotFound, RequestError
 from zataku.live.limits import is_handle
 from zataku.platform.design import account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.refusals import NotFound, Refused
 from zataku.server import app
 from zataku.server.settings import Settings
 from zataku.system import House, System
@@ -63,7 +63,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
 
 
 async def rooms_say(house: House) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await house.rooms.ask("live/hall", somebody(), b"{}")
     return refused.value.problem.code
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zataku.refusals import Forbidden
+from zataku.errors import Forbidden
 from zataku.server.origins import Origins
 from zataku.server.visits import Doorkeeper, Visit, cookies_in, is_local_name
 

@@ -29,10 +29,10 @@ from zataku.accounts.messages import (
 from zataku.accounts.rates import Rates, neighbourhood
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.service import Accounts, Outrun
+from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.names import sought
-from zataku.refusals import Conflict, Invalid, Unavailable
 from zataku.table.forms import whole
 
 Caller: TypeAlias = Request[Any, Any, Any]
@@ -122,7 +122,7 @@ async def sign_up(request: Caller, data: JSONBody[SignUp], identity: Who, desk: 
     except Outrun:
         # It came to nothing, but cost as much as if it had not.
         raise
-    except (Invalid, Conflict, Unavailable):
+    except (InvalidRequest, Conflict, Unavailable):
         # Looking for a name that is free may take some tries, and a whole club may share the address.
         desk.rates.give_back("sign_up_address", address)
         raise

@@ -8,9 +8,9 @@ from msgspec import Meta
 from zataku.accounts.messages import Asked, NewPassword, Shown, TypedName
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.service import Accounts
+from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import Account
 from zataku.platform.limits import AccountId, Language, Role
-from zataku.refusals import Invalid, NotFound
 from zataku.table import TransactionCancelled
 from zataku.table.forms import Millis
 
@@ -67,7 +67,7 @@ class Caretaker:
         """Carry an order out."""
         user = await self._found(order.name)
         if (order.password is not None) != (verb == "reset-password"):
-            raise Invalid("A password goes with reset-password, and with nothing else.")
+            raise InvalidRequest("A password goes with reset-password, and with nothing else.")
         acts: Mapping[Verb, Callable[[], Awaitable[None]]] = {
             "reset-password": lambda: self._accounts.reset_password(user, Secret(order.password or "")),
             "grant-admin": lambda: self._accounts.grant_admin(user, admin=True),

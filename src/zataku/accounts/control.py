@@ -20,7 +20,7 @@ from litestar.types import ControllerRouterHandler
 from zataku.accounts.caretaking import Caretaker, Done, Order, Verb
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.service import Accounts
-from zataku.refusals import Forbidden
+from zataku.errors import Forbidden
 
 log = structlog.stdlib.get_logger()
 

@@ -13,11 +13,11 @@ from zataku.accounts.moments import millis
 from zataku.accounts.once import happened
 from zataku.accounts.tokens import Token, key_token
 from zataku.clock import Clock
+from zataku.errors import Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Session, account, api_key, session
 from zataku.platform.identity import Identity
 from zataku.platform.limits import KEY_MOVES, SECOND, SEEN_MOVES, SESSION_MOVES, AccountId, Language
-from zataku.refusals import NotSignedIn
 from zataku.table import Key, Store
 from zataku.table.forms import Millis
 
@@ -49,7 +49,7 @@ class Identities:
     ) -> Identity | None:
         """Whoever the request comes from; None when it says nothing that counts.
 
-        A bearer key decides alone, and raises NotSignedIn when it is not good: a program must not go on as somebody
+        A bearer key decides alone, and raises Unauthorized when it is not good: a program must not go on as somebody
         else. Then a session counts, then the mark of a guest. `language` is for guests who have not chosen any.
         """
         bearer = _BEARER.fullmatch(authorization or "")
@@ -57,7 +57,7 @@ class Identities:
             token = key_token(bearer[1])
             found = None if token is None else await self._with_key(token)
             if found is None:
-                raise NotSignedIn("The API key is not valid, or not any more. Make another one.", code="bad_key")
+                raise Unauthorized("The API key is not valid, or not any more. Make another one.", code="bad_key")
             return found
         token = self.cookies.session_in(cookies)
         found = None if token is None else await self._with_session(token)
@@ -99,7 +99,7 @@ class Identities:
         await happened(self._store, kept)
         there = await self._store.get(account(identity.account_id))
         if there is None or there.role != "guest" or there.deleted_at is not None:
-            raise NotSignedIn("This browser is somebody else by now. Load the page anew.", code="not_this_guest")
+            raise Unauthorized("This browser is somebody else by now. Load the page anew.", code="not_this_guest")
         return replace(identity, kept=True, language=there.language)
 
     async def holds(self, identity: Identity) -> bool:

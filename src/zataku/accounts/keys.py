@@ -5,10 +5,10 @@ from zataku.accounts.once import once
 from zataku.accounts.sessions import Ended, nobody_told
 from zataku.accounts.tokens import Token
 from zataku.clock import Clock
+from zataku.errors import Conflict, InvalidRequest, Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import ApiKey, keys_of
 from zataku.platform.limits import DAY, AccountId, Scope, expiry
-from zataku.refusals import Conflict, Invalid, NotSignedIn
 from zataku.table import Store, TransactionCancelled
 
 MOST_KEYS = 10
@@ -33,13 +33,13 @@ class Keys:
         try:
             plan = writes.add_key(account_id, token.secret.hashed(), label, scopes, now, ends)
         except ValueError as problem:
-            raise Invalid(str(problem), code="bad_label") from None
+            raise InvalidRequest(str(problem), code="bad_label") from None
         try:
             made = await once(self._store, plan)
         except TransactionCancelled as refused:
             if refused.conflict:
                 raise
-            raise NotSignedIn("The account is not there any more. Sign in anew.", code="account_gone") from None
+            raise Unauthorized("The account is not there any more. Sign in anew.", code="account_gone") from None
         assert made is not None
         return token, made
 

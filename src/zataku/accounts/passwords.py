@@ -15,8 +15,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from zataku.accounts.secrecy import Secret
-from zataku.refusals import Invalid, Unavailable
-from zataku.texts import folded
+from zataku.errors import InvalidRequest, Unavailable
+from zataku.text import fold
 
 SHORTEST, LONGEST = 8, 200
 # Each takes 64 MiB while it works; who waits longer than a queue of this length should come back.
@@ -85,8 +85,12 @@ def check_password(password: Secret, name: str | None) -> None:
     """Refuse a new password that is too easy to guess. Characters are counted as they are kept (NFKC)."""
     text = unicodedata.normalize("NFKC", password.revealed())
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise Invalid("The password is not in UTF-8. Type it on another keyboard or terminal.", code="bad_password")
+        raise InvalidRequest(
+            "The password is not in UTF-8. Type it on another keyboard or terminal.", code="bad_password"
+        )
     if not SHORTEST <= len(text) <= LONGEST:
-        raise Invalid(f"A password has {SHORTEST} to {LONGEST} characters. Choose another one.", code="bad_password")
-    if name is not None and folded(text) == folded(name):
-        raise Invalid("The name is no password. Choose another one.", code="bad_password")
+        raise InvalidRequest(
+            f"A password has {SHORTEST} to {LONGEST} characters. Choose another one.", code="bad_password"
+        )
+    if name is not None and fold(text) == fold(name):
+        raise InvalidRequest("The name is no password. Choose another one.", code="bad_password")

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from zataku.clock import Clock
-from zataku.refusals import TooMany
+from zataku.errors import RateLimited
 
 MINUTE, HOUR = 60.0, 3600.0
 # Of each limit so many callers are remembered; of more, those are forgotten who were away longest.
@@ -92,11 +92,11 @@ class Rates:
         self._buckets: dict[Occasion, OrderedDict[str, _Bucket]] = {occasion: OrderedDict() for occasion in limits}
 
     def take(self, occasion: Occasion, *whose: str) -> None:
-        """Count one for a caller, or refuse with TooMany and the seconds until it is possible again."""
+        """Count one for a caller, or refuse with RateLimited and the seconds until it is possible again."""
         limit, bucket = self._limits[occasion], self._bucket(occasion, "\n".join(whose))
         if bucket.left < 1:
             wait = math.ceil((1 - bucket.left) / limit.rate)
-            raise TooMany(f"Too often. Wait {wait} seconds and try again.", retry_after=wait)
+            raise RateLimited(f"Too often. Wait {wait} seconds and try again.", retry_after=wait)
         bucket.left -= 1
 
     def give_back(self, occasion: Occasion, *whose: str) -> None:

@@ -14,11 +14,11 @@ from zataku.accounts.secrecy import Secret
 from zataku.accounts.sessions import Ended, Sessions, nobody_told
 from zataku.accounts.tokens import Token
 from zataku.clock import Clock
+from zataku.errors import Conflict, Forbidden, Unauthorized, Unavailable
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, account, owner_of_name
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId, Language, Scope
-from zataku.refusals import Conflict, Forbidden, NotSignedIn, Unavailable
 from zataku.table import Plan, Store, TransactionCancelled
 
 Change: TypeAlias = Callable[[Account], Plan[Account]]
@@ -63,7 +63,7 @@ class Accounts:
         """A user comes back. Which of the two was wrong is not said, nor can it be told from the time it takes."""
         found = await self.named(typed)
         if not await self.passwords.matches(found and found.password, password) or found is None:
-            raise NotSignedIn("The name or the password is wrong. Check both.", code="wrong_credentials")
+            raise Unauthorized("The name or the password is wrong. Check both.", code="wrong_credentials")
         user = await self._with_todays_hash(found, password)
         return user, await self.sessions.begin(user, user_agent)
 
@@ -258,8 +258,8 @@ def _taken(kind: type[Conflict] = Conflict) -> Conflict:
     return kind("Somebody has this name. Choose another one.", code="name_taken")
 
 
-def _gone() -> NotSignedIn:
-    return NotSignedIn("The account is not there any more. Sign in anew.", code="account_gone")
+def _gone() -> Unauthorized:
+    return Unauthorized("The account is not there any more. Sign in anew.", code="account_gone")
 
 
 def _busy() -> Unavailable:

@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 from zataku.cli import orders
 from zataku.cli.opening import finished
 from zataku.cli.printing import aside, facts
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 
 app = App(name="accounts", help_format="plaintext")
 
@@ -153,16 +153,16 @@ def _typed() -> str:
     try:
         return sys.stdin.readline().rstrip("\r\n")
     except UnicodeDecodeError:
-        raise Invalid("The password is not in UTF-8. Give another one.", code="bad_password") from None
+        raise InvalidRequest("The password is not in UTF-8. Give another one.", code="bad_password") from None
 
 
 def _confirm(name: str) -> None:
     if not sys.stdin.isatty():
-        raise Invalid(f"This deletes everything that {name} owns. Nobody is here to confirm it: add --yes.")
+        raise InvalidRequest(f"This deletes everything that {name} owns. Nobody is here to confirm it: add --yes.")
     aside(f"This deletes everything that {name} owns.")
     print(f"Type {name} to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != name:
-        raise Invalid("That is not the name. Nothing was changed.")
+        raise InvalidRequest("That is not the name. Nothing was changed.")
 
 
 def _moment(millis: int) -> str:

@@ -7,11 +7,11 @@ import msgspec
 
 from zataku.cli.orders import House
 from zataku.clock import SystemClock
+from zataku.errors import Conflict, InvalidRequest, NotFound
 from zataku.platform.design import TABLES, Job, coming_jobs, dead_jobs
 from zataku.platform.design import job as one_job
 from zataku.platform.limits import SECOND, SHARDS, JobState
 from zataku.platform.schedule import JobId, Schedule
-from zataku.refusals import Conflict, Invalid, NotFound
 from zataku.table import BadInput, Store
 from zataku.table.errors import StoreClosed
 from zataku.table.forms import Millis
@@ -41,7 +41,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def listed(house: House, most: int) -> Listed:
     """Dead jobs, the latest first, then the others by their due time. It only looks, so a server may hold the store."""
     if most < 1:
-        raise Invalid("At least one job is listed. Give --most 1 or more.")
+        raise InvalidRequest("At least one job is listed. Give --most 1 or more.")
     async with _opened(house, read_only=True) as store:
         dead: list[Job] = []
         ids: list[tuple[Millis, JobId]] = []

@@ -16,9 +16,9 @@ from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.service import Accounts
 from zataku.clock import SystemClock
+from zataku.errors import NotFound, Problem, RequestError, Unavailable
 from zataku.platform.design import TABLES
 from zataku.platform.names import NOBODY, sought
-from zataku.refusals import NotFound, Problem, Refused, Unavailable
 from zataku.server.sources import gathered
 from zataku.table.place import StorePlace, open_store
 
@@ -133,7 +133,7 @@ def _understood(status: int, body: bytes, url: str) -> str:
         raise Unavailable(
             f"What answers at {url} is not this server. Restart it.", code="server_out_of_reach"
         ) from None
-    raise Refused(problem.message, code=problem.code)
+    raise RequestError(problem.message, code=problem.code)
 
 
 def _out_of_reach(message: str) -> Unavailable:

@@ -56,7 +56,7 @@ def settled(typed: Mapping[str, object], config: str | None) -> "Gathered | None
     try:
         return gathered(typed, os.environ, config)
     except BadSetting as refused:
-        print(f"zataku: {refused.message} ({refused.named})", file=sys.stderr)
+        print(f"zataku: {refused.message} ({refused.code})", file=sys.stderr)
         return None
 
 

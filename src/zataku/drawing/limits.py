@@ -6,7 +6,7 @@ from unicodedata import category
 from msgspec import Meta
 
 from zataku.table.forms import UUID_FORM, whole
-from zataku.texts import BLANKS, shows_nothing, unfit
+from zataku.text import BLANKS, is_blank, is_disallowed
 
 GameId = NewType("GameId", str)
 PlayerId = NewType("PlayerId", str)
@@ -133,9 +133,9 @@ def check_name(name: str) -> None:
 
 def check_saying(text: str) -> None:
     """Refuse a message with line breaks, controls or marks that turn text around, or with nothing to see in it."""
-    if any(map(unfit, text)):
+    if any(map(is_disallowed, text)):
         raise ValueError("A message is one line without control characters")
-    if shows_nothing(text):
+    if is_blank(text):
         raise ValueError("A message has something that can be seen")
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from zataku.table.forms import Instant, Seconds, whole
 from zataku.table.limits import SORT_KEY_BYTES
-from zataku.texts import BLANKS, shows_nothing, unfit
+from zataku.text import BLANKS, is_blank, is_disallowed
 
 KIFU_BYTES: Final = 300 * 1024
 RESPONSE_BYTES: Final = 64 * 1024
@@ -145,9 +145,9 @@ def check_bytes(text: str, most: int, what: str) -> None:
 
 def check_name(text: str, what: str) -> None:
     """Refuse names that look like others or cannot be seen: controls, other normal forms, space at the ends."""
-    if any(unfit(letter) or letter in BLANKS for letter in text):
+    if any(is_disallowed(letter) or letter in BLANKS for letter in text):
         raise ValueError(f"{what} has control or invisible characters. Remove them.")
-    if shows_nothing(text):
+    if is_blank(text):
         raise ValueError(f"{what} shows nothing. Write something that can be seen.")
     if not unicodedata.is_normalized("NFC", text):
         raise ValueError(f"{what} is not in Unicode's normal form C. Normalise it.")
@@ -159,7 +159,7 @@ def check_slug(slug: str) -> None:
     """Refuse what is not a path: empty segments, a slash at an end, `.` and `..`, more bytes than a key takes."""
     check_name(slug, "The slug")
     for segment in slug.split("/"):
-        if segment != segment.strip() or segment in (".", "..") or shows_nothing(segment):
+        if segment != segment.strip() or segment in (".", "..") or is_blank(segment):
             raise ValueError("The slug is a path of names with one / between two of them, none empty, `.` or `..`.")
     check_bytes(slug, SORT_KEY_BYTES - len(SLUG_PREFIX), "The slug")
 

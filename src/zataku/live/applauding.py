@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
+from zataku.errors import InvalidRequest
 from zataku.live import messages as said
 from zataku.live.functions.moderation import ReactFunction
 from zataku.live.limits import Reaction, SenderId, moment
@@ -12,7 +13,6 @@ from zataku.live.moderation import Reactions
 from zataku.live.talk import Applause, Talk
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Asked, Event, Passed, StaleRoom
-from zataku.refusals import Invalid
 from zataku.table import Store
 from zataku.table.errors import ResultUnknown, TransactionCancelled
 
@@ -59,7 +59,7 @@ def reacted(state: Talk, asked: Asked, now: float) -> Passed[Talk]:
     try:
         kind = _decoder.decode(asked.what).reaction
     except msgspec.DecodeError:
-        raise Invalid("A reaction is clap, aha or lol.") from None
+        raise InvalidRequest("A reaction is clap, aha or lol.") from None
     if SenderId(asked.who.account_id) in state.standing.senders:
         return Passed(state=state)
     applause = _in_minute(state, state.applause, moment(now - now % 60))

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from zataku.errors import InvalidRequest
 from zataku.live import messages as said
 from zataku.live.design import Comment, Room
 from zataku.live.hosting import (
@@ -34,7 +35,6 @@ from zataku.live.limits import (
 from zataku.live.refusing import no_such_comment, own_comment, too_many_blocks, too_many_pins
 from zataku.live.showing import comment_view, room_view
 from zataku.live.talk import Talk
-from zataku.refusals import Invalid
 from zataku.table import Plan
 
 MOST_BLOCKS = 200
@@ -142,10 +142,12 @@ def keeping_out_word(state: Talk, act: HostAct, command: said.BlockWord) -> Deed
     try:
         refuse_invisible("word", word)
     except ValueError as wrong:
-        raise Invalid(f"{wrong}.") from None
+        raise InvalidRequest(f"{wrong}.") from None
     if len(word) > WORD_CHARACTERS:
         # Some characters stand for a whole line of others.
-        raise Invalid(f"A word has at most {WORD_CHARACTERS} characters when it is written out. Take a part of it.")
+        raise InvalidRequest(
+            f"A word has at most {WORD_CHARACTERS} characters when it is written out. Take a part of it."
+        )
     if (word in words) == command.on:
         return None
     if command.on and len(words) >= MOST_BLOCKS:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku import texts
 from zataku.table.forms import InstantMs, whole
+from zataku.text import fold, is_blank, is_visible
 
 RoomId = NewType("RoomId", str)
 CommentId = NewType("CommentId", str)
@@ -126,7 +126,7 @@ UPVOTES_AT_ONCE = 97
 
 def refuse_invisible(what: str, text: str) -> None:
     """Refuse a text of which nothing could be seen: blanks, zero-width characters, fillers, lone variation marks."""
-    if texts.shows_nothing(text):
+    if is_blank(text):
         raise ValueError(f"The {what} shows nothing. Write something that can be seen")
 
 
@@ -137,12 +137,12 @@ def is_handle(text: str) -> bool:
 
 def folded(word: str) -> str:
     """The form in which words are compared: wide and narrow, large and small letters are the same."""
-    return texts.folded(word).strip()
+    return fold(word).strip()
 
 
 def bare(text: str) -> str:
     """The form in which words are looked for: as `folded`, without what nobody sees and without the dots on an i."""
-    shown = (" " if it.isspace() else it for it in folded(text) if it.isspace() or texts.seen(it))
+    shown = (" " if it.isspace() else it for it in folded(text) if it.isspace() or is_visible(it))
     return "".join(shown).translate(_DOTTED)
 
 

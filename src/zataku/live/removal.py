@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from zataku.errors import Conflict, NotFound
 from zataku.live.design import (
     Comment,
     Connection,
@@ -38,7 +39,6 @@ from zataku.live.moderation import (
 )
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.refusals import Conflict, NotFound
 from zataku.system import House, Remove
 from zataku.table import ConditionFailed, Key, Plan, Store, TransactionCancelled, delete, path, put
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from zataku.errors import Conflict, Forbidden, RequestError
 from zataku.live import messages as said
 from zataku.live.design import Comment
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
@@ -10,7 +11,6 @@ from zataku.live.refusing import busy, no_such_comment
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
 from zataku.realtime.behaviour import Asked, Event, StaleRoom
-from zataku.refusals import Conflict, Forbidden, Refused
 from zataku.table import Store
 from zataku.table.errors import TransactionCancelled
 
@@ -51,7 +51,7 @@ class Retracting:
         return said.CommentGone(comment_id=comment_id, deleted=True)
 
 
-def _refusal(found: Comment | None, sender: SenderId) -> Refused:
+def _refusal(found: Comment | None, sender: SenderId) -> RequestError:
     if found is None:
         return no_such_comment()
     if found.sender_id != sender:

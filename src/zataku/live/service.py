@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
+from zataku.errors import Conflict, NotFound
 from zataku.live import messages as said
 from zataku.live.deeds import MARKING
 from zataku.live.design import Comment, Room
@@ -19,7 +20,6 @@ from zataku.live.showing import blocked_sender, comment_view, log_view, reaction
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
 from zataku.realtime.behaviour import StaleRoom
-from zataku.refusals import Conflict, NotFound
 from zataku.system import House
 
 COMMENTS_ON_A_PAGE = 200
@@ -146,7 +146,7 @@ class LiveRooms:
         try:
             return await self._ask(who, room_id, said.TakeBack(comment_id=comment_id), said.CommentGone)
         except Conflict as refused:
-            if refused.named != ROOM_CLOSED:
+            if refused.code != ROOM_CLOSED:
                 raise
         try:
             return await self._retracting.removed(RoomId(room_id), who, comment_id, self._house.clock.now())
@@ -158,7 +158,7 @@ class LiveRooms:
         try:
             return await self._ask(who, room_id, act, said.ActDone)
         except Conflict as refused:
-            if refused.named != ROOM_CLOSED:
+            if refused.code != ROOM_CLOSED:
                 raise
         room = await self.hosted(who, room_id)
         standing = await self._moderation.standing(room.room_id)

@@ -6,6 +6,7 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import replace
 
+from zataku.errors import InvalidRequest, RequestError, Unavailable
 from zataku.live import messages as said
 from zataku.live.design import Comment
 from zataku.live.functions.comments import GetRoomCommentsFunction, PostCommentFunction
@@ -17,7 +18,6 @@ from zataku.live.showing import comment_view
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.talk import Answers, Talk
 from zataku.realtime.behaviour import Asked, Event, Kept, StaleRoom
-from zataku.refusals import Invalid, Refused, Unavailable
 from zataku.table import Store
 from zataku.table.errors import ResultUnknown, TableError, TransactionCancelled
 
@@ -81,7 +81,7 @@ class Speaking:
                 # The host need not wait for themselves.
                 paces[who] = spoken(paces[who], now, None if who == host else slow)
                 drafts[comment.comment_id] = Draft(place, comment)
-            except Refused as problem:
+            except RequestError as problem:
                 answers[place] = problem
                 may_be_there = command.id is not None or asked.again
                 if comment is not None and may_be_there and not is_flood(problem):
@@ -121,7 +121,7 @@ class Speaking:
                     state = await self._taking.take(state.room.room_id)
                     if not await self._read.some(state.room.room_id, [it.comment_id for it in numbered]):
                         continue
-                except (Refused, TableError):
+                except (RequestError, TableError):
                     raise unknown from None
             except TransactionCancelled as cancelled:
                 rest = await self._not_there_yet(state, drafts, cancelled, answers)
@@ -157,7 +157,7 @@ class Speaking:
         self, state: Talk, drafts: list[Draft], answers: Answers, cancelled: TransactionCancelled
     ) -> Kept[Talk]:
         """Nothing of the tick was stored: for what the room is now, or for other writers that were in the way."""
-        refusal: Refused
+        refusal: RequestError
         if cancelled.conflict:
             refusal = busy()
         else:
@@ -185,7 +185,7 @@ def _drafted(state: Talk, asked: Asked, command: said.Say, now: float) -> Commen
             sender_id=SenderId(asked.who.account_id),
         )
     except ValueError as wrong:
-        raise Invalid(f"{wrong}.") from None
+        raise InvalidRequest(f"{wrong}.") from None
 
 
 def _refuse_unwanted(state: Talk, comment: Comment) -> None:
@@ -202,7 +202,7 @@ def _refuse_unwanted(state: Talk, comment: Comment) -> None:
             raise blocked_word()
 
 
-def _same(draft: Comment, stored: Comment) -> bytes | Refused:
+def _same(draft: Comment, stored: Comment) -> bytes | RequestError:
     """The stored comment, for whoever wrote it and sends it again; nobody else takes its id."""
     return _encode(comment_view(stored)) if stored.sender_id == draft.sender_id else taken_id()
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from zataku.errors import InvalidRequest, OutcomeUnknown, RequestError, Unavailable
 from zataku.live import messages as said
 from zataku.live.applauding import Applauding, all_of, reacted, told
 from zataku.live.forgetting import forgotten, said_by
@@ -28,7 +29,6 @@ from zataku.live.voting import Voting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
-from zataku.refusals import Invalid, Refused, Unavailable, Unsettled
 from zataku.table import Store
 from zataku.table.errors import Conflict as TableConflict
 from zataku.table.errors import ResultUnknown, TableError, Throttled
@@ -142,15 +142,15 @@ class Talks:
         self, state: Talk, answers: Answers, places: Sequence[int], turn: Awaitable[Kept[Talk]]
     ) -> Kept[Talk]:
         """What came of a write. When it failed, those who asked for it are told, and nobody else."""
-        refusal: Refused
+        refusal: RequestError
         try:
             return await turn
         except ResultUnknown as unknown:
-            refusal = Unsettled("Nobody knows whether this was stored. Look before you ask again.")
+            refusal = OutcomeUnknown("Nobody knows whether this was stored. Look before you ask again.")
             try:
                 # From now on it is stored, or never will be.
                 state = await self._taking.take(state.room.room_id)
-            except (Refused, TableError):
+            except (RequestError, TableError):
                 raise unknown from None
         except (Throttled, TableConflict):
             refusal = Unavailable("This could not be stored just now. Try again in a moment.")
@@ -172,7 +172,7 @@ class Talks:
         if room is None or room.epoch != state.epoch:
             raise LostRoom(state.room.room_id)
         if room.status == "OPEN":
-            answers[at] = Unsettled("Nobody knows whether the room is closed. Look before you ask again.")
+            answers[at] = OutcomeUnknown("Nobody knows whether the room is closed. Look before you ask again.")
             return Kept(state=state, answers=answers)
         answers = [closed() if it is LATER else it for it in answers]
         answers[at] = _encode(room_view(room, room.host_id))
@@ -218,7 +218,7 @@ class Talks:
     async def snapshot(self, state: Talk, who: Identity, since: str | None) -> bytes:  # noqa: ARG002  same for all
         """The room with all that was said since, in order and with none left out; to a newcomer the latest."""
         if since is not None and re.search(SEQ_FORM, since) is None:
-            raise Invalid("`since` is the seq of a comment. Take it from the last one that you have.")
+            raise InvalidRequest("`since` is the seq of a comment. Take it from the last one that you have.")
         more = False
         if since is None:
             found = list(state.recent)
@@ -245,12 +245,12 @@ def _decoded(asked: Asked, at: int, answers: Answers) -> said.Command | None:
     try:
         return _commands.decode(asked.what)
     except msgspec.ValidationError as wrong:
-        answers[at] = Invalid(
+        answers[at] = InvalidRequest(
             "A comment is one visible line of 1 to 500 characters, a nickname one of at most 30. See details.",
             reason=str(wrong),
         )
     except msgspec.DecodeError:
-        answers[at] = Invalid("The command is no JSON that a live room knows.")
+        answers[at] = InvalidRequest("The command is no JSON that a live room knows.")
     return None
 
 
@@ -260,7 +260,7 @@ async def _done(
     """What came of something that one person asked for."""
     try:
         state, events, answers[at] = await doing
-    except Refused as refused:
+    except RequestError as refused:
         answers[at] = refused
         events = []
     return Kept(state=state, events=events, answers=answers)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from zataku.errors import RequestError
 from zataku.live import messages as said
 from zataku.live.functions.moderation import UpvoteFunction
 from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
 from zataku.live.refusing import ALREADY_UPVOTED, already_upvoted, blocked, busy, no_such_comment
 from zataku.live.talk import Answers, Talk
 from zataku.realtime.behaviour import LATER, Asked, Event, Kept, StaleRoom
-from zataku.refusals import Refused
 from zataku.table import Store
 from zataku.table.errors import TransactionCancelled
 
@@ -38,7 +38,7 @@ class Voting:
         again = {place for place, it in asked if it.again}
         for place, answer in enumerate(answers):
             # Counted now, or by an earlier owner that could not say so any more.
-            counted_before = place in again and isinstance(answer, Refused) and answer.named == ALREADY_UPVOTED
+            counted_before = place in again and isinstance(answer, RequestError) and answer.code == ALREADY_UPVOTED
             if (place in voters.values() and answer is LATER) or counted_before:
                 answers[place] = body
         if votes == known:

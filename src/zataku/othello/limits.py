@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from msgspec import Meta, Struct
 
 from zataku.table.forms import UUID_FORM, whole
-from zataku.texts import shows_nothing, unfit
+from zataku.text import is_blank, is_disallowed
 
 UserId = NewType("UserId", str)
 GameId = NewType("GameId", str)
@@ -171,7 +171,7 @@ def check_name(what: str, text: str) -> None:
 def check_text(what: str, text: str) -> None:
     """Refuse a text with control or direction characters, or with nothing to see; line breaks are fine."""
     for character in text:
-        if unfit(character) and character != "\n":
+        if is_disallowed(character) and character != "\n":
             raise ValueError(f"{what} holds the character U+{ord(character):04X}, which is not text. Take it out.")
-    if shows_nothing(text):
+    if is_blank(text):
         raise ValueError(f"{what} has nothing in it that can be seen. Write something.")

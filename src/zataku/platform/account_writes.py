@@ -26,7 +26,7 @@ from zataku.platform.limits import (
 )
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, save, update
 from zataku.table.forms import Millis, Seconds
-from zataku.texts import folded
+from zataku.text import fold
 
 _HASH = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
 # For the printed document: which fields an account has depends on its role, so that none can be made up from its types.
@@ -112,7 +112,7 @@ def rename(user: Account, name: AccountName, now: Millis) -> Plan[Account]:
     _refuse_deleted(user)
     old = _name_of(user)
     renamed = save(replace(user, name=name), was=user)
-    if folded(name) == folded(old):
+    if fold(name) == fold(old):
         return Plan(renamed)
     return Plan(renamed, _claim(user, name, now), _release(user, old))
 
@@ -267,12 +267,12 @@ def remove_account(account: Account, now: Millis) -> Plan[Account]:
 
 
 def _claim(account: Account, name: str, now: Millis) -> Step[NameClaim]:
-    claim = NameClaim(folded_name=folded(name), account_id=account.account_id, claimed_at=now)
+    claim = NameClaim(folded_name=fold(name), account_id=account.account_id, claimed_at=now)
     return put(claim, if_absent=True)
 
 
 def _release(account: Account, name: str) -> Step[NameClaim]:
-    return delete(NameClaim.key(folded_name=folded(name)), when=claimed_by.equals(account.account_id))
+    return delete(NameClaim.key(folded_name=fold(name)), when=claimed_by.equals(account.account_id))
 
 
 def _refuse_deleted(account: Account) -> None:

@@ -82,7 +82,7 @@ from zataku.table import (
 )
 from zataku.table.forms import Millis, Seconds
 from zataku.table.lint import check
-from zataku.texts import folded
+from zataku.text import fold
 
 TITLE = "Platform"
 _SOMEBODY = {"account_id": "456e7890-e89b-42d3-a456-426614174001"}
@@ -155,8 +155,8 @@ class NameClaim(Entity, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         """Refuse a name under which nobody would look."""
-        if folded(self.folded_name) != self.folded_name:
-            raise ValueError("A name is claimed as `folded` makes it.")
+        if fold(self.folded_name) != self.folded_name:
+            raise ValueError("A name is claimed as `fold` makes it.")
 
 
 @platform.entity(pk="ACCOUNT#{account_id}", sk="SESSION#{token_hash}")

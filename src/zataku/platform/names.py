@@ -8,7 +8,7 @@ Cyrillic: a name alone does not prove who somebody is.
 
 import unicodedata
 
-from zataku.texts import BLANKS, VARIATIONS, folded
+from zataku.text import BLANKS, VARIATIONS, fold
 
 # Two names that differ only in these look alike.
 _UNSEEN = BLANKS | VARIATIONS
@@ -22,7 +22,7 @@ NOBODY = "-"
 
 def sought(text: str) -> str:
     """What somebody typed as the name under which it is claimed, and `NOBODY` for what can be no name at all."""
-    wanted = folded(text)
+    wanted = fold(text)
     # Half a surrogate pair is not printable, and cannot be sent to a store.
     return wanted if 1 <= len(wanted) <= _LONGEST_FOLDED and wanted.isprintable() else NOBODY
 

@@ -22,7 +22,7 @@ from zataku.platform.limits import (
 )
 from zataku.table import Entity
 from zataku.table.forms import Millis
-from zataku.texts import folded
+from zataku.text import fold
 
 NAMES: dict[Language, tuple[str, ...]] = {
     "ja": ("はなこ", "たろう", "さくら餅", "将棋好きのケン", "月見うどん", "ミナト・アオイ", "雪だるま", "こたつ猫"),
@@ -81,7 +81,7 @@ def guest(random: Random, now: Millis, language: Language = "en") -> Account:
 def claim(account: Account) -> NameClaim:
     """The claim on the name of a user."""
     assert account.name is not None
-    return NameClaim(folded_name=folded(account.name), account_id=account.account_id, claimed_at=account.created_at)
+    return NameClaim(folded_name=fold(account.name), account_id=account.account_id, claimed_at=account.created_at)
 
 
 def session(random: Random, now: Millis, account: Account) -> Session:

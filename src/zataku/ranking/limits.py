@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 from msgspec import Meta
 
 from zataku.table.forms import Instant, whole
-from zataku.texts import BLANKS, JOINERS, VARIATIONS, folded, shows_nothing, unfit
+from zataku.text import BLANKS, JOINERS, VARIATIONS, fold, is_blank, is_disallowed
 
 UserId = NewType("UserId", str)
 """The game's own identifier of a player."""
@@ -81,9 +81,9 @@ _UNSEEN = str.maketrans(dict.fromkeys(JOINERS | VARIATIONS | BLANKS))
 def lowered(name: str) -> str:
     """The name as people search it: without differences of case, width, typing and of what cannot be seen."""
     # Folding can bring such characters forth, and letters that they kept apart can join: hence before and after.
-    once = folded(name)
+    once = fold(name)
     visible = once.translate(_UNSEEN)
-    return once if visible == once else folded(visible)
+    return once if visible == once else fold(visible)
 
 
 def moment(instant: Instant) -> datetime:
@@ -101,9 +101,9 @@ def check_name(name: str) -> None:
     if name != name.strip():
         raise ValueError("a name has no space at its beginning or end")
     for letter in name:
-        if unfit(letter) or letter in BLANKS:
+        if is_disallowed(letter) or letter in BLANKS:
             raise ValueError(f"a name has no character that cannot be seen, such as U+{ord(letter):04X}")
-    if shows_nothing(name):
+    if is_blank(name):
         raise ValueError("a name has at least one character that can be seen")
 
 

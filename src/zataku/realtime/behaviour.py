@@ -11,9 +11,9 @@ from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from zataku.errors import RequestError
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.refusals import Refused
 
 
 class HasEpoch(Protocol):
@@ -61,7 +61,7 @@ class Later(Enum):
 
 
 LATER: Final = Later.LATER
-Answer: TypeAlias = bytes | Refused | Later | None
+Answer: TypeAlias = bytes | RequestError | Later | None
 
 
 class Kept(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class Kept(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     state: S
     events: Sequence[Event] = ()
     answers: Sequence[Answer]
-    over: Refused | None = None
+    over: RequestError | None = None
 
 
 class Passed(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
@@ -118,7 +118,7 @@ class Behaviour(Protocol[S]):
     - `same_for_all: bool`: a snapshot depends on the state and `since` alone, so that one is made for everybody who
       looks at the same moment. `who` is then any of them.
     - `batch_limit: int`: how many commands `keep` takes at most; 50 if it does not say.
-    - `admits(state, who) -> None`: raises `Refused` for whoever may not hear the room. It is asked before every
+    - `admits(state, who) -> None`: raises `RequestError` for whoever may not hear the room. It is asked before every
       snapshot and before somebody goes on without one after a lost connection.
     - `heeds(asked, now) -> bool`: asked once for each passing command before it is carried out, which may be done twice
       when the room is written meanwhile; False lets it fall.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from zataku.clock import Clock, SystemClock
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 
 Hear: TypeAlias = Callable[[str, bytes], None]
 """Takes a message with the name of its channel. It must not wait."""
@@ -52,9 +52,11 @@ def open_bus(url: str = "memory", clock: Clock | None = None) -> Bus:
         return LocalBus()
     scheme, _, rest = url.partition("://")
     if scheme not in ("redis", "rediss") or not rest:
-        raise Invalid("The bus is `memory`, or Redis as `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`.")
+        raise InvalidRequest("The bus is `memory`, or Redis as `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`.")
     try:
         from zataku.realtime.redis_bus import RedisBus
     except ModuleNotFoundError:
-        raise Invalid("A bus on Redis needs the extra `redis`. Install it with: pip install 'zataku[redis]'") from None
+        raise InvalidRequest(
+            "A bus on Redis needs the extra `redis`. Install it with: pip install 'zataku[redis]'"
+        ) from None
     return RedisBus(url, clock or SystemClock())

@@ -7,12 +7,12 @@ from collections.abc import Callable, Coroutine
 import msgspec
 import structlog
 
+from zataku.errors import InvalidRequest, NotFound, PayloadTooLarge, Problem, RateLimited, RequestError
 from zataku.realtime.hub import Hub
 from zataku.realtime.limits import Allowance
 from zataku.realtime.listener import Listener
 from zataku.realtime.messages import Do, Done, FromBrowser, Join, Leave, No, Pass, Wrong
 from zataku.realtime.socket import Socket
-from zataku.refusals import Invalid, NotFound, Problem, Refused, TooLarge, TooMany
 
 _POLICY_VIOLATION = 1008
 _NONSENSE = 4  # what a message that cannot be read costs, in commands
@@ -43,12 +43,12 @@ class Conversation:
         size = len(text) if text.isascii() else len(text.encode())
         self._count(size)
         if size > limits.text:
-            self._wrong(TooLarge(f"A message may have {limits.text} bytes. Send less.", limit=limits.text))
+            self._wrong(PayloadTooLarge(f"A message may have {limits.text} bytes. Send less.", limit=limits.text))
             return
         try:
             message = _decoder.decode(text)
         except (msgspec.DecodeError, RecursionError) as unreadable:
-            self._wrong(Invalid(f"The message could not be read: {unreadable}"))
+            self._wrong(InvalidRequest(f"The message could not be read: {unreadable}"))
             return
         refused = self._over(socket.passing if isinstance(message, Pass) else socket.commands)
         if refused is not None:
@@ -61,10 +61,10 @@ class Conversation:
         limits, socket = self._hub.limits, self._socket
         self._count(len(payload))
         if len(payload) - 2 > limits.binary:
-            self._wrong(TooLarge(f"A message may have {limits.binary} bytes. Send less.", limit=limits.binary))
+            self._wrong(PayloadTooLarge(f"A message may have {limits.binary} bytes. Send less.", limit=limits.binary))
             return
         if len(payload) < 2:
-            self._wrong(Invalid("A binary message begins with two bytes of its channel number."))
+            self._wrong(InvalidRequest("A binary message begins with two bytes of its channel number."))
             return
         refused = self._over(socket.passing)
         if refused is not None:
@@ -137,7 +137,7 @@ class Conversation:
     def _act(self, topic: str, act: Callable[[], None]) -> None:
         try:
             act()
-        except Refused:
+        except RequestError:
             pass  # nobody waits for an answer
         except Exception as failed:  # noqa: BLE001 - it is logged, and the browser is told
             self._refuse(None, _problem(failed, topic))
@@ -173,7 +173,7 @@ class Conversation:
         self._hub.counts.messages_in += 1
         self._hub.counts.bytes_in += size
 
-    def _over(self, allowance: Allowance, price: float = 1) -> TooMany | None:
+    def _over(self, allowance: Allowance, price: float = 1) -> RateLimited | None:
         """What to say to somebody who sends too much; whoever goes on nevertheless is closed."""
         wait = allowance.take(self._hub.clock.now(), price)
         if wait == 0:
@@ -181,9 +181,9 @@ class Conversation:
         self._hub.counts.refused += 1
         if allowance.overdrawn:
             self._hub.close(self._socket, _POLICY_VIOLATION, "Too many messages.")
-        return TooMany("Too many messages. Wait a moment.", retry_after=round(wait, 3))
+        return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
 
-    def _wrong(self, refused: Refused) -> None:
+    def _wrong(self, refused: RequestError) -> None:
         """Nonsense is answered, and costs more than sense."""
         over = self._over(self._socket.commands, _NONSENSE)
         self._refuse(None, (over or refused).problem)
@@ -194,7 +194,7 @@ class Conversation:
 
 
 def _problem(failed: Exception, topic: str) -> Problem:
-    if isinstance(failed, Refused):
+    if isinstance(failed, RequestError):
         return failed.problem
     reference = secrets.token_hex(6)
     _log.error("A message could not be dealt with.", reference=reference, topic=topic, exc_info=failed)

@@ -1,10 +1,10 @@
 """Where what browsers say comes in: to the room or the topic that it is for."""
 
+from zataku.errors import Forbidden
 from zataku.realtime.messages import Do, Join, Leave, Pass
 from zataku.realtime.rooms import Rooms
 from zataku.realtime.socket import Socket
 from zataku.realtime.topics import Topics
-from zataku.refusals import Forbidden
 
 _FOR_ALL = "home"
 """The topic of no system, for which no key has a scope."""

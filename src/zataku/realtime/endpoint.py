@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from zataku.errors import RateLimited
 from zataku.platform.identity import Identity
 from zataku.realtime import frames
 from zataku.realtime.conversation import Conversation
@@ -16,7 +17,6 @@ from zataku.realtime.messages import Welcome, Wrong
 from zataku.realtime.protocol import EXTENSION, PreparedFrames
 from zataku.realtime.socket import Socket
 from zataku.realtime.wire import Wire
-from zataku.refusals import TooMany
 
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[Any], Awaitable[None]]
@@ -40,7 +40,7 @@ class Endpoint:
         await send({"type": "websocket.accept"})
         try:
             socket = self._hub.open(wire, identity, address)
-        except TooMany as refused:
+        except RateLimited as refused:
             # A browser can read a message, but not the status of a handshake that failed.
             wire.write(frames.text(msgspec.json.encode(Wrong(error=refused.problem))))
             wire.close(_POLICY_VIOLATION, refused.message)

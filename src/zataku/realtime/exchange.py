@@ -7,9 +7,9 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from zataku.errors import RequestError
 from zataku.realtime.bus import Bus
 from zataku.realtime.chores import Chores
-from zataku.refusals import Refused
 
 Listening: TypeAlias = Callable[[bytes], None]
 Gap: TypeAlias = Callable[[], None]
@@ -74,7 +74,7 @@ class Exchange:
                 return
             try:
                 await self._bus.subscribe(channel)
-            except Refused:
+            except RequestError:
                 self._listening.pop(channel, None)
                 raise
             self._subscribed.add(channel)

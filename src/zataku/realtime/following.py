@@ -36,7 +36,7 @@ class Following:
         self.tell_everybody()
 
     async def ask(self, asked: Asked) -> Answer:
-        """Have a command carried out. Raises `Refused`, or `Moved` when it must be asked again."""
+        """Have a command carried out. Raises `RequestError`, or `Moved` when it must be asked again."""
         me = self._premises.process
         reply = await self._mail.ask(
             self.owner, lambda number: Ask(sender=me, topic=self._topic, id=number, asked=asked)
@@ -44,7 +44,7 @@ class Following:
         return reply.result
 
     async def look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
-        """What somebody sees of the room. Raises `Refused`, or `Moved` when it must be asked again.
+        """What somebody sees of the room. Raises `RequestError`, or `Moved` when it must be asked again.
 
         Where everybody sees the same, a crowd that comes in at once shares what is fetched for the first of them.
         """

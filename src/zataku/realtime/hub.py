@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from zataku.clock import Clock
+from zataku.errors import RateLimited, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime import frames
@@ -21,7 +22,6 @@ from zataku.realtime.messages import ComeBack, ToBrowser
 from zataku.realtime.socket import Socket
 from zataku.realtime.ticks import Ticks
 from zataku.realtime.wire import Wire
-from zataku.refusals import TooMany, Unavailable
 
 CHANNELS = 1 << 16
 _SERVICE_RESTART = 1012
@@ -71,7 +71,7 @@ class Hub:
             or self._addresses[address] >= self.limits.per_address
         ):
             self.counts.refused += 1
-            raise TooMany("Too many connections are open. Close some of your pages.", retry_after=self.limits.beat)
+            raise RateLimited("Too many connections are open. Close some of your pages.", retry_after=self.limits.beat)
         socket = Socket(next(self._socket_numbers), wire, identity, address, self.limits, self.clock.now())
         self._sockets[socket] = None
         self._identities[identity.account_id] += 1
@@ -119,7 +119,7 @@ class Hub:
         if hearers is not None:
             return hearers.channel
         if len(socket.hearing) >= self.limits.topics:
-            raise TooMany(f"You hear {self.limits.topics} topics already. Leave one first.", retry_after=1)
+            raise RateLimited(f"You hear {self.limits.topics} topics already. Leave one first.", retry_after=1)
         if socket.closed:
             raise Unavailable("The connection has ended.")
         hearers = self._topics.get(topic) or self._found(topic)

@@ -9,7 +9,7 @@ from zataku.realtime.socket import Socket
 class Listener(Protocol):
     """Takes the messages of all sockets of a process.
 
-    A `Refused` from `join` or `do` becomes the refusal that the browser reads; any other error is logged, and the
+    A `RequestError` from `join` or `do` becomes the refusal that the browser reads; any other error is logged, and the
     browser is told a reference to it. What one socket asks of one topic starts in the order in which it was sent, and
     nothing else of a topic starts while its `join` or `leave` still runs. Different topics do not wait for each other.
     """

@@ -5,21 +5,21 @@ import itertools
 from collections.abc import Callable
 from typing import TypeAlias
 
+from zataku.errors import (
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    OutcomeUnknown,
+    PayloadTooLarge,
+    RateLimited,
+    RequestError,
+    Unauthorized,
+    Unavailable,
+)
 from zataku.realtime.moved import Moved
 from zataku.realtime.premises import Premises, process_channel
 from zataku.realtime.words import Letter, Refusal, Reply, encode
-from zataku.refusals import (
-    Conflict,
-    Forbidden,
-    Invalid,
-    NotFound,
-    NotSignedIn,
-    Refused,
-    TooLarge,
-    TooMany,
-    Unavailable,
-    Unsettled,
-)
 
 REPLY_WITHIN = 3.0
 """So many seconds without a reply, and the question or the reply counts as lost."""
@@ -30,15 +30,25 @@ Question: TypeAlias = Callable[[int], Letter]
 _ids = itertools.count(1)
 
 
-class _Broken(Refused):
+class _Broken(RequestError):
     """Another process came to grief over it."""
 
-    status, code = 500, "internal"
+    status, default_code = 500, "internal"
 
 
-_BY_STATUS: dict[int, type[Refused]] = {
+_BY_STATUS: dict[int, type[RequestError]] = {
     kind.status: kind
-    for kind in (Refused, Invalid, NotSignedIn, Forbidden, NotFound, Conflict, TooLarge, Unavailable, _Broken)
+    for kind in (
+        RequestError,
+        InvalidRequest,
+        Unauthorized,
+        Forbidden,
+        NotFound,
+        Conflict,
+        PayloadTooLarge,
+        Unavailable,
+        _Broken,
+    )
 }
 
 BROKEN = Refusal(status=500, problem=_Broken("Something went wrong on our side. Try again in a moment.").problem)
@@ -84,18 +94,20 @@ class Mail:
                 answer.set_exception(Moved(perhaps=True))
 
 
-def refusal(problem: Refused) -> Refusal:
+def refusal(problem: RequestError) -> Refusal:
     """A refusal as it travels."""
     return Refusal(status=problem.status, problem=problem.problem)
 
 
-def refused(refusal: Refusal) -> Refused:
+def refused(refusal: Refusal) -> RequestError:
     """A refusal as it is raised, with the status and the code that it had."""
     problem = refusal.problem
     details = dict(problem.details)
-    if refusal.status == TooMany.status:
+    if refusal.status == RateLimited.status:
         after = details.pop("retry_after", 1.0)
         seconds = float(after) if isinstance(after, int | float) else 1.0
-        return TooMany(problem.message, retry_after=seconds, code=problem.code, **details)
-    kind = Unsettled if problem.code == Unsettled.code else _BY_STATUS.get(refusal.status, Refused)
+        return RateLimited(problem.message, retry_after=seconds, code=problem.code, **details)
+    kind = (
+        OutcomeUnknown if problem.code == OutcomeUnknown.default_code else _BY_STATUS.get(refusal.status, RequestError)
+    )
     return kind(problem.message, code=problem.code, **details)

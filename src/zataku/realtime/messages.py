@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Raw
 
-from zataku.refusals import Problem
+from zataku.errors import Problem
 
 
 class _Up(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="camel", forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ import msgspec
 import structlog
 from msgspec import Raw
 
+from zataku.errors import Problem, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Attendance
@@ -26,7 +27,6 @@ from zataku.realtime.messages import Gone, Join, Joined, Place, Presence, Snapsh
 from zataku.realtime.socket import Socket
 from zataku.realtime.telling import tell, told_to
 from zataku.realtime.words import Alive, Counted, Happened, PassedBy, Renewed, Sight
-from zataku.refusals import Problem, Refused, Unavailable
 
 TRIES = 8
 LOOKS_AT_ONCE = 16
@@ -163,7 +163,7 @@ class Mirror:
         """Bring somebody up to date who was too slow."""
         try:
             sight, words = await self._caught_up(socket.identity, since)
-        except Refused as refused:
+        except RequestError as refused:
             self._let_go(socket, refused.problem)
             return
         if socket in self.members:
@@ -231,7 +231,7 @@ class Mirror:
         finally:
             self._whole.set()
 
-    async def _sights(self) -> dict[AccountId, Sight | Refused]:
+    async def _sights(self) -> dict[AccountId, Sight | RequestError]:
         """What everybody sees now, each by themselves unless all see the same."""
         who = {socket.identity.account_id: socket.identity for socket in self.members}
         if self._same_for_all:
@@ -240,22 +240,22 @@ class Mirror:
                 return dict.fromkeys(who, sight)
         looks = asyncio.Semaphore(LOOKS_AT_ONCE)
 
-        async def one(identity: Identity) -> Sight | Refused:
+        async def one(identity: Identity) -> Sight | RequestError:
             async with looks:
                 return await self._sight(identity)
 
         return dict(zip(who, await asyncio.gather(*map(one, who.values())), strict=True))
 
-    async def _sight(self, who: Identity) -> Sight | Refused:
+    async def _sight(self, who: Identity) -> Sight | RequestError:
         try:
             return await self._look(who, None, True)
-        except Refused as refused:
+        except RequestError as refused:
             return refused
         except Exception:  # noqa: BLE001 - whoever cannot be shown the room is let go and can come again
             _log.exception("A room could not be shown.", topic=self.topic)
             return Unavailable("The room cannot be shown just now. Try again in a moment.")
 
-    def _show_all(self, sights: dict[AccountId, Sight | Refused]) -> bool:
+    def _show_all(self, sights: dict[AccountId, Sight | RequestError]) -> bool:
         """Give everybody their snapshot, at one stroke; False when one is too old, or ahead of what was heard."""
         shown = [sight for sight in sights.values() if isinstance(sight, Sight)]
         newest = max(shown, key=lambda sight: (sight.epoch, sight.number), default=None)
@@ -278,7 +278,7 @@ class Mirror:
         for socket in list(self.members):
             account = socket.identity.account_id
             sight = sights.get(account)
-            if isinstance(sight, Refused):
+            if isinstance(sight, RequestError):
                 self._let_go(socket, sight.problem)
             elif sight is not None:
                 self._show(socket, sight, words[account])

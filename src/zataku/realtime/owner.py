@@ -6,6 +6,7 @@ from typing import Any
 import structlog
 from msgspec.structs import replace
 
+from zataku.errors import RequestError
 from zataku.realtime.behaviour import Asked, Behaviour
 from zataku.realtime.leases import Holding
 from zataku.realtime.mail import BROKEN, refusal
@@ -31,7 +32,6 @@ from zataku.realtime.words import (
     Word,
     encode,
 )
-from zataku.refusals import Refused
 
 BEAT = 1.0
 FLUSH = 0.5
@@ -121,7 +121,7 @@ class Owner:
                 reply = replace(reply, result=await self._ask(letter.asked))
             else:
                 reply = replace(reply, sight=await self.room.look(letter.who, letter.since, whole=letter.whole))
-        except Refused as problem:
+        except RequestError as problem:
             reply = replace(reply, refusal=refusal(problem))
         except Moved as moved:
             reply = replace(reply, moved=True, perhaps=moved.perhaps)

@@ -1,11 +1,11 @@
 """The bus between several processes: Redis, which carries messages and keeps none."""
 
 from zataku.clock import Clock
+from zataku.errors import Unavailable
 from zataku.realtime.bus import Hear, Missed
 from zataku.realtime.redis_hearer import Hearer
 from zataku.realtime.redis_link import BROKEN, Links
 from zataku.realtime.redis_sender import Sender
-from zataku.refusals import Unavailable
 
 PREFIX = "zataku/"
 _MISSED = f"{PREFIX}missed"

@@ -6,9 +6,9 @@ from typing import cast
 import structlog
 
 from zataku.clock import Clock
+from zataku.errors import Unavailable
 from zataku.realtime.bus import Hear, Missed
 from zataku.realtime.redis_link import ANSWER_WITHIN, BROKEN, Link, Links, pause_after
-from zataku.refusals import Unavailable
 
 PING_EVERY = 2.0
 SILENCE = 6.0

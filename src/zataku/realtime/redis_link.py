@@ -9,7 +9,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 
 ANSWER_WITHIN = 5.0
 FIRST_PAUSE = 0.1
@@ -35,7 +35,7 @@ class Links:
             self.open()
         except (ValueError, TypeError):
             # What is wrong with it may be a part of the password, which belongs into no message.
-            raise Invalid("The URL of the bus cannot be read. Write redis://HOST:PORT/DB.") from None
+            raise InvalidRequest("The URL of the bus cannot be read. Write redis://HOST:PORT/DB.") from None
 
     def open(self) -> "Link":
         """A connection that is not made yet."""

@@ -14,6 +14,7 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
+from zataku.errors import OutcomeUnknown, RateLimited, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Behaviour, HasEpoch, Kept, LostRoom, Passed, StaleRoom
@@ -23,7 +24,6 @@ from zataku.realtime.presence import Change
 from zataku.realtime.scene import Scene
 from zataku.realtime.sights import Sights
 from zataku.realtime.words import Alive, Sight, Word
-from zataku.refusals import Refused, TooMany, Unavailable, Unsettled
 from zataku.table import ResultUnknown, TableError
 
 MOST_WAITING = 1_000
@@ -100,14 +100,14 @@ class Room(Generic[S]):
     # What is asked of it
 
     async def ask(self, asked: Asked) -> Answer:
-        """Have a command carried out and stored. Raises `Refused`, or `Moved` when the room is run here no more."""
+        """Have a command carried out and stored. Raises `RequestError`, or `Moved` when run here no more."""
         if self._stopping:
             raise Moved
         if len(self._inbox) >= MOST_WAITING:
             raise Unavailable("Too much is asked of this room at the moment. Try again in a few seconds.")
         who = asked.who.account_id
         if self._asking[who] >= MOST_OF_ONE:
-            raise TooMany("You ask for a lot at once. Wait until some of it is done.", retry_after=1)
+            raise RateLimited("You ask for a lot at once. Wait until some of it is done.", retry_after=1)
         self.asked_at = self._clock.now()
         waiting = Waiting(asked, asyncio.get_running_loop().create_future())
         self._inbox.append(waiting)
@@ -142,7 +142,7 @@ class Room(Generic[S]):
         self._scene.count(here)
 
     async def look(self, who: Identity, since: str | None, *, whole: bool = True) -> Sight:
-        """What somebody sees of the room; not `whole`: only whether they may. Raises `Refused`, or `Moved`."""
+        """What somebody sees of the room; not `whole`: only whether they may. Raises `RequestError`, or `Moved`."""
         if self._stopping:
             raise Moved
         if not await self.holding.confirmed():
@@ -259,12 +259,12 @@ class Room(Generic[S]):
         except (LostRoom, asyncio.CancelledError):
             _settle(batch, Moved(perhaps=True))
             raise
-        except Refused as refused:
+        except RequestError as refused:
             self._scene.give_up_write()
             _settle(batch, refused)
         except TableError as problem:
             _log.warning("Nobody knows whether a batch was stored.", topic=self.topic, code=problem.code)
-            _settle(batch, Unsettled("Nobody knows whether this was stored. Look before you ask again."))
+            _settle(batch, OutcomeUnknown("Nobody knows whether this was stored. Look before you ask again."))
             await self._reload(take=isinstance(problem, ResultUnknown))
         except Exception as problem:  # noqa: BLE001 - one command that the rules stumble over must not end the room
             await self._after_failure(batch, problem)
@@ -309,7 +309,7 @@ class Room(Generic[S]):
             self._scene.keep(await self._behaviour.flush(self._scene.begin_write()))
         except StaleRoom:
             await self._reload()
-        except (Refused, TableError) as problem:
+        except (RequestError, TableError) as problem:
             self._scene.give_up_write()
             self._scene.unflushed = True
             _log.warning("What passed could not be stored yet.", topic=self.topic, problem=str(problem))

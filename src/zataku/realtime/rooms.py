@@ -11,6 +11,7 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
+from zataku.errors import NotFound, OutcomeUnknown, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import OwnerId
 from zataku.realtime.behaviour import Asked, Behaviour
@@ -25,7 +26,6 @@ from zataku.realtime.premises import Premises, process_channel
 from zataku.realtime.socket import Socket
 from zataku.realtime.station import SEEK_WITHIN, Station
 from zataku.realtime.words import Ask, Letter, Look, Reply, WhoIsThere, decode_letter, encode
-from zataku.refusals import NotFound, Unavailable, Unsettled
 from zataku.table import Store
 
 PULSE = 0.25
@@ -88,8 +88,8 @@ class Rooms:
     async def ask(self, topic: str, who: Identity, what: bytes) -> bytes | None:
         """Have a kept command carried out and stored, by whichever process owns the room, and give its answer.
 
-        For HTTP handlers and jobs. The room is taken when nobody runs it. Raises `Refused` with the room's reason;
-        `Unavailable` when no owner could be had, and `Unsettled` when nobody knows whether it was stored.
+        For HTTP handlers and jobs. The room is taken when nobody runs it. Raises `RequestError` with the room's reason;
+        `Unavailable` when no owner could be had, and `OutcomeUnknown` when nobody knows whether it was stored.
         """
         clock, asked = self._premises.clock, Asked(who=who, what=what, mark=str(uuid4()))
         until = clock.now() + SEEK_WITHIN
@@ -125,7 +125,7 @@ class Rooms:
         return kind in self._behaviours and 0 < len(room_id) <= LONGEST_ID and _IN_AN_ID.issuperset(room_id)
 
     async def join(self, socket: Socket, join: Join) -> None:
-        """Let a socket hear a room, or raise `Refused`."""
+        """Let a socket hear a room, or raise `RequestError`."""
         with self._used(join.to) as station:
             await station.mirror.join(socket, join)
 
@@ -218,5 +218,5 @@ class Rooms:
         self._premises.exchange.send(process_channel(letter.sender), encode(reply))
 
 
-def _unsettled() -> Unsettled:
-    return Unsettled("Nobody knows whether this was stored. Look before you ask again.")
+def _unsettled() -> OutcomeUnknown:
+    return OutcomeUnknown("Nobody knows whether this was stored. Look before you ask again.")

@@ -5,9 +5,9 @@ from typing import Generic, TypeAlias, TypeVar
 
 import structlog
 
+from zataku.errors import Problem, RequestError
 from zataku.realtime.behaviour import Event, HasEpoch, Passed
 from zataku.realtime.words import Alive, Counted, Happened, Left, Over, PassedBy, Renewed, Sight, Word
-from zataku.refusals import Problem, Refused
 
 S = TypeVar("S", bound=HasEpoch)
 Step: TypeAlias = Callable[[S], Passed[S]]
@@ -122,7 +122,7 @@ class Scene(Generic[S]):
     def _try(self, step: Step[S], state: S) -> Passed[S] | None:
         try:
             return step(state)
-        except Refused:
+        except RequestError:
             return None
         except Exception:  # noqa: BLE001 - something that passes must not end the room
             _log.exception("Something in passing could not be carried out.", topic=self.topic)

@@ -5,6 +5,7 @@ from typing import Any
 
 import structlog
 
+from zataku.errors import RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.realtime.behaviour import Asked, Behaviour
 from zataku.realtime.following import Following
@@ -15,7 +16,6 @@ from zataku.realtime.owner import Owner
 from zataku.realtime.premises import Premises, room_channel
 from zataku.realtime.room import LINGER, Answer
 from zataku.realtime.words import Alive, Left, Over, Renewed, Reply, Sight, decode_word
-from zataku.refusals import Refused, Unavailable
 from zataku.table import TableError
 
 SEEK_WITHIN = 12.0
@@ -62,7 +62,7 @@ class Station:
     # What is asked here
 
     async def ask(self, asked: Asked) -> Answer:
-        """Have the owner carry a command out. Raises `Refused`, or `Moved` when it must be asked again."""
+        """Have the owner carry a command out. Raises `RequestError`, or `Moved` when it must be asked again."""
         owner = self.owner or await self._settled()
         self._used_at = self._premises.clock.now()
         return await (owner.room.ask(asked) if isinstance(owner, Owner) else owner.ask(asked))
@@ -198,7 +198,7 @@ class Station:
     # Finding the owner
 
     async def _settled(self) -> Owner | Following:
-        """Whoever owns the room. Raises `Refused` when there is nobody."""
+        """Whoever owns the room. Raises `RequestError` when there is nobody."""
         while True:
             found = self.owner or self.following
             if found is not None:
@@ -221,7 +221,7 @@ class Station:
         self._seeking = None
         problem = None if task.cancelled() else task.exception()
         self._seek_again_at = self._premises.clock.now() + SEEK_AGAIN
-        if isinstance(problem, Refused):
+        if isinstance(problem, RequestError):
             if not isinstance(problem, Unavailable):
                 self.mirror.end(problem.problem)
         elif problem is not None:

@@ -6,12 +6,12 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Raw
 
+from zataku.errors import Forbidden, NotFound
 from zataku.platform.identity import Identity
 from zataku.realtime.exchange import Exchange
 from zataku.realtime.hub import Hub
 from zataku.realtime.messages import Join, Joined, Missed, Passing
 from zataku.realtime.socket import Socket
-from zataku.refusals import Forbidden, NotFound
 
 Allows: TypeAlias = Callable[[str, Identity], Awaitable[bool]]
 """Says whether somebody may hear the topic of that id."""
@@ -46,7 +46,7 @@ class Topics:
         return topic.partition("/")[0] in self._kinds and len(topic) <= LONGEST_NAME
 
     async def join(self, socket: Socket, join: Join) -> None:
-        """Let a socket hear a topic, or raise `Refused`."""
+        """Let a socket hear a topic, or raise `RequestError`."""
         topic = join.to
         kind, _, topic_id = topic.partition("/")
         if not self.declared(topic):

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from zataku.errors import Problem
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Asked, Event
-from zataku.refusals import Problem
 
 
 class _Word(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

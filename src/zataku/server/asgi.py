@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from zataku.refusals import Problem
+from zataku.errors import Problem
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]

@@ -12,8 +12,8 @@ from litestar.types import ASGIApp, HTTPReceiveMessage, Message, Receive, Scope,
 
 from zataku.accounts.identities import Identities
 from zataku.accounts.rates import Rates, neighbourhood
+from zataku.errors import Forbidden, RequestError, Unavailable
 from zataku.platform.identity import Identity
-from zataku.refusals import Forbidden, Refused, Unavailable
 from zataku.server.languages import chosen
 from zataku.server.origins import SAFE_METHODS, Origins
 from zataku.server.visits import Visit, cookies_in, visit_of
@@ -68,10 +68,10 @@ class Callers(ASGIMiddleware):
         return guest
 
 
-class TooSlow(Refused):
+class TooSlow(RequestError):
     """What was to be sent did not come in time."""
 
-    status, code = 408, "too_slow"
+    status, default_code = 408, "too_slow"
 
 
 class Patience(ASGIMiddleware):

@@ -12,7 +12,7 @@ from litestar.datastructures import State
 from litestar.datastructures.headers import Accept
 from litestar.exceptions import HTTPException, ValidationException
 
-from zataku.refusals import Problem, Refused, TooMany
+from zataku.errors import Problem, RateLimited, RequestError
 from zataku.server.problems import CODES, INVALID, of_table
 from zataku.server.visits import visit_of
 from zataku.table.errors import TableError
@@ -29,9 +29,9 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Problem
 
 
-def answer_refusal(request: Asked, exc: Refused) -> Response[Any]:
+def answer_refusal(request: Asked, exc: RequestError) -> Response[Any]:
     """Answer a request that one of the systems refused."""
-    headers = {"Retry-After": str(max(1, ceil(exc.retry_after)))} if isinstance(exc, TooMany) else {}
+    headers = {"Retry-After": str(max(1, ceil(exc.retry_after)))} if isinstance(exc, RateLimited) else {}
     if exc.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return _answer(request, exc.status, exc.problem, headers)
@@ -70,7 +70,7 @@ def answer_too_deep(request: Asked, _: RecursionError) -> Response[Any]:
 
 
 HANDLERS: dict[int | type[Exception], Callable[[Asked, Any], Response[Any]]] = {
-    Refused: answer_refusal,
+    RequestError: answer_refusal,
     TableError: answer_table,
     HTTPException: answer_http,
     RecursionError: answer_too_deep,

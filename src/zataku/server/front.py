@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
-from zataku.refusals import Problem
+from zataku.errors import Problem
 from zataku.server.asgi import App, Receive, Scope, Send, answer, refuse, turn_away
 
 PATIENCE = 20.0

@@ -7,7 +7,7 @@ from litestar.types import ControllerRouterHandler
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from zataku.accounts.identities import Identities
-from zataku.refusals import Forbidden, NotSignedIn
+from zataku.errors import Forbidden, Unauthorized
 from zataku.server.callers import UNATTENDED
 from zataku.server.errors import Asked
 from zataku.server.figures import Figures
@@ -31,7 +31,7 @@ def metrics_route(figures: Figures, identities: Identities, token: str, *, publi
             return True
         try:
             known = await identities.of(cookies_in(request.headers))
-        except NotSignedIn:
+        except Unauthorized:
             return False
         return known is not None and known.is_admin
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from zataku.refusals import Forbidden
+from zataku.errors import Forbidden
 from zataku.server.visits import Visit, is_local_name
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

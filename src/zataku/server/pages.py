@@ -9,8 +9,8 @@ from litestar.datastructures import State
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from zataku.errors import Problem, RequestError
 from zataku.platform.identity import Identity
-from zataku.refusals import Problem, Refused
 from zataku.server.build import Build
 from zataku.server.document import Caption, Sheet, app_document, error_body, overlay_document, still_document, words
 from zataku.server.languages import Language, chosen, spoken
@@ -100,7 +100,7 @@ async def _titled(title: Title | None, what: str) -> str | None:
         return None
     try:
         return await title(what)
-    except (Refused, TableError):
+    except (RequestError, TableError):
         # The page itself says what is wrong with it, in more words than a title has.
         return None
 

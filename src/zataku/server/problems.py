@@ -1,6 +1,6 @@
 """The codes and sentences of errors that no system words itself."""
 
-from zataku.refusals import Conflict, Invalid, Refused, Unavailable, Unsettled
+from zataku.errors import Conflict, InvalidRequest, OutcomeUnknown, RequestError, Unavailable
 from zataku.table.errors import (
     BadCursor,
     BadInput,
@@ -31,14 +31,16 @@ CODES = {
 INVALID = ("invalid", "Some values are not as they must be. See details.")
 
 
-def of_table(problem: TableError) -> Refused | None:
+def of_table(problem: TableError) -> RequestError | None:
     """The refusal that a store's error means to a caller; None for one that is a fault of ours.
 
     What the store says is for the host: it may name tables and keys, which are nobody else's business.
     """
     match problem:
         case BadCursor():
-            return Invalid("The cursor does not belong to this list. Start from its beginning.", code="bad_cursor")
+            return InvalidRequest(
+                "The cursor does not belong to this list. Start from its beginning.", code="bad_cursor"
+            )
         case BadInput():
             return None
         case TransactionCancelled() if not problem.conflict:
@@ -46,7 +48,7 @@ def of_table(problem: TableError) -> Refused | None:
         case ConditionFailed():
             return _overtaken()
         case ResultUnknown():
-            return Unsettled("Nobody knows whether it was kept. Look before asking again.")
+            return OutcomeUnknown("Nobody knows whether it was kept. Look before asking again.")
         case Throttled() | TableConflict() | TransactionCancelled() | StoreUnreachable() | IndexNotReady():
             return Unavailable("The store is busy. Try again in a moment.")
         case StoreFull():

@@ -11,7 +11,7 @@ from litestar.params import QueryParameter
 from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.rates import Rates, neighbourhood
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 from zataku.server.callers import UNATTENDED
 from zataku.server.errors import Asked
 from zataku.server.visits import visit_of
@@ -63,7 +63,7 @@ def qr_route(public_url: str, rates: Rates) -> ControllerRouterHandler:
     ) -> Response[bytes]:
         """A picture that leads whoever scans it to a page of this server."""
         if not re.fullmatch(_PATH, path):
-            raise Invalid("The path must be one of this server's pages, such as /live.", field="path")
+            raise InvalidRequest("The path must be one of this server's pages, such as /live.", field="path")
         code = await codes.of(path, neighbourhood(visit_of(request.scope).address))
         return Response(code, headers={"Cache-Control": "public, max-age=3600"})
 

@@ -7,7 +7,7 @@ import h11
 import msgspec
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from zataku.refusals import Problem
+from zataku.errors import Problem
 
 
 class PromptRequests(H11Protocol):

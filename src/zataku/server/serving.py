@@ -8,7 +8,7 @@ from importlib import import_module
 from types import FrameType, ModuleType
 from typing import cast
 
-from zataku.refusals import Refused
+from zataku.errors import RequestError
 from zataku.server.listening import EVERYWHERE, CannotListen, greeting, lan_address, listen, loopback_url, reached_at
 from zataku.server.settings import Settings
 
@@ -61,7 +61,7 @@ def _told(failure: Exception) -> str:
     """Why the house could not be opened, in one line when it is something that a host can do something about."""
     from zataku.table.errors import TableError
 
-    if isinstance(failure, TableError | Refused):
+    if isinstance(failure, TableError | RequestError):
         return f"Zataku cannot start. {failure.message}"
     if isinstance(failure, OSError):
         return f"Zataku cannot start. {failure.filename or 'The system'}: {failure.strerror or failure}."

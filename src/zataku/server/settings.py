@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 
 Env: TypeAlias = Literal["dev", "prod", "test"]
 MEBIBYTE = 1024 * 1024
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
-class BadSetting(Invalid):
+class BadSetting(InvalidRequest):
     """A setting has a value that cannot be."""
 
     code = "bad_setting"
@@ -168,7 +168,7 @@ def _check_prices(text: str) -> None:
 
     try:
         read_prices(text)
-    except Invalid as unreadable:
+    except InvalidRequest as unreadable:
         raise BadSetting(unreadable.message, setting="prices") from None
 
 

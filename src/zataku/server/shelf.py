@@ -12,7 +12,7 @@ from litestar.datastructures import State
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from zataku.refusals import NotFound
+from zataku.errors import NotFound
 from zataku.server.callers import UNATTENDED
 from zataku.server.squeeze import takes
 

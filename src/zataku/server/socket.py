@@ -7,9 +7,9 @@ from math import ceil
 import structlog
 
 from zataku.accounts.rates import Rates, neighbourhood
+from zataku.errors import NotFound, RateLimited, RequestError
 from zataku.platform.identity import Identity
 from zataku.realtime.endpoint import Endpoint
-from zataku.refusals import NotFound, Refused, TooMany
 from zataku.server.asgi import Receive, Scope, Send, headers_of, turn_away
 from zataku.server.callers import Callers
 from zataku.server.origins import Origins
@@ -37,9 +37,9 @@ class SocketDoor:
         visit = self._doorkeeper.receive(scope)
         try:
             identity = await self._let_in(scope, visit)
-        except Refused as refused:
-            retry = {"retry-after": str(ceil(refused.retry_after))} if isinstance(refused, TooMany) else {}
-            log.info("socket_refused", request_id=visit.id, status=refused.status, code=refused.named)
+        except RequestError as refused:
+            retry = {"retry-after": str(ceil(refused.retry_after))} if isinstance(refused, RateLimited) else {}
+            log.info("socket_refused", request_id=visit.id, status=refused.status, code=refused.code)
             await turn_away(send, refused.status, refused.problem, {"x-request-id": visit.id, **retry})
             return
         begun, who = time.perf_counter(), identity.account_id

@@ -9,7 +9,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
 from zataku.clock import PushedClock
-from zataku.refusals import Forbidden
+from zataku.errors import Forbidden
 from zataku.server.callers import UNATTENDED
 from zataku.server.errors import Asked
 from zataku.server.visits import visit_of

@@ -15,8 +15,8 @@ from litestar.response import File
 from litestar.routes import HTTPRoute
 from msgspec import Struct
 
+from zataku.errors import Problem
 from zataku.realtime import messages as realtime
-from zataku.refusals import Problem
 from zataku.server.app import open_house
 from zataku.server.openapi import describing
 from zataku.server.settings import Settings

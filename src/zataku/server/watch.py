@@ -7,7 +7,7 @@ from math import ceil
 import structlog
 
 from zataku.accounts.rates import Occasion, Rates, neighbourhood
-from zataku.refusals import Problem, TooMany
+from zataku.errors import Problem, RateLimited
 from zataku.server.asgi import App, Message, Receive, Scope, Send, refuse
 from zataku.server.figures import Figures
 from zataku.server.headers import SAFE_HEADERS
@@ -49,7 +49,7 @@ class Watch:
         try:
             self._rates.take(_occasion(scope["path"]), neighbourhood(visit.address))
             await self._app(scope, receive, noting)
-        except TooMany as refused:
+        except RateLimited as refused:
             said = {"retry-after": str(ceil(refused.retry_after)), "x-request-id": visit.id, **SAFE_HEADERS}
             await refuse(noting, refused.status, refused.problem, said)
         except asyncio.CancelledError:

@@ -8,13 +8,13 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Event, Kept, LostRoom, Passed, StaleRoom
-from zataku.refusals import Forbidden, Invalid, NotFound, Refused
 from zataku.table import ConditionFailed, Entity, Key, ResultUnknown, Store, Table, path
 
-OVER = Refused("This counter is done.", code="over")
+OVER = RequestError("This counter is done.", code="over")
 Text = Annotated[str, Meta(max_length=40)]
 counters = Table("Counters", pk="PK", sk="SK")
 
@@ -117,7 +117,7 @@ class Counters:
             if do.trip:
                 raise RuntimeError("The rules stumble.")
             if do.add < 0:
-                answers.append(Invalid("A counter counts up. Add something."))
+                answers.append(InvalidRequest("A counter counts up. Add something."))
                 continue
             marks = (*stored.marks, one.mark)[-200:]
             stored = replace(stored, value=stored.value + do.add, marks=marks, over=stored.over or do.close)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.realtime.rooms.counter import Count, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
-from zataku.refusals import Unavailable
+from zataku.errors import Unavailable
 from zataku.table import Store, path
 
 

@@ -8,10 +8,10 @@ import pytest
 from tests.realtime.rooms.house import House, HouseClock, house, until
 from tests.realtime.rooms.redis_server import RedisServer
 from zataku.clock import SystemClock
+from zataku.errors import InvalidRequest, Unavailable
 from zataku.realtime.bus import Bus, open_bus
 from zataku.realtime.local_bus import LocalBus, LocalNetwork
 from zataku.realtime.redis_sender import MOST_WAITING
-from zataku.refusals import Invalid, Unavailable
 from zataku.table import Store
 
 
@@ -136,12 +136,12 @@ async def test_a_redis_that_is_not_there_is_said_so_at_the_start():
 
 @pytest.mark.parametrize("url", ["", "kafka://x", "redis", "redis://", "redis://host:port/0", "redis://host:99999999"])
 def test_a_bus_that_cannot_be_is_refused(url: str):
-    with pytest.raises(Invalid, match="redis://HOST:PORT/DB"):
+    with pytest.raises(InvalidRequest, match="redis://HOST:PORT/DB"):
         open_bus(url)
 
 
 def test_a_password_is_in_no_refusal():
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidRequest) as refused:
         open_bus("redis://:sec/ret@host:6379/0")
     assert "sec" not in str(refused.value)
 

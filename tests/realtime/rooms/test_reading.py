@@ -7,9 +7,9 @@ import pytest
 
 from tests.realtime.rooms.counter import Count, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, Reader, as_time_goes_by, somebody, until
+from zataku.errors import Forbidden
 from zataku.realtime.history import MOST_EVENTS
 from zataku.realtime.messages import Place
-from zataku.refusals import Forbidden
 from zataku.table import Store, path
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.realtime.rooms.counter import Count, Counting, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
+from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
 from zataku.realtime.behaviour import Kept, LostRoom
 from zataku.realtime.messages import Join
 from zataku.realtime.room import MOST_OF_ONE
-from zataku.refusals import Invalid, NotFound, TooMany, Unavailable
 from zataku.table import Store, path
 
 
@@ -39,7 +39,7 @@ async def test_commands_that_wait_together_are_one_write(alone: House):
 async def test_a_refused_command_changes_nothing_for_the_others_of_its_batch(alone: House, store: Store):
     answers = await asyncio.gather(alone.add(1), alone.add(-5), alone.add(1), return_exceptions=True)
     assert answers[0] == 1
-    assert isinstance(answers[1], Invalid)
+    assert isinstance(answers[1], InvalidRequest)
     assert answers[2] == 2
 
 
@@ -243,7 +243,7 @@ async def test_one_person_does_not_fill_a_room_for_all_others(alone: House):
     await asyncio.sleep(0)
     alone.counters.gate.set()
     answers = await asyncio.gather(*flood, return_exceptions=True)
-    assert sum(isinstance(answer, TooMany) for answer in answers) == 60 - MOST_OF_ONE
+    assert sum(isinstance(answer, RateLimited) for answer in answers) == 60 - MOST_OF_ONE
     assert await sora == 1 + MOST_OF_ONE + 100
     assert await alone.add(1, "hana") == 2 + MOST_OF_ONE + 100
 

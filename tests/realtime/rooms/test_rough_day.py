@@ -9,9 +9,9 @@ import pytest
 
 from tests.realtime.rooms.counter import Counters, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, Reader, as_time_goes_by
+from zataku.errors import OutcomeUnknown, RequestError, Unavailable
 from zataku.realtime.local_bus import LocalBus, LocalNetwork
 from zataku.realtime.messages import Join
-from zataku.refusals import Refused, Unavailable, Unsettled
 from zataku.table import Store
 
 
@@ -68,9 +68,9 @@ class Day:
         number = self.random.randint(1, 9)
         try:
             await house.add(number, "adder")
-        except (Unsettled, asyncio.CancelledError):
+        except (OutcomeUnknown, asyncio.CancelledError):
             self.perhaps += number
-        except Refused:
+        except RequestError:
             pass
         else:
             self.acknowledged += number

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.realtime.rooms.house import House, until
+from zataku.errors import Forbidden, NotFound
 from zataku.platform.identity import Identity
-from zataku.refusals import Forbidden, NotFound
 
 Two = tuple[House, House]
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from tests.realtime.rooms.counter import Counting
 from tests.realtime.rooms.house import ROOM, House, HouseClock, somebody, until
+from zataku.errors import NotFound
 from zataku.realtime.behaviour import LATER, Asked, Event, Passed
-from zataku.refusals import NotFound
 
 
 async def asked_at_once(house: House, *commands: bytes) -> list[object]:

@@ -9,11 +9,11 @@ import pytest
 from tests.opened import StoreName
 from tests.realtime.rooms.counter import Counters, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, Reader, as_time_goes_by, running, somebody, until
+from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import lease
 from zataku.platform.identity import Identity
 from zataku.realtime.following import Following
 from zataku.realtime.words import People, Sight, decode_letter
-from zataku.refusals import Invalid, NotFound
 from zataku.table import Store
 
 Two = tuple[House, House]
@@ -46,7 +46,7 @@ async def test_what_passes_reaches_the_other_process(two: Two):
 async def test_a_refusal_comes_back_from_the_other_process_as_it_was(two: Two):
     one, other = two
     await one.add(1)
-    with pytest.raises(Invalid, match="counts up") as refused:
+    with pytest.raises(InvalidRequest, match="counts up") as refused:
         await other.add(-1)
     assert (refused.value.status, refused.value.problem.code) == (400, "invalid")
     with pytest.raises(NotFound):

@@ -6,10 +6,10 @@ import msgspec
 from structlog.testing import capture_logs
 
 from tests.realtime.sockets.serving import ended, heard, numbers, passing, say, served, until
+from zataku.errors import Conflict, NotFound
 from zataku.realtime.limits import Limits
 from zataku.realtime.messages import Do, Join
 from zataku.realtime.socket import Socket
-from zataku.refusals import Conflict, NotFound
 
 
 async def test_a_thousand_messages_reach_every_browser_in_order_and_none_is_lost():

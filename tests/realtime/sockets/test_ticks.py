@@ -6,10 +6,10 @@ from websockets.frames import Opcode
 
 from tests.realtime.sockets.serving import somebody
 from tests.realtime.sockets.wires import MemoryWire, frames_in, hub_and_clock, opened
+from zataku.errors import RateLimited, Unavailable
 from zataku.platform.limits import AccountId
 from zataku.realtime.limits import Limits
 from zataku.realtime.messages import Missed
-from zataku.refusals import TooMany, Unavailable
 
 TICK = Limits().tick
 
@@ -190,7 +190,7 @@ async def test_a_channel_is_free_again_when_nobody_hears_its_topic():
 async def test_a_socket_hears_twenty_topics_and_no_more():
     hub, _ = hub_and_clock()
     socket, _ = opened(hub, *(f"live/{number}" for number in range(20)))
-    with pytest.raises(TooMany):
+    with pytest.raises(RateLimited):
         hub.subscribe(socket, "live/20")
     hub.subscribe(socket, "live/19")
     hub.unsubscribe(socket, "live/0")
@@ -202,10 +202,10 @@ async def test_sockets_are_limited_by_person_and_by_address():
     hub, _ = hub_and_clock(Limits(per_identity=2, per_address=3))
     first, _ = opened(hub)
     opened(hub)
-    with pytest.raises(TooMany):
+    with pytest.raises(RateLimited):
         opened(hub)
     opened(hub, name="b")
-    with pytest.raises(TooMany):
+    with pytest.raises(RateLimited):
         opened(hub, name="c")
     hub.open(MemoryWire(), somebody("c"), "there")
     hub.closed(first)

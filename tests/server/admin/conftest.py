@@ -21,13 +21,13 @@ from tests.servers import ServerName, server
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
 from zataku.clock import ManualClock
+from zataku.errors import RequestError
 from zataku.live.design import TABLES as LIVE
 from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.design import platform
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms import Rooms
-from zataku.refusals import Refused
 from zataku.server.admin.counters import Counters
 from zataku.server.admin.desk import Desk
 from zataku.server.admin.file_copies import FileCopies
@@ -150,7 +150,7 @@ def app() -> Litestar:
     return Litestar(
         route_handlers=desk_routes(lambda: _desks["now"]),
         dependencies={"identity": Provide(_caller)},
-        exception_handlers={Refused: answer_refusal, TableError: answer_table, HTTPException: answer_http},
+        exception_handlers={RequestError: answer_refusal, TableError: answer_table, HTTPException: answer_http},
         logging_config=None,
     )
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.platform.people import HANA, PASSWORD, a_job, a_session, hashed, settled_in
 from tests.server.admin.conftest import House
+from zataku.errors import InvalidRequest
 from zataku.platform.design import platform
-from zataku.refusals import Invalid
 from zataku.server.admin.browsing import read_key
 from zataku.server.admin.masking import DOTS
 from zataku.table.backend import PutItem
@@ -179,5 +179,5 @@ def test_keys_are_read_as_people_write_them() -> None:
     assert read_key(KeyAttribute("n", "N"), "12.50", 1024) == Decimal("12.5")
     assert read_key(KeyAttribute("b", "B"), "aGk=", 1024) == b"hi"
     for kind, text in (("N", "twelve"), ("N", "NaN"), ("B", "%%")):
-        with pytest.raises((Invalid, BadInput)):
+        with pytest.raises((InvalidRequest, BadInput)):
             read_key(KeyAttribute("k", kind), text, 1024)  # type: ignore[arg-type]  the parameter is a literal

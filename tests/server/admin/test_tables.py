@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from tests.platform.people import HANA, numbered, settled_in
 from tests.server.admin.conftest import House
+from zataku.errors import InvalidRequest
 from zataku.platform.design import account
-from zataku.refusals import Invalid
 from zataku.server.admin.prices import PRICES, month_of, read_prices
 from zataku.table.backend import Size
 
@@ -145,5 +145,5 @@ def test_prices_can_be_set() -> None:
     ],
 )
 def test_prices_that_cannot_be_are_refused(text: str) -> None:
-    with pytest.raises(Invalid, match="us-east-1 2024-11-01"):
+    with pytest.raises(InvalidRequest, match="us-east-1 2024-11-01"):
         read_prices(text)

@@ -4,7 +4,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from zataku.live.design import Room
-from zataku.texts import unfit
+from zataku.text import is_disallowed
 
 _NOT_IN_NAMES = frozenset('/\\:*?"<>|%')
 _LONGEST = 50
@@ -14,7 +14,7 @@ _LONGEST = 50
 def disposition(room: Room, ending: Literal["csv", "json"]) -> str:
     """The header that makes browsers save an answer: under the name of the room and its day, in every script."""
     day = room.created_at[:10]
-    kept = "".join(" " if it in _NOT_IN_NAMES or unfit(it) else it for it in room.name)
+    kept = "".join(" " if it in _NOT_IN_NAMES or is_disallowed(it) else it for it in room.name)
     name = " ".join(kept.split())[:_LONGEST].strip(" .") or "comments"
     return (
         f"attachment; filename=\"comments-{day}.{ending}\"; filename*=UTF-8''{quote(f'{name} {day}.{ending}', safe='')}"

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
+from zataku.errors import InvalidRequest
 from zataku.live.after.reading import pages
 from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
@@ -13,7 +14,6 @@ from zataku.live.messages import Found
 from zataku.live.showing import comment_view
 from zataku.live.standing import Standing
 from zataku.platform.identity import Identity
-from zataku.refusals import Invalid
 from zataku.system import House
 
 FOUND_AT_ONCE = 100
@@ -41,7 +41,7 @@ class Search:
         room = await self._rooms.one(room_id)
         needle = folded(wanted)
         if not needle:
-            raise Invalid("There is nothing to look for. Write a word or a part of one.")
+            raise InvalidRequest("There is nothing to look for. Write a word or a part of one.")
         # What is hidden already is not looked at: how many are found would tell of it.
         before = await self._standing(viewer, room)
         found, goes_on = await self._look(room, needle, after, before)

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from zataku.texts import seen
+from zataku.text import is_visible
 
 BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel takes UTF-8 for the encoding of the country that it is in."""
@@ -71,4 +71,4 @@ def _lead(text: str, passed: str = "") -> int:
 @lru_cache(maxsize=1024)
 def _plain(character: str) -> str:
     """A character in its usual width, and nothing for one that does not show."""
-    return unicodedata.normalize("NFKC", character)[:1] if character and seen(character) else ""
+    return unicodedata.normalize("NFKC", character)[:1] if character and is_visible(character) else ""

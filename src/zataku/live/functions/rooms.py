@@ -6,6 +6,7 @@ from random import Random
 from typing import TypeVar
 from uuid import uuid4
 
+from zataku.errors import InvalidRequest, Unavailable
 from zataku.live.design import Room, newest_rooms_of, room, room_now, rooms_by_code
 from zataku.live.functions.function import Function
 from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName, moment
@@ -13,7 +14,6 @@ from zataku.live.moderation import Reactions, blocks_of, marks_of, reactions_in,
 from zataku.live.refusing import closed, no_such_room
 from zataku.live.standing import Standing, loaded
 from zataku.live.writes import close_room, create_room, take_room
-from zataku.refusals import Invalid, Unavailable
 from zataku.table import Page
 from zataku.table.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown
 
@@ -39,7 +39,7 @@ class CreateRoomFunction(Function):
                 code=await self._free_code(random),
             )
         except ValueError as wrong:
-            raise Invalid(f"{wrong}.") from None
+            raise InvalidRequest(f"{wrong}.") from None
         try:
             await self._store.write(create_room(made))
         except ResultUnknown:
@@ -64,7 +64,7 @@ class GetUserRoomsFunction(Function):
         try:
             return await self._store.page(newest_rooms_of(host_id), limit=ROOMS_ON_A_PAGE, after=after)
         except BadCursor:
-            raise Invalid("`after` leads nowhere. Take it from `next` of the page before.") from None
+            raise InvalidRequest("`after` leads nowhere. Take it from `next` of the page before.") from None
 
     async def one(self, room_id: str) -> Room:
         """One room, open or closed."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from zataku.refusals import Conflict, Invalid, NotFound, TooLarge, Unavailable
+from zataku.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge, Unavailable
 from zataku.server.admin.messages import BackupView
 from zataku.table.embedded import backup
 from zataku.table.embedded.faults import judged
@@ -32,7 +32,7 @@ class BackupFiles:
     def path(self, name: str) -> Path:
         """Where a backup of that name lies, or would. Nothing that is not directly in the folder has a name."""
         if not name.endswith(ENDING) or Path(name).name != name or name.startswith("."):
-            raise Invalid(f"A backup is a file of its folder whose name ends in {ENDING}. {name!r} is none.")
+            raise InvalidRequest(f"A backup is a file of its folder whose name ends in {ENDING}. {name!r} is none.")
         return self._folder / name
 
     def exists(self, name: str) -> bool:
@@ -83,7 +83,7 @@ class BackupFiles:
             await self._receive(part, content)
             problem = await asyncio.to_thread(looked_through, part)
             if problem is not None:
-                raise Invalid(problem, code="not_a_backup")
+                raise InvalidRequest(problem, code="not_a_backup")
             await asyncio.to_thread(_named, part, path)
         except OSError as error:
             raise Unavailable(f"The file could not be written: {error.strerror}. Free some space.") from error
@@ -109,8 +109,8 @@ class BackupFiles:
         for part in self._folder.glob(".*.part"):
             backup.remove(part)
 
-    def _too_large(self) -> TooLarge:
-        return TooLarge(
+    def _too_large(self) -> PayloadTooLarge:
+        return PayloadTooLarge(
             f"The file is larger than the {self._most_bytes:,} bytes that are taken. Copy it into {self._folder} "
             "by hand, or raise the limit.",
             most_bytes=self._most_bytes,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from zataku.refusals import Invalid, NotFound, Unavailable
+from zataku.errors import InvalidRequest, NotFound, Unavailable
 from zataku.server.admin.masking import masked
 from zataku.server.admin.messages import ItemPage, ItemView, KeyCondition
 from zataku.table import Store, Table, cursor
@@ -60,7 +60,7 @@ async def browse(store: Store, table: Table, wanted: Wanted) -> ItemPage:
     except IndexNotReady as refused:
         raise Unavailable(refused.message, code=refused.code) from refused
     except BadInput as refused:
-        raise Invalid(refused.message, code=refused.code) from refused
+        raise InvalidRequest(refused.message, code=refused.code) from refused
     following = None if rows.resume is None else cursor.sign(rows.resume, place, secret)
     items = [_view(table, index, opened(row)) for row in rows.rows]
     return ItemPage(items=items, read_units=bill.reads, next=following)
@@ -87,7 +87,7 @@ def _read(schema: TableSchema, index: IndexSchema | None, wanted: Wanted) -> Que
     place = index or schema
     if not wanted.pk:
         if wanted.op or wanted.sk or wanted.sk2 or wanted.newest:
-            raise Invalid(f"Sort keys are in order within a partition only. Give {place.pk.name} too, as pk.")
+            raise InvalidRequest(f"Sort keys are in order within a partition only. Give {place.pk.name} too, as pk.")
         return ScanItems(schema, index)
     pk = read_key(place.pk, wanted.pk, PARTITION_KEY_BYTES)
     return QueryItems(schema, pk, index, _range(place.sk, wanted), newest_first=wanted.newest)
@@ -96,13 +96,13 @@ def _read(schema: TableSchema, index: IndexSchema | None, wanted: Wanted) -> Que
 def _range(key: KeyAttribute | None, wanted: Wanted) -> KeyRange | None:
     if not wanted.sk:
         if wanted.op or wanted.sk2:
-            raise Invalid("A comparison needs something to compare with. Give sk too.")
+            raise InvalidRequest("A comparison needs something to compare with. Give sk too.")
         return None
     if key is None:
-        raise Invalid("There is no sort key here. Leave sk and op out.")
+        raise InvalidRequest("There is no sort key here. Leave sk and op out.")
     op = wanted.op or "eq"
     if (op == "between") != bool(wanted.sk2):
-        raise Invalid("between takes both ends, sk and sk2, and nothing else does.")
+        raise InvalidRequest("between takes both ends, sk and sk2, and nothing else does.")
     low = read_key(key, wanted.sk, SORT_KEY_BYTES)
     high = read_key(key, wanted.sk2, SORT_KEY_BYTES) if wanted.sk2 else None
     return KeyRange(_SIGNS[op], low, high)
@@ -118,7 +118,7 @@ def read_key(key: KeyAttribute, text: str, most: int) -> KeyValue:
             value = b64decode(text, validate=True)
     except (InvalidOperation, ValueError):
         form = "a number" if key.type == "N" else "bytes in base64"
-        raise Invalid(f"{key.name} is {form}, which {text!r} is not.") from None
+        raise InvalidRequest(f"{key.name} is {form}, which {text!r} is not.") from None
     return checked_key(key, value, most)
 
 

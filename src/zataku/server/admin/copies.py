@@ -10,8 +10,8 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
+from zataku.errors import Conflict
 from zataku.realtime.chores import Chores
-from zataku.refusals import Conflict
 from zataku.server.admin.messages import Backups, BackupView
 from zataku.table import Store
 from zataku.table.backend import Progress

@@ -7,8 +7,8 @@ import structlog
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
+from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
-from zataku.refusals import Forbidden
 from zataku.server.admin.copies import Copies
 from zataku.server.admin.figures import Figures
 from zataku.server.admin.history import History

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from zataku.clock import Clock
-from zataku.refusals import NotFound
+from zataku.errors import NotFound
 from zataku.server.admin.messages import (
     IndexFigures,
     MonthCost,

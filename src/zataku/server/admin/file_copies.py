@@ -8,8 +8,8 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
+from zataku.errors import Conflict
 from zataku.realtime.chores import Chores
-from zataku.refusals import Conflict
 from zataku.server.admin.backup_files import ENDING, BackupFiles
 from zataku.server.admin.copies import Making, Restored, new_name, told
 from zataku.server.admin.messages import Backups, BackupView, Restoring

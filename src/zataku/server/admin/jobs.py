@@ -6,10 +6,10 @@ from uuid import uuid4
 import msgspec
 
 from zataku.clock import Clock
+from zataku.errors import Conflict, InvalidRequest, NotFound
 from zataku.platform import writes
 from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs, job
 from zataku.platform.limits import SHARDS, JobState
-from zataku.refusals import Conflict, Invalid, NotFound
 from zataku.server.admin.messages import JobCount, JobName, JobPage, JobView
 from zataku.table import Plan, Store, TransactionCancelled
 from zataku.table.errors import BadCursor
@@ -158,5 +158,5 @@ def _read(text: str) -> _Places:
     return places
 
 
-def _bad_place() -> Invalid:
-    return Invalid("The list does not go on there. Start from its beginning.", code="bad_cursor")
+def _bad_place() -> InvalidRequest:
+    return InvalidRequest("The list does not go on there. Start from its beginning.", code="bad_cursor")

@@ -6,7 +6,7 @@ from litestar import Request, delete, get, post
 from litestar.params import JSONBody
 from litestar.response import File
 
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 from zataku.server.admin.desk import Admin, TheDesk, note
 from zataku.server.admin.messages import BackupBegun, Backups, BackupView, Confirmed
 from zataku.server.admin.parameters import NewBackup, OneBackup
@@ -34,7 +34,7 @@ async def bring_backup(
     """Send a file as the body, as it is. It is kept when it is whole, and a backup."""
     # A parameter without a default would be missed before anybody asks who is calling.
     if named is None:
-        raise Invalid("Say what the backup is to be called, as name.")
+        raise InvalidRequest("Say what the backup is to be called, as name.")
     brought = await desk.copies.bring(named, request.stream(), _length(request))
     note(admin, "bring_backup", backup=named, bytes=brought.bytes)
     return brought
@@ -58,7 +58,9 @@ async def download_backup(admin: Admin, desk: TheDesk, name: OneBackup) -> File:
 async def restore_backup(admin: Admin, desk: TheDesk, name: OneBackup, data: JSONBody[Confirmed]) -> BackupBegun:
     """Replace everything by a backup, after one of now was taken under the name that is answered."""
     if data.confirm != name:
-        raise Invalid("The name that was typed is not that of the backup. Nothing was changed.", code="not_confirmed")
+        raise InvalidRequest(
+            "The name that was typed is not that of the backup. Nothing was changed.", code="not_confirmed"
+        )
     saved_as = await desk.copies.restore(name)
     note(admin, "restore_backup", backup=name, saved_as=saved_as)
     return BackupBegun(name=saved_as)

@@ -5,10 +5,10 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Protocol, TypeAlias
 
 from zataku.accounts.service import Accounts
+from zataku.errors import Conflict, NotFound
 from zataku.platform.design import Account, Session, account, owner_of_name, sessions_of
 from zataku.platform.identity import Identity
 from zataku.platform.limits import SECOND, AccountId, Sha256
-from zataku.refusals import Conflict, NotFound
 from zataku.server.admin.messages import AccountSession, AccountSessions, AccountView, Online, OnlinePerson
 from zataku.table import Store, TransactionCancelled
 

@@ -7,7 +7,7 @@ day as of which they hold, and US dollars for a million read units, a million wr
 import re
 from math import isfinite
 
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 from zataku.server.admin.messages import MonthCost, Prices
 
 PRICES = Prices(
@@ -48,8 +48,8 @@ def read_prices(text: str) -> Prices:
     )
 
 
-def _unreadable(text: str) -> Invalid:
-    return Invalid(f"{text!r} are no prices. Write them like this: us-east-1 2024-11-01 0.125 0.625 0.25")
+def _unreadable(text: str) -> InvalidRequest:
+    return InvalidRequest(f"{text!r} are no prices. Write them like this: us-east-1 2024-11-01 0.125 0.625 0.25")
 
 
 def stored_bytes(items: int, size: int) -> int:

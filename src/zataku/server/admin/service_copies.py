@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zataku.clock import Clock
-from zataku.refusals import Conflict
+from zataku.errors import Conflict
 from zataku.server.admin.copies import Making, new_name
 from zataku.server.admin.messages import Backups, BackupView
 from zataku.table import Store

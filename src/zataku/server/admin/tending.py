@@ -3,7 +3,7 @@
 from litestar import delete, get, post
 from litestar.params import JSONBody
 
-from zataku.refusals import Invalid
+from zataku.errors import InvalidRequest
 from zataku.server.admin.desk import Admin, TheDesk, note
 from zataku.server.admin.messages import AccountSessions, AccountView, JobName, JobPage, Online
 from zataku.server.admin.parameters import After, Jobs, Name, OneAccount, OneSession, State
@@ -40,7 +40,7 @@ async def find_account(admin: Admin, desk: TheDesk, name: Name = "") -> AccountV
     """Whoever has that name, however it is spelt."""
     # A parameter without a default would be missed before anybody asks who is calling.
     if not name:
-        raise Invalid("Say whom to look for, as name.")
+        raise InvalidRequest("Say whom to look for, as name.")
     return await desk.people.named(name)
 
 

@@ -17,77 +17,77 @@ class Problem(msgspec.Struct, frozen=True):
     details: dict[str, object] = {}
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """A request that is not carried out. Nothing was changed."""
 
     status: ClassVar[int] = 400
-    code: ClassVar[str] = "bad_request"
+    default_code: ClassVar[str] = "bad_request"
 
     def __init__(self, message: str, *, code: str | None = None, **details: object) -> None:
         super().__init__(message)
         self.message = message
-        self.named = code or self.code
+        self.code = code or self.default_code
         self.details: Mapping[str, object] = details
 
     @property
     def problem(self) -> Problem:
         """The refusal as it is sent."""
-        return Problem(self.named, self.message, dict(self.details))
+        return Problem(self.code, self.message, dict(self.details))
 
 
-class Invalid(Refused):
+class InvalidRequest(RequestError):
     """Some values are not as they must be."""
 
-    status, code = 400, "invalid"
+    status, default_code = 400, "invalid"
 
 
-class NotSignedIn(Refused):
+class Unauthorized(RequestError):
     """Only for somebody who is known."""
 
-    status, code = 401, "unauthorized"
+    status, default_code = 401, "unauthorized"
 
 
-class Forbidden(Refused):
+class Forbidden(RequestError):
     """Not for this caller."""
 
-    status, code = 403, "forbidden"
+    status, default_code = 403, "forbidden"
 
 
-class NotFound(Refused):
+class NotFound(RequestError):
     """There is nothing of that name."""
 
-    status, code = 404, "not_found"
+    status, default_code = 404, "not_found"
 
 
-class Conflict(Refused):
+class Conflict(RequestError):
     """It is not possible as things stand now."""
 
-    status, code = 409, "conflict"
+    status, default_code = 409, "conflict"
 
 
-class TooLarge(Refused):
+class PayloadTooLarge(RequestError):
     """More was sent than is taken."""
 
-    status, code = 413, "too_large"
+    status, default_code = 413, "too_large"
 
 
-class TooMany(Refused):
+class RateLimited(RequestError):
     """Too often. `retry_after` says after how many seconds it is possible again."""
 
-    status, code = 429, "too_many_requests"
+    status, default_code = 429, "too_many_requests"
 
     def __init__(self, message: str, *, retry_after: float, code: str | None = None, **details: object) -> None:
         super().__init__(message, code=code, retry_after=retry_after, **details)
         self.retry_after = retry_after
 
 
-class Unavailable(Refused):
+class Unavailable(RequestError):
     """Not now; it may be possible in a moment."""
 
-    status, code = 503, "unavailable"
+    status, default_code = 503, "unavailable"
 
 
-class Unsettled(Refused):
+class OutcomeUnknown(RequestError):
     """Nobody knows whether it was kept. Look before asking again."""
 
-    status, code = 503, "unsettled"
+    status, default_code = 503, "unsettled"

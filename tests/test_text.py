@@ -5,12 +5,12 @@ import unicodedata
 
 import pytest
 
-from zataku.texts import folded, seen, shows_nothing, unfit
+from zataku.text import fold, is_blank, is_disallowed, is_visible
 
 
 @pytest.mark.parametrize("text", ["a", "한", "は", "花", "!", "1", "👨‍👩‍👧", "❤️", "अ", "e\u0301", " x ", "\u0378"])
 def test_something_shows(text: str):
-    assert not shows_nothing(text)
+    assert not is_blank(text)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ def test_something_shows(text: str):
     ["", " ", "\u3000\t", "\u200b\u200d", "\u115f\u1160", "\u3164", "\uffa0", "\u2800", "\ufe0f", "\u0301", "\u202e"],
 )
 def test_nothing_shows(text: str):
-    assert shows_nothing(text)
+    assert is_blank(text)
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ def test_nothing_shows(text: str):
     ["\n", "\r", "\0", "\x7f", "\x85", "\u2028", "\u202e", "\u2066", "\u200b", "\u200e", "\ufeff", "\ud800"],
 )
 def test_what_no_line_needs_is_unfit(character: str):
-    assert unfit(character)
+    assert is_disallowed(character)
 
 
 @pytest.mark.parametrize("character", ["a", " ", "\u3000", "\u200c", "\u200d", "\ufe0f", "👍", "\u0301", "\u0378"])
 def test_what_a_line_may_have_is_fit(character: str):
-    assert not unfit(character)
+    assert not is_disallowed(character)
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,21 @@ def test_what_a_line_may_have_is_fit(character: str):
     ],
 )
 def test_case_width_and_typing_make_no_difference(text: str, same: str):
-    assert folded(text) == folded(same)
+    assert fold(text) == fold(same)
 
 
 @pytest.mark.parametrize(("one", "other"), [("はな", "ハナ"), ("hana", "花"), ("e", "é"), ("a b", "ab")])
 def test_what_people_tell_apart_stays_apart(one: str, other: str):
-    assert folded(one) != folded(other)
+    assert fold(one) != fold(other)
 
 
 def test_folding_again_changes_nothing():
     letters = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in ("Cn", "Co")]
-    assert [letter for letter in letters if folded(folded(letter)) != folded(letter)] == []
+    assert [letter for letter in letters if fold(fold(letter)) != fold(letter)] == []
 
 
 def test_every_letter_and_number_can_be_seen_but_the_fillers():
     kinds = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"}
     letters = (chr(code) for code in range(sys.maxunicode + 1))
-    unseen = [letter for letter in letters if unicodedata.category(letter) in kinds and not seen(letter)]
+    unseen = [letter for letter in letters if unicodedata.category(letter) in kinds and not is_visible(letter)]
     assert unseen == ["\u115f", "\u1160", "\u3164", "\uffa0"]

@@ -17,7 +17,7 @@ _UNFIT = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _UNSEEN = frozenset({"Mn", "Me"})
 
 
-def unfit(character: str) -> bool:
+def is_disallowed(character: str) -> bool:
     """True for what no line of text needs: controls, line breaks, marks that hide or turn around, half characters.
 
     Characters that this Python does not know yet are fit: another one may have stored them.
@@ -25,7 +25,7 @@ def unfit(character: str) -> bool:
     return unicodedata.category(character) in _UNFIT and character not in JOINERS
 
 
-def seen(character: str) -> bool:
+def is_visible(character: str) -> bool:
     """True when the character shows something by itself."""
     if character in BLANKS or character in VARIATIONS:
         return False
@@ -34,12 +34,12 @@ def seen(character: str) -> bool:
     return kind == "Cn" or (kind[0] not in "ZC" and kind not in _UNSEEN)
 
 
-def shows_nothing(text: str) -> bool:
+def is_blank(text: str) -> bool:
     """True for a text of which nothing can be seen."""
-    return not any(map(seen, text))
+    return not any(map(is_visible, text))
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """The text without differences of case, width and way of typing (NFKC casefold); folding it again changes nothing.
 
     It may be longer: ß is ss, and U+FDFA becomes eighteen characters.
