@@ -1,4 +1,4 @@
-"""A house for the tests of systems, and what is left in it of somebody."""
+"""A context for the tests of systems, and what is left in it of somebody."""
 
 from collections.abc import Sequence
 from random import Random
@@ -12,7 +12,7 @@ from zataku.platform.limits import AccountId
 from zataku.platform.schedule import Schedule
 from zataku.realtime.rooms import Rooms
 from zataku.realtime.topics import Topics
-from zataku.system import House
+from zataku.system import AppContext
 from zataku.table import Store, Table
 
 
@@ -24,9 +24,9 @@ class NoRooms:
         return {}
 
 
-def house_of(store: Store, clock: Clock, rooms: object = None) -> House:
+def app_context(store: Store, clock: Clock, rooms: object = None) -> AppContext:
     """What a system is given, around a store of the test."""
-    return House(
+    return AppContext(
         store=store,
         clock=clock,
         random=Random(20260221),

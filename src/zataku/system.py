@@ -1,7 +1,7 @@
 """What a system brings to the server, and what the server gives it.
 
-Each of the five packages has a module `system` with one function, `plug(house) -> System`. The server calls it once at
-the start; nothing else of a system is known to it.
+Each of the five packages has a module `system` with one function, `plug(context) -> System`. The server calls it once
+at the start; nothing else of a system is known to it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ from zataku.realtime.topics import Topics
 from zataku.table import Store, Table
 
 
-class House(msgspec.Struct, frozen=True, kw_only=True):
+class AppContext(msgspec.Struct, frozen=True, kw_only=True):
     """What the server has for every system."""
 
     store: Store

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.opened import START
-from tests.plugged import everything, house_of, somebody
+from tests.plugged import app_context, everything, somebody
 from zataku.clock import ManualClock
 from zataku.drawing.design import Game, Seat, esiritori
 from zataku.drawing.samples import Measure, in_play, settled_room
@@ -20,19 +20,19 @@ async def test_only_rooms_that_can_be_found_and_joined_are_counted(embedded: Sto
     rooms = [settled_room(Random(number), NOW, Measure(players=2)) for number in range(4)]
     hidden = msgspec.structs.replace(rooms[1], settings=msgspec.structs.replace(rooms[1].settings, public=False))
     await embedded.write_many(put=[rooms[0], hidden, in_play(Random(2), rooms[2], 1, 1), rooms[3]])
-    home = await plug(house_of(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(somebody())
     assert msgspec.to_builtins(home) == {"openRooms": 2}
 
 
 async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClock):
     await embedded.write_many(put=[settled_room(Random(n), NOW, Measure(players=2)) for n in range(50)])
     with embedded.measured("home") as bill:
-        await plug(house_of(embedded, clock)).home(somebody())
+        await plug(app_context(embedded, clock)).home(somebody())
     assert bill.reads <= 1.5
 
 
 async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: ManualClock):
-    system = plug(house_of(strict, clock))
+    system = plug(app_context(strict, clock))
     assert system.demo is not None
     await system.demo()
     shown = await everything(strict, [esiritori])
@@ -43,7 +43,7 @@ async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: Manu
 
 
 async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(embedded: Store, clock: ManualClock):
-    system = plug(house_of(embedded, clock))
+    system = plug(app_context(embedded, clock))
     assert system.demo is not None
     await system.demo()
     for days in (2, 20):
@@ -55,7 +55,7 @@ async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(emb
 
 async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
     await embedded.write_many(put=[settled_room(Random(1), NOW, Measure(players=2))])
-    system = plug(house_of(embedded, clock))
+    system = plug(app_context(embedded, clock))
     assert system.demo is not None
     await system.demo()
     assert msgspec.to_builtins(await system.home(somebody())) == {"openRooms": 1}
@@ -76,11 +76,11 @@ async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store
                 raise Broken
             return getattr(strict, name)
 
-    demo = plug(house_of(Breaking(), clock)).demo  # type: ignore[arg-type]  a store to its last letter
+    demo = plug(app_context(Breaking(), clock)).demo  # type: ignore[arg-type]  a store to its last letter
     assert demo is not None
     with pytest.raises(Broken):
         await demo()
-    again = plug(house_of(strict, clock)).demo
+    again = plug(app_context(strict, clock)).demo
     assert again is not None
     await again()
     kinds = [line.split(" ", 1)[0] for line in await everything(strict, [esiritori])]

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.opened import START
-from tests.plugged import everything, house_of, traces
+from tests.plugged import app_context, everything, traces
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, game, games_of_player
 from zataku.drawing.removal import NAMELESS, removal
@@ -24,7 +24,7 @@ async def stored(store: Store, items: list[Entity]) -> Game:
 
 
 async def gone(store: Store, clock: ManualClock, player_id: str) -> None:
-    await removal(house_of(store, clock))(AccountId(player_id))
+    await removal(app_context(store, clock))(AccountId(player_id))
 
 
 async def again(store: Store, made: Game) -> Game:

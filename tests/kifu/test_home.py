@@ -3,7 +3,7 @@
 import msgspec
 
 from tests.kifu.made import FRIEND, a_record, added, welcomed
-from tests.plugged import house_of, somebody
+from tests.plugged import app_context, somebody
 from zataku.clock import ManualClock
 from zataku.kifu.owners import library_of_account
 from zataku.kifu.system import plug
@@ -19,13 +19,13 @@ async def test_the_three_records_that_changed_last_are_shown_by_their_names(embe
         for at in range(5)
     ]
     await added(embedded, *records, a_record(9, username=FRIEND))
-    home = await plug(house_of(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(somebody())
     latest = [{"id": records[at].kifu_id, "title": f"対局{at}"} for at in (4, 3, 2)]
     assert msgspec.to_builtins(home) == {"count": 5, "latest": latest}
 
 
 async def test_whoever_has_kept_nothing_costs_nothing(embedded: Store, clock: ManualClock):
-    home = plug(house_of(embedded, clock)).home
+    home = plug(app_context(embedded, clock)).home
     with embedded.measured("guest") as bill:
         assert msgspec.to_builtins(await home(somebody(role="guest", kept=False))) == {"count": 0, "latest": []}
     assert bill.reads == 0
@@ -36,5 +36,5 @@ async def test_the_home_page_costs_a_few_read_units(embedded: Store, clock: Manu
     await welcomed(embedded, ME)
     await added(embedded, *(a_record(at, username=ME) for at in range(30)))
     with embedded.measured("home") as bill:
-        await plug(house_of(embedded, clock)).home(somebody())
+        await plug(app_context(embedded, clock)).home(somebody())
     assert bill.reads <= 2

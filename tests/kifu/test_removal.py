@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.kifu.made import FRIEND, NOW, a_record, a_tag, added, claim_of, settings, welcomed
 from tests.opened import START
-from tests.plugged import everything, house_of, somebody, traces
+from tests.plugged import app_context, everything, somebody, traces
 from zataku.clock import ManualClock
 from zataku.kifu.design import kifu_table
 from zataku.kifu.ids import new_analysis_id, new_share_code
@@ -64,7 +64,7 @@ async def mine(strict: Store) -> list[str]:
 async def gone(store: Store, clock: ManualClock) -> None:
     # An index may be late; whoever removes comes again.
     for _ in range(2):
-        await removal(house_of(store, clock))(ACCOUNT)
+        await removal(app_context(store, clock))(ACCOUNT)
 
 
 def test_an_account_id_makes_the_longest_name_that_fits():

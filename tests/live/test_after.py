@@ -12,7 +12,7 @@ import pytest
 
 from tests.live.talk import HALL, MIDORI, SORA, YUNA, room, said
 from tests.opened import START
-from tests.plugged import house_of, somebody
+from tests.plugged import app_context, somebody
 from zataku.clock import ManualClock
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.after import search
@@ -54,7 +54,7 @@ async def test_an_hour_is_told_in_equal_parts_that_lead_to_their_first_comment(
     gone = {it.comment_id for it in handled if isinstance(it, Mark) and it.mark == "HIDDEN"}
     shown = [it for it in comments if it.comment_id not in gone]
 
-    made = await Timelines(house_of(strict, clock))(talk.room_id)
+    made = await Timelines(app_context(strict, clock))(talk.room_id)
     assert (made.begin, made.end) == (shown[0].created_at, shown[-1].created_at)
     assert gone
     assert made.comments == sum(it.comments for it in made.parts) == len(shown)
@@ -77,7 +77,7 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
         for minute, clap in ((-5, 3), (0, 10), (1, 6), (90, 2))
     ]
     await strict.write_many(put=[room(), at(1, 0), at(2, 119), *minutes])
-    made = await Timelines(house_of(strict, clock))(HALL)
+    made = await Timelines(app_context(strict, clock))(HALL)
     assert (made.part_seconds, len(made.parts)) == (1, 120)
     assert (made.reactions.clap, made.reactions.aha, made.reactions.lol) == (21, 0, 4)
     assert sum(it.reactions for it in made.parts) == 25
@@ -140,14 +140,14 @@ async def test_parts_are_as_long_as_the_talk_needs(
 ) -> None:
     comments = [at(number, it) for number, it in enumerate(seconds, 1)]
     await strict.write_many(put=[room(), *comments])
-    made = await Timelines(house_of(strict, clock))(HALL)
+    made = await Timelines(app_context(strict, clock))(HALL)
     assert (made.part_seconds, len(made.parts), made.comments) == (part_seconds, parts, len(seconds))
     assert sum(it.comments for it in made.parts) == len(seconds)
 
 
 async def test_a_room_in_which_nobody_said_anything_has_no_parts(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
-    made = await Timelines(house_of(strict, clock))(HALL)
+    made = await Timelines(app_context(strict, clock))(HALL)
     assert (made.begin, made.end, made.parts, made.comments, made.people) == (moment(START), moment(START), [], 0, 0)
 
 
@@ -155,13 +155,13 @@ async def test_people_are_counted_once_and_those_who_left_no_trace_as_one(strict
     senders = [SORA, SORA, YUNA, None, None]
     comments = [at(number, number, sender_id=sender) for number, sender in enumerate(senders, 1)]
     await strict.write_many(put=[room(), *comments])
-    assert (await Timelines(house_of(strict, clock))(HALL)).people == 3
+    assert (await Timelines(app_context(strict, clock))(HALL)).people == 3
 
 
 async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room_closes(
     strict: Store, clock: ManualClock
 ) -> None:
-    timelines = Timelines(house_of(strict, clock))
+    timelines = Timelines(app_context(strict, clock))
     await strict.write_many(put=[room(), at(1, 0)])
     assert (await timelines(HALL)).comments == 1
     await strict.put(at(2, 1))
@@ -180,7 +180,7 @@ async def test_the_most_wanted_come_first_without_what_is_gone(strict: Store, cl
     counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(asked)]
     answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=asked[57].comment_id, at=moment(START))
     await strict.write_many(put=[room(), *asked, *counts, answered, hidden(asked[59])])
-    found = (await MostWanted(house_of(strict, clock))(HALL)).questions
+    found = (await MostWanted(app_context(strict, clock))(HALL)).questions
     assert [(it.comment.content, it.votes, it.answered) for it in found[:4]] == [
         ("Q59", 30, False),
         ("Q57", 29, False),
@@ -189,14 +189,14 @@ async def test_the_most_wanted_come_first_without_what_is_gone(strict: Store, cl
     ]
     assert len(found) == 50
     with pytest.raises(NotFound):
-        await MostWanted(house_of(strict, clock))("nowhere")
+        await MostWanted(app_context(strict, clock))("nowhere")
 
 
 # Searching
 
 
 async def found(store: Store, clock: ManualClock, wanted: str, after: str = BEFORE_ALL, who: object = READER) -> Found:
-    return await Search(house_of(store, clock))(who, HALL, wanted, after)  # type: ignore[arg-type]  # both are people
+    return await Search(app_context(store, clock))(who, HALL, wanted, after)  # type: ignore[arg-type]  # both are people
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ async def test_two_searches_at_the_most_fold_at_the_same_time(
         return list(comments)
 
     monkeypatch.setattr(search, "_matching", matching)
-    look = Search(house_of(strict, clock))
+    look = Search(app_context(strict, clock))
     hits = await asyncio.gather(*(look(READER, HALL, "yes", BEFORE_ALL) for _ in range(6)))
     assert meeting.broken
     assert [len(it.comments) for it in hits] == [1] * 6
@@ -298,9 +298,9 @@ async def test_nothing_is_looked_for_in_no_room_and_nowhere_for_nothing(strict: 
     await strict.put(room())
     with pytest.raises(InvalidRequest, match="nothing to look for"):
         await found(strict, clock, "　 ")
-    house = house_of(strict, clock)
+    context = app_context(strict, clock)
     for nowhere in ("5", "00000000-0000-4000-8000-000000000000", ""):
         with pytest.raises(NotFound):
-            await Search(house)(READER, nowhere, "x", BEFORE_ALL)
+            await Search(context)(READER, nowhere, "x", BEFORE_ALL)
         with pytest.raises(NotFound):
-            await Timelines(house)(nowhere)
+            await Timelines(context)(nowhere)

@@ -13,7 +13,7 @@ from litestar.di import Provide
 
 from tests.live.talk import HALL, MIDORI, room, said, uuid
 from tests.opened import START
-from tests.plugged import house_of, somebody
+from tests.plugged import app_context, somebody
 from zataku.clock import ManualClock
 from zataku.live.after.api import after_routes
 from zataku.live.after.export import Exports
@@ -42,7 +42,7 @@ async def web(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncCli
         return somebody(str(MIDORI)) if request.headers.get("as") == "host" else somebody()
 
     app = Litestar(
-        route_handlers=after_routes(house_of(strict, clock)),
+        route_handlers=after_routes(app_context(strict, clock)),
         dependencies={"identity": Provide(identity, sync_to_thread=False)},
         exception_handlers=HANDLERS,
         openapi_config=None,
@@ -130,7 +130,7 @@ async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(str
     handled = list(talk_moderation(random, talk, comments))
     await strict.write_many(put=[talk, *comments, *handled])
     host = somebody(str(talk.host_id))
-    exports = Exports(house_of(strict, clock))
+    exports = Exports(app_context(strict, clock))
 
     chunks = [it async for it in (await exports.csv(host, talk.room_id)).chunks]
     assert max(chunk.count(b"\r\n") for chunk in chunks) <= AT_A_TIME

@@ -8,7 +8,7 @@ import pytest
 
 from tests.live.talk import HALL, MIDORI, room, said
 from tests.opened import START
-from tests.plugged import house_of, somebody
+from tests.plugged import app_context, somebody
 from zataku.clock import ManualClock
 from zataku.live.after.export import Download, Exports
 from zataku.live.after.messages import Export
@@ -18,7 +18,7 @@ from zataku.live.after.search import Search
 from zataku.live.after.timeline import Timelines
 from zataku.live.limits import BEFORE_ALL, moment, seq_of
 from zataku.live.moderation import Mark, Upvotes
-from zataku.system import House
+from zataku.system import AppContext
 from zataku.table import Store
 
 READER, HOST = somebody(), somebody(str(MIDORI))
@@ -50,7 +50,7 @@ class Meddled:
 
 
 @pytest.fixture
-async def house(strict: Store, clock: ManualClock) -> House:
+async def context(strict: Store, clock: ManualClock) -> AppContext:
     """A room in which somebody is rude, which the host hides a moment too late."""
     asked = [RUDE, said(2, "rude, they say")]
     counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=3) for it in asked]
@@ -59,27 +59,27 @@ async def house(strict: Store, clock: ManualClock) -> House:
     async def hide() -> None:
         await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=RUDE.comment_id, at=moment(START)))
 
-    return house_of(cast("Store", Meddled(strict, hide)), clock)
+    return app_context(cast("Store", Meddled(strict, hide)), clock)
 
 
-async def test_a_search_does_not_find_it(house: House) -> None:
-    found = await Search(house)(READER, HALL, "rude", BEFORE_ALL)
+async def test_a_search_does_not_find_it(context: AppContext) -> None:
+    found = await Search(context)(READER, HALL, "rude", BEFORE_ALL)
     assert [it.seq for it in found.comments] == [seq_of(1, 2)]
-    assert len((await Search(house)(HOST, HALL, "rude", BEFORE_ALL)).comments) == 2
+    assert len((await Search(context)(HOST, HALL, "rude", BEFORE_ALL)).comments) == 2
 
 
-async def test_it_is_none_of_the_questions(house: House) -> None:
-    assert [it.comment.seq for it in (await MostWanted(house)(HALL)).questions] == [seq_of(1, 2)]
+async def test_it_is_none_of_the_questions(context: AppContext) -> None:
+    assert [it.comment.seq for it in (await MostWanted(context)(HALL)).questions] == [seq_of(1, 2)]
 
 
-async def test_a_timeline_does_not_lead_to_it(house: House) -> None:
-    made = await Timelines(house)(HALL)
+async def test_a_timeline_does_not_lead_to_it(context: AppContext) -> None:
+    made = await Timelines(context)(HALL)
     assert (made.comments, [it.seq for it in made.parts]) == (1, [seq_of(1, 2)])
 
 
-async def test_nobody_but_the_host_takes_it_along(house: House) -> None:
-    assert [it.seq for it in (await written(await Exports(house).json(READER, HALL))).comments] == [seq_of(1, 2)]
-    assert [it.hidden for it in (await written(await Exports(house).json(HOST, HALL))).comments] == [True, False]
+async def test_nobody_but_the_host_takes_it_along(context: AppContext) -> None:
+    assert [it.seq for it in (await written(await Exports(context).json(READER, HALL))).comments] == [seq_of(1, 2)]
+    assert [it.hidden for it in (await written(await Exports(context).json(HOST, HALL))).comments] == [True, False]
 
 
 async def test_what_is_hidden_while_an_export_is_under_way_is_not_on_the_pages_to_come(
@@ -87,7 +87,7 @@ async def test_what_is_hidden_while_an_export_is_under_way_is_not_on_the_pages_t
 ) -> None:
     last = said(AT_A_TIME + 1)
     await strict.write_many(put=[room(), *map(said, range(1, AT_A_TIME + 1)), last])
-    download = await Exports(house_of(strict, clock)).csv(READER, HALL)
+    download = await Exports(app_context(strict, clock)).csv(READER, HALL)
     sent = b""
     async for chunk in download.chunks:
         sent += chunk

@@ -7,7 +7,7 @@ import pytest
 
 from tests.live.talk import HALL, room, said
 from tests.opened import START
-from tests.plugged import house_of
+from tests.plugged import app_context
 from zataku.clock import ManualClock
 from zataku.errors import Unavailable
 from zataku.live.after.questions import MostWanted
@@ -78,7 +78,7 @@ async def test_what_could_not_be_made_is_tried_again(clock: ManualClock) -> None
 
 
 async def test_the_questions_of_a_room_are_shared(strict: Store, clock: ManualClock) -> None:
-    most_wanted = MostWanted(house_of(strict, clock))
+    most_wanted = MostWanted(app_context(strict, clock))
     asked = said(1, "Why?")
     await strict.write_many(put=[room(), asked, Upvotes(room_id=HALL, comment_id=asked.comment_id, votes=3)])
     [told] = (await most_wanted(HALL)).questions

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.plugged import house_of, somebody
+from tests.plugged import app_context, somebody
 from zataku.clock import ManualClock
 from zataku.live.home import home_of
 from zataku.table import Store
@@ -16,5 +16,8 @@ class Two:
 
 
 async def test_rooms_that_run_and_the_people_in_them_are_counted(embedded: Store, clock: ManualClock):
-    assert msgspec.to_builtins(await home_of(house_of(embedded, clock, Two()))(somebody())) == {"rooms": 2, "people": 3}
-    assert msgspec.to_builtins(await home_of(house_of(embedded, clock))(somebody())) == {"rooms": 0, "people": 0}
+    assert msgspec.to_builtins(await home_of(app_context(embedded, clock, Two()))(somebody())) == {
+        "rooms": 2,
+        "people": 3,
+    }
+    assert msgspec.to_builtins(await home_of(app_context(embedded, clock))(somebody())) == {"rooms": 0, "people": 0}

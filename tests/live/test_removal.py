@@ -8,7 +8,7 @@ import pytest
 
 from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, uuid
 from tests.opened import START
-from tests.plugged import everything, house_of, somebody, traces
+from tests.plugged import app_context, everything, somebody, traces
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, Unavailable
 from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
@@ -75,7 +75,7 @@ async def owners(strict: Store) -> Owners:
 async def gone(store: Store, clock: ManualClock, owners: Owners) -> None:
     # An index may be late; whoever removes comes again.
     for _ in range(2):
-        await removal(house_of(store, clock, owners))(ACCOUNT)
+        await removal(app_context(store, clock, owners))(ACCOUNT)
 
 
 async def test_the_rooms_of_the_account_go_with_everything_in_them(strict: Store, clock: ManualClock, owners: Owners):
@@ -103,7 +103,7 @@ class TakenBack:
 async def test_a_comment_that_is_taken_back_meanwhile_leaves_nothing_behind(
     strict: Store, clock: ManualClock, owners: Owners
 ):
-    await removal(house_of(cast("Store", TakenBack(strict)), clock, owners))(ACCOUNT)
+    await removal(app_context(cast("Store", TakenBack(strict)), clock, owners))(ACCOUNT)
     assert await strict.get(room_now(MINE)) is None
     assert await traces(strict, [moderation], MINE) == []
 

@@ -25,7 +25,7 @@ from tests.live.test_talks import (
     wants,
 )
 from tests.opened import START, opened
-from tests.plugged import house_of
+from tests.plugged import app_context
 from tests.realtime.rooms.house import House, HouseClock, Paper, house
 from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
 from zataku.live.design import TABLES
@@ -185,7 +185,7 @@ async def test_a_room_learns_that_an_account_is_gone(alone: House) -> None:
     await do(alone, Say(content="hello", nickname="Hanako", id=said))
     await do(alone, MarkComment(comment_id=said, mark="PINNED"), MIDORI)
     await do(alone, BlockSender(comment_id=said), MIDORI)
-    await removal(house_of(alone.store, alone.clock, alone.rooms))(SORA.account_id)
+    await removal(app_context(alone.store, alone.clock, alone.rooms))(SORA.account_id)
     assert "Hanako" not in str(await shown(alone, somebody(1)))
     await do(alone, BlockSender(comment_id=said, on=False), MIDORI)
     with pytest.raises(NotFound):
@@ -203,7 +203,7 @@ async def test_whoever_still_has_an_account_is_not_forgotten(alone: House) -> No
 
 async def test_a_word_as_long_as_an_id_is_a_word(alone: House) -> None:
     await do(alone, BlockWord(word="x" * 36), MIDORI)
-    rooms = LiveRooms(house_of(alone.store, alone.clock, alone.rooms))
+    rooms = LiveRooms(app_context(alone.store, alone.clock, alone.rooms))
     assert [it.subject for it in (await rooms.moderation(MIDORI, HALL)).log] == ["x" * 36]
 
 
@@ -269,7 +269,7 @@ async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> 
     state = await talks.take(HALL)
     for seconds in range(1, 8):
         state = (await talks.keep(state, [wants(Slow(seconds=seconds))], START)).state
-    log = (await LiveRooms(house_of(embedded, HouseClock(START))).moderation(MIDORI, HALL)).log
+    log = (await LiveRooms(app_context(embedded, HouseClock(START))).moderation(MIDORI, HALL)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.opened import START
-from tests.plugged import Breaking, BrokenOff, everything, house_of, somebody
+from tests.plugged import Breaking, BrokenOff, app_context, everything, somebody
 from zataku.clock import ManualClock
 from zataku.othello.demo import A_GAME, TURNS
 from zataku.othello.design import Game, Vote, ballot_of, board_game, game, moves_of
@@ -23,14 +23,14 @@ TOKYO = ZoneInfo("Asia/Tokyo")
 
 
 async def demonstrated(store: Store, clock: ManualClock) -> System:
-    system = plug(house_of(store, clock))
+    system = plug(app_context(store, clock))
     assert system.demo is not None
     await system.demo()
     return system
 
 
 async def test_without_a_game_nothing_is_shown(embedded: Store, clock: ManualClock):
-    home = await plug(house_of(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(somebody())
     assert msgspec.to_builtins(home) == {"gameId": None, "turn": None, "endsAt": None, "votes": None}
 
 
@@ -77,8 +77,8 @@ async def test_the_demonstration_happens_once_and_not_beside_a_game_of_others(st
 
 
 async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
-    house = house_of(embedded, clock)
-    await embedded.write_many(put=list(running_game(house.random, int(START) - 86_400, [])))
+    context = app_context(embedded, clock)
+    await embedded.write_many(put=list(running_game(context.random, int(START) - 86_400, [])))
     before = await everything(embedded, [board_game])
     await demonstrated(embedded, clock)
     assert await everything(embedded, [board_game]) == before

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests.opened import START
-from tests.plugged import everything, house_of, traces
+from tests.plugged import app_context, everything, traces
 from zataku.clock import ManualClock
 from zataku.othello.design import Candidate, Move, Vote, board_game
 from zataku.othello.removal import removal
@@ -31,7 +31,7 @@ async def leaver(strict: Store) -> str:
 async def gone(store: Store, clock: ManualClock, user_id: str) -> None:
     # An index may be late; whoever removes comes again.
     for _ in range(2):
-        await removal(house_of(store, clock))(AccountId(user_id))
+        await removal(app_context(store, clock))(AccountId(user_id))
 
 
 async def test_nothing_names_the_account_any_more(strict: Store, clock: ManualClock, leaver: str):

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.opened import START
-from tests.plugged import Breaking, BrokenOff, everything, house_of, somebody
+from tests.plugged import Breaking, BrokenOff, app_context, everything, somebody
 from zataku.clock import ManualClock
 from zataku.ranking.demo import DAYS, PLAYERS
 from zataku.ranking.design import (
@@ -29,14 +29,14 @@ YESTERDAY = datetime.fromtimestamp(START, UTC).date() - timedelta(days=1)
 
 
 async def demonstrated(store: Store, clock: ManualClock) -> System:
-    system = plug(house_of(store, clock))
+    system = plug(app_context(store, clock))
     assert system.demo is not None
     await system.demo()
     return system
 
 
 async def test_without_a_day_nothing_is_shown(embedded: Store, clock: ManualClock):
-    home = await plug(house_of(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(somebody())
     assert msgspec.to_builtins(home) == {"day": None, "first": []}
 
 

@@ -3,7 +3,7 @@
 from typing import cast
 
 from tests.opened import START
-from tests.plugged import house_of
+from tests.plugged import app_context
 from zataku.clock import ManualClock
 from zataku.othello.system import plug as othello
 from zataku.realtime.topics import Topics
@@ -25,7 +25,7 @@ class Heard:
 
 
 def named(name: str, demo: object) -> System:
-    real = othello(house_of(cast("Store", None), ManualClock(START)))
+    real = othello(app_context(cast("Store", None), ManualClock(START)))
     return System(name=name, tables=(), home=real.home, remove=real.remove, demo=demo)  # pyright: ignore[reportArgumentType]
 
 

@@ -16,7 +16,7 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.server import app
 from zataku.server.settings import Settings
-from zataku.system import House, System
+from zataku.system import AppContext, System
 
 URL = "http://127.0.0.1:8000"
 
@@ -36,7 +36,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
 ) -> None:
     told: list[str] = []
 
-    def plug(house: House) -> System:
+    def plug(house: AppContext) -> System:
         @asynccontextmanager
         async def life() -> AsyncGenerator[None]:
             told.append(await rooms_say(house))
@@ -62,7 +62,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
     assert told == ["not_found", "unavailable"]
 
 
-async def rooms_say(house: House) -> str:
+async def rooms_say(house: AppContext) -> str:
     with pytest.raises(RequestError) as refused:
         await house.rooms.ask("live/hall", somebody(), b"{}")
     return refused.value.problem.code

@@ -6,7 +6,7 @@ from zataku.drawing.design import Seat, running_games, waiting_games
 from zataku.drawing.limits import GameId, Moment, PlayerId, PlayerName
 from zataku.drawing.parts import Settings
 from zataku.drawing.writes import create_game, keep_seat
-from zataku.system import Demo, House
+from zataku.system import AppContext, Demo
 from zataku.table import Store, TransactionCancelled
 
 # Nobody has the ids of these hosts: those of accounts are random.
@@ -27,7 +27,7 @@ _ROOMS: tuple[tuple[GameId, PlayerId, PlayerName, Settings], ...] = (
 _MINUTE = 60 * 1000
 
 
-def demo_of(house: House) -> Demo:
+def demo_of(context: AppContext) -> Demo:
     """Opens the rooms, once in the life of a store in which nobody waits or plays.
 
     They go after a day, as every room does that nobody begins in. A seat in one of them is kept for good: it says that
@@ -37,15 +37,15 @@ def demo_of(house: House) -> Demo:
     async def demo() -> None:
         (game_id, host, *_), *_ = _ROOMS
         seat = Seat.key(game_id=game_id, player_id=host)
-        known = await house.store.get(seat, strong=True)
+        known = await context.store.get(seat, strong=True)
         if known is not None and known.ttl is None:
             return
-        if known is None and await _in_use(house.store):
+        if known is None and await _in_use(context.store):
             return
-        await _open(house.store, int(house.clock.now() * 1000))
-        opened = await house.store.get(seat, strong=True)
+        await _open(context.store, int(context.clock.now() * 1000))
+        opened = await context.store.get(seat, strong=True)
         if opened is not None:
-            await house.store.write(keep_seat(opened))
+            await context.store.write(keep_seat(opened))
 
     return demo
 

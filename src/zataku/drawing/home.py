@@ -4,7 +4,7 @@ import msgspec
 
 from zataku.drawing.design import waiting_games
 from zataku.platform.identity import Identity
-from zataku.system import Home, House
+from zataku.system import AppContext, Home
 
 MOST_COUNTED = 100
 
@@ -15,11 +15,11 @@ class DrawingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     open_rooms: int
 
 
-def home_of(house: House) -> Home:
+def home_of(context: AppContext) -> Home:
     """The same for everybody, for 1 read unit with 50 rooms."""
 
     async def home(_who: Identity) -> DrawingHome:
-        page = await house.store.page(waiting_games(), limit=MOST_COUNTED)
+        page = await context.store.page(waiting_games(), limit=MOST_COUNTED)
         return DrawingHome(open_rooms=len(page.items))
 
     return home

@@ -28,7 +28,7 @@ from zataku.drawing.design import (
 from zataku.drawing.limits import GameId, Moment, PlayerId, PlayerName
 from zataku.drawing.writes import leave_seat
 from zataku.platform.limits import AccountId
-from zataku.system import House, Remove
+from zataku.system import AppContext, Remove
 from zataku.table import ConditionFailed, Key, ResultUnknown, Store, TransactionCancelled
 from zataku.table.errors import Conflict
 
@@ -41,14 +41,14 @@ _NAMES = (("id", "name"), ("playerId", "playerName"), ("drawerId", "drawerName")
 _TRIES = 20
 
 
-def removal(house: House) -> Remove:
+def removal(context: AppContext) -> Remove:
     """Takes an account out of every game it took part in."""
 
     async def remove(account_id: AccountId) -> None:
         who = PlayerId(account_id)
-        await house.store.delete(Connection.key(player_id=who))
-        async for seat in house.store.each(games_of_player(who)):
-            await _Leaving(house.store, seat.game_id, who).leave(int(house.clock.now() * 1000))
+        await context.store.delete(Connection.key(player_id=who))
+        async for seat in context.store.each(games_of_player(who)):
+            await _Leaving(context.store, seat.game_id, who).leave(int(context.clock.now() * 1000))
 
     return remove
 

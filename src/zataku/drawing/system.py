@@ -8,21 +8,21 @@ from zataku.drawing.design import esiritori
 from zataku.drawing.home import home_of
 from zataku.drawing.removal import removal
 from zataku.platform.tasks import Follower
-from zataku.system import House, System
+from zataku.system import AppContext, System
 from zataku.table import Change
 
 
-def plug(house: House) -> System:
+def plug(context: AppContext) -> System:
     """Everything that the drawing game brings."""
 
     async def keep_chat_short(changes: Sequence[Change]) -> None:
-        await cap_chat(house.store, changes)
+        await cap_chat(context.store, changes)
 
     return System(
         name="drawing",
         tables=(esiritori,),
         followers=(Follower(name=CONSUMER, table=esiritori, take=keep_chat_short),),
-        home=home_of(house),
-        remove=removal(house),
-        demo=demo_of(house),
+        home=home_of(context),
+        remove=removal(context),
+        demo=demo_of(context),
     )

@@ -6,7 +6,7 @@ from zataku.kifu.design import records_by_update, user_settings
 from zataku.kifu.limits import KifuId
 from zataku.kifu.owners import library_of_account
 from zataku.platform.identity import Identity
-from zataku.system import Home, House
+from zataku.system import AppContext, Home
 
 SHOWN = 3
 
@@ -25,17 +25,17 @@ class KifuHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     latest: list[HomeRecord] = []
 
 
-def home_of(house: House) -> Home:
+def home_of(context: AppContext) -> Home:
     """The caller's own, for 1.5 read units; nothing is read for a guest who has not kept anything."""
 
     async def home(who: Identity) -> KifuHome:
         if not who.kept:
             return KifuHome()
         username = library_of_account(who.account_id)
-        settings = await house.store.get(user_settings(username))
+        settings = await context.store.get(user_settings(username))
         if settings is None or not settings.kifu_count:
             return KifuHome()
-        page = await house.store.page(records_by_update(username), limit=SHOWN)
+        page = await context.store.page(records_by_update(username), limit=SHOWN)
         latest = [HomeRecord(id=it.kifu_id, title=it.slug.rsplit("/", 1)[-1]) for it in page.items]
         return KifuHome(count=settings.kifu_count, latest=latest)
 

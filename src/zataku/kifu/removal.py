@@ -23,7 +23,7 @@ from zataku.kifu.owners import library_of_account
 from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import disallow_library, remove_record, remove_tag
 from zataku.platform.limits import AccountId
-from zataku.system import House, Remove
+from zataku.system import AppContext, Remove
 from zataku.table import Entity, Key, Plan, ResultUnknown, Store, TransactionCancelled
 from zataku.table.errors import Conflict
 
@@ -35,12 +35,12 @@ _BATCH = 100
 _TRIES = 20
 
 
-def removal(house: House) -> Remove:
+def removal(context: AppContext) -> Remove:
     """Takes away what an account owns in the library."""
 
     async def remove(account_id: AccountId) -> None:
         username = library_of_account(account_id)
-        store = house.store
+        store = context.store
         async for found in store.each(library_of(username)):
             await _remove_record(store, username, found.kifu_id)
         async for named in store.each(tags_named(username)):

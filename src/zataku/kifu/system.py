@@ -7,21 +7,21 @@ from zataku.kifu.home import home_of
 from zataku.kifu.removal import removal
 from zataku.kifu.unlinking import CONSUMER, follow
 from zataku.platform.tasks import Follower
-from zataku.system import House, System
+from zataku.system import AppContext, System
 from zataku.table import Change
 
 
-def plug(house: House) -> System:
+def plug(context: AppContext) -> System:
     """Everything that the record library brings. Records are private, so there is nothing to demonstrate."""
 
     async def unlink(changes: Sequence[Change]) -> None:
         for change in changes:
-            await follow(house.store, change)
+            await follow(context.store, change)
 
     return System(
         name="kifu",
         tables=(kifu_table,),
         followers=(Follower(name=CONSUMER, table=kifu_table, take=unlink),),
-        home=home_of(house),
-        remove=removal(house),
+        home=home_of(context),
+        remove=removal(context),
     )

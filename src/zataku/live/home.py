@@ -3,7 +3,7 @@
 import msgspec
 
 from zataku.platform.identity import Identity
-from zataku.system import Home, House
+from zataku.system import AppContext, Home
 
 
 class LiveHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -13,11 +13,11 @@ class LiveHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     people: int
 
 
-def home_of(house: House) -> Home:
+def home_of(context: AppContext) -> Home:
     """The same for everybody. Nothing is read: the processes tell each other."""
 
     async def home(_who: Identity) -> LiveHome:
-        running = house.rooms.running("live")
+        running = context.rooms.running("live")
         return LiveHome(rooms=len(running), people=sum(running.values()))
 
     return home

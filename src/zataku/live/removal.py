@@ -39,7 +39,7 @@ from zataku.live.moderation import (
 )
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.system import House, Remove
+from zataku.system import AppContext, Remove
 from zataku.table import ConditionFailed, Key, Plan, Store, TransactionCancelled, delete, path, put
 
 _sender = path(Comment, lambda comment: comment.sender_id)
@@ -49,16 +49,16 @@ _upvoted_at = path(Upvote, lambda upvote: upvote.at)
 _BATCH = 100
 
 
-def removal(house: House) -> Remove:
+def removal(context: AppContext) -> Remove:
     """Takes away what an account owns in live rooms. A room goes after everything in it, so that it is found again."""
 
     async def remove(account_id: AccountId) -> None:
-        async for room in house.store.each(newest_rooms_of(HostId(account_id))):
-            await _close(house, account_id, room)
-            await _clear(house.store, room.room_id)
-        said_in = await _take_out_of_comments(house.store, SenderId(account_id))
-        await _take_out_of_moderation(house.store, SenderId(account_id), house.random)
-        await _tell(house, account_id, said_in)
+        async for room in context.store.each(newest_rooms_of(HostId(account_id))):
+            await _close(context, account_id, room)
+            await _clear(context.store, room.room_id)
+        said_in = await _take_out_of_comments(context.store, SenderId(account_id))
+        await _take_out_of_moderation(context.store, SenderId(account_id), context.random)
+        await _tell(context, account_id, said_in)
 
     return remove
 
@@ -66,13 +66,13 @@ def removal(house: House) -> Remove:
 # Rooms of one's own
 
 
-async def _close(house: House, account_id: AccountId, room: Room) -> None:
+async def _close(context: AppContext, account_id: AccountId, room: Room) -> None:
     """Have the room closed by whoever runs it, which tells the people in it."""
     if room.status == "CLOSED":
         return
     host = Identity(account_id=account_id, role="user", language="en")
     try:
-        await house.rooms.ask(f"live/{room.room_id}", host, msgspec.json.encode(Close()))
+        await context.rooms.ask(f"live/{room.room_id}", host, msgspec.json.encode(Close()))
     except (Conflict, NotFound):
         # It was closed or taken away before.
         pass
@@ -132,14 +132,14 @@ async def _delete(store: Store, keys: AsyncIterator[Key[Any]]) -> None:
 # Rooms of others
 
 
-async def _tell(house: House, account_id: AccountId, said_in: set[RoomId]) -> None:
+async def _tell(context: AppContext, account_id: AccountId, said_in: set[RoomId]) -> None:
     """Let rooms that run look again at what the account said in them."""
     nobody = Identity(account_id=account_id, role="user", language="en")
-    running = house.rooms.running("live")
+    running = context.rooms.running("live")
     for topic in (f"live/{room_id}" for room_id in said_in):
         if topic in running:
             try:
-                await house.rooms.ask(topic, nobody, msgspec.json.encode(Forget()))
+                await context.rooms.ask(topic, nobody, msgspec.json.encode(Forget()))
             except (Conflict, NotFound):
                 # It was closed meanwhile: whoever takes a room reads it from the table.
                 continue

@@ -20,7 +20,7 @@ from zataku.live.showing import blocked_sender, comment_view, log_view, reaction
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
 from zataku.realtime.behaviour import StaleRoom
-from zataku.system import House
+from zataku.system import AppContext
 
 COMMENTS_ON_A_PAGE = 200
 OF_COMMENTS = frozenset({*MARKING.values(), "DELETE", "BLOCK_SENDER", "UNBLOCK_SENDER"})
@@ -33,14 +33,14 @@ _encode = msgspec.json.Encoder().encode
 class LiveRooms:
     """The use cases of live rooms. What changes a running room is asked of whichever process runs it."""
 
-    def __init__(self, house: House) -> None:
-        self._create = CreateRoomFunction(house.store)
-        self._rooms = GetUserRoomsFunction(house.store)
-        self._read = GetRoomCommentsFunction(house.store)
-        self._moderation = GetRoomModerationFunction(house.store)
-        self._retracting = Retracting(house.store)
-        self._governing = Governing(house.store)
-        self._house = house
+    def __init__(self, context: AppContext) -> None:
+        self._create = CreateRoomFunction(context.store)
+        self._rooms = GetUserRoomsFunction(context.store)
+        self._read = GetRoomCommentsFunction(context.store)
+        self._moderation = GetRoomModerationFunction(context.store)
+        self._retracting = Retracting(context.store)
+        self._governing = Governing(context.store)
+        self._house = context
 
     # Rooms
 

@@ -9,21 +9,21 @@ from zataku.live.home import home_of
 from zataku.live.removal import removal
 from zataku.live.service import LiveRooms
 from zataku.live.talks import Talks
-from zataku.system import House, System
+from zataku.system import AppContext, System
 
 
-def plug(house: House) -> System:
+def plug(context: AppContext) -> System:
     """Everything that live rooms bring."""
-    rooms = LiveRooms(house)
-    attendance = Attendance(house.store, house.clock, house.node)
+    rooms = LiveRooms(context)
+    attendance = Attendance(context.store, context.clock, context.node)
     return System(
         name="live",
         tables=TABLES,
-        routes=(*live_routes(rooms), *after_routes(house)),
-        behaviour=Talks(house.store, attendance),
+        routes=(*live_routes(rooms), *after_routes(context)),
+        behaviour=Talks(context.store, attendance),
         life=attendance.life,
         messages={"Command": said.Command, "Event": said.Event, "Passing": said.React, "Snapshot": said.Snapshot},
-        home=home_of(house),
-        remove=removal(house),
+        home=home_of(context),
+        remove=removal(context),
         title=rooms.title,
     )

@@ -22,7 +22,7 @@ from zataku.othello.writes import (
     play_turn,
     register_user,
 )
-from zataku.system import Demo, House
+from zataku.system import AppContext, Demo
 from zataku.table import Entity, Plan, Store, TransactionCancelled
 from zataku.table.forms import Instant, instant, later
 
@@ -39,16 +39,16 @@ _TOKYO = 9 * _HOUR
 _THINKING = 60
 
 
-def demo_of(house: House) -> Demo:
+def demo_of(context: AppContext) -> Demo:
     """Plays a game up to a turn that ends at the next midnight in Tokyo, for a store without games.
 
     Each step stands on the stored game, so that a run which was broken off is gone on with and a second does nothing.
     """
 
     async def demo() -> None:
-        if await _others_play(house.store):
+        if await _others_play(context.store):
             return
-        match_ = _Match(house.store, house.clock.now())
+        match_ = _Match(context.store, context.clock.now())
         await match_.begin()
         for _ in range(TURNS + 1):
             await match_.go_on()

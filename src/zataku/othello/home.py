@@ -5,7 +5,7 @@ import msgspec
 from zataku.othello.design import candidates_of, games_with
 from zataku.othello.limits import GameId
 from zataku.platform.identity import Identity
-from zataku.system import Home, House
+from zataku.system import AppContext, Home
 from zataku.table.forms import Instant, instant
 
 MOST_CANDIDATES = 60
@@ -24,19 +24,19 @@ class OthelloHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     votes: int | None = None
 
 
-def home_of(house: House) -> Home:
+def home_of(context: AppContext) -> Home:
     """The same for everybody, for 1.5 read units."""
 
     async def home(_who: Identity) -> OthelloHome:
-        game = await house.store.first(games_with("ACTIVE"))
+        game = await context.store.first(games_with("ACTIVE"))
         if game is None:
             return OthelloHome()
         shown = OthelloHome(game_id=game.game_id, turn=game.current_turn)
-        if game.voting_deadline is None or game.voting_deadline <= instant(house.clock.now()):
+        if game.voting_deadline is None or game.voting_deadline <= instant(context.clock.now()):
             return shown
         if game.closed_turn == game.current_turn:
             return shown
-        ballot = await house.store.page(candidates_of(game.game_id, game.current_turn), limit=MOST_CANDIDATES)
+        ballot = await context.store.page(candidates_of(game.game_id, game.current_turn), limit=MOST_CANDIDATES)
         votes = sum(candidate.vote_count for candidate in ballot.items)
         return msgspec.structs.replace(shown, ends_at=game.voting_deadline, votes=votes)
 

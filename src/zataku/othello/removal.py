@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from zataku.othello.design import Candidate, User, Vote, candidates_by, votes_by
 from zataku.othello.limits import UserId
 from zataku.platform.limits import AccountId
-from zataku.system import House, Remove
+from zataku.system import AppContext, Remove
 from zataku.table import (
     Entity,
     Plan,
@@ -31,16 +31,16 @@ E = TypeVar("E", bound=Entity)
 _voter = path(Vote, lambda vote: vote.user_id)
 
 
-def removal(house: House) -> Remove:
+def removal(context: AppContext) -> Remove:
     """Takes the account out of everything it did; its profile goes last."""
 
     async def remove(account_id: AccountId) -> None:
         user_id = UserId(account_id)
-        async for vote in house.store.each(votes_by(user_id)):
-            await _settled(house.store, _nobodys_vote(vote, house.random), house.random)
-        async for candidate in house.store.each(candidates_by(user_id)):
-            await _settled(house.store, _nobodys_candidate(candidate, house.random), house.random)
-        await house.store.delete(User.key(user_id=user_id))
+        async for vote in context.store.each(votes_by(user_id)):
+            await _settled(context.store, _nobodys_vote(vote, context.random), context.random)
+        async for candidate in context.store.each(candidates_by(user_id)):
+            await _settled(context.store, _nobodys_candidate(candidate, context.random), context.random)
+        await context.store.delete(User.key(user_id=user_id))
 
     return remove
 

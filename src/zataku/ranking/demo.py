@@ -11,7 +11,7 @@ from zataku.ranking.days import write_day
 from zataku.ranking.design import Profile, RosterPart, newest_day, profile
 from zataku.ranking.samples import Character, characters, standings_of_day
 from zataku.ranking.writes import add_to_roster, enter_player, import_values, rename, retire_player
-from zataku.system import Demo, House
+from zataku.system import AppContext, Demo
 from zataku.table import Entity, Plan, Store, TransactionCancelled
 from zataku.table.forms import instant
 
@@ -22,19 +22,19 @@ DAYS = 14
 _SEED = 20260221
 
 
-def demo_of(house: House) -> Demo:
+def demo_of(context: AppContext) -> Demo:
     """Fills an empty ranking with days that end yesterday. Broken off, it goes on the same day; else it does nothing.
 
     Days are those of UTC, as long as nobody has configured a zone.
     """
 
     async def demo() -> None:
-        start = datetime.fromtimestamp(house.clock.now(), UTC).date() - timedelta(days=DAYS)
+        start = datetime.fromtimestamp(context.clock.now(), UTC).date() - timedelta(days=DAYS)
         everybody = list(characters(Random(_SEED), PLAYERS, DAYS))
-        if await _belongs_here(house.store, start, everybody[0]):
-            await asyncio.gather(*(_Life(house.store, start, each).live() for each in everybody))
+        if await _belongs_here(context.store, start, everybody[0]):
+            await asyncio.gather(*(_Life(context.store, start, each).live() for each in everybody))
             for day in range(DAYS):
-                await _publish(house.store, start, day, everybody)
+                await _publish(context.store, start, day, everybody)
 
     return demo
 

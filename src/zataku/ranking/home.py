@@ -5,7 +5,7 @@ import msgspec
 from zataku.platform.identity import Identity
 from zataku.ranking.design import newest_day, official_levels
 from zataku.ranking.limits import Date
-from zataku.system import Home, House
+from zataku.system import AppContext, Home
 
 SHOWN = 3
 
@@ -17,14 +17,14 @@ class RankingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     first: list[str] = []
 
 
-def home_of(house: House) -> Home:
+def home_of(context: AppContext) -> Home:
     """The same for everybody, for 1 read unit."""
 
     async def home(_who: Identity) -> RankingHome:
-        newest = await house.store.first(newest_day())
+        newest = await context.store.first(newest_day())
         if newest is None:
             return RankingHome()
-        page = await house.store.page(official_levels(newest.date), limit=SHOWN)
+        page = await context.store.page(official_levels(newest.date), limit=SHOWN)
         return RankingHome(day=newest.date, first=[row.name for row in page.items])
 
     return home

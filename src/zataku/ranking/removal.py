@@ -5,10 +5,10 @@ account. Whoever imports does so with an API key, which goes with the account it
 """
 
 from zataku.platform.limits import AccountId
-from zataku.system import House, Remove
+from zataku.system import AppContext, Remove
 
 
-def removal(_house: House) -> Remove:
+def removal(_house: AppContext) -> Remove:
     """Takes away what an account owns in the rankings: there is nothing."""
 
     async def remove(_account_id: AccountId) -> None:

@@ -31,7 +31,7 @@ from zataku.server.seats import look_after_seats
 from zataku.server.settings import Settings
 from zataku.server.site import site
 from zataku.server.systems import PLUGS, every_table
-from zataku.system import House, System
+from zataku.system import AppContext, System
 from zataku.table import TableError, open_store
 from zataku.table.place import StorePlace
 
@@ -84,7 +84,7 @@ async def open_house(
         closing.push_async_callback(store.close)
         network = await open_network(settings, store, clock, random, process, closing)
         reception = await open_reception(settings, store, clock, public_url, network.farewells.tell, closing)
-        house = House(
+        house = AppContext(
             store=store,
             clock=clock,
             random=random,
@@ -119,7 +119,7 @@ async def open_house(
         yield opened
 
 
-def _runner(house: House, systems: Sequence[System]) -> Runner:
+def _runner(house: AppContext, systems: Sequence[System]) -> Runner:
     removal = removal_task(house.store, house.clock, [system.remove for system in systems])
     return Runner(
         store=house.store,
@@ -162,7 +162,7 @@ async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) ->
         chores.start(demonstrate(parts.house.topics, parts.systems))
 
 
-async def _keep_usage(house: House) -> None:
+async def _keep_usage(house: AppContext) -> None:
     while True:
         await house.clock.sleep(KEEP_USAGE_EVERY)
         try:

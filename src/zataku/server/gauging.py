@@ -8,14 +8,14 @@ from zataku.server.admin.memory import resident_megabytes
 from zataku.server.figures import Figures
 from zataku.server.jobs.runner import Runner
 from zataku.server.seats import SeatedHub
-from zataku.system import House, System
+from zataku.system import AppContext, System
 from zataku.table.metrics import StoreCollector
 
 OF_SOCKETS = ("opened", "refused", "messages_in", "messages_out", "bytes_in", "bytes_out", "dropped", "slow", "stuck")
 OF_JOBS = ("runs", "failures", "deaths", "lost", "unknown")
 
 
-def gauged(house: House, hub: SeatedHub, runner: Runner, systems: Sequence[System]) -> tuple[Figures, History]:
+def gauged(house: AppContext, hub: SeatedHub, runner: Runner, systems: Sequence[System]) -> tuple[Figures, History]:
     """The figures, and how they went over the last day."""
     figures, counters = Figures(), Counters()
     kinds = room_kinds(systems)

@@ -18,7 +18,7 @@ from zataku.othello.home import OthelloHome
 from zataku.platform.identity import Identity
 from zataku.ranking.home import RankingHome
 from zataku.realtime.topics import Topics
-from zataku.system import House, System
+from zataku.system import AppContext, System
 
 log = structlog.stdlib.get_logger()
 
@@ -38,7 +38,7 @@ CHANGED = b'{"k":"changed"}'
 LOOKS_EVERY = 5.0
 
 
-async def tell_of_rooms(house: House, kinds: Sequence[str]) -> None:
+async def tell_of_rooms(house: AppContext, kinds: Sequence[str]) -> None:
     """Tell for ever, at most every few seconds, that rooms have come or gone or that people have.
 
     What else changes is told by the system that changes it, under the same topic.

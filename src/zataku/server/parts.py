@@ -12,7 +12,7 @@ from zataku.server.jobs.runner import Runner
 from zataku.server.network import Network
 from zataku.server.reception import Reception
 from zataku.server.settings import Settings
-from zataku.system import House, System
+from zataku.system import AppContext, System
 from zataku.table.place import StorePlace
 
 
@@ -21,7 +21,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: Settings
     place: StorePlace
-    house: House
+    house: AppContext
     network: Network
     reception: Reception
     systems: tuple[System, ...]

@@ -14,10 +14,10 @@ from zataku.othello.system import plug as plug_othello
 from zataku.platform.design import platform
 from zataku.ranking.design import ranking
 from zataku.ranking.system import plug as plug_ranking
-from zataku.system import House, System
+from zataku.system import AppContext, System
 from zataku.table import Table
 
-Plug: TypeAlias = Callable[[House], System]
+Plug: TypeAlias = Callable[[AppContext], System]
 
 PLUGS: tuple[Plug, ...] = (plug_drawing, plug_othello, plug_ranking, plug_live, plug_kifu)
 """In the order in which they lie on the table."""

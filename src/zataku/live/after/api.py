@@ -15,7 +15,7 @@ from zataku.live.after.timeline import Timelines
 from zataku.live.api import After, RoomPath, Who
 from zataku.live.limits import BEFORE_ALL
 from zataku.live.messages import Found, Timeline
-from zataku.system import House
+from zataku.system import AppContext
 
 Wanted: TypeAlias = Annotated[
     str, QueryParameter(description="A part of a comment or name", min_length=1, max_length=100)
@@ -24,10 +24,10 @@ CSV = "text/csv"
 JSON = "application/json"
 
 
-def after_routes(house: House) -> tuple[ControllerRouterHandler, ...]:
+def after_routes(context: AppContext) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api/live that people use when a talk is over; they answer while it goes on, too."""
-    looking = _looking_routes(Timelines(house), MostWanted(house), Search(house))
-    handlers = [*looking, *_export_routes(Exports(house))]
+    looking = _looking_routes(Timelines(context), MostWanted(context), Search(context))
+    handlers = [*looking, *_export_routes(Exports(context))]
     return (Router("/api/live", route_handlers=handlers, tags=["live"]),)
 
 

@@ -17,7 +17,7 @@ from zataku.live.limits import BEFORE_ALL, HostId, moment
 from zataku.live.showing import reactions_view, room_view
 from zataku.live.standing import Standing
 from zataku.platform.identity import Identity
-from zataku.system import House
+from zataku.system import AppContext
 
 _COLUMNS = tuple(field.encode_name for field in msgspec.structs.fields(ExportedComment))
 _encode = msgspec.json.Encoder().encode
@@ -33,11 +33,11 @@ class Download(msgspec.Struct, frozen=True, kw_only=True):
 class Exports:
     """Writes down rooms, open or closed. A room is refused before anything of it is sent."""
 
-    def __init__(self, house: House) -> None:
-        self._rooms = GetUserRoomsFunction(house.store)
-        self._read = GetRoomCommentsFunction(house.store)
-        self._moderation = GetRoomModerationFunction(house.store)
-        self._clock = house.clock
+    def __init__(self, context: AppContext) -> None:
+        self._rooms = GetUserRoomsFunction(context.store)
+        self._read = GetRoomCommentsFunction(context.store)
+        self._moderation = GetRoomModerationFunction(context.store)
+        self._clock = context.clock
 
     async def csv(self, viewer: Identity, room_id: str) -> Download:
         """A room as a table, one comment a row."""

@@ -9,7 +9,7 @@ from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.showing import comment_view
-from zataku.system import House
+from zataku.system import AppContext
 
 MOST = 50
 
@@ -17,11 +17,11 @@ MOST = 50
 class MostWanted:
     """Finds the questions of a room that most people upvoted."""
 
-    def __init__(self, house: House) -> None:
-        self._rooms = GetUserRoomsFunction(house.store)
-        self._read = GetRoomCommentsFunction(house.store)
-        self._moderation = GetRoomModerationFunction(house.store)
-        self._shared = Shared(house.clock, self._made)
+    def __init__(self, context: AppContext) -> None:
+        self._rooms = GetUserRoomsFunction(context.store)
+        self._read = GetRoomCommentsFunction(context.store)
+        self._moderation = GetRoomModerationFunction(context.store)
+        self._shared = Shared(context.clock, self._made)
 
     async def __call__(self, room_id: str) -> Questions:
         """The most upvoted of a room, without what is hidden, the same for everybody; of equal ones, the earlier."""

@@ -14,7 +14,7 @@ from zataku.live.messages import Found
 from zataku.live.showing import comment_view
 from zataku.live.standing import Standing
 from zataku.platform.identity import Identity
-from zataku.system import House
+from zataku.system import AppContext
 
 FOUND_AT_ONCE = 100
 READ_AT_ONCE = 2_000
@@ -30,10 +30,10 @@ FOLDING_AT_ONCE = 2
 class Search:
     """Finds comments by a part of what they say, or of the name they are under."""
 
-    def __init__(self, house: House) -> None:
-        self._rooms = GetUserRoomsFunction(house.store)
-        self._read = GetRoomCommentsFunction(house.store)
-        self._moderation = GetRoomModerationFunction(house.store)
+    def __init__(self, context: AppContext) -> None:
+        self._rooms = GetUserRoomsFunction(context.store)
+        self._read = GetRoomCommentsFunction(context.store)
+        self._moderation = GetRoomModerationFunction(context.store)
         self._folding = asyncio.Semaphore(FOLDING_AT_ONCE)
 
     async def __call__(self, viewer: Identity, room_id: str, wanted: str, after: Seq) -> Found:

@@ -13,7 +13,7 @@ from zataku.live.messages import Timeline, TimelinePart
 from zataku.live.moderation import Reactions
 from zataku.live.showing import reactions_view
 from zataku.live.standing import Marked
-from zataku.system import House
+from zataku.system import AppContext
 from zataku.table.forms import InstantMs
 
 PARTS = 120
@@ -75,11 +75,11 @@ class Strip:
 class Timelines:
     """The timelines of rooms. The whole room is read for one, and all who look at it after the talk share it."""
 
-    def __init__(self, house: House) -> None:
-        self._rooms = GetUserRoomsFunction(house.store)
-        self._read = GetRoomCommentsFunction(house.store)
-        self._moderation = GetRoomModerationFunction(house.store)
-        self._shared = Shared(house.clock, self._made)
+    def __init__(self, context: AppContext) -> None:
+        self._rooms = GetUserRoomsFunction(context.store)
+        self._read = GetRoomCommentsFunction(context.store)
+        self._moderation = GetRoomModerationFunction(context.store)
+        self._shared = Shared(context.clock, self._made)
 
     async def __call__(self, room_id: str) -> Timeline:
         """The timeline of a room, without what is hidden, the same for everybody."""
