@@ -19,6 +19,11 @@ class Clock(Protocol):
         ...
 
 
+def now_ms(clock: Clock) -> int:
+    """The time in milliseconds since 1970, as it is stored and sent."""
+    return int(clock.now() * 1000)
+
+
 class SystemClock:
     """The machine's own clock."""
 
@@ -66,7 +71,7 @@ class ManualClock:
         self._now = max(self._now, until)
 
 
-class PushedClock:
+class AdvanceableClock:
     """The machine's clock, which can also be pushed forward: everybody who has waited long enough by it wakes up."""
 
     def __init__(self) -> None:
@@ -90,7 +95,7 @@ class PushedClock:
             self._set_alarm()
         await waiting
 
-    async def push(self, seconds: float) -> None:
+    async def advance(self, seconds: float) -> None:
         """Move time on at once, never back, as if the machine had slept. Who has waited long enough runs, in order."""
         self._ahead += max(0.0, seconds)
         self._wake()

@@ -206,7 +206,7 @@ async def test_a_bad_key_is_refused_even_beside_a_good_session(house: Household)
     for text in ("zk_nonsense", Token.made(user.account_id).as_key(), "x"):
         with pytest.raises(Unauthorized) as refused:
             await house.identities.of(cookies, f"Bearer {text}")
-        assert refused.value.named == "bad_key"
+        assert refused.value.code == "bad_key"
         assert text not in str(refused.value)
 
 

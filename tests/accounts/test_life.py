@@ -21,7 +21,7 @@ async def test_from_the_first_visit_to_the_removal(dynamodb: Store, clock: Manua
     user, first = await house.user(guest=guest)
     with pytest.raises(Conflict) as refused:
         await house.user("ＨＡＮＡ")
-    assert refused.value.named == "name_taken"
+    assert refused.value.code == "name_taken"
     await clock.advance(2 * 86_400)
     identity = await house.known(first)
     await house.identities.settle()

@@ -99,7 +99,7 @@ async def test_more_than_fit_into_the_queue_are_told_to_come_back() -> None:
         await asyncio.sleep(0)
         with pytest.raises(Unavailable) as refused:
             await passwords.hashed(PASSWORD)
-        assert refused.value.named == "busy"
+        assert refused.value.code == "busy"
         hasher.go_on.set()
         assert len(set(await asyncio.gather(*waiting))) == 3
         assert await passwords.hashed(PASSWORD)
@@ -112,7 +112,7 @@ async def test_more_than_fit_into_the_queue_are_told_to_come_back() -> None:
 def test_a_new_password_has_8_to_200_characters_as_they_are_kept(text: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         check_password(Secret(text), "Hana")
-    assert refused.value.named == "bad_password"
+    assert refused.value.code == "bad_password"
 
 
 @pytest.mark.parametrize("text", ["12345678", "x" * 200, "비밀번호는여덟자"])

@@ -20,7 +20,7 @@ async def ended(*attempts: Awaitable[T]) -> tuple[list[T], list[str]]:
     codes: list[str] = []
     for one in await asyncio.gather(*attempts, return_exceptions=True):
         if isinstance(one, RequestError):
-            codes.append(one.named)
+            codes.append(one.code)
         elif isinstance(one, BaseException):
             raise one
         else:

@@ -38,7 +38,7 @@ async def test_a_name_that_somebody_has_is_refused_in_any_spelling(house: Househ
     await house.user("Hana")
     with pytest.raises(Conflict) as refused:
         await house.user(typed)
-    assert refused.value.named == "name_taken"
+    assert refused.value.code == "name_taken"
 
 
 @pytest.mark.parametrize("typed", ["", "x", "x" * 21, "a  b", "-ab", "a\u200bb", "😀😀", "ab\n", "\ud800\ud800"])
@@ -49,7 +49,7 @@ async def test_a_name_that_others_could_not_read_is_refused(house: Household, ty
         return
     with pytest.raises(InvalidRequest) as refused:
         await house.user(typed)
-    assert refused.value.named == "bad_name"
+    assert refused.value.code == "bad_name"
 
 
 async def test_a_bad_password_leaves_the_name_free(house: Household) -> None:
@@ -62,7 +62,7 @@ async def test_who_is_signed_in_signs_up_no_second_time(house: Household) -> Non
     _, token = await house.user()
     with pytest.raises(Conflict) as refused:
         await house.accounts.sign_up(await house.known(token), "Other", PASSWORD, "")
-    assert refused.value.named == "signed_in"
+    assert refused.value.code == "signed_in"
 
 
 async def test_a_guest_signs_up_once(house: Household) -> None:
@@ -70,7 +70,7 @@ async def test_a_guest_signs_up_once(house: Household) -> None:
     await house.user(guest=guest)
     with pytest.raises(Conflict) as refused:
         await house.user("Other", guest)
-    assert refused.value.named == "not_this_guest"
+    assert refused.value.code == "not_this_guest"
     assert await house.store.get(owner_of_name("Other")) is None
 
 
@@ -81,7 +81,7 @@ async def test_a_wrong_name_and_a_wrong_password_are_told_alike(house: Household
     await house.user()
     with pytest.raises(Unauthorized) as refused:
         await house.accounts.sign_in(name, password, "")
-    assert refused.value.named == "wrong_credentials"
+    assert refused.value.code == "wrong_credentials"
     assert str(refused.value) == "The name or the password is wrong. Check both."
 
 
@@ -157,7 +157,7 @@ async def test_a_name_is_taken_from_nobody(house: Household) -> None:
     _, token = await house.user("Hana")
     with pytest.raises(Conflict) as refused:
         await house.accounts.rename(await house.known(token), "otto")
-    assert refused.value.named == "name_taken"
+    assert refused.value.code == "name_taken"
     assert (await house.known(token)).name == "Hana"
 
 
@@ -188,7 +188,7 @@ async def test_a_wrong_old_password_changes_nothing(house: Household) -> None:
     _, token = await house.user()
     with pytest.raises(Forbidden) as refused:
         await house.accounts.change_password(await house.known(token), OTHER, Secret("something else"), "")
-    assert refused.value.named == "wrong_password"
+    assert refused.value.code == "wrong_password"
     await house.accounts.sign_in("Hana", PASSWORD, "")
     assert await house.with_session(token) is not None
 
@@ -223,7 +223,7 @@ async def test_a_key_is_made_only_with_the_password_and_outlives_it(house: House
     _, token = await house.user()
     with pytest.raises(Forbidden) as refused:
         await house.accounts.make_key(await house.known(token), OTHER, "bot", frozenset(), None)
-    assert refused.value.named == "wrong_password"
+    assert refused.value.code == "wrong_password"
     key, _ = await house.accounts.make_key(await house.known(token), PASSWORD, "bot", frozenset(), None)
     await house.accounts.change_password(await house.known(token), PASSWORD, OTHER, "")
     assert await house.with_key(key) is not None
@@ -259,7 +259,7 @@ async def test_a_user_has_at_most_ten_keys(house: Household) -> None:
         await house.clock.advance(1)
     with pytest.raises(Conflict) as refused:
         await house.accounts.keys.make(user.account_id, "one more", frozenset())
-    assert refused.value.named == "too_many_keys"
+    assert refused.value.code == "too_many_keys"
     newest, *_ = await house.accounts.keys.of(user.account_id)
     assert newest.label == "bot 9"
     await house.accounts.keys.revoke(user.account_id, newest.key_hash)
@@ -281,7 +281,7 @@ async def test_programs_and_guests_look_after_no_account(house: Household) -> No
         ):
             with pytest.raises(RequestError) as refused:
                 await attempt
-            assert refused.value.named == code
+            assert refused.value.code == code
     for attempt in (house.accounts.delete_account(program, PASSWORD), house.accounts.choose_language(program, "ko")):
         with pytest.raises(Forbidden):
             await attempt

@@ -151,7 +151,7 @@ async def test_a_comment_that_is_not_there_is_refused(embedded: Store, act: Any)
 async def test_a_paused_room_takes_no_comments_until_it_goes_on(store: Store) -> None:
     talks, state, _ = await begun(store, "一")
     kept = await carry_out(talks, state, [wants(Pause()), asks("二"), wants(Pause(on=False)), asks("三")])
-    assert [it.named for it in kept.answers if isinstance(it, RequestError)] == ["paused"]
+    assert [it.code for it in kept.answers if isinstance(it, RequestError)] == ["paused"]
     assert [it.content for it in await stored(store)] == ["一", "三"]
 
 
@@ -257,7 +257,7 @@ async def test_a_deleted_comment_takes_its_upvotes_along_and_takes_none_any_more
     ]
     kept = await carry_out(talks, state, acts)
     assert [it["k"] for it in told(kept)] == ["upvoted", "gone"]
-    assert [it.named for it in kept.answers if isinstance(it, RequestError)] == ["no_such_comment"]
+    assert [it.code for it in kept.answers if isinstance(it, RequestError)] == ["no_such_comment"]
     assert (await seen(talks, kept.state)).standing.votes == {}
 
 
@@ -274,7 +274,7 @@ async def test_commands_of_all_kinds_in_one_batch_are_done_in_turn(strict: Store
         wants(Pause()),
     ]
     kept = await carry_out(talks, state, batch)
-    refusals = [it.named if isinstance(it, RequestError) else "" for it in kept.answers]
+    refusals = [it.code if isinstance(it, RequestError) else "" for it in kept.answers]
     assert refusals == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
     assert [it["k"] for it in told(kept)] == ["commented", "upvoted", "gone", "commented", "closed"]
     assert kept.over
@@ -296,7 +296,7 @@ async def test_nobody_writes_under_the_id_of_anothers_comment(strict: Store) -> 
     kept = await carry_out(talks, state, [asks("盗む", somebody(1), id=first), asks("他", somebody(2))])
     assert answered(kept) == ["id_taken", "他"]
     deleted = await carry_out(talks, kept.state, [wants(DeleteComment(comment_id=first)), asks("私の", id=first)])
-    assert [it.named for it in deleted.answers if isinstance(it, RequestError)] == ["deleted"]
+    assert [it.code for it in deleted.answers if isinstance(it, RequestError)] == ["deleted"]
     assert [it.content for it in await stored(strict)] == ["他"]
 
 

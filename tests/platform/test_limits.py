@@ -232,7 +232,7 @@ def test_folding_twice_changes_nothing_for_any_character():
 
 
 def test_a_claim_is_made_of_a_folded_name_only():
-    with pytest.raises(ValueError, match="folded"):
+    with pytest.raises(ValueError, match="`fold`"):
         NameClaim(folded_name="Hana", account_id=HANA.account_id, claimed_at=NOW)
 
 

@@ -90,7 +90,7 @@ def test_a_name_that_imitates_or_hides_is_refused(name: str):
 
 def test_a_bad_name_is_refused_on_reading_too():
     item = binding_of(Profile).encode(player("A101", "Hello")) | {"Name": "Hel\u200blo"}
-    with pytest.raises(Exception, match="cannot be is_visible, such as U\\+200B"):
+    with pytest.raises(Exception, match="cannot be seen, such as U\\+200B"):
         binding_of(Profile).decode(item)
 
 
@@ -187,7 +187,7 @@ def test_a_closing_state_is_whole_and_of_an_earlier_day():
         {"closing_day": date(2026, 2, 20), **closing, "closing_name": "\u200b"},
         {"closing_day": date(2026, 2, 20), **closing, "closing_level": Decimal(-1)},
     ):
-        with pytest.raises(ValueError, match="closing state|cannot be is_visible|a level"):
+        with pytest.raises(ValueError, match="closing state|cannot be seen|a level"):
             player("A101", "Hello", current_day=DAY, **fields)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.conftest import Come
 from zataku.accounts.control_file import CONTROL_FILE
-from zataku.clock import PushedClock
+from zataku.clock import AdvanceableClock
 from zataku.errors import Unavailable
 from zataku.realtime.topics import Topics
 from zataku.server.app import OpenedHouse
@@ -163,14 +163,14 @@ async def test_the_home_page_hears_when_a_room_comes_to_life(
 ) -> None:
     told = asyncio.Event()
     parts = house.parts
-    assert isinstance(parts.house.clock, PushedClock)
+    assert isinstance(parts.house.clock, AdvanceableClock)
     monkeypatch.setattr(Topics, "tell", lambda _, topic, event: told.set() if topic == "home" else None)
     room = (await browser.post("/api/live/rooms", json={"name": "News"})).json()["roomId"]
     said = await browser.post(f"/api/live/rooms/{room}/comments", json={"content": "hello"})
     assert said.status_code == 201, said.text
     async with asyncio.timeout(DEADLINE):
         while not told.is_set():
-            await parts.house.clock.push(LOOKS_EVERY)
+            await parts.house.clock.advance(LOOKS_EVERY)
 
 
 async def test_every_operation_is_described_with_the_one_error(come: Come) -> None:

@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from zataku.clock import PushedClock
+from zataku.clock import AdvanceableClock
 
 DEADLINE = 5.0
 
 
 async def test_it_runs_by_itself():
-    clock = PushedClock()
+    clock = AdvanceableClock()
     assert abs(clock.now() - time.time()) < 1
     async with asyncio.timeout(DEADLINE):
         await clock.sleep(0.01)
@@ -20,7 +20,7 @@ async def test_it_runs_by_itself():
 
 
 async def test_whoever_has_waited_long_enough_wakes_when_it_is_pushed_and_nobody_else():
-    clock, woken = PushedClock(), list[str]()
+    clock, woken = AdvanceableClock(), list[str]()
 
     async def wait(name: str, seconds: float) -> None:
         await clock.sleep(seconds)
@@ -28,9 +28,9 @@ async def test_whoever_has_waited_long_enough_wakes_when_it_is_pushed_and_nobody
 
     sleepers = [asyncio.create_task(wait(*each)) for each in (("hour", 3600), ("minute", 60), ("day", 86400))]
     await asyncio.sleep(0)
-    await clock.push(59)
+    await clock.advance(59)
     assert woken == []
-    await clock.push(3600)
+    await clock.advance(3600)
     assert woken == ["minute", "hour"]
     assert clock.now() - time.time() == pytest.approx(3659, abs=1)
     sleepers[2].cancel()
@@ -38,7 +38,7 @@ async def test_whoever_has_waited_long_enough_wakes_when_it_is_pushed_and_nobody
 
 
 async def test_whoever_sleeps_again_and_again_wakes_once_for_a_long_push():
-    clock, rounds = PushedClock(), 0
+    clock, rounds = AdvanceableClock(), 0
 
     async def beat() -> None:
         nonlocal rounds
@@ -48,22 +48,22 @@ async def test_whoever_sleeps_again_and_again_wakes_once_for_a_long_push():
 
     beating = asyncio.create_task(beat())
     await asyncio.sleep(0)
-    await clock.push(86400)
+    await clock.advance(86400)
     assert rounds == 1
-    await clock.push(30)
+    await clock.advance(30)
     assert rounds == 2
     beating.cancel()
 
 
 async def test_it_is_never_pushed_back():
-    clock = PushedClock()
+    clock = AdvanceableClock()
     before = clock.now()
-    await clock.push(-3600)
+    await clock.advance(-3600)
     assert clock.now() >= before
 
 
 async def test_somebody_who_was_cancelled_in_their_sleep_keeps_nobody_from_waking():
-    clock = PushedClock()
+    clock = AdvanceableClock()
     given_up = asyncio.create_task(clock.sleep(0.001))
     waiting = asyncio.create_task(clock.sleep(0.01))
     await asyncio.sleep(0)

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from zataku.accounts.asides import Asides
 from zataku.accounts.cookies import Cookies, language_in
-from zataku.accounts.moments import millis
 from zataku.accounts.once import happened
 from zataku.accounts.tokens import Token, key_token
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.errors import Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Session, account, api_key, session
@@ -67,7 +66,7 @@ class Identities:
         """A guest whom nobody knows yet, and the cookie by which they are known from now on. Nothing is stored."""
         account_id = AccountId(str(uuid4()))
         guest = Identity(account_id=account_id, role="guest", language=language, kept=False)
-        return guest, self.cookies.guest(account_id, millis(self._clock))
+        return guest, self.cookies.guest(account_id, now_ms(self._clock))
 
     def renewed(self, identity: Identity, cookies: Mapping[str, str]) -> "list[Cookie]":
         """The cookie that a caller came with once more, so that it lasts for its full time from now on.
@@ -76,7 +75,7 @@ class Identities:
         """
         if identity.key is not None:
             return []
-        token, now = self.cookies.session_in(cookies), millis(self._clock)
+        token, now = self.cookies.session_in(cookies), now_ms(self._clock)
         if identity.session is not None:
             # A browser may carry two of one name; only the one that the caller was known by is set again.
             known = token is not None and token.secret.hashed() == identity.session
@@ -94,7 +93,7 @@ class Identities:
         """
         if identity.kept:
             return identity
-        kept = writes.keep_guest(identity.account_id, identity.language, millis(self._clock))
+        kept = writes.keep_guest(identity.account_id, identity.language, now_ms(self._clock))
         # Another request may have been earlier, or may have made something else of the guest.
         await happened(self._store, kept)
         there = await self._store.get(account(identity.account_id))
@@ -125,7 +124,7 @@ class Identities:
     # By what they carry
 
     async def _with_session(self, token: Token) -> Identity | None:
-        hashed, now = token.secret.hashed(), millis(self._clock)
+        hashed, now = token.secret.hashed(), now_ms(self._clock)
         used, owner = await self._session(token.account_id, hashed)
         if used is None or owner is None:
             return None
@@ -135,7 +134,7 @@ class Identities:
         return _identity(owner, session=hashed)
 
     async def _with_key(self, token: Token) -> Identity | None:
-        hashed, now = token.secret.hashed(), millis(self._clock)
+        hashed, now = token.secret.hashed(), now_ms(self._clock)
         used, owner = await self._key(token.account_id, hashed)
         if used is None or owner is None:
             return None
@@ -144,7 +143,7 @@ class Identities:
         return replace(_identity(owner), key=hashed, scopes=used.scopes)
 
     async def _guest(self, cookies: Mapping[str, str], language: Language) -> Identity | None:
-        now = millis(self._clock)
+        now = now_ms(self._clock)
         mark = self.cookies.guest_in(cookies, now)
         if mark is None:
             return None
@@ -165,7 +164,7 @@ class Identities:
         if not isinstance(used, Session) or not isinstance(owner, Account) or not _signed_up(owner):
             return None, None
         # A service may be slow to delete what has expired, and its clock is not ours.
-        ended = used.generation != owner.generation or used.expires_at * SECOND <= millis(self._clock)
+        ended = used.generation != owner.generation or used.expires_at * SECOND <= now_ms(self._clock)
         return (used, owner) if self.counts(used) and not ended else (None, None)
 
     async def _key(self, whose: AccountId, hashed: str) -> tuple[ApiKey, Account] | tuple[None, None]:
@@ -173,7 +172,7 @@ class Identities:
         used, owner = await self._store.get_many(keys)
         if not isinstance(used, ApiKey) or not isinstance(owner, Account) or not _signed_up(owner):
             return None, None
-        ended = used.expires_at is not None and used.expires_at * SECOND <= millis(self._clock)
+        ended = used.expires_at is not None and used.expires_at * SECOND <= now_ms(self._clock)
         return (None, None) if ended else (used, owner)
 
     def _note_visit(self, visitor: Account, now: Millis) -> None:

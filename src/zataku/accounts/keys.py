@@ -1,10 +1,9 @@
 """API keys: how programs act for a user, within the scopes that the user chose."""
 
-from zataku.accounts.moments import millis
 from zataku.accounts.once import once
 from zataku.accounts.sessions import Ended, nobody_told
 from zataku.accounts.tokens import Token
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, InvalidRequest, Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import ApiKey, keys_of
@@ -28,7 +27,7 @@ class Keys:
         """A new key, at most ten. The token is known to nobody but whoever gets it now."""
         if len(await self.of(account_id)) >= MOST_KEYS:
             raise Conflict(f"There are {MOST_KEYS} keys already. Revoke one first.", code="too_many_keys")
-        token, now = Token.made(account_id), millis(self._clock)
+        token, now = Token.made(account_id), now_ms(self._clock)
         ends = None if days is None else expiry(now, days * DAY)
         try:
             plan = writes.add_key(account_id, token.secret.hashed(), label, scopes, now, ends)

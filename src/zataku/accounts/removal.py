@@ -5,9 +5,8 @@ It may be interrupted anywhere and run again: each step finds what the last run 
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from zataku.accounts.moments import millis
 from zataku.accounts.once import once
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Job, Session, account, everything_of
 from zataku.platform.limits import AccountId
@@ -61,7 +60,7 @@ class Removal:
     async def _remove_account(self, account_id: AccountId) -> None:
         leaving: Account | None = await self._store.get(account(account_id))
         if leaving is not None:
-            await once(self._store, writes.remove_account(leaving, millis(self._clock)))
+            await once(self._store, writes.remove_account(leaving, now_ms(self._clock)))
 
 
 def removal_task(store: Store, clock: Clock, removes: Sequence[Remove]) -> Task:

@@ -6,14 +6,13 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from zataku.accounts.keys import Keys
-from zataku.accounts.moments import millis
 from zataku.accounts.naming import fit_name
 from zataku.accounts.once import happened, once
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.secrecy import Secret
 from zataku.accounts.sessions import Ended, Sessions, nobody_told
 from zataku.accounts.tokens import Token
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, Forbidden, Unauthorized, Unavailable
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, account, owner_of_name
@@ -105,7 +104,7 @@ class Accounts:
         """A user takes another name; the old one is free at once."""
         name = fit_name(typed)
         user = await self.user(identity)
-        return await self._changed(user, lambda now_is: writes.rename(now_is, name, millis(self._clock)))
+        return await self._changed(user, lambda now_is: writes.rename(now_is, name, now_ms(self._clock)))
 
     async def choose_language(self, identity: Identity, language: Language) -> Identity:
         """Somebody reads another language from now on. Of a guest without an account only the browser knows it."""
@@ -139,7 +138,7 @@ class Accounts:
         """
         check_password(new, user.name)
         kept = await self.passwords.hashed(new)
-        await self._changed(user, lambda now_is: writes.change_password(now_is, kept, millis(self._clock)))
+        await self._changed(user, lambda now_is: writes.change_password(now_is, kept, now_ms(self._clock)))
         self._ended(user.account_id, None)
         for key in await self.keys.of(user.account_id):
             await self.keys.revoke(user.account_id, key.key_hash)
@@ -170,7 +169,7 @@ class Accounts:
     async def mark_deleted(self, account_id: AccountId) -> None:
         """An account is to go: nobody is signed in with it any more. Asking twice is no error."""
         # One that was marked before, or is not there, is left as it is.
-        await happened(self._store, writes.mark_deleted(account_id, millis(self._clock)))
+        await happened(self._store, writes.mark_deleted(account_id, now_ms(self._clock)))
         self._ended(account_id, None)
 
     async def grant_admin(self, user: Account, *, admin: bool) -> None:
@@ -190,7 +189,7 @@ class Accounts:
     async def _signed_up(self, guest: Identity, name: str, kept: str) -> Account:
         for _ in range(_TRIES):
             found = await self._store.get(account(guest.account_id))
-            now = millis(self._clock)
+            now = now_ms(self._clock)
             if found is None:
                 plan = writes.sign_up(guest.account_id, name, kept, guest.language, now)
             elif found.role != "guest" or found.deleted_at is not None:
@@ -233,7 +232,7 @@ class Accounts:
             if now_is.password != checked:
                 # Somebody else changed it meanwhile, and the old one was held against what it was before.
                 raise Forbidden("The password is wrong. Check it.", code="wrong_password")
-            return writes.change_password(now_is, kept, millis(self._clock))
+            return writes.change_password(now_is, kept, now_ms(self._clock))
 
         return await self._changed(user, change)
 

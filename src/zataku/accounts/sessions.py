@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-from zataku.accounts.moments import millis
 from zataku.accounts.once import once
 from zataku.accounts.tokens import Token
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.platform import writes
 from zataku.platform.design import Account, Session, sessions_of
 from zataku.platform.limits import AccountId
@@ -33,7 +32,7 @@ class Sessions:
     async def begin(self, user: Account, user_agent: str) -> Token:
         """Sign a browser in, as the user that was read. With more than 20 sessions, the one longest unused ends."""
         token = Token.made(user.account_id)
-        plan = writes.sign_in(user, token.secret.hashed(), _printable(user_agent), millis(self._clock))
+        plan = writes.sign_in(user, token.secret.hashed(), _printable(user_agent), now_ms(self._clock))
         await once(self._store, plan)
         await self._make_room(user)
         return token

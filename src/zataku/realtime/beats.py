@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection
 import msgspec
 import structlog
 
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.realtime import frames
 from zataku.realtime.laggards import Laggards
-from zataku.realtime.limits import millis
 from zataku.realtime.messages import Beat
 from zataku.realtime.socket import Socket
 
@@ -64,7 +63,7 @@ class Beats:
                     self._close(socket, _GOING_AWAY, "Nothing was heard from you.")
 
     def _beat(self) -> None:
-        beat = frames.ping() + frames.text(msgspec.json.encode(Beat(now=millis(self._clock))))
+        beat = frames.ping() + frames.text(msgspec.json.encode(Beat(now=now_ms(self._clock))))
         for socket in self._sockets:
             if socket not in self._laggards:
                 socket.wire.write(beat)

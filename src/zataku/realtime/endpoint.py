@@ -6,12 +6,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from zataku.clock import now_ms
 from zataku.errors import RateLimited
 from zataku.platform.identity import Identity
 from zataku.realtime import frames
 from zataku.realtime.conversation import Conversation
 from zataku.realtime.hub import Hub
-from zataku.realtime.limits import Limits, millis
+from zataku.realtime.limits import Limits
 from zataku.realtime.listener import Listener
 from zataku.realtime.messages import Welcome, Wrong
 from zataku.realtime.protocol import EXTENSION, PreparedFrames
@@ -47,7 +48,7 @@ class Endpoint:
             return
         conversation = Conversation(self._hub, self._listener, socket)
         try:
-            self._hub.send(socket, Welcome(now=millis(self._hub.clock), beat=int(self._hub.limits.beat * 1000)))
+            self._hub.send(socket, Welcome(now=now_ms(self._hub.clock), beat=int(self._hub.limits.beat * 1000)))
             await self._read(socket, conversation, receive)
         finally:
             await self._end(socket, conversation)

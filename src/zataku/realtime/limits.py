@@ -2,8 +2,6 @@
 
 import msgspec
 
-from zataku.clock import Clock
-
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of sockets. Sizes are bytes, times are seconds, rates are messages a second."""
@@ -53,8 +51,3 @@ class Allowance:
     def overdrawn(self) -> bool:
         """True for somebody who went on asking although they were told to wait."""
         return self._left < -self._most
-
-
-def millis(clock: Clock) -> int:
-    """The time as browsers are told it."""
-    return int(clock.now() * 1000)

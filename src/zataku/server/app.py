@@ -14,7 +14,7 @@ import structlog
 
 from zataku.accounts.removal import removal_task
 from zataku.accounts.secrecy import Secret
-from zataku.clock import Clock, PushedClock, SystemClock
+from zataku.clock import AdvanceableClock, Clock, SystemClock
 from zataku.platform.schedule import Schedule
 from zataku.realtime.chores import Chores
 from zataku.server.asgi import App
@@ -76,7 +76,7 @@ async def open_house(
 ) -> AsyncGenerator[OpenedHouse]:
     """Open everything, in the order in which one thing needs another; close it in the reverse order."""
     async with AsyncExitStack() as closing:
-        clock: Clock = PushedClock() if settings.env == "test" else SystemClock()
+        clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
         machine = _machine_name()
         random, process = Random(), _process_name(machine)
         place = StorePlace.parse(settings.store_url)

@@ -11,8 +11,7 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.api import routes as account_routes
 from zataku.accounts.control import control_routes
-from zataku.accounts.moments import millis
-from zataku.clock import PushedClock
+from zataku.clock import AdvanceableClock, now_ms
 from zataku.realtime.endpoint import Endpoint
 from zataku.server.admin.overview import Process
 from zataku.server.admin.prices import PRICES, read_prices
@@ -60,7 +59,7 @@ def site(parts: Parts) -> tuple[App, App]:
         *page_routes(paper, titles),
         *file_routes(Shelf(parts.web, STATIC)),
     ]
-    if isinstance(parts.house.clock, PushedClock):
+    if isinstance(parts.house.clock, AdvanceableClock):
         routes.append(clock_route(parts.house.clock))
     app = Litestar(
         route_handlers=routes,
@@ -94,7 +93,7 @@ def _admin(parts: Parts) -> tuple[ControllerRouterHandler, ...]:
     settings = parts.settings
 
     async def restored() -> None:
-        now = millis(parts.house.clock)
+        now = now_ms(parts.house.clock)
         parts.reception.identities.sessions_from = now
         # What rooms hold in memory is of before.
         await parts.network.rooms.renew()

@@ -8,7 +8,7 @@ from litestar.params import JSONBody
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
-from zataku.clock import PushedClock
+from zataku.clock import AdvanceableClock
 from zataku.errors import Forbidden
 from zataku.server.callers import UNATTENDED
 from zataku.server.errors import Asked
@@ -29,7 +29,7 @@ class Told(msgspec.Struct, frozen=True):
     now: float
 
 
-def clock_route(clock: PushedClock) -> ControllerRouterHandler:
+def clock_route(clock: AdvanceableClock) -> ControllerRouterHandler:
     """The handler of /test/clock."""
 
     @post("/test/clock", status_code=200, include_in_schema=False, opt=dict(UNATTENDED))
@@ -39,7 +39,7 @@ def clock_route(clock: PushedClock) -> ControllerRouterHandler:
         from_a_page = "origin" in request.headers or "sec-fetch-site" in request.headers
         if from_a_page or not visit_of(request.scope).near:
             raise Forbidden("The clock is only pushed from the server's own machine.")
-        await clock.push(data.advance)
+        await clock.advance(data.advance)
         return Told(clock.now())
 
     return push
