@@ -10,7 +10,7 @@ _TEXT, _PING = 0x81, 0x89
 _MOST_KNOWN = 1000
 
 _ANSWERS = frozenset({"joined", "done"})
-_BUSY = Unavailable.code
+_BUSY = Unavailable.default_code
 _ASIDE = frozenset({"welcome", "beat", "presence", "passing"})
 
 
