@@ -9,6 +9,10 @@ from typing import ClassVar
 import msgspec
 
 
+OUTCOME_UNKNOWN = "We can't tell whether this was stored. Check before you send it again."
+"""The sentence for every write whose reply was lost, on HTTP, sockets and pages alike."""
+
+
 class Problem(msgspec.Struct, frozen=True):
     """What went wrong: a code for programs, a sentence for people, and what is known about it."""
 
