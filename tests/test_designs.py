@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.export.test_cloudformation import found_wrong
-from tests.opened import PRICED, StoreName, opened
-from tests.spending import budgets
+from tests.support.cost_assertions import declared_budgets
+from tests.support.stores import METERED_STORES, StoreName, open_store
 from zataku.cli.exporting import exported
 from zataku.table.catalogue import Design, find_designs
 from zataku.table.export import template, to_json
@@ -85,7 +85,7 @@ def test_all_five_that_follow_a_document_say_where_they_depart_from_it() -> None
 
 @every_design
 def test_every_access_pattern_has_a_budget(design: Design) -> None:
-    assert [name for name, budget in budgets(design.tables).items() if budget is None] == []
+    assert [name for name, budget in declared_budgets(design.tables).items() if budget is None] == []
 
 
 @every_design
@@ -96,7 +96,7 @@ def test_the_budget_of_a_query_says_how_much_it_reads(design: Design) -> None:
 
 @every_design
 def test_every_access_pattern_is_paid_for_in_a_test(design: Design) -> None:
-    assert import_module(f"tests.{design.name}.costs").CASES.keys() == budgets(design.tables).keys()
+    assert import_module(f"tests.{design.name}.costs").CASES.keys() == declared_budgets(design.tables).keys()
 
 
 @every_design
@@ -129,8 +129,8 @@ def test_one_template_of_all_six_is_what_cloudformation_takes(env: str) -> None:
     assert found_wrong(to_json(whole)) == []
 
 
-@pytest.mark.parametrize("name", PRICED)
+@pytest.mark.parametrize("name", METERED_STORES)
 async def test_one_store_holds_all_six(name: StoreName, tmp_path: Path) -> None:
     tables = [table for design in DESIGNS.values() for table in design.tables]
-    async with opened(name, tmp_path, tables) as store:
+    async with open_store(name, tmp_path, tables) as store:
         assert {state.status for state in await store.index_states()} == {"active"}

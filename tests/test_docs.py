@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,7 +39,7 @@ async def test_the_code_of_a_document_runs_and_prints_what_it_shows(
     monkeypatch.chdir(tmp_path)
     for name, value in AWS_SETTINGS.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server("dynoxide").endpoint)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", shared_server("dynoxide").endpoint)
     module = types.ModuleType("document_" + re.sub(r"\W", "_", document))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     ran = 0

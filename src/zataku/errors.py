@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import msgspec
 
-
 OUTCOME_UNKNOWN = "We can't tell whether this was stored. Check before you send it again."
 """The sentence for every write whose reply was lost, on HTTP, sockets and pages alike."""
 

@@ -6,7 +6,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from tests.accounts.people import Ends, Household, quick
-from tests.opened import RACES, START, stores_of
+from tests.support.stores import RACING_STORES, START, store_fixture
 from zataku.accounts.cookies import Cookies
 from zataku.accounts.identities import Identities
 from zataku.accounts.passwords import Passwords
@@ -15,9 +15,9 @@ from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 from zataku.table import Store
 
-strict = stores_of(["strict"], TABLES)
-dynamodb = stores_of(["dynoxide"], TABLES)
-contested = stores_of([each for each in RACES if each != "dynoxide"], TABLES)
+strict = store_fixture(["strict"], TABLES)
+dynamodb = store_fixture(["dynoxide"], TABLES)
+contested = store_fixture([each for each in RACING_STORES if each != "dynoxide"], TABLES)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.accounts.cookies import Cookies, language_in
 from zataku.accounts.tokens import Token, key_token, session_token
 from zataku.platform.limits import DAY, AccountId

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.accounts.rates import LIMITS, Limit, Occasion, Rates, neighbourhood
 from zataku.clock import ManualClock
 from zataku.errors import RateLimited

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.circle import FILE, circle, example, member
 from tests.cli.running import Host
+from tests.support.reading_circle import FILE, circle, example, member
 from zataku.table import open_embedded
 
 # The entry-point group under which packages of these tests offer designs.

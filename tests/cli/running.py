@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from tests.circle import FILE
+from tests.support.reading_circle import FILE
 from zataku.cli import run
 
 ROOT = Path(__file__).parents[2]

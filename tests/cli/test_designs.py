@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.circle import FILE
 from tests.cli.conftest import OFFERED
 from tests.cli.running import Host
+from tests.support.reading_circle import FILE
 from zataku.table import BadInput, DesignError
 from zataku.table.catalogue import find_designs
 

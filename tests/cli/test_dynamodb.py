@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.circle import circle
 from tests.cli.running import Host
-from tests.servers import free_port, server
+from tests.support.dynamodb_servers import free_port, shared_server
+from tests.support.reading_circle import circle
 from zataku.table import open_embedded
 
 _numbers = count(1)
@@ -18,7 +18,7 @@ _numbers = count(1)
 @pytest.fixture
 def service(host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of a service; the host works in an environment that nobody else has."""
-    url = f"dynamodb+{server('dynoxide').endpoint}"
+    url = f"dynamodb+{shared_server('dynoxide').endpoint}"
     monkeypatch.setenv("ZATAKU_STORE", url)
     return url
 
@@ -83,7 +83,7 @@ def test_upkeep_of_a_service(host: Host, service: str, env: str) -> None:
 
 
 def test_a_service_keeps_a_backup_under_its_name(host: Host, env: str) -> None:
-    there = ("--store", f"dynamodb+{server('ministack').endpoint}", "--env", env)
+    there = ("--store", f"dynamodb+{shared_server('ministack').endpoint}", "--env", env)
     host.good("store", "sweep", *there)
     assert "is backed up: monday." in host.good("store", "backup", "monday", *there)
     assert "There is a backup monday already" in host.refused("store", "backup", "monday", *there)

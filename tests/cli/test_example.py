@@ -3,8 +3,8 @@
 import ast
 import re
 
-from tests.circle import FILE
 from tests.cli.running import ROOT
+from tests.support.reading_circle import FILE
 from zataku.table.catalogue import EXAMPLE
 
 PAGE = ROOT / "docs" / "table.md"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.circle import FILE, circle, example, member
 from tests.cli.conftest import filled
 from tests.cli.running import Host, own_process
+from tests.support.reading_circle import FILE, circle, example, member
 from zataku.clock import SystemClock
 from zataku.table import Entity, Table, open_embedded
 

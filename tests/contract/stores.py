@@ -9,8 +9,8 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import Clock, SystemClock
 from zataku.table import Store, Table
 from zataku.table.backend import Backend
@@ -97,7 +97,7 @@ class DynamoPlace:
     """Tables in a server of this test process, with names that no other test has."""
 
     def __init__(self, implementation: ServerName, client: Callable[[str], Client] = Client) -> None:
-        self.endpoint = server(implementation).endpoint
+        self.endpoint = shared_server(implementation).endpoint
         self.client = client
         self.env = secrets.token_hex(5)
 

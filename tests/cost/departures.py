@@ -1,7 +1,7 @@
 """Where DynamoDB implementations report other units than AWS documents, by case or by rule, each with the reason."""
 
 from tests.cost.case import INDEXED, BatchGet, BatchWrite, Case, Snapshot, Transact
-from tests.servers import ServerName
+from tests.support.dynamodb_servers import ServerName
 from zataku.table.backend import GetItem, QueryItems, ScanItems
 
 _FETCH = "charges nothing for the items that a local index lacks attributes of"

@@ -12,8 +12,8 @@ import pytest_asyncio
 from tests.cost.case import INDEXED, PLAIN, Case, carry_out
 from tests.cost.departures import DYNOXIDE, departure
 from tests.cost.golden import GOLDEN
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.table.backend import Backend, DeleteItem, ScanItems
 from zataku.table.bill import Bill
 from zataku.table.dynamodb.backend import DynamoBackend
@@ -36,7 +36,7 @@ def _cases() -> list[Any]:
 async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
     stores: dict[ServerName, Backend] = {}
     for name in SERVERS:
-        stores[name] = store = DynamoBackend(PlainClient(server(name).endpoint), book="GoldenStore")
+        stores[name] = store = DynamoBackend(PlainClient(shared_server(name).endpoint), book="GoldenStore")
         await store.start([PLAIN, INDEXED])
     yield stores
     for store in stores.values():

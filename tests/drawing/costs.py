@@ -18,7 +18,7 @@ from tests.drawing.table_games import (
     settings,
     turn_of,
 )
-from tests.spending import Case
+from tests.support.cost_assertions import Case
 from zataku.drawing import writes
 from zataku.drawing.design import (
     Connection,

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.drawing import writes
 from zataku.drawing.design import Game, game
 from zataku.drawing.limits import GameId, MessageId, RoundId, TurnId

@@ -1,9 +1,9 @@
 """What each access pattern of the drawing game costs, on both stores that count."""
 
 from tests.drawing.costs import CASES
-from tests.spending import overspent
+from tests.support.cost_assertions import budget_mismatches
 from zataku.table import Store
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
-    assert await overspent(priced, CASES) == {}
+    assert await budget_mismatches(priced, CASES) == {}

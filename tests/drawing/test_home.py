@@ -5,8 +5,8 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.opened import START
-from tests.plugged import app_context, everything, somebody
+from tests.support.app_context import all_items, app_context, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.drawing.design import Game, Seat, esiritori
 from zataku.drawing.samples import Measure, in_play, settled_room
@@ -20,14 +20,14 @@ async def test_only_rooms_that_can_be_found_and_joined_are_counted(embedded: Sto
     rooms = [settled_room(Random(number), NOW, Measure(players=2)) for number in range(4)]
     hidden = msgspec.structs.replace(rooms[1], settings=msgspec.structs.replace(rooms[1].settings, public=False))
     await embedded.write_many(put=[rooms[0], hidden, in_play(Random(2), rooms[2], 1, 1), rooms[3]])
-    home = await plug(app_context(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(user_identity())
     assert msgspec.to_builtins(home) == {"openRooms": 2}
 
 
 async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClock):
     await embedded.write_many(put=[settled_room(Random(n), NOW, Measure(players=2)) for n in range(50)])
     with embedded.measured("home") as bill:
-        await plug(app_context(embedded, clock)).home(somebody())
+        await plug(app_context(embedded, clock)).home(user_identity())
     assert bill.reads <= 1.5
 
 
@@ -35,9 +35,9 @@ async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: Manu
     system = plug(app_context(strict, clock))
     assert system.demo is not None
     await system.demo()
-    shown = await everything(strict, [esiritori])
+    shown = await all_items(strict, [esiritori])
     await system.demo()
-    assert await everything(strict, [esiritori]) == shown
+    assert await all_items(strict, [esiritori]) == shown
     kinds = [line.split(" ", 1)[0] for line in shown]
     assert (kinds.count(Game.__name__), kinds.count(Seat.__name__)) == (2, 2)
 
@@ -50,7 +50,7 @@ async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(emb
         await clock.advance(days * 86_400)
         await embedded.sweep()
         await system.demo()
-        assert msgspec.to_builtins(await system.home(somebody())) == {"openRooms": 0}
+        assert msgspec.to_builtins(await system.home(user_identity())) == {"openRooms": 0}
 
 
 async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
@@ -58,7 +58,7 @@ async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock:
     system = plug(app_context(embedded, clock))
     assert system.demo is not None
     await system.demo()
-    assert msgspec.to_builtins(await system.home(somebody())) == {"openRooms": 1}
+    assert msgspec.to_builtins(await system.home(user_identity())) == {"openRooms": 1}
 
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
@@ -83,5 +83,5 @@ async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store
     again = plug(app_context(strict, clock)).demo
     assert again is not None
     await again()
-    kinds = [line.split(" ", 1)[0] for line in await everything(strict, [esiritori])]
+    kinds = [line.split(" ", 1)[0] for line in await all_items(strict, [esiritori])]
     assert kinds.count(Game.__name__) == 2

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.drawing.table_games import NOW, a_saying, chance, joined, kept, loaded, opened_by, room, settings, turn_of
 from tests.drawing.trying import answered, outcome, people, persistent, seats_match
-from tests.racing import race
+from tests.support.concurrency import race
 from zataku.drawing import writes
 from zataku.drawing.design import (
     Connection,

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.opened import START
-from tests.plugged import app_context, everything, traces
+from tests.support.app_context import all_items, app_context, items_containing
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, game, games_of_player
 from zataku.drawing.removal import NAMELESS, removal
@@ -38,7 +38,7 @@ async def test_a_game_under_way_goes_on_without_the_name(strict: Store, clock: M
     made = await stored(strict, list(ongoing_game(Random(1), NOW)))
     leaver = made.players[at]
     await gone(strict, clock, leaver.id)
-    assert await traces(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
+    assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
     found = await again(strict, made)
     left = found.players[at]
     assert (left.name, left.left_at, left.total) == (NAMELESS, NOW, leaver.total)
@@ -55,8 +55,8 @@ async def test_a_finished_game_keeps_points_pictures_and_what_was_said(strict: S
     made = await stored(strict, items)
     leaver = made.players[1]
     await gone(strict, clock, leaver.id)
-    assert await traces(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    kept = await everything(strict, [esiritori])
+    assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
+    kept = await all_items(strict, [esiritori])
     for kind in (Round, Picture, ChatMessage):
         assert sum(line.startswith(f"{kind.__name__} ") for line in kept) == sum(type(it) is kind for it in items)
     assert [it.total for it in (await again(strict, made)).players] == [it.total for it in made.players]
@@ -71,7 +71,7 @@ async def test_a_room_that_waits_has_a_free_seat_again(strict: Store, clock: Man
     await gone(strict, clock, host.id)
     found = await again(strict, room)
     assert ([it.id for it in found.players], found.host_id) == ([it.id for it in room.players[1:]], room.players[1].id)
-    assert await traces(strict, [esiritori], host.id, f'"{host.name}"') == []
+    assert await items_containing(strict, [esiritori], host.id, f'"{host.name}"') == []
 
 
 async def test_a_removal_that_was_broken_off_goes_on_under_the_same_mask(strict: Store, clock: ManualClock):
@@ -94,19 +94,19 @@ async def test_a_removal_that_was_broken_off_goes_on_under_the_same_mask(strict:
 
     with pytest.raises(Broken):
         await gone(Breaking(), clock, leaver.id)  # type: ignore[arg-type]  a store to its last letter
-    assert await traces(strict, [esiritori], leaver.id) != []
+    assert await items_containing(strict, [esiritori], leaver.id) != []
     await gone(strict, clock, leaver.id)
-    assert await traces(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
+    assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
     masked = (await again(strict, made)).players[0].id
-    assert any(masked in line for line in await everything(strict, [esiritori]) if line.startswith("ChatMessage"))
+    assert any(masked in line for line in await all_items(strict, [esiritori]) if line.startswith("ChatMessage"))
 
 
 async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock):
     made = await stored(strict, list(ongoing_game(Random(5), NOW)))
     await gone(strict, clock, made.players[0].id)
-    after = await everything(strict, [esiritori])
+    after = await all_items(strict, [esiritori])
     await gone(strict, clock, made.players[0].id)
-    assert await everything(strict, [esiritori]) == after
+    assert await all_items(strict, [esiritori]) == after
     assert [each async for each in strict.each(games_of_player(made.players[0].id))] == []
 
 

@@ -17,7 +17,7 @@ from tests.drawing.table_games import (
     turn_of,
 )
 from tests.drawing.trying import outcome, persistent, strongly
-from tests.racing import race
+from tests.support.concurrency import race
 from zataku.drawing import chat_cap, writes
 from zataku.drawing.design import (
     Game,

@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from msgspec.structs import replace
 
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import SystemClock
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables import Tables
@@ -28,7 +28,7 @@ async def connected(endpoint: str, kind: Callable[[str], Client] = Client) -> As
 
 def client_of(name: ServerName) -> AbstractAsyncContextManager[Client]:
     """A connection to a server."""
-    return connected(server(name).endpoint, PlainClient)
+    return connected(shared_server(name).endpoint, PlainClient)
 
 
 def fresh(table: TableSchema) -> TableSchema:

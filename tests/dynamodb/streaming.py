@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from uuid import uuid4
 
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import Clock, ManualClock
 from zataku.table.backend import RawChange
 from zataku.table.dynamodb.book import Book
@@ -77,7 +77,7 @@ async def make_table(client: Client, table: TableSchema) -> None:
 @asynccontextmanager
 async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES") -> AsyncIterator[Bench]:
     """A table with a stream on one of the servers."""
-    client = PlainClient(server(name).endpoint)
+    client = PlainClient(shared_server(name).endpoint)
     table = TableSchema(unique("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
     book = Book(client, unique("ZatakuStore"), ManualClock())
     made = Bench(client, table, book)

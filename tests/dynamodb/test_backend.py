@@ -9,7 +9,7 @@ import pytest
 
 from tests.dynamodb.fronts import Front
 from tests.dynamodb.plain import connected, fresh
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 from zataku.table import expression as ex
 from zataku.table.backend import (
     Backend,
@@ -50,7 +50,7 @@ def assign(name: str, value: object) -> ex.Assign:
 
 @pytest.fixture
 async def front() -> AsyncIterator[Front]:
-    async with Front(server("dynoxide").endpoint) as made:
+    async with Front(shared_server("dynoxide").endpoint) as made:
         yield made
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.dynamodb.scripted import served
 from tests.dynamodb.streaming import unique
-from tests.servers import server, start, stop
+from tests.support.dynamodb_servers import shared_server, start_server, stop_server
 from zataku.clock import ManualClock, SystemClock
 from zataku.table.dynamodb.backups import Backups
 from zataku.table.dynamodb.client import Client
@@ -30,9 +30,9 @@ FULL = replace(
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    made = start("ministack", program=Path(__file__).with_name("restoring.py"))
+    made = start_server("ministack", program=Path(__file__).with_name("restoring.py"))
     yield made.endpoint
-    stop(made)
+    stop_server(made)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ async def test_half_a_set_is_not_kept(backups: Backups, tables: list[TableSchema
 
 async def test_a_restore_that_fails_half_way_says_how_to_go_on():
     # Without its repair, ministack cannot restore a table that is gone.
-    client = Client(server("ministack").endpoint)
+    client = Client(shared_server("ministack").endpoint)
     backups = Backups(client, SystemClock())
     table = replace(PLAIN, name=unique("PlainTable"))
     fitting = Tables(client, SystemClock())
@@ -232,7 +232,7 @@ async def test_an_earlier_moment_is_restored_beside_the_table(
 
 
 async def test_a_server_without_backups_says_so():
-    client = Client(server("dynoxide").endpoint)
+    client = Client(shared_server("dynoxide").endpoint)
     backups = Backups(client, SystemClock())
     with pytest.raises(LacksCapability):
         await backups.take([replace(PLAIN, name="SomeTable01")], "nightly")

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.dynamodb.streaming import SERVERS, unique
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
@@ -18,7 +18,7 @@ from zataku.table.meter import Usage
 @pytest.fixture(params=SERVERS)
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     name: ServerName = request.param
-    made = PlainClient(server(name).endpoint)
+    made = PlainClient(shared_server(name).endpoint)
     yield made
     await made.close()
 

@@ -12,13 +12,13 @@ import boto3
 import pytest
 from botocore.exceptions import ParamValidationError
 
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 
 
 def speaking(service: str) -> Any:
     return boto3.client(
         service,
-        endpoint_url=server("dynoxide").endpoint,
+        endpoint_url=shared_server("dynoxide").endpoint,
         region_name="us-east-1",
         aws_access_key_id="local",
         aws_secret_access_key="local",

@@ -8,8 +8,8 @@ import pytest
 
 from tests.dynamodb.scripted import TABLE, StreamService, served
 from tests.dynamodb.streaming import SERVERS, Bench, bench, drained, names, unique
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.streams import Streams
@@ -56,7 +56,7 @@ async def shards() -> AsyncIterator[tuple[StreamService, Bench]]:
     service = StreamService()
     service.enable(shards=4)
     async with served(service) as endpoint:
-        client, keeping = PlainClient(endpoint), PlainClient(server("dynoxide").endpoint)
+        client, keeping = PlainClient(endpoint), PlainClient(shared_server("dynoxide").endpoint)
         book = Book(keeping, unique("ZatakuStore"), ManualClock())
         await book.start()
         made = Bench(client, SCHEMA, book)

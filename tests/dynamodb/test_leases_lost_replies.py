@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.dynamodb.streaming import SERVERS, bench, names
-from tests.servers import ServerName
+from tests.support.dynamodb_servers import ServerName
 from zataku.clock import ManualClock
 from zataku.table.backend import RawChange
 from zataku.table.dynamodb.book import Book

@@ -12,7 +12,7 @@ from tests.designs.board import Game, board
 from tests.designs.connections import Connection, connections
 from tests.dynamodb.fronts import Front, answered
 from tests.dynamodb.plain import connected
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
@@ -34,7 +34,7 @@ async def capabilities_behind(front: Front) -> frozenset[str]:
 
 
 async def test_a_service_is_asked_what_it_can_do():
-    async with Front(server("ministack").endpoint) as front:
+    async with Front(shared_server("ministack").endpoint) as front:
         everything = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
         assert await capabilities_behind(front) == everything
         for operation, capability in (
@@ -48,19 +48,19 @@ async def test_a_service_is_asked_what_it_can_do():
 
 
 async def test_what_the_caller_has_no_right_to_is_taken_to_be_there():
-    async with Front(server("ministack").endpoint) as front:
+    async with Front(shared_server("ministack").endpoint) as front:
         front.always = {"ListBackups": answered("AccessDeniedException")}
         assert "backups" in await capabilities_behind(front)
 
 
 async def test_dynoxide_keeps_no_backups():
-    async with Front(server("dynoxide").endpoint) as front:
+    async with Front(shared_server("dynoxide").endpoint) as front:
         assert "backups" not in await capabilities_behind(front)
 
 
 async def test_a_design_that_needs_what_the_service_lacks_fails_before_anything_is_touched(env: str):
     """As ScyllaDB's Alternator, which knows no transactions."""
-    async with Front(server("dynoxide").endpoint) as front:
+    async with Front(shared_server("dynoxide").endpoint) as front:
         front.always = {"TransactWriteItems": UNKNOWN}
         with pytest.raises(LacksCapability, match="transactions"):
             await open_dynamodb([board], endpoint=front.endpoint, env=env)
@@ -68,7 +68,7 @@ async def test_a_design_that_needs_what_the_service_lacks_fails_before_anything_
 
 
 async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
-    endpoint = server("dynoxide").endpoint
+    endpoint = shared_server("dynoxide").endpoint
     async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
         await store.put(Connection(connection_id="c"))
     async with connected(endpoint) as client:
@@ -77,7 +77,7 @@ async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
 
 
 async def test_without_the_right_to_change_the_tables_must_be_there(env: str):
-    async with Front(server("ministack").endpoint) as front:
+    async with Front(shared_server("ministack").endpoint) as front:
         with pytest.raises(SchemaRefused, match="missing"):
             await open_dynamodb([board], endpoint=front.endpoint, env=env, manage=False)
         assert "CreateTable" not in front.seen
@@ -92,7 +92,9 @@ async def test_the_store_itself_misbehaves_when_asked_to(env: str):
     """Strict mode in front of a service."""
     faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
     turn = path(Game, lambda it: it.current_turn)
-    async with await open_dynamodb([board], endpoint=server("dynoxide").endpoint, env=env, faults=faults) as store:
+    async with await open_dynamodb(
+        [board], endpoint=shared_server("dynoxide").endpoint, env=env, faults=faults
+    ) as store:
         await store.write_many(put=[Game(game_id=f"g{at}") for at in range(10)])
         await asyncio.gather(*(store.update(Game.key(game_id="g1"), turn.add(1)) for _ in range(10)))
         found = await store.get(Game.key(game_id="g1"), strong=True)
@@ -101,7 +103,7 @@ async def test_the_store_itself_misbehaves_when_asked_to(env: str):
 
 
 async def test_a_reader_that_waits_does_not_keep_the_store_from_closing(env: str):
-    store = await open_dynamodb([board], endpoint=server("dynoxide").endpoint, env=env)
+    store = await open_dynamodb([board], endpoint=shared_server("dynoxide").endpoint, env=env)
     waiting = asyncio.create_task(store.stream(board, "watcher").read(wait=600))
     await asyncio.sleep(0.2)
     await asyncio.wait_for(store.close(), 20)
@@ -110,7 +112,7 @@ async def test_a_reader_that_waits_does_not_keep_the_store_from_closing(env: str
 
 
 async def test_what_a_host_wants_to_know_is_told(env: str):
-    endpoint = server("ministack").endpoint
+    endpoint = shared_server("ministack").endpoint
     table = board.schema(env).name
     async with await open_dynamodb([board], endpoint=endpoint, env=env) as store:
         await store.write_many(put=[Game(game_id=name) for name in "abc"])
@@ -126,7 +128,7 @@ async def test_what_a_host_wants_to_know_is_told(env: str):
 
 
 async def test_units_are_summed_across_stores(env: str):
-    endpoint = server("dynoxide").endpoint
+    endpoint = shared_server("dynoxide").endpoint
     for _ in range(2):
         async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
             with store.measured("greeting") as bill:

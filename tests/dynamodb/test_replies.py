@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.dynamodb.fronts import Front, answered, first_only, garbled, lost_after, lost_before
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 from zataku.table import (
     ConditionFailed,
     Entity,
@@ -52,7 +52,7 @@ BUSY = answered("ProvisionedThroughputExceededException")
 
 @pytest.fixture
 async def front() -> AsyncIterator[Front]:
-    async with Front(server("dynoxide").endpoint) as made:
+    async with Front(shared_server("dynoxide").endpoint) as made:
         yield made
 
 
@@ -239,7 +239,7 @@ async def test_accepted_calls_finish_before_the_store_closes(front: Front, store
 
 
 async def test_nobody_at_the_address_is_said_so():
-    async with Front(server("dynoxide").endpoint) as gone:
+    async with Front(shared_server("dynoxide").endpoint) as gone:
         endpoint = gone.endpoint
     with pytest.raises(StoreUnreachable):
         await open_dynamodb([tallies], endpoint=endpoint, env="nowhere")

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.dynamodb.streaming import SERVERS, Bench, bench, drained, names
-from tests.servers import ServerName
+from tests.support.dynamodb_servers import ServerName
 from zataku.table.dynamodb.streams import Streams
 from zataku.table.errors import BadInput, StoreClosed
 

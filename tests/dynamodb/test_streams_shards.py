@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from tests.dynamodb.scripted import TABLE, StreamService, served
 from tests.dynamodb.streaming import Bench, drained, unique
-from tests.plain_calls import PlainClient
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table.backend import RawChange
 from zataku.table.dynamodb.book import Book
@@ -33,7 +33,7 @@ def service() -> StreamService:
 @pytest.fixture
 async def place(service: StreamService) -> AsyncIterator[Bench]:
     async with served(service) as endpoint:
-        client, keeping = PlainClient(endpoint), PlainClient(server("dynoxide").endpoint)
+        client, keeping = PlainClient(endpoint), PlainClient(shared_server("dynoxide").endpoint)
         book = Book(keeping, unique("ZatakuStore"), ManualClock())
         await book.start()
         made = Bench(client, SCHEMA, book)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.dynamodb.scripted import TABLE, StreamService, served
 from tests.dynamodb.streaming import unique
-from tests.plain_calls import PlainClient
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
@@ -159,7 +159,7 @@ class Stage:
     """A service, a book and an event loop for all scenes, since connecting takes longer than a scene."""
 
     def __init__(self) -> None:
-        self.book_keeper = server("dynoxide").endpoint
+        self.book_keeper = shared_server("dynoxide").endpoint
         self.runner = asyncio.Runner()
         self.service = StreamService()
         self.runner.run(self._open())

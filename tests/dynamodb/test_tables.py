@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.dynamodb.fronts import Front, answered, content_of, lost_after, passed, reply
 from tests.dynamodb.plain import BOTH, client_of, connected, fitted, fresh, put
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 from zataku.clock import SystemClock
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.describe import Stored, look
@@ -82,7 +82,7 @@ async def test_several_tables_are_made_at_once(client: Client):
 
 async def test_a_table_that_fits_is_left_alone():
     table = fresh(GAMES)
-    async with Front(server("ministack").endpoint) as front, connected(front.endpoint) as client:
+    async with Front(shared_server("ministack").endpoint) as front, connected(front.endpoint) as client:
         await fitted(client, table)
         front.seen.clear()
         await fitted(client, table)
@@ -180,7 +180,7 @@ async def test_the_time_to_live_of_a_table_can_change(client: Client):
 
 async def test_a_time_to_live_that_changed_lately_says_to_wait():
     table = fresh(replace(NUMBERED, ttl="until"))
-    async with Front(server("dynoxide").endpoint) as front, connected(front.endpoint) as client:
+    async with Front(shared_server("dynoxide").endpoint) as front, connected(front.endpoint) as client:
         await fitted(client, table)
         front.fates["UpdateTimeToLive"] = [passed, answered("ValidationException")]
         with pytest.raises(SchemaRefused, match="once an hour"):
@@ -281,7 +281,7 @@ async def test_two_processes_starting_at_once_make_one_table(client: Client):
 
 async def test_a_busy_service_is_asked_again():
     table = fresh(GAMES)
-    async with Front(server("dynoxide").endpoint) as front, connected(front.endpoint) as client:
+    async with Front(shared_server("dynoxide").endpoint) as front, connected(front.endpoint) as client:
         await fitted(client, table)
         front.fates["DescribeTable"] = [passed, answered("ThrottlingException"), lost_after]
         front.fates["UpdateTable"] = [
@@ -328,7 +328,7 @@ async def test_without_the_right_to_change_every_difference_is_listed(client: Cl
 async def test_an_index_that_is_being_filled_is_told_as_coming():
     """The next one waits for it in the background, and start() waits for neither."""
     table = fresh(replace(NUMBERED, indexes=()))
-    async with Front(server("dynoxide").endpoint) as front, connected(front.endpoint) as client:
+    async with Front(shared_server("dynoxide").endpoint) as front, connected(front.endpoint) as client:
         await fitted(client, table)
         filling = asyncio.Event()
         front.always["DescribeTable"] = _shows_filling(filling)

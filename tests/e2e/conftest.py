@@ -10,13 +10,13 @@ from playwright.sync_api import Browser
 
 from tests.e2e.browser import chromium
 from tests.e2e.house import House
-from tests.servers import free_port, server
+from tests.support.dynamodb_servers import free_port, shared_server
 
 
 @pytest.fixture(scope="session")
 def dynamodb() -> str:
     """The URL of a store that several processes can open."""
-    return f"dynamodb+{server('dynoxide').endpoint}"
+    return f"dynamodb+{shared_server('dynoxide').endpoint}"
 
 
 @pytest.fixture(scope="session")

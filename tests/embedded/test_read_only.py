@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.circle import circle, example, member, member_key
-from tests.neighbour import neighbour
+from tests.support.reading_circle import circle, example, member, member_key
+from tests.support.writer_process import writer_process
 from zataku.table import (
     NEW_AND_OLD,
     BadInput,
@@ -38,7 +38,7 @@ def disk(folder: Path) -> dict[str, bytes]:
 
 
 async def test_what_another_process_was_told_is_kept_is_read_beside_it(path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         async with await open_embedded(path, [circle], read_only=True) as store:
             for number in range(1, 30):
                 other.put(number, notes=number)
@@ -52,7 +52,7 @@ async def test_what_another_process_was_told_is_kept_is_read_beside_it(path: Pat
 
 
 async def test_an_item_that_was_read_once_is_read_anew(path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         async with await open_embedded(path, [circle], read_only=True) as store:
             for notes in range(20):
                 other.put(1, notes)
@@ -81,7 +81,7 @@ async def test_every_write_is_refused(kept: Path, kind: str) -> None:
 
 
 async def test_a_refused_write_says_who_holds_the_store(path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         async with await open_embedded(path, [circle], read_only=True) as store:
             with pytest.raises(StoreClosed, match=f"while process {other.pid} holds it") as refused:
                 async with store.transact() as tx:
@@ -124,7 +124,7 @@ async def test_a_file_that_is_not_there_is_refused_and_not_made(tmp_path: Path) 
 
 
 async def test_a_backup_beside_a_writing_process_is_whole(path: Path, tmp_path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         other.put(1, 1)
         async with await open_embedded(path, [], read_only=True) as store:
             await store.backup(tmp_path / "copy.db")
@@ -135,7 +135,7 @@ async def test_a_backup_beside_a_writing_process_is_whole(path: Path, tmp_path: 
 
 
 async def test_after_a_crash_everything_acknowledged_is_there_to_read(path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         for number in range(20):
             other.put(number, number)
         other.kill()
@@ -148,7 +148,7 @@ async def test_after_a_crash_everything_acknowledged_is_there_to_read(path: Path
 
 
 async def test_a_store_that_lost_its_log_is_refused_for_reading_too(path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         other.put(1, 1)
         other.kill()
     path.with_name("store.db-wal").write_bytes(b"")
@@ -165,7 +165,7 @@ async def test_a_damaged_page_is_noticed(kept: Path) -> None:
 
 
 async def test_whoever_copies_a_crashed_store_does_not_keep_a_server_from_starting(path: Path) -> None:
-    with neighbour(path) as other:
+    with writer_process(path) as other:
         other.put(1, 1)
         other.kill()
     register_checksums()
@@ -192,7 +192,7 @@ async def test_tables_that_another_process_changes_meanwhile_are_told_anew(kept:
 
 async def test_who_holds_a_store(kept: Path) -> None:
     assert holder(kept) is None
-    with neighbour(kept) as other:
+    with writer_process(kept) as other:
         assert holder(kept) == str(other.pid)
         assert holder(kept.with_name("absent.db")) is None
     assert holder(kept) is None

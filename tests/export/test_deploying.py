@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.designs import board, drawing, kifu, live, measures, ranking
 from tests.export.made import tables
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
 from zataku.table import OnDemand, Table, open_dynamodb
 from zataku.table.export import template
 from zataku.table.schema import TableSchema
@@ -24,7 +24,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Any]:
     name: ServerName = request.param
     made = boto3.client(
         "dynamodb",
-        endpoint_url=server(name).endpoint,
+        endpoint_url=shared_server(name).endpoint,
         region_name=REGION,
         aws_access_key_id="local",
         aws_secret_access_key="local",
@@ -51,7 +51,7 @@ def deploy(client: Any, properties: dict[str, Any]) -> None:
 
 def is_dynoxide(client: Any) -> bool:
     """Dynoxide knows no continuous backups and does not tell on-demand maxima; all else of it is compared."""
-    return client.meta.endpoint_url == server("dynoxide").endpoint
+    return client.meta.endpoint_url == shared_server("dynoxide").endpoint
 
 
 def compare(client: Any, schema: TableSchema) -> None:

@@ -17,8 +17,8 @@ from tests.kifu.made import (
     tid,
     welcomed,
 )
-from tests.opened import START
-from tests.spending import Case
+from tests.support.cost_assertions import Case
+from tests.support.stores import START
 from zataku.kifu import design, writes
 from zataku.kifu.items import (
     Analysis,

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from itertools import count
 from typing import Any
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.kifu.design import slug_claim, tag, user_settings
 from zataku.kifu.items import Record, SlugClaim, Tag, UserSettings
 from zataku.kifu.limits import KifuId, TagId, UserName

@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from tests.kifu.costs import CASES, CLAIM
 from tests.kifu.made import ME, NOW, a_record_of, kid, settings, welcomed
-from tests.opened import START
-from tests.spending import overspent
+from tests.support.cost_assertions import budget_mismatches
+from tests.support.stores import START
 from zataku.kifu.design import slug_claim
 from zataku.kifu.limits import KIFU_BYTES, PositionHash, ShareCode
 from zataku.kifu.positions import position_parts
@@ -27,7 +27,7 @@ from zataku.table.values import size_of
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
-    assert await overspent(priced, CASES) == {}
+    assert await budget_mismatches(priced, CASES) == {}
 
 
 async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):

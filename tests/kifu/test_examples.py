@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.kifu.items import (
     Analysis,

@@ -3,13 +3,13 @@
 import msgspec
 
 from tests.kifu.made import FRIEND, a_record, added, welcomed
-from tests.plugged import app_context, somebody
+from tests.support.app_context import app_context, user_identity
 from zataku.clock import ManualClock
 from zataku.kifu.owners import library_of_account
 from zataku.kifu.system import plug
 from zataku.table import Store
 
-ME = library_of_account(somebody().account_id)
+ME = library_of_account(user_identity().account_id)
 
 
 async def test_the_three_records_that_changed_last_are_shown_by_their_names(embedded: Store, clock: ManualClock):
@@ -19,7 +19,7 @@ async def test_the_three_records_that_changed_last_are_shown_by_their_names(embe
         for at in range(5)
     ]
     await added(embedded, *records, a_record(9, username=FRIEND))
-    home = await plug(app_context(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(user_identity())
     latest = [{"id": records[at].kifu_id, "title": f"対局{at}"} for at in (4, 3, 2)]
     assert msgspec.to_builtins(home) == {"count": 5, "latest": latest}
 
@@ -27,14 +27,14 @@ async def test_the_three_records_that_changed_last_are_shown_by_their_names(embe
 async def test_whoever_has_kept_nothing_costs_nothing(embedded: Store, clock: ManualClock):
     home = plug(app_context(embedded, clock)).home
     with embedded.measured("guest") as bill:
-        assert msgspec.to_builtins(await home(somebody(role="guest", kept=False))) == {"count": 0, "latest": []}
+        assert msgspec.to_builtins(await home(user_identity(role="guest", kept=False))) == {"count": 0, "latest": []}
     assert bill.reads == 0
-    assert msgspec.to_builtins(await home(somebody())) == {"count": 0, "latest": []}
+    assert msgspec.to_builtins(await home(user_identity())) == {"count": 0, "latest": []}
 
 
 async def test_the_home_page_costs_a_few_read_units(embedded: Store, clock: ManualClock):
     await welcomed(embedded, ME)
     await added(embedded, *(a_record(at, username=ME) for at in range(30)))
     with embedded.measured("home") as bill:
-        await plug(app_context(embedded, clock)).home(somebody())
+        await plug(app_context(embedded, clock)).home(user_identity())
     assert bill.reads <= 2

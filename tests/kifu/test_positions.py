@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.kifu.made import ME, NOW, a_record, added, certain, claim_of, kid, welcomed
-from tests.racing import race
+from tests.support.concurrency import race
 from zataku.kifu import design
 from zataku.kifu.errors import TooManyAtOnce
 from zataku.kifu.items import Position, PositionList, SlugClaim

@@ -19,7 +19,7 @@ from tests.kifu.made import (
     tagged,
     welcomed,
 )
-from tests.racing import race
+from tests.support.concurrency import race
 from zataku.kifu import design
 from zataku.kifu.items import Analysis, Record, SlugClaim, UserSettings
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode

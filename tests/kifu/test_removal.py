@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.kifu.made import FRIEND, NOW, a_record, a_tag, added, claim_of, settings, welcomed
-from tests.opened import START
-from tests.plugged import app_context, everything, somebody, traces
+from tests.support.app_context import all_items, app_context, items_containing, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.kifu.design import kifu_table
 from zataku.kifu.ids import new_analysis_id, new_share_code
@@ -26,7 +26,7 @@ from zataku.kifu.writes import (
 )
 from zataku.table import Store
 
-ACCOUNT = somebody().account_id
+ACCOUNT = user_identity().account_id
 ME = library_of_account(ACCOUNT)
 HERE = [kifu_table]
 
@@ -73,15 +73,15 @@ def test_an_account_id_makes_the_longest_name_that_fits():
 
 
 async def test_nothing_of_the_library_is_left(strict: Store, clock: ManualClock, mine: list[str]):
-    assert len(await traces(strict, HERE, *mine)) > 15
+    assert len(await items_containing(strict, HERE, *mine)) > 15
     await gone(strict, clock)
-    assert await traces(strict, HERE, *mine) == []
+    assert await items_containing(strict, HERE, *mine) == []
 
 
 async def test_the_library_of_others_stays_as_it_was(strict: Store, clock: ManualClock, mine: list[str]):
-    before = set(await everything(strict, HERE)) - set(await traces(strict, HERE, *mine))
+    before = set(await all_items(strict, HERE)) - set(await items_containing(strict, HERE, *mine))
     await gone(strict, clock)
-    assert set(await everything(strict, HERE)) == before
+    assert set(await all_items(strict, HERE)) == before
 
 
 async def test_a_removal_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock, mine: list[str]):
@@ -104,9 +104,9 @@ async def test_a_removal_that_was_broken_off_is_gone_on_with(strict: Store, cloc
         with pytest.raises(Broken):
             await gone(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
     await gone(strict, clock)
-    assert await traces(strict, HERE, *mine) == []
+    assert await items_containing(strict, HERE, *mine) == []
 
 
 async def test_an_account_without_a_library_has_nothing_to_lose(strict: Store, clock: ManualClock):
     await gone(strict, clock)
-    assert await everything(strict, HERE) == []
+    assert await all_items(strict, HERE) == []

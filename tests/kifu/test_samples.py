@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.kifu.games import OPENINGS, Game, as_kif
 from zataku.kifu.items import (
     LibraryPermission,

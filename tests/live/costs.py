@@ -7,8 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket, uuid
-from tests.opened import START
-from tests.spending import Case
+from tests.support.cost_assertions import Case
+from tests.support.stores import START
 from zataku.live import design, moderation
 from zataku.live.design import Socket
 from zataku.live.hosting import (

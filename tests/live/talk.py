@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.live.design import Comment, Room, room_now
 from zataku.live.hosting import HostAct
 from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId, moment, seq_of

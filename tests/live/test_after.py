@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from tests.live.talk import HALL, MIDORI, SORA, YUNA, room, said
-from tests.opened import START
-from tests.plugged import app_context, somebody
+from tests.support.app_context import app_context, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.after import search
@@ -27,8 +27,8 @@ from zataku.live.moderation import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
 from zataku.table import Store
 
-HOST = somebody(str(MIDORI))
-READER = somebody()
+HOST = user_identity(str(MIDORI))
+READER = user_identity()
 
 
 def at(number: int, seconds: float, **more: object) -> Comment:

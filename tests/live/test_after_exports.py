@@ -12,8 +12,8 @@ from litestar import Litestar, Request
 from litestar.di import Provide
 
 from tests.live.talk import HALL, MIDORI, room, said, uuid
-from tests.opened import START
-from tests.plugged import app_context, somebody
+from tests.support.app_context import app_context, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.after.api import after_routes
 from zataku.live.after.export import Exports
@@ -39,7 +39,7 @@ async def web(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncCli
     """Whoever says `as: host` is the host."""
 
     def identity(request: Request) -> Identity:  # type: ignore[type-arg]
-        return somebody(str(MIDORI)) if request.headers.get("as") == "host" else somebody()
+        return user_identity(str(MIDORI)) if request.headers.get("as") == "host" else user_identity()
 
     app = Litestar(
         route_handlers=after_routes(app_context(strict, clock)),
@@ -129,7 +129,7 @@ async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(str
     comments = list(talk_comments(random, START, talk.room_id, 3 * AT_A_TIME + 7))
     handled = list(talk_moderation(random, talk, comments))
     await strict.write_many(put=[talk, *comments, *handled])
-    host = somebody(str(talk.host_id))
+    host = user_identity(str(talk.host_id))
     exports = Exports(app_context(strict, clock))
 
     chunks = [it async for it in (await exports.csv(host, talk.room_id)).chunks]

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from tests.live.talk import HALL, MIDORI, room, said
-from tests.opened import START
-from tests.plugged import app_context, somebody
+from tests.support.app_context import app_context, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.after.export import Download, Exports
 from zataku.live.after.messages import Export
@@ -21,7 +21,7 @@ from zataku.live.moderation import Mark, Upvotes
 from zataku.system import AppContext
 from zataku.table import Store
 
-READER, HOST = somebody(), somebody(str(MIDORI))
+READER, HOST = user_identity(), user_identity(str(MIDORI))
 RUDE = said(1, "rude")
 
 

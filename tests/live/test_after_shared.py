@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from tests.live.talk import HALL, room, said
-from tests.opened import START
-from tests.plugged import app_context
+from tests.support.app_context import app_context
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.errors import Unavailable
 from zataku.live.after.questions import MostWanted

@@ -3,7 +3,7 @@
 import msgspec
 
 from tests.live.test_talks import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
-from tests.opened import START
+from tests.support.stores import START
 from zataku.live.limits import CommentId, moment
 from zataku.live.messages import BlockSender, React, Snapshot
 from zataku.live.moderation import reactions_in

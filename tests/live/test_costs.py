@@ -6,8 +6,8 @@ import pytest
 
 from tests.live.costs import CASES
 from tests.live.talk import HALL, SORA, WEB, YUNA, opened_room, said, socket
-from tests.opened import START
-from tests.spending import overspent
+from tests.support.cost_assertions import budget_mismatches
+from tests.support.stores import START
 from zataku.live.design import DEPARTURES, Comment
 from zataku.live.samples import largest_comment
 from zataku.live.writes import join, post_comments, upvote, upvote_first
@@ -15,7 +15,7 @@ from zataku.table import Store, TransactionCancelled
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
-    assert await overspent(priced, CASES) == {}
+    assert await budget_mismatches(priced, CASES) == {}
 
 
 async def test_an_upvote_alone_costs_eight_units_the_first_time_and_six_after(priced: Store) -> None:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.plugged import app_context, somebody
+from tests.support.app_context import app_context, user_identity
 from zataku.clock import ManualClock
 from zataku.live.home import home_of
 from zataku.table import Store
@@ -16,8 +16,11 @@ class Two:
 
 
 async def test_rooms_that_run_and_the_people_in_them_are_counted(embedded: Store, clock: ManualClock):
-    assert msgspec.to_builtins(await home_of(app_context(embedded, clock, Two()))(somebody())) == {
+    assert msgspec.to_builtins(await home_of(app_context(embedded, clock, Two()))(user_identity())) == {
         "rooms": 2,
         "people": 3,
     }
-    assert msgspec.to_builtins(await home_of(app_context(embedded, clock))(somebody())) == {"rooms": 0, "people": 0}
+    assert msgspec.to_builtins(await home_of(app_context(embedded, clock))(user_identity())) == {
+        "rooms": 0,
+        "people": 0,
+    }

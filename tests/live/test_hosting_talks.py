@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.live.test_talks import HALL, MIDORI, SORA, answered, asks, carry_out, close, hall, somebody, stored, wants
-from tests.opened import START
+from tests.support.stores import START
 from zataku.errors import RequestError
 from zataku.live.limits import PINS, CommentId
 from zataku.live.messages import (

@@ -17,7 +17,7 @@ from tests.live.talk import (
     said,
     uuid,
 )
-from tests.opened import START
+from tests.support.stores import START
 from zataku.live.design import comments_after, room_now
 from zataku.live.hosting import (
     block_sender,

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tests.live.talk import HALL, SORA, act, all_of, opened_room, owned, refused, said
-from tests.opened import START
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.design import Comment, comments_after, room_now
 from zataku.live.hosting import delete_comment

@@ -25,7 +25,7 @@ from tests.live.talk import (
     said,
     socket,
 )
-from tests.opened import START
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.design import (
     Connection,

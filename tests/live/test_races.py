@@ -8,8 +8,8 @@ import pytest
 
 from tests.contract.asking import eventually
 from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, act, all_of, opened_room, owned, room, said, socket, taken
-from tests.opened import START
-from tests.racing import race
+from tests.support.concurrency import race
+from tests.support.stores import START
 from zataku.live.design import Socket, comments_after, connection, room_now
 from zataku.live.hosting import (
     HostAct,

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, uuid
-from tests.opened import START
-from tests.plugged import app_context, everything, somebody, traces
+from tests.support.app_context import all_items, app_context, items_containing, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, Unavailable
 from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
@@ -21,7 +21,7 @@ from zataku.live.writes import close_room, join, post_comments, remove_own_comme
 from zataku.platform.identity import Identity
 from zataku.table import Query, Store
 
-ACCOUNT = somebody(uuid(77)).account_id
+ACCOUNT = user_identity(uuid(77)).account_id
 HOST, ME, OTHER = HostId(ACCOUNT), SenderId(ACCOUNT), SenderId(uuid(78))
 MINE, CLOSED = RoomId(uuid(3)), RoomId(uuid(4))
 
@@ -80,7 +80,7 @@ async def gone(store: Store, clock: ManualClock, owners: Owners) -> None:
 
 async def test_the_rooms_of_the_account_go_with_everything_in_them(strict: Store, clock: ManualClock, owners: Owners):
     await gone(strict, clock, owners)
-    assert await traces(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
+    assert await items_containing(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
     assert owners.closed == [MINE]
 
 
@@ -105,7 +105,7 @@ async def test_a_comment_that_is_taken_back_meanwhile_leaves_nothing_behind(
 ):
     await removal(app_context(cast("Store", TakenBack(strict)), clock, owners))(ACCOUNT)
     assert await strict.get(room_now(MINE)) is None
-    assert await traces(strict, [moderation], MINE) == []
+    assert await items_containing(strict, [moderation], MINE) == []
 
 
 async def test_in_the_rooms_of_others_the_words_stay_and_the_name_goes(
@@ -131,7 +131,7 @@ async def test_upvotes_stay_counted_and_other_blocks_stay(strict: Store, clock: 
     (count,) = [it for it in items if isinstance(it, Upvotes)]
     upvoters = [it.sender_id for it in items if isinstance(it, Upvote)]
     assert (count.votes, len(upvoters), OTHER in upvoters, ME in upvoters) == (2, 2, True, False)
-    assert len(await traces(strict, [moderation], '"SENDER"')) == 1
+    assert len(await items_containing(strict, [moderation], '"SENDER"')) == 1
 
 
 async def test_a_room_that_nobody_can_close_now_is_left_for_the_next_run(
@@ -143,12 +143,12 @@ async def test_a_room_that_nobody_can_close_now_is_left_for_the_next_run(
     assert await strict.get(room_now(MINE)) is not None
     owners.away = False
     await gone(strict, clock, owners)
-    assert await traces(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
+    assert await items_containing(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
 
 
 async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, owners: Owners):
     await gone(strict, clock, owners)
-    after = await everything(strict, TABLES)
+    after = await all_items(strict, TABLES)
     await gone(strict, clock, owners)
-    assert await everything(strict, TABLES) == after
+    assert await all_items(strict, TABLES) == after
     assert await strict.get(room_now(ATTIC)) is None

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.asking import contents
 from tests.live.talk import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
-from tests.opened import START
+from tests.support.stores import START
 from zataku.live import design
 from zataku.live import moderation as moderated
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, Socket, comments, connections, moderation, rooms

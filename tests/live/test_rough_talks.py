@@ -24,9 +24,9 @@ from tests.live.test_talks import (
     stored,
     wants,
 )
-from tests.opened import START, opened
-from tests.plugged import app_context
 from tests.realtime.rooms.house import House, HouseClock, Paper, house
+from tests.support.app_context import app_context
+from tests.support.stores import START, open_store
 from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
 from zataku.live.design import TABLES
 from zataku.live.limits import CommentId
@@ -80,7 +80,7 @@ class Failing:
 async def alone(tmp_path: Path) -> AsyncIterator[House]:
     """A process that runs the hall."""
     clock = HouseClock(START)
-    async with opened("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
+    async with open_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await hall(store)
         async with house("web-0", LocalBus(), store, clock) as made:
             made.rooms.add(Talks(store))

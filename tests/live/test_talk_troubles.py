@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.live.test_talks import HALL, answered, asks, carry_out, close, events, hall, stored
-from tests.opened import START
+from tests.support.stores import START
 from zataku.table import Plan, ResultUnknown, Store
 from zataku.table.errors import Throttled
 

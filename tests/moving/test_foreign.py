@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.moving.goods import CURTAINS, FURNITURE, items_for, lines_in, lines_of
-from tests.servers import dynoxide, start, stop
+from tests.support.dynamodb_servers import dynoxide_program, start_server, stop_server
 from zataku.clock import ManualClock
 from zataku.table import ExportDamaged, SchemaRefused
 from zataku.table.dynamodb.backend import DynamoBackend
@@ -57,12 +57,12 @@ async def test_dynoxide_imports_our_export_and_has_every_item(
     (tmp_path / "schema.json").write_text(json.dumps([described(table) for table in BOTH]))
     database = str(tmp_path / "dynoxide.db")
     subprocess.run(
-        [dynoxide(), "import", "--source", folder, "--schema", tmp_path / "schema.json", "--output", database],
+        [dynoxide_program(), "import", "--source", folder, "--schema", tmp_path / "schema.json", "--output", database],
         check=True,
         capture_output=True,
         timeout=60,
     )
-    serving = start("dynoxide", "--db-path", database)
+    serving = start_server("dynoxide", "--db-path", database)
     try:
         store = DynamoBackend(Client(serving.endpoint))
         await store.start(BOTH)
@@ -70,7 +70,7 @@ async def test_dynoxide_imports_our_export_and_has_every_item(
         assert await lines_in(store, CURTAINS) == lines_of(items_for(CURTAINS, 40))
         await store.close()
     finally:
-        stop(serving)
+        stop_server(serving)
 
 
 def amazon_export(

@@ -13,8 +13,8 @@ from tests.designs.measures import blobs, measures, words
 from tests.designs.pieces import pieces
 from tests.designs.ranking import ranking
 from tests.moving.goods import FUTURE, fill, items_for, lines_in, lines_of, opened_store
-from tests.plain_calls import PlainClient
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
 from zataku.clock import SystemClock
 from zataku.table import backend as port
 from zataku.table.dynamodb.backend import DynamoBackend
@@ -68,7 +68,7 @@ async def _queried(store: port.Backend, table: TableSchema, index: IndexSchema, 
 async def away(request: pytest.FixtureRequest) -> AsyncIterator[port.Backend]:
     """A store in somebody else's DynamoDB, with the tables of all designs."""
     name: ServerName = request.param
-    store = DynamoBackend(PlainClient(server(name).endpoint), book="ZatakuStore-moving")
+    store = DynamoBackend(PlainClient(shared_server(name).endpoint), book="ZatakuStore-moving")
     await store.start(schemas())
     yield store
     await store.close()

@@ -24,7 +24,7 @@ from tests.othello.playing import (
     voted_game,
     wide_game,
 )
-from tests.spending import Case
+from tests.support.cost_assertions import Case
 from zataku.othello import design
 from zataku.othello.design import Commentary, Move
 from zataku.othello.endings import KEPT_FOR

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import contents
-from tests.opened import START
+from tests.support.stores import START
 from zataku.othello.board import START as OPENING
 from zataku.othello.board import board_text
 from zataku.othello.design import Candidate, Game, User, Vote, ballot_of, votes_in

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from tests.othello.costs import AI_CHANGE, AI_VOTE, ASKED, CASES, EXPIRY, MOVES, SAID, SHORT_COMMENT
 from tests.othello.playing import C3, DEADLINE, GAME, NOW, candidate, full_game, person, vote, voted_game
-from tests.spending import overspent, spent
+from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.othello.design import Commentary
 from zataku.othello.endings import STAMPED_AT_ONCE
 from zataku.othello.limits import Contents, Descriptions
@@ -17,19 +17,19 @@ WIDE = "𠮷"
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
-    assert await overspent(priced, CASES) == {}
+    assert await budget_mismatches(priced, CASES) == {}
 
 
 async def test_a_vote_for_a_candidate_of_the_ai_costs_seven_units(priced: Store):
-    assert await spent(priced, AI_VOTE) == Budget(writes=7)
+    assert await measure_cost(priced, AI_VOTE) == Budget(writes=7)
 
 
 async def test_changing_a_vote_between_candidates_of_the_ai_costs_nine_units(priced: Store):
-    assert await spent(priced, AI_CHANGE) == Budget(writes=9)
+    assert await measure_cost(priced, AI_CHANGE) == Budget(writes=9)
 
 
 async def test_commentary_in_one_language_costs_four_units(priced: Store):
-    assert await spent(priced, SHORT_COMMENT) == Budget(writes=4)
+    assert await measure_cost(priced, SHORT_COMMENT) == Budget(writes=4)
 
 
 async def test_marking_a_whole_game_costs_what_the_departure_says(embedded: Store):

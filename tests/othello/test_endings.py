@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import finds
-from tests.opened import START
 from tests.othello.playing import (
     AFTER,
     C3,
@@ -20,6 +19,7 @@ from tests.othello.playing import (
     vote,
     voted_game,
 )
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.board import board_text
 from zataku.othello.design import Commentary, Move, games_with

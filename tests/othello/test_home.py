@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from tests.opened import START
-from tests.plugged import Breaking, BrokenOff, app_context, everything, somebody
+from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.demo import A_GAME, TURNS
 from zataku.othello.design import Game, Vote, ballot_of, board_game, game, moves_of
@@ -30,7 +30,7 @@ async def demonstrated(store: Store, clock: ManualClock) -> System:
 
 
 async def test_without_a_game_nothing_is_shown(embedded: Store, clock: ManualClock):
-    home = await plug(app_context(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(user_identity())
     assert msgspec.to_builtins(home) == {"gameId": None, "turn": None, "endsAt": None, "votes": None}
 
 
@@ -38,7 +38,7 @@ async def test_without_a_game_nothing_is_shown(embedded: Store, clock: ManualClo
 async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store, hour: float):
     clock = ManualClock(START + hour * 3600)
     system = await demonstrated(embedded, clock)
-    home = await system.home(somebody())
+    home = await system.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.ends_at is not None
     ends = datetime.fromtimestamp(seconds_of(home.ends_at), TOKYO)
@@ -51,9 +51,9 @@ async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded
 async def test_everybody_can_vote_in_the_demonstrated_turn(embedded: Store, clock: ManualClock):
     system = await demonstrated(embedded, clock)
     ballot = [it async for it in embedded.each(ballot_of(A_GAME, TURNS))]
-    who = somebody().account_id
+    who = user_identity().account_id
     await embedded.write(cast_vote(A_GAME, TURNS, who, ballot[0].candidate_id, instant(clock.now())))
-    home = await system.home(somebody())
+    home = await system.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.votes == 5
 
@@ -70,23 +70,23 @@ async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualCl
 async def test_the_demonstration_happens_once_and_not_beside_a_game_of_others(strict: Store, clock: ManualClock):
     system = await demonstrated(strict, clock)
     assert system.demo is not None
-    shown = await everything(strict, [board_game])
+    shown = await all_items(strict, [board_game])
     await clock.advance(5 * 86_400)
     await system.demo()
-    assert await everything(strict, [board_game]) == shown
+    assert await all_items(strict, [board_game]) == shown
 
 
 async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
     context = app_context(embedded, clock)
     await embedded.write_many(put=list(running_game(context.random, int(START) - 86_400, [])))
-    before = await everything(embedded, [board_game])
+    before = await all_items(embedded, [board_game])
     await demonstrated(embedded, clock)
-    assert await everything(embedded, [board_game]) == before
+    assert await all_items(embedded, [board_game]) == before
 
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
-    with pytest.raises(BrokenOff):
-        await demonstrated(Breaking(strict, 40), clock)  # type: ignore[arg-type]  a store to its last letter
+    with pytest.raises(StoreFailed):
+        await demonstrated(FailingStore(strict, 40), clock)  # type: ignore[arg-type]  a store to its last letter
     await demonstrated(strict, clock)
     found = await strict.get(game(A_GAME), strong=True)
     assert isinstance(found, Game)
@@ -96,7 +96,7 @@ async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store
 async def test_a_turn_whose_time_is_over_has_no_end_either(embedded: Store, clock: ManualClock):
     system = await demonstrated(embedded, clock)
     await clock.advance(2 * 86_400)
-    home = await system.home(somebody())
+    home = await system.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)
 
 
@@ -105,5 +105,5 @@ async def test_a_closed_turn_has_no_end(embedded: Store, clock: ManualClock):
     found = await embedded.get(game(A_GAME), strong=True)
     assert found is not None
     await embedded.write_many(put=[msgspec.structs.replace(found, closed_turn=TURNS)])
-    home = await system.home(somebody())
+    home = await system.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)

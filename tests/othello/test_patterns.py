@@ -5,8 +5,8 @@ from random import Random
 from msgspec.structs import replace
 
 from tests.contract.asking import eventually, finds, paged
-from tests.opened import START
 from tests.othello.playing import C3, C5, DEADLINE, E3, GAME, NOW, TURN, candidate, person, user_named, vote, voted_game
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.board import START as OPENING
 from zataku.othello.board import board_text

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from tests.opened import START
 from tests.othello.playing import (
     AFTER,
     C3,
@@ -30,7 +29,8 @@ from tests.othello.playing import (
     vote,
     voted_game,
 )
-from tests.racing import Race, race
+from tests.support.concurrency import Race, race
+from tests.support.stores import START
 from zataku.othello.design import Candidate, Move, Vote, ballot_of, game, moves_of, user, vote_of
 from zataku.othello.limits import CandidateId
 from zataku.othello.paths import outcome

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from tests.opened import START
-from tests.plugged import app_context, everything, traces
+from tests.support.app_context import all_items, app_context, items_containing
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.design import Candidate, Move, Vote, board_game
 from zataku.othello.removal import removal
@@ -35,9 +35,9 @@ async def gone(store: Store, clock: ManualClock, user_id: str) -> None:
 
 
 async def test_nothing_names_the_account_any_more(strict: Store, clock: ManualClock, leaver: str):
-    assert len(await traces(strict, HERE, leaver)) > 3
+    assert len(await items_containing(strict, HERE, leaver)) > 3
     await gone(strict, clock, leaver)
-    assert await traces(strict, HERE, leaver) == []
+    assert await items_containing(strict, HERE, leaver) == []
 
 
 async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: ManualClock, leaver: str):
@@ -55,9 +55,9 @@ async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: M
 
 async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, leaver: str):
     await gone(strict, clock, leaver)
-    after = await everything(strict, HERE)
+    after = await all_items(strict, HERE)
     await gone(strict, clock, leaver)
-    assert await everything(strict, HERE) == after
+    assert await all_items(strict, HERE) == after
 
 
 async def test_two_votes_of_one_account_become_those_of_two_nobodies(strict: Store, clock: ManualClock, leaver: str):

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.opened import START
 from tests.othello.playing import (
     AFTER,
     AFTER_D3,
@@ -28,6 +27,7 @@ from tests.othello.playing import (
     voted_game,
     wide_game,
 )
+from tests.support.stores import START
 from zataku.othello.board import START as OPENING
 from zataku.othello.board import board_text
 from zataku.othello.design import Candidate, Game, Move, game

@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import finds
-from tests.opened import START
 from tests.othello.playing import (
     AFTER,
     AFTER_D3,
@@ -31,6 +30,7 @@ from tests.othello.playing import (
     vote,
     voted_game,
 )
+from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, Vote, candidates_by, game, games_with, user, vote_of
 from zataku.othello.errors import NotPossible
 from zataku.othello.writes import (

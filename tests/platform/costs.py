@@ -20,7 +20,7 @@ from tests.platform.people import (
     hashed,
     numbered,
 )
-from tests.spending import Case
+from tests.support.cost_assertions import Case
 from zataku.platform import design, writes
 from zataku.platform.design import ApiKey, Job, NameClaim
 from zataku.platform.limits import MOST_ATTEMPTS

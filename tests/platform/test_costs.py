@@ -2,19 +2,19 @@
 
 from tests.platform.costs import ALSO, CASES, ME, SESSIONS, USER
 from tests.platform.people import hashed
-from tests.spending import overspent, spent
+from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.platform.design import account, platform, session
 from zataku.table import Store
 from zataku.table.entity import binding_of
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
-    assert await overspent(priced, CASES) == {}
+    assert await budget_mismatches(priced, CASES) == {}
 
 
 async def test_the_other_cases_that_budgets_name_cost_as_much_as_they_say(priced: Store):
     for name, (case, reads, written) in ALSO.items():
-        used = await spent(priced, case)
+        used = await measure_cost(priced, case)
         assert (used.reads, used.writes) == (reads, written), name
         left = [binding_of(type(each)).key_of(each) async for each in priced.scan(platform)]
         await priced.write_many(delete=left)

@@ -18,7 +18,7 @@ from tests.platform.people import (
     settled_in,
     user_named,
 )
-from tests.racing import race
+from tests.support.concurrency import race
 from zataku.platform import writes
 from zataku.platform.design import Account, Lease, account, checkpoint, job, lease, owner_of_name, session
 from zataku.platform.limits import OwnerId

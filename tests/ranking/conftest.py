@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.opened import PRICED, RACES, START, STORES, stores_of
+from tests.support.stores import METERED_STORES, RACING_STORES, START, STORES, store_fixture
 from zataku.clock import ManualClock
 from zataku.ranking.design import TABLES
 
-store = stores_of(STORES, TABLES)
-contested = stores_of(RACES, TABLES)
-priced = stores_of(PRICED, TABLES)
-embedded = stores_of(["embedded"], TABLES)
-strict = stores_of(["strict"], TABLES)
+store = store_fixture(STORES, TABLES)
+contested = store_fixture(RACING_STORES, TABLES)
+priced = store_fixture(METERED_STORES, TABLES)
+embedded = store_fixture(["embedded"], TABLES)
+strict = store_fixture(["strict"], TABLES)
 
 
 @pytest.fixture

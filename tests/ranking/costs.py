@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.ranking.people import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player, snap
 from tests.ranking.test_ranks import million
-from tests.spending import Case
+from tests.support.cost_assertions import Case
 from zataku.ranking import design, writes
 from zataku.ranking.design import Day, RosterPart, Standing
 from zataku.ranking.limits import UserId

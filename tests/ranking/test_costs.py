@@ -4,12 +4,12 @@ import pytest
 
 from tests.ranking.costs import CASES
 from tests.ranking.people import snap
-from tests.spending import overspent
+from tests.support.cost_assertions import budget_mismatches
 from zataku.table import Store
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
-    assert await overspent(priced, CASES) == {}
+    assert await budget_mismatches(priced, CASES) == {}
 
 
 @pytest.mark.parametrize(

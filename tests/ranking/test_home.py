@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from tests.opened import START
-from tests.plugged import Breaking, BrokenOff, app_context, everything, somebody
+from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, user_identity
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.ranking.demo import DAYS, PLAYERS
 from zataku.ranking.design import (
@@ -36,7 +36,7 @@ async def demonstrated(store: Store, clock: ManualClock) -> System:
 
 
 async def test_without_a_day_nothing_is_shown(embedded: Store, clock: ManualClock):
-    home = await plug(app_context(embedded, clock)).home(somebody())
+    home = await plug(app_context(embedded, clock)).home(user_identity())
     assert msgspec.to_builtins(home) == {"day": None, "first": []}
 
 
@@ -46,7 +46,7 @@ async def test_two_weeks_that_end_yesterday_are_demonstrated(embedded: Store, cl
     assert [it.date for it in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
     assert {it.missing for it in days} == {0}
     assert all(PLAYERS - 10 < it.players <= PLAYERS for it in days)
-    home = await system.home(somebody())
+    home = await system.home(user_identity())
     assert isinstance(home, RankingHome)
     top = [row async for row in embedded.each(official_levels(YESTERDAY))]
     assert (home.day, home.first) == (YESTERDAY, [row.name for row in top[:3]])
@@ -72,16 +72,16 @@ async def test_players_of_the_demonstration_are_as_on_their_last_day(embedded: S
 async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock):
     system = await demonstrated(strict, clock)
     assert system.demo is not None
-    shown = await everything(strict, [ranking])
+    shown = await all_items(strict, [ranking])
     for _ in range(2):
         await system.demo()
         await clock.advance(3 * 86_400)
-    assert await everything(strict, [ranking]) == shown
+    assert await all_items(strict, [ranking]) == shown
 
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
-    with pytest.raises(BrokenOff):
-        await demonstrated(Breaking(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
+    with pytest.raises(StoreFailed):
+        await demonstrated(FailingStore(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
     await demonstrated(strict, clock)
     whole = await strict.first(newest_day())
     assert whole is not None
@@ -90,6 +90,6 @@ async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store
 
 async def test_an_account_owns_nothing_in_the_rankings(embedded: Store, clock: ManualClock):
     system = await demonstrated(embedded, clock)
-    before = await everything(embedded, [ranking])
-    await system.remove(somebody().account_id)
-    assert await everything(embedded, [ranking]) == before
+    before = await all_items(embedded, [ranking])
+    await system.remove(user_identity().account_id)
+    assert await all_items(embedded, [ranking]) == before

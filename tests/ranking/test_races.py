@@ -6,7 +6,6 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.racing import race
 from tests.ranking.people import (
     DAY,
     EVENING,
@@ -20,6 +19,7 @@ from tests.ranking.people import (
     player,
     publishing,
 )
+from tests.support.concurrency import race
 from zataku.ranking.design import Day, Profile, Standing, name_claim, profile, published_day
 from zataku.ranking.errors import OlderValues
 from zataku.ranking.limits import UserId

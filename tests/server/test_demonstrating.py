@@ -2,8 +2,8 @@
 
 from typing import cast
 
-from tests.opened import START
-from tests.plugged import app_context
+from tests.support.app_context import app_context
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.system import plug as othello
 from zataku.realtime.topics import Topics

@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.plugged import somebody
+from tests.support.app_context import user_identity
 from zataku.errors import NotFound, RequestError
 from zataku.live.limits import is_handle
 from zataku.platform.design import account
@@ -42,7 +42,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
             told.append(await rooms_say(house))
             yield
             told.append(await rooms_say(house))
-            assert await house.store.get(account(somebody().account_id)) is None
+            assert await house.store.get(account(user_identity().account_id)) is None
 
         async def home(_: Identity) -> msgspec.Struct:
             return house
@@ -64,7 +64,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
 
 async def rooms_say(house: AppContext) -> str:
     with pytest.raises(RequestError) as refused:
-        await house.rooms.ask("live/hall", somebody(), b"{}")
+        await house.rooms.ask("live/hall", user_identity(), b"{}")
     return refused.value.problem.code
 
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.circle import circle
+from tests.support.reading_circle import circle
 from zataku.table.errors import SchemaRefused
 from zataku.table.fit import TableFit, fit, fits, refuse_misfits
 from zataku.table.schema import KEYS_ONLY, KeyAttribute, Provisioned, TableSchema

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.circle import circle, member, member_key
+from tests.support.reading_circle import circle, member, member_key
 from zataku.table import BadInput, SchemaRefused, StoreClosed, StorePlace, Table, open_store
 
 FILES = {

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from msgspec.structs import replace
 
-from tests.plain_calls import PlainClient
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
+from tests.support.plain_client import PlainClient
 from tests.twins import asking
 from tests.twins.departures import explained, may_pad
 from tests.twins.outcome import Outcome, outcome
@@ -70,7 +70,7 @@ class Twins(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        endpoint = server("dynoxide").endpoint
+        endpoint = shared_server("dynoxide").endpoint
         self.runner = asyncio.Runner()
         self.folder = TemporaryDirectory(prefix="zataku-twins-")
         self.table = twin_table(f"TwinsTable-{next(_numbers):05d}")

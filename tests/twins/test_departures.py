@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.servers import server
+from tests.support.dynamodb_servers import shared_server
 from tests.twins.departures import DEPARTURES
 from tests.twins.outcome import Outcome, outcome
 from tests.twins.table import BY_WEIGHT, twin_table
@@ -36,7 +36,7 @@ SHOWN_BY = {
 async def twins(tmp_path: Path) -> AsyncIterator[tuple[Backend, Backend]]:
     clock = ManualClock()
     ours = EmbeddedBackend(tmp_path / "store.db", clock=clock)
-    theirs = DynamoBackend(Client(server("dynoxide").endpoint), clock=clock, random=Random(1))
+    theirs = DynamoBackend(Client(shared_server("dynoxide").endpoint), clock=clock, random=Random(1))
     for store in (ours, theirs):
         await store.start([TABLE])
         await store.write(PutItem(TABLE, ITEM))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.contract.conftest import OpenStore, clock, open_store, place
 from tests.contract.stores import STORES, DynamoPlace
-from tests.plain_calls import PlainClient
+from tests.support.plain_client import PlainClient
 from tests.upgrades.rooms import third
 from zataku.table import Store
 

@@ -9,7 +9,7 @@ from socket import create_connection
 
 import pytest
 
-from tests.servers import free_port
+from tests.support.dynamodb_servers import free_port
 
 _START_SECONDS = 10.0
 

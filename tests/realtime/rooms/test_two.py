@@ -6,9 +6,9 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.opened import StoreName
 from tests.realtime.rooms.counter import Counters, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, Reader, as_time_goes_by, running, somebody, until
+from tests.support.stores import StoreName
 from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import lease
 from zataku.platform.identity import Identity

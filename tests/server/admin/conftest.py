@@ -15,9 +15,9 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from msgspec.structs import replace
 
-from tests.opened import START, StoreName, opened
 from tests.platform.people import numbered
-from tests.servers import ServerName, server
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.stores import START, StoreName, open_store
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
 from zataku.clock import ManualClock
@@ -161,7 +161,7 @@ async def _caller(request: Request[Any, Any, Any]) -> Identity:
 
 async def _house(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
     place = StorePlace.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
-    async with opened(name, folder, (*PLATFORM, *LIVE), clock) as store:
+    async with open_store(name, folder, (*PLATFORM, *LIVE), clock) as store:
         house = House(store, clock, folder, place)
         async with house.http:
             yield house
@@ -188,7 +188,7 @@ async def any_house(request: pytest.FixtureRequest, clock: ManualClock, tmp_path
 @asynccontextmanager
 async def house_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
     """A house whose store is opened as a host would open it, at an implementation of DynamoDB."""
-    place = StorePlace.parse(f"dynamodb+{server(implementation).endpoint}")
+    place = StorePlace.parse(f"dynamodb+{shared_server(implementation).endpoint}")
     async with await open_store(place, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
         house = House(store, clock, folder, place)
         async with house.http:

@@ -6,14 +6,14 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.opened import START, opened, stores_of
 from tests.server.jobs.working import Process
+from tests.support.stores import START, open_store, store_fixture
 from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 from zataku.table import Store
 
-strict = stores_of(["strict"], TABLES)
-contested = stores_of(["strict", "lossy"], TABLES)
+strict = store_fixture(["strict"], TABLES)
+contested = store_fixture(["strict", "lossy"], TABLES)
 
 Processes: TypeAlias = Callable[..., Process]
 
@@ -27,7 +27,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
     """The embedded store on a good day: what is seen does not depend on luck."""
-    async with opened("embedded", tmp_path, TABLES, clock) as made:
+    async with open_store("embedded", tmp_path, TABLES, clock) as made:
         yield made
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 from typing import Any, ClassVar, cast
 
-from tests.opened import START
+from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.platform.design import Job, job
 from zataku.platform.limits import MINUTE

@@ -15,7 +15,7 @@ import pytest
 from msgspec import Struct
 
 ServerName = Literal["dynoxide", "ministack"]
-DYNOXIDE = Path(__file__).parents[1] / "peers/node_modules/@dynoxide/linux-x64/dynoxide"
+DYNOXIDE = Path(__file__).parents[2] / "peers/node_modules/@dynoxide/linux-x64/dynoxide"
 _START_SECONDS = 30
 _TRIES = 3
 
@@ -28,7 +28,7 @@ class Server(Struct, frozen=True):
     process: subprocess.Popen[bytes]
 
 
-def dynoxide() -> Path:
+def dynoxide_program() -> Path:
     """The program; a test that needs it is skipped where it is not installed."""
     if not DYNOXIDE.exists():
         pytest.skip("dynoxide is not installed: make peers fetches it, on x86-64 Linux.")
@@ -36,14 +36,14 @@ def dynoxide() -> Path:
 
 
 @cache
-def server(name: ServerName) -> Server:
+def shared_server(name: ServerName) -> Server:
     """The implementation of that name, stopped when this process ends."""
-    started = start(name)
+    started = start_server(name)
     atexit.register(stop, started)
     return started
 
 
-def start(name: ServerName, *options: str, program: Path | None = None) -> Server:
+def start_server(name: ServerName, *options: str, program: Path | None = None) -> Server:
     """Start one more, with options of its own; the caller stops it. `program` starts ministack in a way of its own."""
     for _ in range(_TRIES):
         made = _started(name, options, program)
@@ -56,7 +56,7 @@ def _started(name: ServerName, options: tuple[str, ...], program: Path | None) -
     """A running server; None when it ended at once, as it does when somebody else has just taken its port."""
     port = free_port()
     if name == "dynoxide":
-        command = [str(dynoxide()), "--host", "127.0.0.1", "--port", str(port), *options]
+        command = [str(dynoxide_program()), "--host", "127.0.0.1", "--port", str(port), *options]
         settings: dict[str, str] = {}
     else:
         command = [sys.executable, *(["-m", "ministack"] if program is None else [str(program)]), *options]
@@ -73,7 +73,7 @@ def _started(name: ServerName, options: tuple[str, ...], program: Path | None) -
     try:
         return made if _listens(made, port) else None
     except BaseException:
-        stop(made)
+        stop_server(made)
         raise
 
 
@@ -100,7 +100,7 @@ def _listens(made: Server, port: int) -> bool:
     raise RuntimeError(f"{made.name} did not listen within {_START_SECONDS} seconds.")
 
 
-def stop(made: Server) -> None:
+def stop_server(made: Server) -> None:
     """End it."""
     if made.process.poll() is None:
         made.process.terminate()

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.circle import circle, example, member
+from tests.support.reading_circle import circle, example, member
 from zataku.table import Store, open_embedded
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
-class Neighbour:
+class WriterProcess:
     """The process as the test sees it."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -41,10 +41,10 @@ class Neighbour:
 
 
 @contextmanager
-def neighbour(path: Path) -> Iterator[Neighbour]:
+def writer_process(path: Path) -> Iterator[WriterProcess]:
     """Start it, and stop it at the end."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.neighbour", str(path)],
+        [sys.executable, "-m", "tests.support.writer_process", str(path)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -54,7 +54,7 @@ def neighbour(path: Path) -> Iterator[Neighbour]:
     assert process.stdout is not None
     try:
         assert process.stdout.readline() == "ready\n"
-        yield Neighbour(process)
+        yield WriterProcess(process)
     finally:
         process.stdin.close()
         process.wait()

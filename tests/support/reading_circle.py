@@ -5,7 +5,7 @@ from typing import Any
 
 from zataku.table.catalogue import load_file
 
-FILE = Path(__file__).parents[1] / "examples" / "reading_circle.py"
+FILE = Path(__file__).parents[2] / "examples" / "reading_circle.py"
 example: Any = load_file(FILE)
 circle = example.circle
 

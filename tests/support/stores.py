@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.contract.stores import LATER, ROUGH, DynamoPlace, EmbeddedPlace
-from tests.plain_calls import PlainClient
+from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table import Store, Table
 from zataku.table.strict import Faults
@@ -17,15 +17,15 @@ StoreName = Literal["embedded", "strict", "lossy", "dynoxide"]
 
 # `strict` refuses, delays and shortens; `lossy` loses replies as well, so that a writer does not know what came of it.
 STORES: tuple[StoreName, ...] = ("embedded", "strict", "dynoxide")
-RACES: tuple[StoreName, ...] = ("strict", "lossy", "dynoxide")
-PRICED: tuple[StoreName, ...] = ("embedded", "dynoxide")
+RACING_STORES: tuple[StoreName, ...] = ("strict", "lossy", "dynoxide")
+METERED_STORES: tuple[StoreName, ...] = ("embedded", "dynoxide")
 
 # A service deletes what has expired by its own clock, so tests take place where none of them comes.
 START = LATER
 
 
 @asynccontextmanager
-async def opened(
+async def open_store(
     name: StoreName, folder: Path, tables: Sequence[Table], clock: ManualClock | None = None
 ) -> AsyncIterator[Store]:
     """An empty store of that kind, closed at the end."""
@@ -38,12 +38,12 @@ async def opened(
         await place.clear()
 
 
-def stores_of(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:
+def store_fixture(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:
     """A fixture, called as the variable it is given to: an empty store of each kind, with the clock of the test."""
 
     @pytest.fixture(params=names)
     async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-        async with opened(request.param, tmp_path, tables, clock) as made:
+        async with open_store(request.param, tmp_path, tables, clock) as made:
             yield made
 
     return store

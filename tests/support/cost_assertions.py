@@ -10,14 +10,14 @@ from zataku.table.entity import binding_of
 Case = Callable[[Store], Awaitable[Callable[[], Awaitable[Any]]]]
 
 
-def budgets(tables: Sequence[Table]) -> dict[str, Budget | None]:
+def declared_budgets(tables: Sequence[Table]) -> dict[str, Budget | None]:
     """The budget of every declared read and write, by name."""
     return {
         name: made.facts.budget for table in tables for name, made in (*table.patterns.items(), *table.writes.items())
     }
 
 
-async def spent(store: Store, case: Case) -> Budget:
+async def measure_cost(store: Store, case: Case) -> Budget:
     """What the call of a case used."""
     call = await case(store)
     with store.measured("the case") as bill:
@@ -25,14 +25,14 @@ async def spent(store: Store, case: Case) -> Budget:
     return Budget(reads=bill.reads, writes=bill.writes)
 
 
-async def overspent(store: Store, cases: Mapping[str, Case]) -> dict[str, tuple[Budget, Budget | None]]:
+async def budget_mismatches(store: Store, cases: Mapping[str, Case]) -> dict[str, tuple[Budget, Budget | None]]:
     """The patterns that do not use exactly their budget, each with what it used and what it may use.
 
     One store serves all cases, emptied after each: a new one for each would take most of the time.
     """
-    declared, found = budgets(store.tables), dict[str, tuple[Budget, Budget | None]]()
+    declared, found = declared_budgets(store.tables), dict[str, tuple[Budget, Budget | None]]()
     for name, case in cases.items():
-        used, budget = await spent(store, case), declared[name]
+        used, budget = await measure_cost(store, case), declared[name]
         if budget is None or (used.reads, used.writes) != (budget.reads, budget.writes):
             found[name] = used, budget
         left = [entity for table in store.tables async for entity in store.scan(table)]

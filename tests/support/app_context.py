@@ -44,11 +44,11 @@ async def _kept(_who: Identity) -> None:
     """Everybody has an account here."""
 
 
-class BrokenOff(Exception):
+class StoreFailed(Exception):
     """What a store raises that gives up."""
 
 
-class Breaking:
+class FailingStore:
     """A store that gives up after so many writes."""
 
     def __init__(self, store: Store, writes: int) -> None:
@@ -58,21 +58,21 @@ class Breaking:
     def __getattr__(self, name: str) -> Any:
         self._left -= name == "write"
         if self._left < 0:
-            raise BrokenOff
+            raise StoreFailed
         return getattr(self._store, name)
 
 
-def somebody(account_id: str = "00000000-0000-4000-a000-000000000009", **given: Any) -> Identity:
+def user_identity(account_id: str = "00000000-0000-4000-a000-000000000009", **given: Any) -> Identity:
     """A user who asks."""
     return Identity(**{"account_id": AccountId(account_id), "role": "user", "language": "en"} | given)
 
 
-async def everything(store: Store, tables: Sequence[Table]) -> list[str]:
+async def all_items(store: Store, tables: Sequence[Table]) -> list[str]:
     """Every item as text, in an order that is always the same."""
     found = [each for table in tables for each in [it async for it in store.scan(table)]]
     return sorted(f"{type(each).__name__} {msgspec.json.encode(each).decode()}" for each in found)
 
 
-async def traces(store: Store, tables: Sequence[Table], *words: str) -> list[str]:
+async def items_containing(store: Store, tables: Sequence[Table], *words: str) -> list[str]:
     """The items in which any of the words stands."""
-    return [each for each in await everything(store, tables) if any(word in each for word in words)]
+    return [each for each in await all_items(store, tables) if any(word in each for word in words)]
