@@ -8,7 +8,7 @@ import pytest
 
 from tests.export.test_cloudformation import found_wrong
 from tests.support.cost_assertions import declared_budgets
-from tests.support.stores import METERED_STORES, StoreName, open_store
+from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.cli.exporting import exported
 from zataku.table.catalogue import Design, find_designs
 from zataku.table.export import template, to_json
@@ -132,5 +132,5 @@ def test_one_template_of_all_six_is_what_cloudformation_takes(env: str) -> None:
 @pytest.mark.parametrize("name", METERED_STORES)
 async def test_one_store_holds_all_six(name: StoreName, tmp_path: Path) -> None:
     tables = [table for design in DESIGNS.values() for table in design.tables]
-    async with open_store(name, tmp_path, tables) as store:
+    async with temporary_store(name, tmp_path, tables) as store:
         assert {state.status for state in await store.index_states()} == {"active"}

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.designs.kifu import Kifu, KifuLine, by_creation, kifu, kifu_by_creation
-from tests.support.stores import METERED_STORES, StoreName, open_store
+from tests.support.stores import METERED_STORES, StoreName, temporary_store
 
 
 @pytest.mark.parametrize("name", METERED_STORES)
 async def test_a_list_of_what_never_expires_fetches_no_items(name: StoreName, tmp_path: Path):
-    async with open_store(name, tmp_path, [kifu]) as store:
+    async with temporary_store(name, tmp_path, [kifu]) as store:
         await store.write_many(put=[Kifu(username="u", kifu_id=f"k{at}", kifu="x" * 5000) for at in range(10)])
         with store.measured("list") as page:
             assert len((await store.page(kifu_by_creation("u"))).items) == 10

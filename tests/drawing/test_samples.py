@@ -8,7 +8,7 @@ import pytest
 
 from tests.drawing.conftest import TABLES
 from tests.drawing.table_games import NOW, turn_of
-from tests.support.stores import METERED_STORES, StoreName, open_store
+from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of
 from zataku.drawing.limits import CHAT_KEPT, GameId
@@ -80,7 +80,7 @@ def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries()
 @pytest.mark.parametrize("name", METERED_STORES)
 async def test_the_maximal_game_is_kept_whole_and_every_item_fits(name: StoreName, tmp_path: Path, clock: ManualClock):
     sizes: dict[str, int] = {}
-    async with open_store(name, tmp_path, TABLES, clock) as store:
+    async with temporary_store(name, tmp_path, TABLES, clock) as store:
         batch: list[Entity] = []
         game_id, found = None, Counter[str]()
         for item in maximal_game(Random(1), NOW):

@@ -26,7 +26,7 @@ from tests.live.test_talks import (
 )
 from tests.realtime.rooms.house import House, HouseClock, Paper, house
 from tests.support.app_context import app_context
-from tests.support.stores import START, open_store
+from tests.support.stores import START, temporary_store
 from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
 from zataku.live.design import TABLES
 from zataku.live.limits import CommentId
@@ -80,7 +80,7 @@ class Failing:
 async def alone(tmp_path: Path) -> AsyncIterator[House]:
     """A process that runs the hall."""
     clock = HouseClock(START)
-    async with open_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
+    async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await hall(store)
         async with house("web-0", LocalBus(), store, clock) as made:
             made.rooms.add(Talks(store))

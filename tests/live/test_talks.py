@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.support.concurrency import race
-from tests.support.stores import START, open_store
+from tests.support.stores import START, temporary_store
 from zataku.clock import ManualClock
 from zataku.errors import RequestError
 from zataku.live.design import TABLES, Comment, Room, comments_after, room_now
@@ -258,7 +258,7 @@ async def test_a_place_that_is_none_is_refused(embedded: Store, since: str) -> N
 async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_once_in_order(
     tmp_path, clock: ManualClock
 ) -> None:
-    async with open_store("lossy", tmp_path, TABLES, clock) as lossy:
+    async with temporary_store("lossy", tmp_path, TABLES, clock) as lossy:
         now = moment(START)
         made = Room(room_id=HALL, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
         while await lossy.get(room_now(HALL)) is None:

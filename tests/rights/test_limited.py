@@ -8,7 +8,7 @@ import pytest
 
 from tests.designs import live
 from tests.designs.live import Comment, Connection, Room
-from tests.support.stores import METERED_STORES, open_store
+from tests.support.stores import METERED_STORES, temporary_store
 from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Plan, Store, StoreClosed, check, path, put
 from zataku.table.backend import Backend
 from zataku.table.limited import LimitedBackend
@@ -23,7 +23,7 @@ content = path(Comment, lambda comment: comment.content)
 
 @pytest.fixture(params=METERED_STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with open_store(request.param, tmp_path, live.TABLES) as made:
+    async with temporary_store(request.param, tmp_path, live.TABLES) as made:
         await made.write_many(put=[ROOM, COMMENT, SOCKET])
         yield made
 
@@ -185,7 +185,7 @@ async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> Non
 
 
 async def test_the_table_of_a_grant_must_be_open(tmp_path: Path) -> None:
-    async with open_store("embedded", tmp_path, (live.rooms,)) as store:
+    async with temporary_store("embedded", tmp_path, (live.rooms,)) as store:
         with pytest.raises(DesignError, match="LiveComment-Connections-{env} was not opened with this store"):
             store.limited(live.matrix["JoinRoomFunction"])
 

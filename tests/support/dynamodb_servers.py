@@ -39,7 +39,7 @@ def dynoxide_program() -> Path:
 def shared_server(name: ServerName) -> Server:
     """The implementation of that name, stopped when this process ends."""
     started = start_server(name)
-    atexit.register(stop, started)
+    atexit.register(stop_server, started)
     return started
 
 

@@ -25,7 +25,7 @@ START = LATER
 
 
 @asynccontextmanager
-async def open_store(
+async def temporary_store(
     name: StoreName, folder: Path, tables: Sequence[Table], clock: ManualClock | None = None
 ) -> AsyncIterator[Store]:
     """An empty store of that kind, closed at the end."""
@@ -43,7 +43,7 @@ def store_fixture(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:
 
     @pytest.fixture(params=names)
     async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-        async with open_store(request.param, tmp_path, tables, clock) as made:
+        async with temporary_store(request.param, tmp_path, tables, clock) as made:
             yield made
 
     return store

@@ -7,7 +7,7 @@ import pytest
 
 from tests.realtime.rooms.counter import Count, counters
 from tests.realtime.rooms.house import House, HouseClock, house
-from tests.support.stores import START, StoreName, open_store
+from tests.support.stores import START, StoreName, temporary_store
 from zataku.platform.design import TABLES
 from zataku.realtime.local_bus import LocalBus, LocalNetwork
 from zataku.table import Store
@@ -28,7 +28,7 @@ def kind() -> StoreName:
 @pytest.fixture
 async def store(kind: StoreName, tmp_path: Path, clock: HouseClock) -> AsyncIterator[Store]:
     """A store with two counters."""
-    async with open_store(kind, tmp_path, (counters, *TABLES), clock) as made:
+    async with temporary_store(kind, tmp_path, (counters, *TABLES), clock) as made:
         await made.write_many(put=[Count(room_id="one"), Count(room_id="two")])
         yield made
 

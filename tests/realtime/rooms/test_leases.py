@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.realtime.rooms.house import HouseClock
-from tests.support.stores import StoreName, open_store
+from tests.support.stores import StoreName, temporary_store
 from zataku.platform.design import TABLES, lease
 from zataku.platform.limits import OwnerId
 from zataku.realtime.leases import HeldBy, Holding, Leases
@@ -16,7 +16,7 @@ from zataku.table import Store
 @pytest.fixture(params=["strict", "lossy"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: HouseClock) -> AsyncIterator[Store]:
     name: StoreName = request.param
-    async with open_store(name, tmp_path, TABLES, clock) as made:
+    async with temporary_store(name, tmp_path, TABLES, clock) as made:
         yield made
 
 
@@ -75,7 +75,7 @@ async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: House
 async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_lapses(
     released: bool, tmp_path: Path, clock: HouseClock
 ):
-    async with open_store("strict", tmp_path, TABLES, clock) as store:
+    async with temporary_store("strict", tmp_path, TABLES, clock) as store:
         one, other = (Leases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
         holding = await taken(one)
         await one.release(holding) if released else one.forget(holding)

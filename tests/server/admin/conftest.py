@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from tests.platform.people import numbered
 from tests.support.dynamodb_servers import ServerName, shared_server
-from tests.support.stores import START, StoreName, open_store
+from tests.support.stores import START, StoreName, temporary_store
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
 from zataku.clock import ManualClock
@@ -161,7 +161,7 @@ async def _caller(request: Request[Any, Any, Any]) -> Identity:
 
 async def _house(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
     place = StorePlace.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
-    async with open_store(name, folder, (*PLATFORM, *LIVE), clock) as store:
+    async with temporary_store(name, folder, (*PLATFORM, *LIVE), clock) as store:
         house = House(store, clock, folder, place)
         async with house.http:
             yield house

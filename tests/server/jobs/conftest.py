@@ -7,7 +7,7 @@ from typing import TypeAlias
 import pytest
 
 from tests.server.jobs.working import Process
-from tests.support.stores import START, open_store, store_fixture
+from tests.support.stores import START, store_fixture, temporary_store
 from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 from zataku.table import Store
@@ -27,7 +27,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
     """The embedded store on a good day: what is seen does not depend on luck."""
-    async with open_store("embedded", tmp_path, TABLES, clock) as made:
+    async with temporary_store("embedded", tmp_path, TABLES, clock) as made:
         yield made
 
 

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from tests.server.jobs.conftest import Processes
 from tests.server.jobs.working import Process, passing
-from tests.support.stores import open_store
+from tests.support.stores import temporary_store
 from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 from zataku.platform.tasks import Follower
@@ -31,7 +31,7 @@ class Note(Entity, frozen=True, kw_only=True):
 
 @pytest.fixture(params=["embedded", "strict"])
 async def kept(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    async with open_store(request.param, tmp_path, [*TABLES, notes], clock) as store:
+    async with temporary_store(request.param, tmp_path, [*TABLES, notes], clock) as store:
         yield store
 
 
@@ -79,7 +79,7 @@ async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, p
 
 
 async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clock: ManualClock, processes: Processes):
-    async with open_store("embedded", tmp_path, [*TABLES, notes], clock) as store:
+    async with temporary_store("embedded", tmp_path, [*TABLES, notes], clock) as store:
         first, second = Reader(), Reader()
         web = await following(processes, store, "web-1", first).start()
         await write(store, range(5))
