@@ -13,10 +13,10 @@ import msgspec
 from litestar.types import ControllerRouterHandler
 
 from zataku.clock import Clock
+from zataku.jobs.definitions import Daily, Follower, Task
+from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.platform.schedule import Schedule
-from zataku.platform.tasks import Daily, Follower, Task
 from zataku.realtime.behaviour import Behaviour
 from zataku.realtime.rooms import Rooms
 from zataku.realtime.topics import Topics

@@ -12,7 +12,7 @@ from litestar.types import ControllerRouterHandler, Message, Scope
 
 from tests.accounts.people import Household
 from zataku.accounts.api import routes
-from zataku.accounts.rates import LIMITS, Limit, Rates
+from zataku.accounts.rate_limits import LIMITS, Limit, Rates
 from zataku.errors import RateLimited, RequestError
 from zataku.platform.identity import Identity
 

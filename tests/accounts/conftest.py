@@ -7,8 +7,8 @@ from argon2 import PasswordHasher
 
 from tests.accounts.people import Ends, Household, quick
 from tests.support.stores import RACING_STORES, START, store_fixture
+from zataku.accounts.authentication import Identities
 from zataku.accounts.cookies import Cookies
-from zataku.accounts.identities import Identities
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
 from zataku.clock import ManualClock

@@ -5,8 +5,8 @@ from typing import TypeAlias
 from argon2 import PasswordHasher
 from msgspec import Struct
 
-from zataku.accounts.identities import Identities
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.authentication import Identities
+from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.accounts.tokens import Token
 from zataku.clock import ManualClock

@@ -10,8 +10,8 @@ from litestar import Litestar
 from tests.accounts.browsing import AGENT, application, browser
 from tests.accounts.people import Household
 from zataku.accounts.messages import ChangePassword, KeyMade, KeyView, SignIn
-from zataku.accounts.rates import HOUR, LIMITS, Limit, Rates
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.rate_limits import HOUR, LIMITS, Limit, Rates
+from zataku.accounts.secrets import Secret
 from zataku.errors import Unavailable
 
 HANA = {"name": "Hana", "password": "correct horse"}

@@ -7,9 +7,9 @@ import pytest
 
 from tests.accounts.browsing import application, browser
 from tests.accounts.people import OTHER, PASSWORD, Household
-from zataku.accounts.control import control_routes
 from zataku.accounts.control_file import ControlFile
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.control_routes import control_routes
+from zataku.accounts.secrets import Secret
 from zataku.errors import Unauthorized
 from zataku.platform.design import job
 

@@ -10,7 +10,7 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from tests.accounts.people import OTHER, PASSWORD, quick
 from zataku.accounts.passwords import STRONG, Passwords, check_password
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable
 
 

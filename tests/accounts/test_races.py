@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from tests.accounts.people import OTHER, PASSWORD, Household
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.accounts.sessions import MOST_SESSIONS
 from zataku.errors import RequestError
 from zataku.platform.design import account, job, owner_of_name

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.stores import START
-from zataku.accounts.rates import LIMITS, Limit, Occasion, Rates, neighbourhood
+from zataku.accounts.rate_limits import LIMITS, Limit, Occasion, Rates, neighbourhood
 from zataku.clock import ManualClock
 from zataku.errors import RateLimited
 

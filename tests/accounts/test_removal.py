@@ -7,11 +7,11 @@ import pytest
 from tests.accounts.people import PASSWORD, Household
 from zataku.accounts.removal import removal_task
 from zataku.accounts.tokens import Token
+from zataku.jobs.definitions import Task
 from zataku.platform import writes
 from zataku.platform.design import Account, Job, Session, account, everything_of, job, owner_of_name
 from zataku.platform.identity import Identity
 from zataku.platform.limits import GUEST_LASTS, SECOND, AccountId, expiry
-from zataku.platform.tasks import Task
 
 
 class System:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.accounts.people import OTHER, PASSWORD, Household, quick
 from zataku.accounts.passwords import Passwords
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.accounts.sessions import MOST_SESSIONS
 from zataku.errors import Conflict, Forbidden, InvalidRequest, RequestError, Unauthorized

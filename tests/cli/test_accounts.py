@@ -16,11 +16,11 @@ from litestar import Litestar, Request, Response
 
 from tests.accounts.people import quick
 from tests.cli.running import Host
-from zataku.accounts.control import control_routes
+from zataku.accounts.authentication import Identities
 from zataku.accounts.control_file import CONTROL_FILE
-from zataku.accounts.identities import Identities
+from zataku.accounts.control_routes import control_routes
 from zataku.accounts.passwords import Passwords
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.clock import SystemClock
 from zataku.errors import RequestError
@@ -35,7 +35,7 @@ CLOCK = SystemClock()
 @pytest.fixture(autouse=True)
 def weak(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords that are quick to hash, also those that commands set."""
-    monkeypatch.setattr("zataku.cli.orders.Passwords", lambda: Passwords(quick()))
+    monkeypatch.setattr("zataku.cli.account_operations.Passwords", lambda: Passwords(quick()))
 
 
 async def sign_up_in(store: Store) -> Account:

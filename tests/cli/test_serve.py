@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Host
-from zataku.cli.serve import Typed
+from zataku.cli.serve_command import Typed
 from zataku.server.settings import Settings, meanings
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Host
-from zataku.cli.printing import columns
+from zataku.cli.output import columns
 from zataku.cli.progress import Lines, reporting
-from zataku.cli.stats import weight
+from zataku.cli.store_stats import weight
 from zataku.clock import ManualClock
 
 

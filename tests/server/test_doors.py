@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tests.platform.people import numbered
 from tests.realtime.sockets.wires import MemoryWire, PatientClock
 from tests.server.conftest import PUBLIC, Come
-from zataku.accounts.rates import LIMITS, Occasion
+from zataku.accounts.rate_limits import LIMITS, Occasion
 from zataku.clock import ManualClock
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity

@@ -14,7 +14,7 @@ from litestar.exceptions import HTTPException, NotAuthorizedException, ServiceUn
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from tests.server.conftest import Come
-from zataku.accounts.rates import Rates
+from zataku.accounts.rate_limits import Rates
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, RateLimited, Unauthorized
 from zataku.server.build import Build

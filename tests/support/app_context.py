@@ -7,9 +7,9 @@ from typing import Any, cast
 import msgspec
 
 from zataku.clock import Clock
+from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.platform.schedule import Schedule
 from zataku.realtime.rooms import Rooms
 from zataku.realtime.topics import Topics
 from zataku.system import AppContext

@@ -13,7 +13,7 @@ from litestar.params import JSONBody, PathParameter, SkipValidation
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET
 
-from zataku.accounts.identities import Identities
+from zataku.accounts.authentication import Identities
 from zataku.accounts.messages import (
     ChangeMe,
     ChangePassword,
@@ -26,8 +26,8 @@ from zataku.accounts.messages import (
     SignIn,
     SignUp,
 )
-from zataku.accounts.rates import Rates, neighbourhood
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.rate_limits import Rates, neighbourhood
+from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts, Outrun
 from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account

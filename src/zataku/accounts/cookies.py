@@ -9,7 +9,7 @@ from typing import get_args
 
 from litestar.datastructures import Cookie
 
-from zataku.accounts.guests import GuestMark, GuestMarks
+from zataku.accounts.guest_tokens import GuestMark, GuestMarks
 from zataku.accounts.tokens import Token, session_token
 from zataku.platform.limits import DAY, GUEST_LASTS, SECOND, SESSION_LASTS, AccountId, Language
 from zataku.table.forms import Millis

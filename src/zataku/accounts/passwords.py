@@ -14,7 +14,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.text import fold
 

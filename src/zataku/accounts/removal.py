@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from zataku.accounts.once import once
 from zataku.clock import Clock, now_ms
+from zataku.jobs.definitions import Task
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Job, Session, account, everything_of
 from zataku.platform.limits import AccountId
-from zataku.platform.tasks import Task
 from zataku.table import Store
 
 Remove = Callable[[AccountId], Awaitable[None]]

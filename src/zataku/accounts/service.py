@@ -5,11 +5,11 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from zataku.accounts.keys import Keys
+from zataku.accounts.api_keys import Keys
 from zataku.accounts.naming import fit_name
 from zataku.accounts.once import happened, once
 from zataku.accounts.passwords import Passwords, check_password
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.accounts.sessions import Ended, Sessions, nobody_told
 from zataku.accounts.tokens import Token
 from zataku.clock import Clock, now_ms

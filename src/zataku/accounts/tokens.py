@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import msgspec
 
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.platform.limits import AccountId
 from zataku.table.forms import UUID_FORM
 

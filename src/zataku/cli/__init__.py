@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from cyclopts import App
 
-from zataku.cli.serve import serve
-from zataku.cli.settings import settings
+from zataku.cli.serve_command import serve
+from zataku.cli.settings_command import settings
 
 INTERRUPTED = 130
 
@@ -28,10 +28,18 @@ app = App(
 app.command(serve)
 app.command(settings)
 # By name, so that --help and --version do not load the table layer.
-app.command("zataku.cli.design:app", name="design", help="Look at the designs of tables: list, check, show, export.")
-app.command("zataku.cli.store:app", name="store", help="Look after the store: its state, copies, moves and upkeep.")
-app.command("zataku.cli.accounts:app", name="accounts", help="Look after accounts: passwords, admins, sessions.")
-app.command("zataku.cli.jobs:app", name="jobs", help="Look at the jobs in the background, try one again or cancel it.")
+app.command(
+    "zataku.cli.design_commands:app", name="design", help="Look at the designs of tables: list, check, show, export."
+)
+app.command(
+    "zataku.cli.store_commands:app", name="store", help="Look after the store: its state, copies, moves and upkeep."
+)
+app.command(
+    "zataku.cli.account_commands:app", name="accounts", help="Look after accounts: passwords, admins, sessions."
+)
+app.command(
+    "zataku.cli.job_commands:app", name="jobs", help="Look at the jobs in the background, try one again or cancel it."
+)
 
 
 def run(words: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from zataku.cli.printing import aside
+from zataku.cli.output import aside
 from zataku.clock import Clock, SystemClock
 
 # What is being done, how much of it is, and how much there is in all, as far as that is known.

@@ -7,7 +7,7 @@ from zataku.drawing.demo import demo_of
 from zataku.drawing.design import esiritori
 from zataku.drawing.home import home_of
 from zataku.drawing.removal import removal
-from zataku.platform.tasks import Follower
+from zataku.jobs.definitions import Follower
 from zataku.system import AppContext, System
 from zataku.table import Change
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from zataku.jobs.definitions import Follower
 from zataku.kifu.design import kifu_table
 from zataku.kifu.home import home_of
 from zataku.kifu.removal import removal
 from zataku.kifu.unlinking import CONSUMER, follow
-from zataku.platform.tasks import Follower
 from zataku.system import AppContext, System
 from zataku.table import Change
 

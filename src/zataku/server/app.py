@@ -13,9 +13,10 @@ from random import Random
 import structlog
 
 from zataku.accounts.removal import removal_task
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 from zataku.clock import AdvanceableClock, Clock, SystemClock
-from zataku.platform.schedule import Schedule
+from zataku.jobs.runner import Runner
+from zataku.jobs.schedule import Schedule
 from zataku.realtime.chores import Chores
 from zataku.server.asgi import App
 from zataku.server.build import WEB, Build
@@ -23,7 +24,6 @@ from zataku.server.control import remove_control, write_control
 from zataku.server.demonstrating import demonstrate
 from zataku.server.gauging import gauged, room_kinds
 from zataku.server.home import tell_of_rooms
-from zataku.server.jobs.runner import Runner
 from zataku.server.network import open_network
 from zataku.server.parts import Parts
 from zataku.server.reception import open_reception

@@ -10,8 +10,8 @@ from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPReceiveMessage, Message, Receive, Scope, Send, WebSocketReceiveMessage
 
-from zataku.accounts.identities import Identities
-from zataku.accounts.rates import Rates, neighbourhood
+from zataku.accounts.authentication import Identities
+from zataku.accounts.rate_limits import Rates, neighbourhood
 from zataku.errors import Forbidden, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.server.languages import chosen

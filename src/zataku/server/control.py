@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from zataku.accounts.control_file import CONTROL_FILE, ControlFile
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
 
 
 def write_control(folder: Path, url: str, token: Secret) -> None:

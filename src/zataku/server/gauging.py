@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from zataku.server.admin.counters import Counters
+from zataku.jobs.runner import Runner
 from zataku.server.admin.history import Gauges, History
 from zataku.server.admin.memory import resident_megabytes
+from zataku.server.admin.request_counters import Counters
 from zataku.server.figures import Figures
-from zataku.server.jobs.runner import Runner
 from zataku.server.seats import SeatedHub
 from zataku.system import AppContext, System
 from zataku.table.metrics import StoreCollector

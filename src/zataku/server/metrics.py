@@ -6,7 +6,7 @@ from litestar import HttpMethod, Response, route
 from litestar.types import ControllerRouterHandler
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from zataku.accounts.identities import Identities
+from zataku.accounts.authentication import Identities
 from zataku.errors import Forbidden, Unauthorized
 from zataku.server.callers import UNATTENDED
 from zataku.server.errors import Asked

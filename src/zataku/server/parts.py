@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from zataku.accounts.secrecy import Secret
+from zataku.accounts.secrets import Secret
+from zataku.jobs.runner import Runner
 from zataku.server.admin.history import History
 from zataku.server.build import Build
 from zataku.server.figures import Figures
-from zataku.server.jobs.runner import Runner
 from zataku.server.network import Network
 from zataku.server.reception import Reception
 from zataku.server.settings import Settings

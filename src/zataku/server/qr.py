@@ -10,7 +10,7 @@ from litestar import Response, get
 from litestar.params import QueryParameter
 from litestar.types import ControllerRouterHandler
 
-from zataku.accounts.rates import Rates, neighbourhood
+from zataku.accounts.rate_limits import Rates, neighbourhood
 from zataku.errors import InvalidRequest
 from zataku.server.callers import UNATTENDED
 from zataku.server.errors import Asked

@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from zataku.accounts.identities import Identities
+from zataku.accounts.authentication import Identities
 from zataku.accounts.passwords import Passwords
-from zataku.accounts.rates import LIMITS, MINUTE, Limit, Rates
+from zataku.accounts.rate_limits import LIMITS, MINUTE, Limit, Rates
 from zataku.accounts.service import Accounts
 from zataku.accounts.sessions import Ended
 from zataku.clock import Clock

@@ -164,7 +164,7 @@ def _is_host(name: str) -> bool:
 
 def _check_prices(text: str) -> None:
     # Loaded by those who set any.
-    from zataku.server.admin.prices import read_prices
+    from zataku.server.admin.tables.prices import read_prices
 
     try:
         read_prices(text)

@@ -10,12 +10,12 @@ from litestar.di import Provide
 from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.api import routes as account_routes
-from zataku.accounts.control import control_routes
+from zataku.accounts.control_routes import control_routes
 from zataku.clock import AdvanceableClock, now_ms
 from zataku.realtime.endpoint import Endpoint
 from zataku.server.admin.overview import Process
-from zataku.server.admin.prices import PRICES, read_prices
 from zataku.server.admin.routes import admin_routes
+from zataku.server.admin.tables.prices import PRICES, read_prices
 from zataku.server.asgi import App
 from zataku.server.callers import UNATTENDED, Callers, Patience, caller
 from zataku.server.errors import HANDLERS

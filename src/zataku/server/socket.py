@@ -6,7 +6,7 @@ from math import ceil
 
 import structlog
 
-from zataku.accounts.rates import Rates, neighbourhood
+from zataku.accounts.rate_limits import Rates, neighbourhood
 from zataku.errors import NotFound, RateLimited, RequestError
 from zataku.platform.identity import Identity
 from zataku.realtime.endpoint import Endpoint

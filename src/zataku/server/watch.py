@@ -6,7 +6,7 @@ from math import ceil
 
 import structlog
 
-from zataku.accounts.rates import Occasion, Rates, neighbourhood
+from zataku.accounts.rate_limits import Occasion, Rates, neighbourhood
 from zataku.errors import Problem, RateLimited
 from zataku.server.asgi import App, Message, Receive, Scope, Send, refuse
 from zataku.server.figures import Figures

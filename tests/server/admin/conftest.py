@@ -28,14 +28,14 @@ from zataku.platform.design import platform
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms import Rooms
-from zataku.server.admin.counters import Counters
-from zataku.server.admin.desk import Desk
+from zataku.server.admin.dependencies import Desk
+from zataku.server.admin.dynamodb_backups import ServiceCopies
 from zataku.server.admin.file_copies import FileCopies
 from zataku.server.admin.history import Gauges, History
 from zataku.server.admin.overview import Process
-from zataku.server.admin.prices import PRICES
+from zataku.server.admin.request_counters import Counters
 from zataku.server.admin.routes import admin_desk, desk_routes
-from zataku.server.admin.service_copies import ServiceCopies
+from zataku.server.admin.tables.prices import PRICES
 from zataku.server.errors import answer_http, answer_refusal, answer_table
 from zataku.table import Store
 from zataku.table.errors import TableError

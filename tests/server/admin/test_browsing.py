@@ -8,8 +8,8 @@ from tests.platform.people import HANA, PASSWORD, a_job, a_session, hashed, sett
 from tests.server.admin.conftest import House
 from zataku.errors import InvalidRequest
 from zataku.platform.design import platform
-from zataku.server.admin.browsing import read_key
-from zataku.server.admin.masking import DOTS
+from zataku.server.admin.tables.browser import read_key
+from zataku.server.admin.tables.masking import DOTS
 from zataku.table.backend import PutItem
 from zataku.table.errors import BadInput
 from zataku.table.schema import KeyAttribute

@@ -6,9 +6,9 @@ import pytest
 
 from tests.server.admin.conftest import House
 from zataku.clock import ManualClock
-from zataku.server.admin.counters import Counters
 from zataku.server.admin.history import KEPT, MOST_POINTS, Gauges, History
 from zataku.server.admin.memory import resident_megabytes
+from zataku.server.admin.request_counters import Counters
 from zataku.table.bill import Bill
 from zataku.table.meter import Meter
 

@@ -7,7 +7,7 @@ from tests.platform.people import GUEST, HANA, a_session, hashed, numbered, sett
 from tests.server.admin.conftest import ADMIN, Connected, House
 from zataku.platform.design import account, session
 from zataku.platform.identity import Identity
-from zataku.server.admin.people import coarse
+from zataku.server.admin.accounts import coarse
 
 SESSIONS = f"accounts/{HANA.account_id}/sessions"
 

@@ -9,7 +9,7 @@ from tests.platform.people import HANA, numbered, settled_in
 from tests.server.admin.conftest import House
 from zataku.errors import InvalidRequest
 from zataku.platform.design import account
-from zataku.server.admin.prices import PRICES, month_of, read_prices
+from zataku.server.admin.tables.prices import PRICES, month_of, read_prices
 from zataku.table.backend import Size
 
 TABLE = "Zataku-Platform"

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from zataku.clock import Clock
 from zataku.errors import Conflict
 from zataku.realtime.chores import Chores
-from zataku.server.admin.backup_files import ENDING, BackupFiles
-from zataku.server.admin.copies import Making, Restored, new_name, told
+from zataku.server.admin.backups import Making, Restored, new_name, told
+from zataku.server.admin.file_backups import ENDING, BackupFiles
 from zataku.server.admin.messages import Backups, BackupView, Restoring
 from zataku.table import Store
 

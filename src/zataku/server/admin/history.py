@@ -10,8 +10,8 @@ from math import ceil, isnan
 import msgspec
 
 from zataku.clock import Clock
-from zataku.server.admin.counters import Counters
 from zataku.server.admin.messages import HistoryAnswer
+from zataku.server.admin.request_counters import Counters
 from zataku.table.meter import Meter
 
 STEP_SECONDS = 10

@@ -11,21 +11,21 @@ from litestar.types import ControllerRouterHandler
 from zataku.accounts.service import Accounts
 from zataku.clock import Clock
 from zataku.realtime.rooms import Rooms
-from zataku.server.admin import keeping, looking, tending
-from zataku.server.admin.copies import Copies, Restored
-from zataku.server.admin.desk import Desk, only_admins
-from zataku.server.admin.figures import Figures
+from zataku.server.admin import backup_routes, job_routes, read_routes
+from zataku.server.admin.accounts import Connections, People
+from zataku.server.admin.backups import Copies, Restored
+from zataku.server.admin.dependencies import Desk, only_admins
+from zataku.server.admin.dynamodb_backups import ServiceCopies
 from zataku.server.admin.file_copies import FileCopies
 from zataku.server.admin.history import History
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Prices
 from zataku.server.admin.overview import Glance, Process
-from zataku.server.admin.people import Connections, People
-from zataku.server.admin.service_copies import ServiceCopies
+from zataku.server.admin.tables.stats import Figures
 from zataku.table import Store, Table
 
 PATH = "/api/admin"
-HANDLERS = (*looking.HANDLERS, *keeping.HANDLERS, *tending.HANDLERS)
+HANDLERS = (*read_routes.HANDLERS, *backup_routes.HANDLERS, *job_routes.HANDLERS)
 
 
 class Given(TypedDict):

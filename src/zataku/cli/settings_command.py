@@ -1,0 +1,70 @@
+"""The command that shows what is set."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from zataku.server.sources import Gathered
+
+
+def settings(
+    *, config: str | None = None, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
+) -> int:
+    """Show every setting: its value, where that comes from, its default and its meaning.
+
+    Parameters
+    ----------
+    config
+        File with settings, instead of zataku.toml.
+    as_json
+        Print JSON.
+    """
+    from zataku.cli.output import columns
+    from zataku.server.settings import Settings, masked, meanings
+
+    found = settled({}, config)
+    if found is None:
+        return 1
+    usual = Settings()
+    rows = [
+        {
+            "setting": name,
+            "value": masked(name, getattr(found.settings, name)),
+            "source": found.sources[name],
+            "default": getattr(usual, name),
+            "meaning": meaning,
+        }
+        for name, meaning in meanings().items()
+    ]
+    if as_json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        columns(tuple(rows[0]), [tuple(map(_shown, row.values())) for row in rows])
+    return 0
+
+
+def settled(typed: Mapping[str, object], config: str | None) -> "Gathered | None":
+    """The settings that hold; of one that cannot be, the person at the keyboard is told."""
+    from zataku.server.settings import BadSetting
+    from zataku.server.sources import gathered
+
+    try:
+        return gathered(typed, os.environ, config)
+    except BadSetting as refused:
+        print(f"zataku: {refused.message} ({refused.code})", file=sys.stderr)
+        return None
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case tuple():
+            return ", ".join(str(each) for each in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  anything prints
+        case _:
+            return str(value)

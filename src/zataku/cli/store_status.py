@@ -1,0 +1,126 @@
+"""The state of a store: whether it can be reached, what it can do, and whether its tables are as designed."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from msgspec import Struct
+
+from zataku.cli.output import columns, facts
+from zataku.cli.store_options import Where
+from zataku.table.backend import Backend, IndexState
+from zataku.table.design import Table
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.embedded.lock import holder
+from zataku.table.errors import SchemaRefused
+from zataku.table.fit import TableFit, fits
+from zataku.table.place import StorePlace, open_store
+
+
+class Status(Struct):
+    """What is known of a store. `undesigned` are tables that lie there without a design among those found."""
+
+    store: str
+    reachable: str
+    capabilities: list[str]
+    facts: dict[str, str]
+    tables: list[TableFit]
+    indexes: list[IndexState]
+    undesigned: list[str]
+
+    @property
+    def sound(self) -> bool:
+        """True when every table is there and as designed."""
+        return all(table.state == "fits" for table in self.tables)
+
+
+async def looked_up(where: Where) -> Status:
+    """The state as it is now. A store that does not answer raises its error."""
+    place = where.place
+    if place.path is None:
+        return await _of_dynamodb(place, where.tables(), where.env)
+    return await _of_file(place, where.known_tables(), where.env)
+
+
+async def _of_file(place: StorePlace, tables: Sequence[Table], env: str) -> Status:
+    assert place.path is not None
+    process = holder(place.path)
+    backend = EmbeddedBackend(place.path, read_only=True)
+    try:
+        # Without the tables: whatever differs is to be told, not refused.
+        await backend.start(())
+        stored = await backend.stored_tables()
+        wanted = [table.schema(env) for table in tables]
+        reachable = "yes" if process is None else f"yes; process {process} holds it"
+        found = await _facts(place, backend, reachable)
+        found.tables = fits(wanted, stored)
+        found.indexes = await backend.index_states()
+        found.undesigned = sorted({table.name for table in stored} - {table.name for table in wanted})
+        return found
+    finally:
+        await backend.close()
+
+
+async def _of_dynamodb(place: StorePlace, tables: Sequence[Table], env: str) -> Status:
+    found: Status | None = None
+    fitting: list[TableFit] = []
+    indexes: list[IndexState] = []
+    for table in tables:
+        name = table.schema(env).name
+        try:
+            # One at a time, so that each is judged by itself.
+            store = await open_store(place, [table], env=env, read_only=True)
+        except SchemaRefused as refused:
+            fitting.append(_misfit(name, refused))
+            continue
+        async with store:
+            seen = await _facts(place, store.backend, "yes")
+            if found is not None:
+                seen.facts = found.facts | seen.facts
+            found = seen
+            fitting.append(TableFit(name, "fits"))
+            indexes += [state for state in await store.backend.index_states() if state.table == name]
+    found = found or Status(str(place), "yes", [], {}, [], [], [])
+    found.tables, found.indexes = fitting, indexes
+    return found
+
+
+def _misfit(name: str, refused: SchemaRefused) -> TableFit:
+    said = cast("Sequence[str]", refused.details.get("differences", (refused.message,)))
+    return TableFit(name, "absent") if f"{name} is missing." in said else TableFit(name, "differs", tuple(said))
+
+
+async def _facts(place: StorePlace, backend: Backend, reachable: str) -> Status:
+    return Status(str(place), reachable, sorted(backend.capabilities), await backend.facts(), [], [], [])
+
+
+def show(status: Status) -> None:
+    """The state for a person."""
+    facts(
+        [
+            ("store", status.store),
+            ("reachable", status.reachable),
+            *([("can do", ", ".join(status.capabilities))] if status.capabilities else []),
+            *sorted(status.facts.items()),
+        ]
+    )
+    print()
+    if not status.tables and not status.undesigned:
+        print("It holds no tables.")
+        return
+    columns(("table", "index", "state"), list(_rows(status)))
+
+
+def _rows(status: Status) -> list[tuple[str, str, str]]:
+    rows: list[tuple[str, str, str]] = []
+    states = {fit.table: ": ".join(filter(None, (fit.state, ", ".join(fit.differences)))) for fit in status.tables}
+    for name in (*states, *status.undesigned):
+        rows.append((name, "", states.get(name, "stored; no design was found for it")))
+        rows += [(name, state.index, _filled(state)) for state in status.indexes if state.table == name]
+    return rows
+
+
+def _filled(state: IndexState) -> str:
+    if state.status == "active":
+        return "active"
+    share = f" ({state.done * 100 // state.total} %)" if state.total else ""
+    return f"being filled: {state.done:,} of {state.total:,} items{share}"

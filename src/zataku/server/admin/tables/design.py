@@ -1,0 +1,72 @@
+"""A table as its design says it is, for whoever looks into it."""
+
+from typing import Any
+
+from zataku.server.admin.messages import (
+    EntityShape,
+    FieldShape,
+    IndexShape,
+    KeyName,
+    Prices,
+    TableDetail,
+    TableFigures,
+)
+from zataku.server.admin.tables.masking import SECRETS
+from zataku.table import Table
+from zataku.table.binding import Binding
+from zataku.table.codec import StoredField, accepts_none
+from zataku.table.export.entities import docstring
+from zataku.table.export.kinds import description_of, kind_of
+from zataku.table.export.notation import written
+from zataku.table.forms import Millis
+from zataku.table.schema import IndexSchema, KeyAttribute
+
+
+def detail(table: Table, figures: TableFigures, prices: Prices, seconds: float, sized_at: Millis) -> TableDetail:
+    """The table with its figures."""
+    return TableDetail(
+        figures=figures,
+        pk=_key(table.pk),
+        sk=None if table.sk is None else _key(table.sk),
+        ttl=table.ttl,
+        stream=table.stream,
+        indexes=[_index(index.schema) for index in table.indexes.values()],
+        entities=[_entity(binding) for binding in table.bindings],
+        prices=prices,
+        measured_seconds=seconds,
+        sized_at=sized_at,
+    )
+
+
+def _key(key: KeyAttribute) -> KeyName:
+    return KeyName(name=key.name, type=key.type)
+
+
+def _index(index: IndexSchema) -> IndexShape:
+    return IndexShape(
+        name=index.name,
+        pk=_key(index.pk),
+        sk=None if index.sk is None else _key(index.sk),
+        local=index.local,
+        projection=index.projection.kind,
+        attributes=list(index.projection.attributes),
+    )
+
+
+def _entity(binding: Binding[Any]) -> EntityShape:
+    return EntityShape(
+        name=binding.entity.__name__,
+        says=docstring(binding.entity),
+        keys={name: written(binding, template) for name, template in binding.templates.items()},
+        fields=[_field(field) for field in binding.stored],
+    )
+
+
+def _field(field: StoredField) -> FieldShape:
+    return FieldShape(
+        name=field.attribute,
+        type=kind_of(field.annotation),
+        says=description_of(field.annotation),
+        optional=accepts_none(field.annotation),
+        secret=field.attribute in SECRETS,
+    )

@@ -1,0 +1,185 @@
+"""What lies in the tables, what their access patterns used, and what a month of it would cost on DynamoDB."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from zataku.clock import Clock
+from zataku.errors import NotFound
+from zataku.server.admin.messages import (
+    IndexFigures,
+    MonthCost,
+    PatternFigures,
+    PatternKind,
+    Prices,
+    TableDetail,
+    TableFigures,
+    Tables,
+    UnitsUsed,
+)
+from zataku.server.admin.tables.design import detail
+from zataku.server.admin.tables.prices import month_of, stored_bytes
+from zataku.server.admin.tables.sizes import Sizes
+from zataku.table import Store, Table
+from zataku.table.backend import IndexState, Size
+from zataku.table.meter import Usage
+from zataku.table.pattern import ItemPattern
+
+
+class Figures:
+    """The figures of every table of the systems. `started` is when the server began to count."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        systems: Mapping[str, Sequence[Table]],
+        prices: Prices,
+        started: float,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._prices = prices
+        self._started = started
+        self._tables = {store.schema(table).name: (system, table) for system, own in systems.items() for table in own}
+        self.sizes = Sizes(store, clock)
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return self._known(name)[1]
+
+    async def all(self) -> Tables:
+        """Every table, and what was used beside them."""
+        taken = await self._taken()
+        tables = [taken.table(name, system, table) for name, (system, table) in self._tables.items()]
+        others = taken.others([table for _, table in self._tables.values()])
+        return Tables(
+            tables=tables,
+            others=others,
+            month=_sum([*(each.month for each in tables), taken.month(others, 0)]),
+            prices=self._prices,
+            measured_seconds=taken.seconds,
+            sized_at=round(self.sizes.counted_at * 1000),
+        )
+
+    async def one(self, name: str) -> TableDetail:
+        """One table with its design."""
+        system, table = self._known(name)
+        taken = await self._taken()
+        figures = taken.table(name, system, table)
+        return detail(table, figures, self._prices, taken.seconds, round(self.sizes.counted_at * 1000))
+
+    def _known(self, name: str) -> tuple[str, Table]:
+        try:
+            return self._tables[name]
+        except KeyError:
+            raise NotFound(f"There is no table {name}. There are: {', '.join(self._tables)}.") from None
+
+    async def _taken(self) -> "_Taken":
+        sizes = await self.sizes.now()
+        states = {(state.table, state.index): state for state in await self._store.index_states()}
+        ever = {usage.pattern: usage for usage in await self._store.backend.usage()}
+        seconds = max(self._clock.now() - self._started, 1.0)
+        return _Taken(sizes, states, dict(self._store.meter.totals), ever, self._prices, seconds)
+
+
+class _Taken:
+    """All that is known at one moment."""
+
+    def __init__(
+        self,
+        sizes: Mapping[tuple[str, str | None], Size],
+        states: Mapping[tuple[str, str], IndexState],
+        run: Mapping[str, Usage],
+        ever: Mapping[str, Usage],
+        prices: Prices,
+        seconds: float,
+    ) -> None:
+        self._sizes = sizes
+        self._states = states
+        self._run = run
+        self._ever = ever
+        self._prices = prices
+        self.seconds = seconds
+
+    def table(self, name: str, system: str, table: Table) -> TableFigures:
+        """One table, its declared patterns first, then whatever else was called."""
+        size = self._sizes.get((name, None), Size(name, None, 0, 0))
+        indexes = [self._index(name, index) for index in table.indexes]
+        patterns = [self._pattern(f"{table.name}.{known}", known, table) for known in (*table.patterns, *table.writes)]
+        declared = {f"{table.name}.{known}" for known in (*table.patterns, *table.writes)}
+        used = sorted(label for label in {*self._run, *self._ever} if _of(label, table) and label not in declared)
+        patterns += [self._pattern(label, label.removeprefix(f"{table.name}."), table) for label in used]
+        stored = sum(stored_bytes(each.items, each.bytes) for each in (size, *indexes))
+        return TableFigures(
+            name=name,
+            system=system,
+            kinds=[binding.entity.__name__ for binding in table.bindings],
+            items=size.items,
+            bytes=size.bytes,
+            indexes=indexes,
+            patterns=patterns,
+            month=self.month(patterns, stored),
+        )
+
+    def others(self, tables: Sequence[Table]) -> list[PatternFigures]:
+        """What belongs to none of the tables."""
+        labels = sorted({*self._run, *self._ever})
+        return [self._pattern(label, label, None) for label in labels if not any(_of(label, each) for each in tables)]
+
+    def month(self, patterns: Iterable[PatternFigures], stored: int) -> MonthCost:
+        """A month of what these patterns used."""
+        run = [each.run for each in patterns]
+        reads, writes = sum(each.read_units for each in run), sum(each.write_units for each in run)
+        return month_of(self._prices, reads, writes, self.seconds, stored)
+
+    def _index(self, table: str, name: str) -> IndexFigures:
+        size = self._sizes.get((table, name), Size(table, name, 0, 0))
+        state = self._states.get((table, name), IndexState(table, name, "active"))
+        return IndexFigures(
+            name=name, state=state.status, done=state.done, total=state.total, items=size.items, bytes=size.bytes
+        )
+
+    def _pattern(self, label: str, name: str, table: Table | None) -> PatternFigures:
+        run = self._run.get(label) or Usage(label)
+        kept = self._ever.get(label) or Usage(label)
+        # What is kept is up to a minute behind this run.
+        ever = Usage(label, max(run.calls, kept.calls), max(run.reads, kept.reads), max(run.writes, kept.writes))
+        kind, says = _declared(name, table)
+        return PatternFigures(
+            name=name,
+            kind=kind,
+            says=says,
+            run=_used(run),
+            ever=_used(ever),
+            units_per_call=(ever.reads + ever.writes) / ever.calls if ever.calls else 0.0,
+            month=month_of(self._prices, run.reads, run.writes, self.seconds, 0).total,
+        )
+
+
+def _declared(name: str, table: Table | None) -> tuple[PatternKind, str]:
+    if table is not None and name in table.writes:
+        return "write", _first_line(table.writes[name].facts.doc)
+    if table is not None and name in table.patterns:
+        pattern = table.patterns[name]
+        return "item" if isinstance(pattern, ItemPattern) else "query", _first_line(pattern.facts.doc)
+    return "other", ""
+
+
+def _first_line(doc: str) -> str:
+    return " ".join(doc.partition("\n\n")[0].split())
+
+
+def _of(label: str, table: Table) -> bool:
+    return label.startswith(f"{table.name}.")
+
+
+def _used(usage: Usage) -> UnitsUsed:
+    return UnitsUsed(calls=usage.calls, read_units=usage.reads, write_units=usage.writes)
+
+
+def _sum(costs: Sequence[MonthCost]) -> MonthCost:
+    return MonthCost(
+        reads=sum(each.reads for each in costs),
+        writes=sum(each.writes for each in costs),
+        storage=sum(each.storage for each in costs),
+        total=sum(each.total for each in costs),
+    )

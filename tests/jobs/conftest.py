@@ -1,0 +1,45 @@
+"""A store with the platform's table, time that is moved by hand, and processes that run jobs."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from tests.jobs.working import Process
+from tests.support.stores import START, store_fixture, temporary_store
+from zataku.clock import ManualClock
+from zataku.platform.design import TABLES
+from zataku.table import Store
+
+strict = store_fixture(["strict"], TABLES)
+contested = store_fixture(["strict", "lossy"], TABLES)
+
+Processes: TypeAlias = Callable[..., Process]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """The time of the test, moved by hand."""
+    return ManualClock(START)
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    """The embedded store on a good day: what is seen does not depend on luck."""
+    async with temporary_store("embedded", tmp_path, TABLES, clock) as made:
+        yield made
+
+
+@pytest.fixture
+async def processes(clock: ManualClock) -> AsyncIterator[Processes]:
+    """Makes processes, which are stopped at the end of the test."""
+    made: list[Process] = []
+
+    def process(store: Store, name: str, **given: object) -> Process:
+        made.append(Process(store, clock, name, **given))
+        return made[-1]
+
+    yield process
+    for each in made:
+        await each.stop()

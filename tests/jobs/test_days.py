@@ -1,0 +1,74 @@
+"""When a daily task is due, in zones that put their clocks forward and back."""
+
+from datetime import datetime
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zataku.jobs.definitions import Daily
+from zataku.jobs.time_of_day import is_a_time, next_time, zone_of
+from zataku.platform.limits import DAY, HOUR
+
+
+async def nothing(_job: object) -> None: ...
+
+
+def daily(hour: int, minute: int = 0, zone: str = "UTC") -> Daily:
+    return Daily(system="ranking", kind="write_day", hour=hour, minute=minute, zone=zone, work=nothing)
+
+
+def at(text: str, zone: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp()) * 1000
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour", "after", "expected"),
+    [
+        ("UTC", 4, "2026-05-01T03:59:59", "2026-05-01T04:00:00"),
+        ("UTC", 4, "2026-05-01T04:00:00", "2026-05-02T04:00:00"),
+        ("Asia/Seoul", 0, "2026-05-01T23:59:59", "2026-05-02T00:00:00"),
+        ("Asia/Tokyo", 23, "2026-12-31T23:30:00", "2027-01-01T23:00:00"),
+        # Clocks are put forward at 2:00: half past two is not there, and counts an hour later.
+        ("Europe/Berlin", 2, "2026-03-29T00:00:00", "2026-03-29T03:30:00"),
+        ("Europe/Berlin", 2, "2026-03-29T03:30:00", "2026-03-30T02:30:00"),
+        # Clocks are put back at 3:00: half past two comes twice, and counts when it comes first.
+        ("Europe/Berlin", 2, "2026-10-25T00:00:00", "2026-10-25T02:30:00"),
+        ("Europe/Berlin", 2, "2026-10-25T02:30:00", "2026-10-26T02:30:00"),
+        # Midnight itself is passed over in Santiago.
+        ("America/Santiago", 0, "2026-09-05T12:00:00", "2026-09-06T01:30:00"),
+    ],
+)
+def test_the_next_time_of_day(zone: str, hour: int, after: str, expected: str):
+    minute = 30 if zone in ("Europe/Berlin", "America/Santiago") else 0
+    assert next_time(daily(hour, minute, zone), at(after, zone)) == at(expected, zone)
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(1_700_000_000_000, 1_900_000_000_000),
+    st.integers(0, 23),
+    st.integers(0, 59),
+    st.sampled_from(
+        ["UTC", "Asia/Seoul", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "Asia/Kathmandu"]
+    ),
+)
+def test_times_come_once_a_day_and_each_is_found_again(moment: int, hour: int, minute: int, zone: str):
+    task = daily(hour, minute, zone)
+    times = [next_time(task, moment)]
+    for _ in range(3):
+        times.append(next_time(task, times[-1]))
+    assert times[0] > moment
+    assert times[0] - moment <= DAY + HOUR
+    assert all(DAY - 2 * HOUR <= later - sooner <= DAY + 2 * HOUR for sooner, later in pairwise(times))
+    days = [datetime.fromtimestamp(it / 1000, ZoneInfo(zone)).date() for it in times]
+    assert len(set(days)) == len(days)
+    assert all(is_a_time(task, it) and not is_a_time(task, it + 1) for it in times)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Atlantis", "../etc/passwd", ""])
+def test_an_unknown_zone_is_refused_with_what_to_do(zone: str):
+    with pytest.raises(ValueError, match="no time zone"):
+        zone_of(daily(4, zone=zone))

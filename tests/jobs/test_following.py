@@ -1,0 +1,143 @@
+"""Work that follows from changes: in order, each change at least once, in one process at a time."""
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from msgspec import Meta
+from structlog.testing import capture_logs
+
+from tests.jobs.conftest import Processes
+from tests.jobs.working import Process, passing
+from tests.support.stores import temporary_store
+from zataku.clock import ManualClock
+from zataku.jobs.definitions import Follower
+from zataku.jobs.stream_consumers import HELD_FOR
+from zataku.platform.design import TABLES
+from zataku.table import NEW_AND_OLD, Change, DesignError, Entity, Store, Table
+
+notes = Table("Notes", pk="PK", sk="SK", stream=NEW_AND_OLD)
+Word = Annotated[str, Meta(max_length=20)]
+
+
+@notes.entity(pk="NOTE#{number}", sk="NOTE")
+class Note(Entity, frozen=True, kw_only=True):
+    """Something that changes."""
+
+    number: int
+    text: Word = ""
+
+
+@pytest.fixture(params=["embedded", "strict"])
+async def kept(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    async with temporary_store(request.param, tmp_path, [*TABLES, notes], clock) as store:
+        yield store
+
+
+class Reader:
+    """Takes changes and notes them; fails as often as it is told to."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+        self.failing = 0
+
+    async def take(self, changes: Sequence[Change]) -> None:
+        if self.failing:
+            self.failing -= 1
+            raise OSError("no disk")
+        self.read += [each.new.number for each in changes if isinstance(each.new, Note)]
+
+    @property
+    def firsts(self) -> list[int]:
+        """Each change when it came first."""
+        return list(dict.fromkeys(self.read))
+
+    def follower(self) -> Follower:
+        return Follower(name="digest", table=notes, take=self.take)
+
+
+async def write(store: Store, numbers: range) -> None:
+    for number in numbers:
+        await store.put(Note(number=number))
+
+
+def following(processes: Processes, store: Store, name: str, reader: Reader) -> Process:
+    given: dict[str, Any] = {"followers": [reader.follower()]}
+    return processes(store, name, **given)
+
+
+async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, processes: Processes):
+    reader = Reader()
+    await write(kept, range(150))
+    web = await following(processes, kept, "web-1", reader).start()
+    await passing(clock, 10, lambda: len(reader.firsts) == 150)
+    await write(kept, range(150, 160))
+    await passing(clock, 10, lambda: len(reader.firsts) == 160)
+    assert reader.firsts == list(range(160))
+    assert web.runner.counts.behind["digest"] >= 0
+
+
+async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clock: ManualClock, processes: Processes):
+    async with temporary_store("embedded", tmp_path, [*TABLES, notes], clock) as store:
+        first, second = Reader(), Reader()
+        web = await following(processes, store, "web-1", first).start()
+        await write(store, range(5))
+        await passing(clock, 10, lambda: len(first.firsts) == 5)
+        await passing(clock, 10, lambda: web.runner.counts.behind.get("digest") == 0)
+        await web.stop()
+        await write(store, range(5, 9))
+        again = await following(processes, store, "web-2", second).start()
+        await passing(clock, 10, lambda: len(second.firsts) == 4)
+        assert second.read == [5, 6, 7, 8]
+        await again.stop()
+
+
+async def test_one_process_at_a_time_follows_and_another_goes_on_when_it_is_dead(
+    kept: Store, clock: ManualClock, processes: Processes
+):
+    first, second = Reader(), Reader()
+    with capture_logs():
+        killed = await following(processes, kept, "web-1", first).start()
+        await write(kept, range(5))
+        await passing(clock, 10, lambda: len(first.firsts) == 5)
+        await following(processes, kept, "web-2", second).start()
+        await passing(clock, 30, lambda: clock.now() % 60 > 25)
+        await write(kept, range(5, 8))
+        await passing(clock, 10, lambda: len(first.firsts) == 8)
+        assert second.read == []
+        killed.wire.cut = True
+        await write(kept, range(8, 12))
+        await passing(clock, HELD_FOR / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
+
+
+async def test_a_process_that_stops_lets_go_at_once(kept: Store, clock: ManualClock, processes: Processes):
+    first, second = Reader(), Reader()
+    web = await following(processes, kept, "web-1", first).start()
+    await write(kept, range(3))
+    await passing(clock, 10, lambda: len(first.firsts) == 3)
+    await following(processes, kept, "web-2", second).start()
+    await web.stop()
+    await write(kept, range(3, 5))
+    await passing(clock, 7, lambda: {3, 4} <= set(second.read))
+
+
+async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: ManualClock, processes: Processes):
+    reader = Reader()
+    reader.failing = 3
+    with capture_logs() as said:
+        web = await following(processes, kept, "web-1", reader).start()
+        await write(kept, range(4))
+        await passing(clock, 60, lambda: len(reader.firsts) == 4)
+    assert reader.firsts == [0, 1, 2, 3]
+    assert [line["event"] for line in said] == ["follower_failed"] * 3
+    assert [line["pause"] for line in said] == [0.5, 1.0, 2.0]
+    assert web.runner.counts.failures == 3
+
+
+def test_followers_that_could_not_follow_are_refused_before_anything_starts(kept: Store, processes: Processes):
+    reader = Reader()
+    with pytest.raises(ValueError, match="same name"):
+        processes(kept, "web-1", followers=[reader.follower(), reader.follower()])
+    with pytest.raises(DesignError, match="has no stream"):
+        processes(kept, "web-1", followers=[Follower(name="digest", table=TABLES[0], take=reader.take)])
