@@ -62,7 +62,7 @@ designs: $(DEV_STAMP) ## Write docs/designs anew from the designs
 	  $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md || exit 1; done
 
 types: $(DEV_STAMP) ## Write the types of the web pages anew from the Python structs
-	$(BIN)/python -m zataku.server.types web/src/generated.ts
+	$(BIN)/python -m zataku.server.typescript.generate web/src/generated.ts
 
 lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
 	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)

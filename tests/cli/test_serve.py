@@ -23,7 +23,7 @@ def test_every_option_is_a_setting_and_says_the_same():
 
 def test_what_is_typed_is_what_is_set(bare: Host, monkeypatch: pytest.MonkeyPatch):
     started: list[Settings] = []
-    monkeypatch.setattr("zataku.server.serving.serve", lambda settings: started.append(settings) or 0)
+    monkeypatch.setattr("zataku.server.process.serve.serve", lambda settings: started.append(settings) or 0)
     Path("zataku.toml").write_text("port = 1\nlog = 'json'\n")
     assert bare("serve", "--port", "0", "--public-url", "https://x.org", "--no-demo", "--env", "test").code == 0
     assert started == [Settings(port=0, public_url="https://x.org", demo=False, env="test", log="json")]

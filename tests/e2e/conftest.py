@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.browser import chromium
-from tests.e2e.house import House
+from tests.e2e.server_process import House
 from tests.support.dynamodb_servers import free_port, shared_server
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import DESK, PHONE, Visitor
-from tests.e2e.house import House
+from tests.e2e.server_process import House
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 PAGES = [

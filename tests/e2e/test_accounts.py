@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import PHONE, Visitor
-from tests.e2e.house import House
+from tests.e2e.server_process import House
 
 
 def sign_up(page: Page, name: str, password: str = "correct horse battery") -> None:

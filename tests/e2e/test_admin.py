@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import Visitor
-from tests.e2e.house import House, on_disk
+from tests.e2e.server_process import House, on_disk
 from tests.e2e.test_accessibility import violations
 
 PASSWORD = "correct horse battery"

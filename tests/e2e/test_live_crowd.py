@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.house import House, on_disk
-from tests.e2e.phone import Phone, Refusal, crowd
+from tests.e2e.server_process import House, on_disk
+from tests.e2e.socket_client import Phone, Refusal, crowd
 
 
 @pytest.fixture(scope="module")

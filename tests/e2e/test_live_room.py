@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from tests.e2e.browser import PHONE, Visitor, scanned
-from tests.e2e.house import House, on_disk
+from tests.e2e.server_process import House, on_disk
 
 
 @pytest.fixture(scope="module")

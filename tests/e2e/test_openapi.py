@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case, GenerationMode
 
-from tests.e2e.house import House, on_disk
+from tests.e2e.server_process import House, on_disk
 
 QUICKLY = settings(
     max_examples=7,

@@ -12,9 +12,9 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import scanned
-from tests.e2e.house import House, on_disk
-from tests.e2e.overlay import AT_ONCE, COUNTER, OBSERVER, Room, Screen
-from tests.e2e.phone import Phone
+from tests.e2e.overlay_page import AT_ONCE, COUNTER, OBSERVER, Room, Screen
+from tests.e2e.server_process import House, on_disk
+from tests.e2e.socket_client import Phone
 
 COMMENTS = 1000
 PHONES = 20

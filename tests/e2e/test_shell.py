@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 import zataku.server
 from tests.e2e.browser import PHONE, Visitor
-from tests.e2e.house import House
-from tests.e2e.phone import unique
+from tests.e2e.server_process import House
+from tests.e2e.socket_client import unique
 
 WEB = Path(zataku.server.__file__).parent / "web"
 PASSWORD = "correct horse battery"

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.house import House
-from tests.e2e.phone import Phone, Refusal, crowd
+from tests.e2e.server_process import House
+from tests.e2e.socket_client import Phone, Refusal, crowd
 
 MOVED_WITHIN = 10.0
 AWS = {"AWS_ACCESS_KEY_ID": "zataku", "AWS_SECRET_ACCESS_KEY": "zataku", "AWS_DEFAULT_REGION": "eu-west-1"}

@@ -27,8 +27,8 @@ from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.moderation import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
 from zataku.platform.identity import Identity
-from zataku.server.errors import HANDLERS
-from zataku.server.squeeze import Squeeze
+from zataku.server.http.compression import Compression
+from zataku.server.http.errors import HANDLERS
 from zataku.table import Store
 
 MARKUP = '<script>alert("1")</script>, &amp; "quoted"'
@@ -48,7 +48,7 @@ async def web(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncCli
         openapi_config=None,
         logging_config=None,
     )
-    transport = httpx.ASGITransport(app=Squeeze(app))  # type: ignore[arg-type]  # ASGI has many types
+    transport = httpx.ASGITransport(app=Compression(app))  # type: ignore[arg-type]  # ASGI has many types
     async with httpx.AsyncClient(transport=transport, base_url=f"http://zataku/api/live/rooms/{HALL}/") as client:
         yield client
 

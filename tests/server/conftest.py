@@ -13,7 +13,7 @@ import pytest_asyncio
 from zataku.server.settings import Settings
 
 if TYPE_CHECKING:
-    from zataku.server.app import OpenedHouse
+    from zataku.server.app import Application
 
 PUBLIC = "http://zataku.local:8000"
 MANIFEST = {
@@ -47,13 +47,13 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory, web: Path) -> AsyncIterator["OpenedHouse"]:
+async def house(tmp_path_factory: pytest.TempPathFactory, web: Path) -> AsyncIterator["Application"]:
     """A house whose clock can be pushed."""
     # Loaded by those who need all of it.
-    from zataku.server.app import open_house
+    from zataku.server.app import open_application
 
     settings = Settings(data=str(tmp_path_factory.mktemp("data")), env="test", demo=False, metrics_token="prometheus")
-    async with open_house(settings, public_url=PUBLIC, loopback="http://127.0.0.1:8000", web=web) as opened:
+    async with open_application(settings, public_url=PUBLIC, loopback="http://127.0.0.1:8000", web=web) as opened:
         yield opened
 
 
@@ -61,7 +61,7 @@ Come = Callable[..., httpx.AsyncClient]
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def come(house: "OpenedHouse") -> AsyncIterator[Come]:
+async def come(house: "Application") -> AsyncIterator[Come]:
     """Lets somebody come to the house from an address, with cookies of their own."""
     clients: list[httpx.AsyncClient] = []
 

@@ -20,15 +20,15 @@ from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
 from zataku.realtime.limits import Limits
 from zataku.realtime.messages import Do, Join, Pass
-from zataku.server.app import OpenedHouse
-from zataku.server.asgi import App
-from zataku.server.errors import HANDLERS
-from zataku.server.figures import Figures
-from zataku.server.metrics import metrics_route
-from zataku.server.restores import sessions_from
-from zataku.server.seats import LOOKS_EVERY, SeatedHub, look_after_seats
-from zataku.server.visits import Doorkeeper
-from zataku.server.watch import Watch
+from zataku.server.app import Application
+from zataku.server.endpoints.metrics_route import metrics_route
+from zataku.server.http.asgi import App
+from zataku.server.http.errors import HANDLERS
+from zataku.server.http.request_context import RequestContextReader
+from zataku.server.http.request_log import RequestLog
+from zataku.server.metrics import Metrics
+from zataku.server.process.session_cutoff import sessions_from
+from zataku.server.sockets.connections import LOOKS_EVERY, ConnectionHub, close_expired_connections
 from zataku.table.errors import Throttled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -42,7 +42,7 @@ UseUp = Callable[[Occasion, str], None]
 
 
 @pytest.fixture
-def use_up(house: OpenedHouse, monkeypatch: pytest.MonkeyPatch) -> UseUp:
+def use_up(house: Application, monkeypatch: pytest.MonkeyPatch) -> UseUp:
     """Lets an address have asked as often as it may, in a moment that does not pass."""
     rates = house.parts.reception.rates
     monkeypatch.setattr(rates, "_clock", ManualClock(house.parts.house.clock.now()))
@@ -55,7 +55,7 @@ def use_up(house: OpenedHouse, monkeypatch: pytest.MonkeyPatch) -> UseUp:
 
 
 async def test_a_key_hears_and_does_on_a_socket_what_its_scopes_allow(
-    house: OpenedHouse, browser: httpx.AsyncClient
+    house: Application, browser: httpx.AsyncClient
 ) -> None:
     room = "live/" + (await browser.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
     hub, doorway = house.parts.network.hub, house.parts.network.doorway
@@ -134,12 +134,12 @@ async def test_no_page_can_push_the_clock(come: Come) -> None:
         assert (await near.post("/test/clock", json={"advance": 1}, headers=header)).status_code == 403
 
 
-async def test_behind_a_public_address_nobody_is_taken_for_this_machine(house: OpenedHouse) -> None:
-    identities, figures = house.parts.reception.identities, Figures()
+async def test_behind_a_public_address_nobody_is_taken_for_this_machine(house: Application) -> None:
+    identities, figures = house.parts.reception.identities, Metrics()
     for public, status in ((False, 200), (True, 403)):
         shown = metrics_route(figures, identities, "", public=public)
         app = Litestar([shown], exception_handlers=HANDLERS, logging_config=None, openapi_config=None)
-        watched: Any = Watch(cast("App", app), Doorkeeper(()), house.parts.reception.rates, figures)
+        watched: Any = RequestLog(cast("App", app), RequestContextReader(()), house.parts.reception.rates, figures)
         transport = httpx.ASGITransport(app=watched, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as silent_proxy:
             assert (await silent_proxy.get("/metrics")).status_code == status
@@ -147,7 +147,7 @@ async def test_behind_a_public_address_nobody_is_taken_for_this_machine(house: O
 
 async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> None:
     clock = PatientClock(0.0)
-    hub = SeatedHub(clock, Random(1), Limits())
+    hub = ConnectionHub(clock, Random(1), Limits())
     stays, goes = MemoryWire(), MemoryWire()
     hub.open(stays, PROGRAM, "198.51.100.1")
     hub.open(goes, replace(PROGRAM, key="c" * 64), "198.51.100.1")
@@ -158,7 +158,7 @@ async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> Non
             raise answers.pop()
         return identity == PROGRAM
 
-    looking = asyncio.create_task(look_after_seats(hub, holds))
+    looking = asyncio.create_task(close_expired_connections(hub, holds))
     await clock.advance(LOOKS_EVERY)
     assert (stays.code, goes.code, answers) == (None, None, [])
     await clock.advance(LOOKS_EVERY)
@@ -167,7 +167,7 @@ async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> Non
 
 
 async def test_a_restored_backup_brings_no_session_back_to_life(
-    browser: httpx.AsyncClient, come: Come, house: OpenedHouse
+    browser: httpx.AsyncClient, come: Come, house: Application
 ) -> None:
     accounts, folder = house.parts.reception.accounts, house.parts.settings.folder
     await browser.post("/api/accounts", json={"name": "Keeper", "password": PASSWORD})

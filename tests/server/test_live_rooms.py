@@ -15,7 +15,7 @@ from zataku.live.moderation import moderation
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Join
-from zataku.server.app import OpenedHouse
+from zataku.server.app import Application
 from zataku.table import Entity
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -58,7 +58,7 @@ async def read(who: httpx.AsyncClient, room: str, **query: str) -> list[str]:
     return [it["content"] for it in answer.json()["comments"]]
 
 
-async def everything(house: OpenedHouse) -> list[Entity]:
+async def everything(house: Application) -> list[Entity]:
     store = house.parts.house.store
     return [it for table in (comments, moderation) async for it in store.scan(table)]
 
@@ -100,7 +100,7 @@ async def test_what_is_no_number_is_refused(guest: httpx.AsyncClient, number: st
     ],
 )
 async def test_a_bad_comment_is_refused_and_nothing_is_stored(
-    house: OpenedHouse, host: httpx.AsyncClient, guest: httpx.AsyncClient, body: Any
+    house: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient, body: Any
 ) -> None:
     room = await opened(host)
     before = await everything(house)
@@ -127,7 +127,7 @@ async def test_an_unknown_room_takes_and_shows_nothing(guest: httpx.AsyncClient)
 
 
 async def test_a_flood_is_told_when_to_come_back(
-    house: OpenedHouse, host: httpx.AsyncClient, guest: httpx.AsyncClient
+    house: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
     room = (await opened(host))["roomId"]
     answers = [
@@ -150,7 +150,7 @@ async def test_slow_mode_tells_how_long_to_wait(host: httpx.AsyncClient, guest: 
 
 
 async def test_only_the_host_acts_and_looks_behind(
-    house: OpenedHouse, host: httpx.AsyncClient, guest: httpx.AsyncClient
+    house: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
     room = (await opened(host))["roomId"]
     comment = (await said(host, room, "mine"))["commentId"]
@@ -242,7 +242,7 @@ async def test_a_reader_pages_forth_and_back(host: httpx.AsyncClient) -> None:
 
 
 async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
-    house: OpenedHouse, host: httpx.AsyncClient
+    house: Application, host: httpx.AsyncClient
 ) -> None:
     room = (await opened(host))["roomId"]
     network, store = house.parts.network, house.parts.house.store

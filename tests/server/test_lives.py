@@ -55,7 +55,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
 
     monkeypatch.setattr(app, "PLUGS", (plug,))
     settings = Settings(data=str(tmp_path), demo=False)
-    async with app.open_house(settings, public_url=URL, loopback=URL) as opened:
+    async with app.open_application(settings, public_url=URL, loopback=URL) as opened:
         assert told == ["not_found"]
         await opened.leave()
         assert told == ["not_found"]

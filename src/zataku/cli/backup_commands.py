@@ -9,7 +9,7 @@ from zataku.cli.output import aside
 from zataku.cli.progress import reporting
 from zataku.cli.store_options import Where
 from zataku.clock import SystemClock
-from zataku.server.restores import keep_sessions_from
+from zataku.server.process.session_cutoff import write_session_cutoff
 from zataku.server.settings import STORE_FILE
 from zataku.table.backend import Backend
 from zataku.table.embedded import EmbeddedBackend
@@ -54,7 +54,7 @@ async def _restore_file(path: Path, source: str) -> str:
         await EmbeddedBackend(path).restore(source, lambda done, total: report("Restore", done, total))
     if path.name == STORE_FILE:
         # Sessions that were ended since the backup was taken must not come back with it.
-        await asyncio.to_thread(keep_sessions_from, path.parent, int(SystemClock().now() * 1000))
+        await asyncio.to_thread(write_session_cutoff, path.parent, int(SystemClock().now() * 1000))
     kept = f" What was there is kept as {beside(path, 'before-restore')}." if replaced else ""
     return f"{path} is restored from {source}.{kept}"
 

@@ -62,7 +62,7 @@ def serve(
     """
     # Imported here so that --help and --version do not load the server.
     from zataku.cli.settings_command import settled
-    from zataku.server.serving import serve as serve_until_stopped
+    from zataku.server.process.serve import serve as serve_until_stopped
 
     found = settled({name: value for name, value in asdict(typed).items() if value is not None}, config)
     return 1 if found is None else serve_until_stopped(found.settings)

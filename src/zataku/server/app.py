@@ -18,18 +18,18 @@ from zataku.clock import AdvanceableClock, Clock, SystemClock
 from zataku.jobs.runner import Runner
 from zataku.jobs.schedule import Schedule
 from zataku.realtime.chores import Chores
-from zataku.server.asgi import App
 from zataku.server.build import WEB, Build
-from zataku.server.control import remove_control, write_control
-from zataku.server.demonstrating import demonstrate
-from zataku.server.gauging import gauged, room_kinds
-from zataku.server.home import tell_of_rooms
+from zataku.server.demo import demonstrate
+from zataku.server.endpoints.home import publish_room_changes
+from zataku.server.gauging import build_metrics, room_kinds
+from zataku.server.http.asgi import App
+from zataku.server.http.routes import site
 from zataku.server.network import open_network
-from zataku.server.parts import Parts
-from zataku.server.reception import open_reception
-from zataku.server.seats import look_after_seats
+from zataku.server.process.control_file import remove_control_file, write_control_file
+from zataku.server.reception import open_account_services
+from zataku.server.services import Services
 from zataku.server.settings import Settings
-from zataku.server.site import site
+from zataku.server.sockets.connections import close_expired_connections
 from zataku.server.systems import PLUGS, every_table
 from zataku.system import AppContext, System
 from zataku.table import TableError, open_store
@@ -44,10 +44,10 @@ LEAVE_WITHIN = 10.0
 KEEP_USAGE_EVERY = 60.0
 
 
-class OpenedHouse:
+class Application:
     """The house while it is open: `app` answers requests, `socket` takes sockets."""
 
-    def __init__(self, parts: Parts, app: App, socket: App) -> None:
+    def __init__(self, parts: Services, app: App, socket: App) -> None:
         self.parts = parts
         self.app = app
         self.socket = socket
@@ -71,9 +71,9 @@ class OpenedHouse:
 
 
 @asynccontextmanager
-async def open_house(
+async def open_application(
     settings: Settings, *, public_url: str, loopback: str, web: Path = WEB
-) -> AsyncGenerator[OpenedHouse]:
+) -> AsyncGenerator[Application]:
     """Open everything, in the order in which one thing needs another; close it in the reverse order."""
     async with AsyncExitStack() as closing:
         clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
@@ -83,7 +83,7 @@ async def open_house(
         store = await open_store(place, every_table(), env=settings.env, clock=clock, random=random)
         closing.push_async_callback(store.close)
         network = await open_network(settings, store, clock, random, process, closing)
-        reception = await open_reception(settings, store, clock, public_url, network.farewells.tell, closing)
+        reception = await open_account_services(settings, store, clock, public_url, network.farewells.tell, closing)
         house = AppContext(
             store=store,
             clock=clock,
@@ -98,8 +98,8 @@ async def open_house(
         )
         systems = tuple(plug(house) for plug in PLUGS)
         runner = _runner(house, systems)
-        figures, history = gauged(house, network.hub, runner, systems)
-        parts = Parts(
+        figures, history = build_metrics(house, network.hub, runner, systems)
+        parts = Services(
             settings=settings,
             place=place,
             house=house,
@@ -114,7 +114,7 @@ async def open_house(
             web=web,
             build=await asyncio.to_thread(Build.read, web),
         )
-        opened = OpenedHouse(parts, *site(parts))
+        opened = Application(parts, *site(parts))
         await _begin(opened, loopback, closing)
         yield opened
 
@@ -133,7 +133,7 @@ def _runner(house: AppContext, systems: Sequence[System]) -> Runner:
     )
 
 
-async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) -> None:
+async def _begin(opened: Application, loopback: str, closing: AsyncExitStack) -> None:
     """Set going what goes on by itself."""
     parts, network = opened.parts, opened.parts.network
     for system in parts.systems:
@@ -149,15 +149,15 @@ async def _begin(opened: OpenedHouse, loopback: str, closing: AsyncExitStack) ->
             await lives.enter_async_context(system.life())
     await parts.runner.start()
     folder = parts.settings.folder
-    await asyncio.to_thread(write_control, folder, loopback, parts.control)
-    closing.push_async_callback(asyncio.to_thread, remove_control, folder, parts.control)
+    await asyncio.to_thread(write_control_file, folder, loopback, parts.control)
+    closing.push_async_callback(asyncio.to_thread, remove_control_file, folder, parts.control)
     chores = Chores()
     closing.push_async_callback(chores.stop)
     chores.start(parts.figures.watch_the_loop())
     chores.start(parts.history.run())
     chores.start(_keep_usage(parts.house))
-    chores.start(look_after_seats(network.hub, parts.reception.identities.holds))
-    chores.start(tell_of_rooms(parts.house, room_kinds(parts.systems)))
+    chores.start(close_expired_connections(network.hub, parts.reception.identities.holds))
+    chores.start(publish_room_changes(parts.house, room_kinds(parts.systems)))
     if parts.settings.demo:
         chores.start(demonstrate(parts.house.topics, parts.systems))
 

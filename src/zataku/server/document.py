@@ -39,7 +39,7 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def words(language: Language) -> dict[str, str]:
     """Every sentence of the documents in one language."""
-    return tomllib.loads((HERE / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((HERE / "texts" / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 def app_document(build: Build, sheet: Sheet, without_script: str = "") -> str:

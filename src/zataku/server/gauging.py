@@ -6,8 +6,8 @@ from zataku.jobs.runner import Runner
 from zataku.server.admin.history import Gauges, History
 from zataku.server.admin.memory import resident_megabytes
 from zataku.server.admin.request_counters import Counters
-from zataku.server.figures import Figures
-from zataku.server.seats import SeatedHub
+from zataku.server.metrics import Metrics
+from zataku.server.sockets.connections import ConnectionHub
 from zataku.system import AppContext, System
 from zataku.table.metrics import StoreCollector
 
@@ -15,9 +15,11 @@ OF_SOCKETS = ("opened", "refused", "messages_in", "messages_out", "bytes_in", "b
 OF_JOBS = ("runs", "failures", "deaths", "lost", "unknown")
 
 
-def gauged(house: AppContext, hub: SeatedHub, runner: Runner, systems: Sequence[System]) -> tuple[Figures, History]:
+def build_metrics(
+    house: AppContext, hub: ConnectionHub, runner: Runner, systems: Sequence[System]
+) -> tuple[Metrics, History]:
     """The figures, and how they went over the last day."""
-    figures, counters = Figures(), Counters()
+    figures, counters = Metrics(), Counters()
     kinds = room_kinds(systems)
 
     def rooms() -> int:

@@ -12,19 +12,19 @@ from zataku.realtime.exchange import Exchange
 from zataku.realtime.limits import Limits
 from zataku.realtime.rooms import Rooms
 from zataku.realtime.topics import Topics
-from zataku.server.seats import Farewells, SeatedHub
 from zataku.server.settings import Settings
+from zataku.server.sockets.connections import ConnectionHub, SignOutBroadcast
 from zataku.table import Store
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of it, joined together."""
 
-    hub: SeatedHub
+    hub: ConnectionHub
     topics: Topics
     rooms: Rooms
     doorway: Doorway
-    farewells: Farewells
+    farewells: SignOutBroadcast
 
 
 async def open_network(
@@ -35,9 +35,9 @@ async def open_network(
     await exchange.start()
     closing.push_async_callback(exchange.stop)
     limits = Limits(per_identity=settings.sockets_per_account, per_address=settings.sockets_per_address)
-    hub = SeatedHub(clock, random, limits)
+    hub = ConnectionHub(clock, random, limits)
     topics = Topics(exchange=exchange, hub=hub)
     rooms = Rooms(store=store, clock=clock, random=random, process=process, exchange=exchange, hub=hub)
-    farewells = Farewells(hub, exchange)
+    farewells = SignOutBroadcast(hub, exchange)
     await farewells.start()
     return Network(hub=hub, topics=topics, rooms=rooms, doorway=Doorway(rooms, topics), farewells=farewells)

@@ -12,12 +12,12 @@ from zataku.accounts.service import Accounts
 from zataku.accounts.sessions import Ended
 from zataku.clock import Clock
 from zataku.platform.identity import Identity
-from zataku.server.restores import sessions_from
+from zataku.server.process.session_cutoff import sessions_from
 from zataku.server.settings import Settings
 from zataku.table import Store
 
 
-class Reception(msgspec.Struct, frozen=True, kw_only=True):
+class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
     """What deals with callers."""
 
     identities: Identities
@@ -29,9 +29,9 @@ class Reception(msgspec.Struct, frozen=True, kw_only=True):
         await self.identities.keep(identity)
 
 
-async def open_reception(
+async def open_account_services(
     settings: Settings, store: Store, clock: Clock, public_url: str, ended: Ended, closing: AsyncExitStack
-) -> Reception:
+) -> AccountServices:
     """Begin to know people."""
     since = await asyncio.to_thread(sessions_from, settings.folder)
     identities = await Identities.open(store, clock, public_url, since)
@@ -41,4 +41,4 @@ async def open_reception(
     # A hall behind one router comes back all at once after a restart.
     most = settings.sockets_per_address
     rates = Rates(clock, {**LIMITS, "socket_address": Limit(most, MINUTE, most)})
-    return Reception(identities=identities, accounts=Accounts(store, clock, passwords, ended), rates=rates)
+    return AccountServices(identities=identities, accounts=Accounts(store, clock, passwords, ended), rates=rates)

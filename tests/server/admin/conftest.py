@@ -36,7 +36,7 @@ from zataku.server.admin.overview import Process
 from zataku.server.admin.request_counters import Counters
 from zataku.server.admin.routes import admin_desk, desk_routes
 from zataku.server.admin.tables.prices import PRICES
-from zataku.server.errors import answer_http, answer_refusal, answer_table
+from zataku.server.http.errors import answer_http, answer_refusal, answer_table
 from zataku.table import Store
 from zataku.table.errors import TableError
 from zataku.table.place import StorePlace, open_store

@@ -10,7 +10,7 @@ from zataku.errors import InvalidRequest
 from zataku.server.admin.dependencies import Admin, TheDesk, note
 from zataku.server.admin.messages import BackupBegun, Backups, BackupView, Confirmed
 from zataku.server.admin.parameters import NewBackup, OneBackup
-from zataku.server.callers import UNHURRIED
+from zataku.server.http.authentication import NO_TIMEOUT
 
 
 @get("/backups", summary="All backups")
@@ -27,7 +27,7 @@ async def take_backup(admin: Admin, desk: TheDesk) -> BackupBegun:
     return BackupBegun(name=name)
 
 
-@post("/backups/upload", request_max_body_size=None, opt=UNHURRIED, summary="Bring a backup")
+@post("/backups/upload", request_max_body_size=None, opt=NO_TIMEOUT, summary="Bring a backup")
 async def bring_backup(
     request: Request[Any, Any, Any], admin: Admin, desk: TheDesk, named: NewBackup = None
 ) -> BackupView:

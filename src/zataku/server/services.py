@@ -1,0 +1,35 @@
+"""What the house consists of once it is open, in one place for whoever answers requests."""
+
+from pathlib import Path
+
+import msgspec
+
+from zataku.accounts.secrets import Secret
+from zataku.jobs.runner import Runner
+from zataku.server.admin.history import History
+from zataku.server.build import Build
+from zataku.server.metrics import Metrics
+from zataku.server.network import Network
+from zataku.server.reception import AccountServices
+from zataku.server.settings import Settings
+from zataku.system import AppContext, System
+from zataku.table.place import StorePlace
+
+
+class Services(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is wired together."""
+
+    settings: Settings
+    place: StorePlace
+    house: AppContext
+    network: Network
+    reception: AccountServices
+    systems: tuple[System, ...]
+    runner: Runner
+    figures: Metrics
+    history: History
+    control: Secret
+    """What the command line shows."""
+    started: float
+    web: Path
+    build: Build

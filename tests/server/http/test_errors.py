@@ -1,0 +1,220 @@
+"""Every error has one shape for programs and one small page for people."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import httpx
+import msgspec
+import pytest
+import pytest_asyncio
+import structlog
+from litestar import Litestar, get, post
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException, NotAuthorizedException, ServiceUnavailableException
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from tests.server.conftest import Come
+from zataku.accounts.rate_limits import Rates
+from zataku.clock import ManualClock
+from zataku.errors import Conflict, RateLimited, Unauthorized
+from zataku.server.build import Build
+from zataku.server.http.compression import Compression
+from zataku.server.http.errors import HANDLERS
+from zataku.server.http.request_context import RequestContextReader
+from zataku.server.http.request_log import RequestLog
+from zataku.server.http.security_headers import add_safe_headers
+from zataku.server.metrics import Metrics
+from zataku.server.page_routes import Paper
+from zataku.table.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown, StoreFull, Throttled
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Seat(msgspec.Struct, forbid_unknown_fields=True):
+    number: int
+    names: list[Annotated[str, msgspec.Meta(max_length=3)]] = []
+
+
+@pytest.fixture(autouse=True)
+def plain_log() -> Iterator[None]:
+    """Lines as the server writes them: a traceback in colours takes longer than all the rest."""
+    plain = [structlog.contextvars.merge_contextvars, structlog.processors.format_exc_info]
+    structlog.configure(processors=[*plain, structlog.processors.LogfmtRenderer()])
+    yield
+    structlog.reset_defaults()
+
+
+RAISED: dict[str, Exception] = {
+    "broken": RuntimeError("the secret of the house"),
+    "closed": ServiceUnavailableException("the secret of the house"),
+    "full": HTTPException("no", status_code=409, extra={"seats": 4}),
+    "private": NotAuthorizedException(headers={"WWW-Authenticate": "Bearer"}),
+    "taken": Conflict("The seat is taken. Choose another.", code="seat_taken", seat=3),
+    "often": RateLimited("Too often.", retry_after=2.4),
+    "stranger": Unauthorized("Sign in first."),
+    "cursor": BadCursor("VoteBoardGame, GSI1PK"),
+    "overtaken": ConditionFailed("GAME#secret"),
+    "unknown": ResultUnknown("GAME#secret"),
+    "busy": Throttled("GAME#secret"),
+    "disk": StoreFull("/var/secret"),
+    "fault": BadInput("GAME#secret"),
+}
+
+
+@get("/api/raise/{what:str}")
+async def raise_it(what: FromPath[str]) -> None:
+    raise RAISED[what]
+
+
+@get("/page/{what:str}")
+async def break_page(what: FromPath[str]) -> None:
+    raise RAISED[what]
+
+
+@get("/api/seat")
+async def seat(number: Annotated[int, QueryParameter(ge=1)]) -> int:
+    return number
+
+
+@post("/api/seat")
+async def sit(data: JSONBody[Seat]) -> int:
+    return data.number
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ask() -> Any:
+    app = Litestar(
+        [raise_it, seat, sit, break_page],
+        exception_handlers=HANDLERS,
+        before_send=[add_safe_headers],
+        openapi_config=None,
+        logging_config=None,
+        request_max_body_size=1000,
+        state=State({"paper": Paper(Build(), "http://127.0.0.1")}),
+    )
+    watched: Any = RequestLog(Compression(app), RequestContextReader(()), Rates(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(app=watched, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "code"),
+    [
+        ("full", 409, "conflict"),
+        ("taken", 409, "seat_taken"),
+        ("often", 429, "too_many_requests"),
+        ("stranger", 401, "unauthorized"),
+        ("cursor", 400, "bad_cursor"),
+        ("overtaken", 409, "conflict"),
+        ("unknown", 503, "unsettled"),
+        ("busy", 503, "unavailable"),
+        ("disk", 503, "store_full"),
+        ("fault", 500, "internal"),
+        ("broken", 500, "internal"),
+        ("closed", 503, "unavailable"),
+    ],
+)
+async def test_whatever_goes_wrong_is_told_in_one_shape(
+    ask: httpx.AsyncClient, capsys: pytest.CaptureFixture[str], what: str, status: int, code: str
+) -> None:
+    answer = await ask.get(f"/api/raise/{what}")
+    assert answer.status_code == status
+    assert answer.json().keys() == {"error"}
+    assert answer.json()["error"].keys() == {"code", "message", "details"}
+    assert answer.json()["error"]["code"] == code
+    assert "secret" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_failure_gives_a_reference_and_keeps_the_cause_to_itself(
+    ask: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = await ask.get("/api/raise/broken", headers={"X-Request-Id": "from-the-proxy-1"})
+    assert answer.json()["error"]["details"] == {"reference": "from-the-proxy-1"}
+    assert answer.headers["x-request-id"] == "from-the-proxy-1"
+    logged = "".join(capsys.readouterr())
+    assert "from-the-proxy-1" in logged
+    assert "the secret of the house" in logged
+
+
+@pytest.mark.parametrize("given", ["short", "with space in it", "x" * 65, "new\tline-is-here", ""])
+async def test_an_id_that_could_spoil_the_log_is_replaced(ask: httpx.AsyncClient, given: str) -> None:
+    answer = await ask.get("/api/seat?number=1", headers={"X-Request-Id": given})
+    assert len(answer.headers["x-request-id"]) == 32
+
+
+async def test_a_wrong_value_is_named_with_its_place(ask: httpx.AsyncClient) -> None:
+    asked = await ask.get("/api/seat?number=0")
+    assert asked.json()["error"]["code"] == "invalid"
+    assert asked.json()["error"]["details"]["problems"][0]["key"] == "number"
+    sent = await ask.post("/api/seat", json={"number": 1, "names": ["ok", "too long"]})
+    assert sent.status_code == 400
+    wrong = sent.json()["error"]["details"]["problems"]
+    assert wrong == [{"message": "Expected `str` of length <= 3", "key": "names[1]", "source": "body"}]
+    unknown = await ask.post("/api/seat", json={"number": 1, "colour": "red"})
+    assert "colour" in unknown.text
+
+
+async def test_a_body_that_is_no_json_or_too_much_of_it_is_refused(ask: httpx.AsyncClient) -> None:
+    broken = await ask.post("/api/seat", content=b'{"number": ', headers={"content-type": "application/json"})
+    assert (broken.status_code, broken.json()["error"]["code"]) == (400, "bad_request")
+    large = await ask.post("/api/seat", json={"number": 1, "names": ["x" * 2000]})
+    assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
+
+
+async def test_an_address_that_cannot_be_does_not_break_the_answer(ask: httpx.AsyncClient) -> None:
+    answer = await ask.get("/api/raise/broken", headers={"host": "127.0.0.1:99999999"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
+    assert answer.headers["x-request-id"]
+
+
+async def test_a_refusal_keeps_its_details_and_headers(ask: httpx.AsyncClient) -> None:
+    assert (await ask.get("/api/raise/full")).json()["error"]["details"] == {"seats": 4}
+    assert (await ask.get("/api/raise/private")).headers["www-authenticate"] == "Bearer"
+    assert (await ask.get("/api/raise/often")).headers["retry-after"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("GET", "/api/nowhere", 404, "not_found"),
+        ("PUT", "/api/me", 405, "method_not_allowed"),
+        ("GET", "/static/nowhere.css", 404, "not_found"),
+        ("GET", "/static/../app.py", 404, "not_found"),
+        ("GET", "/assets/%2e%2e%2fapp.py", 404, "not_found"),
+        ("GET", "/assets/.vite", 404, "not_found"),
+    ],
+)
+async def test_what_is_not_there_has_the_one_shape(come: Come, method: str, path: str, status: int, code: str) -> None:
+    answer = await come().request(method, path)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    if status == 405:
+        assert set(answer.headers["allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
+
+
+async def test_a_person_gets_a_page_in_their_language_that_needs_no_script(browser: httpx.AsyncClient) -> None:
+    answer = await browser.get("/nowhere")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    told = answer.text.split("<noscript>")[1]
+    assert "このページは見つかりません。" in told
+    assert 'href="/"' in told
+
+
+async def test_under_api_even_a_browser_gets_json(browser: httpx.AsyncClient) -> None:
+    assert (await browser.get("/api/nowhere")).json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "image/png", "nonsense", ""])
+async def test_only_a_browser_gets_a_page(come: Come, accept: str) -> None:
+    assert (await come(accept=accept).get("/nowhere")).json()["error"]["code"] == "not_found"
+
+
+async def test_a_person_can_tell_us_the_reference_of_a_page_that_broke(ask: httpx.AsyncClient) -> None:
+    answer = await ask.get("/page/broken", headers={"accept": "text/html", "accept-language": "ko"})
+    assert answer.status_code == 500
+    assert f"문의 번호 {answer.headers['x-request-id']}" in answer.text
+    assert "<script" not in answer.text
+    assert "secret" not in answer.text

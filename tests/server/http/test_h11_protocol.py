@@ -1,0 +1,150 @@
+"""A connection that says nothing, or never comes to an end, is not kept."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from zataku.server.http.asgi import Receive, Scope, Send, answer
+from zataku.server.http.h11_protocol import TimedHttpProtocol
+
+DEADLINE = 5.0
+
+
+class Hasty(TimedHttpProtocol):
+    patience = 0.2
+    linger = 0.4
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    while scope["path"] != "/early" and (await receive()).get("more_body"):
+        pass
+    await answer(send, 200, "here")
+
+
+@pytest.fixture
+async def port() -> AsyncIterator[int]:
+    config = uvicorn.Config(app, lifespan="off", log_config=None, timeout_keep_alive=30)  # type: ignore[arg-type]
+    config.load()
+    loop = asyncio.get_running_loop()
+    async with await loop.create_server(lambda: Hasty(config, ServerState(), {}), "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def test_who_says_nothing_is_let_go(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        assert await reader.read() == b""
+    writer.close()
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+async def test_who_goes_on_with_headers_for_ever_is_let_go(port: int, before: bytes):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        if before:
+            writer.write(before)
+            await reader.readuntil(b'"here"')
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        dripping = asyncio.create_task(drip(writer))
+        assert await everything(reader) == b""
+    dripping.cancel()
+    writer.close()
+
+
+async def everything(reader: asyncio.StreamReader) -> bytes:
+    """What comes until the connection ends. Who still sends when it is closed may hear of a reset instead of an end."""
+    came = b""
+    with suppress(ConnectionResetError):
+        while piece := await reader.read(65536):
+            came += piece
+    return came
+
+
+async def drip(writer: asyncio.StreamWriter) -> None:
+    while True:
+        await asyncio.sleep(0.05)
+        writer.write(b"X-More: 1\r\n")
+
+
+async def test_who_asks_and_then_sends_a_body_slowly_is_heard_to_the_end(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+        for _ in range(6):
+            await asyncio.sleep(0.06)
+            writer.write(b"x")
+        assert b"200" in await reader.readline()
+    writer.close()
+
+
+async def test_who_was_answered_and_still_sends_for_ever_is_let_go(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+        dripping = asyncio.create_task(drip(writer))
+        assert b'"here"' in await everything(reader)
+    dripping.cancel()
+    writer.close()
+
+
+async def test_who_was_answered_early_and_sends_the_rest_may_ask_again(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        for _ in range(2):
+            writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+            await reader.readuntil(b'"here"')
+            writer.write(b"abcdef")
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reader.readuntil(b'"here"')
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabcdef",
+    ],
+    ids=["whole", "early"],
+)
+async def test_the_next_request_may_take_its_time_though_the_last_was_answered(port: int, before: bytes):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        head, rest = before[:-3], before[-3:]
+        writer.write(head)
+        await asyncio.sleep(0.05)
+        writer.write(rest + b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+        await reader.readuntil(b'"here"')
+        for _ in range(9):
+            await asyncio.sleep(0.06)
+            writer.write(b"x")
+        await reader.readuntil(b'"here"')
+    writer.close()
+
+
+async def test_nonsense_after_an_answer_ends_the_connection_and_nothing_else(
+    port: int, caplog: pytest.LogCaptureFixture
+):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await reader.readuntil(b'"here"')
+        writer.write(b"nonsense\r\n")
+        assert await reader.read() == b""
+    writer.close()
+    assert [line for line in caplog.records if line.levelname == "ERROR"] == []
+
+
+async def test_what_is_no_request_is_told_so_in_the_one_shape(port: int):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(DEADLINE):
+        writer.write(b"HELLO\r\n\r\n")
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert json.loads(body)["error"]["code"] == "bad_request"
+    writer.close()

@@ -1,0 +1,66 @@
+"""As many as the system allows are let in, and it is said when nobody more can be."""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+import uvicorn
+from structlog.testing import capture_logs
+
+from zataku.server.http.startup_gate import Opened, StartupGate
+from zataku.server.process.uvicorn_server import TICKS_A_SECOND, Server, raise_file_limit
+from zataku.table import Table
+from zataku.table.design import Waiver
+from zataku.table.errors import DesignError
+from zataku.table.lint import check, unlinted
+
+
+def nothing() -> AbstractAsyncContextManager[Opened]:
+    raise NotImplementedError
+
+
+@pytest.fixture
+def most() -> Iterator[int]:
+    """The limit that a process may give itself; it is as before afterwards."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_server_takes_as_many_connections_as_the_system_allows(most: int):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, most))
+    raise_file_limit()
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 512
+
+
+async def test_it_is_said_once_when_nobody_more_can_come_in(most: int):
+    front = StartupGate(nothing)
+    server = Server(uvicorn.Config(front, log_config=None), front)  # type: ignore[arg-type]
+    free = os.dup(0)
+    os.close(free)
+    with capture_logs() as lines:
+        for room in (free, free, 512, free):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (room, most))
+            await server.on_tick(TICKS_A_SECOND)
+            await server.on_tick(1)
+    assert [line["event"] for line in lines] == ["no_room", "no_room"]
+
+
+def test_a_server_that_starts_takes_its_designs_as_they_are():
+    table = Table("Empty", pk="PK", waivers=[Waiver("no-such-rule", "x", reason="y", limit="z")])
+    with pytest.raises(DesignError):
+        check(table)
+    with unlinted():
+        check(table)
+    with pytest.raises(DesignError):
+        check(table)
+
+
+def test_a_server_loads_no_colours_for_its_log():
+    loaded = "import sys, zataku.server.process.serve as s; s._load_logging(); print('rich' in sys.modules, s.__name__)"
+    said = subprocess.run([sys.executable, "-c", loaded + "; import rich"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("False")

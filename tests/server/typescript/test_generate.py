@@ -1,0 +1,11 @@
+"""The types that the web pages are built with are those of the server."""
+
+from pathlib import Path
+
+from zataku.server.typescript.generate import current_types
+
+GENERATED = Path(__file__).parents[2] / "web" / "src" / "generated.ts"
+
+
+async def test_the_types_of_the_pages_are_current() -> None:
+    assert GENERATED.read_text(encoding="utf-8") == await current_types(), "Stale. Run: make types"
