@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.browser import chromium
-from tests.e2e.server_process import House
+from tests.e2e.server_process import ServerProcess
 from tests.support.dynamodb_servers import free_port, shared_server
 
 
@@ -46,8 +46,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server with something to look at in it, for tests that leave it standing."""
-    opened = House("--data", str(tmp_path_factory.mktemp("house")))
+    opened = ServerProcess("--data", str(tmp_path_factory.mktemp("house")))
     yield opened
     assert opened.close() == 0

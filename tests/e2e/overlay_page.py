@@ -10,8 +10,8 @@ import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize, WebSocketRoute
 
 from tests.e2e.browser import PATIENCE
-from tests.e2e.server_process import House
-from tests.e2e.socket_client import Phone, crowd
+from tests.e2e.server_process import ServerProcess
+from tests.e2e.socket_client import SocketClient, crowd
 
 AT_ONCE = 5
 """How many comments somebody may write without waiting."""
@@ -59,7 +59,7 @@ COUNTER = """
 class Room:
     """A room with its host, and a crowd that comes to it."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ServerProcess) -> None:
         self.house = house
         self.host = httpx.Client(base_url=house.url, headers={"Origin": house.url}, timeout=20)
         self.view: dict[str, Any] = self._post("/api/live/rooms", {"name": "Types"})
@@ -83,7 +83,7 @@ class Room:
         """Close the room."""
         self._post(f"{self.path}/close", None)
 
-    def crowd(self, people: int, does: Callable[[Sequence[Phone]], Awaitable[None]]) -> "Future[None]":
+    def crowd(self, people: int, does: Callable[[Sequence[SocketClient]], Awaitable[None]]) -> "Future[None]":
         """Let many come with their phones and do something, while the page is watched."""
 
         async def come() -> None:

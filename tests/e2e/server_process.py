@@ -15,7 +15,7 @@ import httpx
 _START_SECONDS = 30
 
 
-class House:
+class ServerProcess:
     """One server process on loopback."""
 
     def __init__(self, *options: str, port: int = 0, environment: dict[str, str] | None = None) -> None:
@@ -106,13 +106,13 @@ class House:
         self._log.close()
         return code
 
-    def again(self) -> "House":
+    def again(self) -> "ServerProcess":
         """The same server, started anew at the same address."""
         port = self.port
         self.close()
-        return House(*self._options, port=port, environment=self._environment)
+        return ServerProcess(*self._options, port=port, environment=self._environment)
 
 
-def on_disk(folder: Path) -> House:
+def on_disk(folder: Path) -> ServerProcess:
     """A server on an embedded store of its own, whose clock can be pushed."""
-    return House("--data", str(folder), "--env", "test")
+    return ServerProcess("--data", str(folder), "--env", "test")

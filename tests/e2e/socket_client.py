@@ -23,7 +23,7 @@ class Refusal(Exception):
         self.code: str = error["code"]
 
 
-class Phone:
+class SocketClient:
     """A client as the web page is one, without a browser."""
 
     def __init__(self, url: str, cookies: httpx.Cookies | None = None) -> None:
@@ -192,11 +192,11 @@ class Phone:
 
 
 @asynccontextmanager
-async def crowd(url: str, room_id: str, people: int) -> AsyncIterator[list[Phone]]:
+async def crowd(url: str, room_id: str, people: int) -> AsyncIterator[list[SocketClient]]:
     """So many people in a room. One alone may write five comments at once."""
-    phones = [Phone(url) for _ in range(people)]
+    phones = [SocketClient(url) for _ in range(people)]
 
-    async def come_in(phone: Phone) -> None:
+    async def come_in(phone: SocketClient) -> None:
         await phone.connect()
         await phone.join(f"live/{room_id}")
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import DESK, PHONE, Visitor
-from tests.e2e.server_process import House
+from tests.e2e.server_process import ServerProcess
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 PAGES = [
@@ -107,7 +107,7 @@ SCREENS = pytest.mark.parametrize(
 
 @SCREENS
 def test_axe_finds_no_violation_on_any_page(
-    browser: Browser, house: House, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
+    browser: Browser, house: ServerProcess, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
 ) -> None:
     visitor = Visitor(browser, house.url, screen=screen, language=language, scheme=scheme)
     found: dict[str, list[str]] = {}
@@ -123,7 +123,7 @@ def test_axe_finds_no_violation_on_any_page(
 
 @SCREENS
 def test_axe_finds_no_violation_in_a_live_room_whoever_looks_at_it(
-    browser: Browser, house: House, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
+    browser: Browser, house: ServerProcess, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
 ) -> None:
     host, guest = (
         Visitor(browser, house.url, screen=screen, language=language, scheme=scheme) for _ in ("host", "guest")

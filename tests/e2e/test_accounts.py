@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import PHONE, Visitor
-from tests.e2e.server_process import House
+from tests.e2e.server_process import ServerProcess
 
 
 def sign_up(page: Page, name: str, password: str = "correct horse battery") -> None:
@@ -17,7 +17,7 @@ def sign_up(page: Page, name: str, password: str = "correct horse battery") -> N
 
 
 @pytest.fixture
-def visitor(browser: Browser, house: House) -> Iterator[Visitor]:
+def visitor(browser: Browser, house: ServerProcess) -> Iterator[Visitor]:
     made = Visitor(browser, house.url)
     yield made
     made.close()
@@ -63,7 +63,7 @@ def test_somebody_signs_up_signs_out_and_signs_in_again(visitor: Visitor) -> Non
     expect(page.get_by_text("Before signing up")).to_be_visible()
 
 
-def test_a_name_that_is_taken_is_said_under_its_field(visitor: Visitor, browser: Browser, house: House) -> None:
+def test_a_name_that_is_taken_is_said_under_its_field(visitor: Visitor, browser: Browser, house: ServerProcess) -> None:
     name = f"sora {uuid4().hex[:6]}"
     page = visitor.open("/sign-up")
     sign_up(page, name)
@@ -77,7 +77,9 @@ def test_a_name_that_is_taken_is_said_under_its_field(visitor: Visitor, browser:
     other.close()
 
 
-def test_the_language_follows_the_browser_and_then_the_choice(visitor: Visitor, browser: Browser, house: House) -> None:
+def test_the_language_follows_the_browser_and_then_the_choice(
+    visitor: Visitor, browser: Browser, house: ServerProcess
+) -> None:
     japanese = Visitor(browser, house.url, language="ja")
     page = japanese.open("/")
     expect(page.locator("html")).to_have_attribute("lang", "ja")
@@ -101,7 +103,9 @@ def test_night_is_chosen_once_and_is_there_before_any_script(visitor: Visitor) -
     assert 'data-theme="dark"' in document
 
 
-def test_signing_out_everywhere_ends_the_other_browser(visitor: Visitor, browser: Browser, house: House) -> None:
+def test_signing_out_everywhere_ends_the_other_browser(
+    visitor: Visitor, browser: Browser, house: ServerProcess
+) -> None:
     name = f"mika {uuid4().hex[:6]}"
     page = visitor.open("/sign-up")
     sign_up(page, name)
@@ -138,7 +142,7 @@ def test_an_account_is_deleted_with_everything_it_owns(visitor: Visitor) -> None
     page.wait_for_function(f"async () => (await {gone}) === 404")
 
 
-def test_the_pages_have_titles_and_cards_for_links(house: House, visitor: Visitor) -> None:
+def test_the_pages_have_titles_and_cards_for_links(house: ServerProcess, visitor: Visitor) -> None:
     document = visitor.context.request.get(f"{house.url}/live?lang=ja").text()
     for wanted in ("<title>", "og:title", "og:image", "og:url", 'lang="ja"'):
         assert wanted in document

@@ -8,14 +8,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import Visitor
-from tests.e2e.server_process import House, on_disk
+from tests.e2e.server_process import ServerProcess, on_disk
 from tests.e2e.test_accessibility import violations
 
 PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def tended(tmp_path: Path) -> Iterator[House]:
+def tended(tmp_path: Path) -> Iterator[ServerProcess]:
     """A server of the test's own, since it is restored."""
     house = on_disk(tmp_path / "data")
     yield house
@@ -23,7 +23,7 @@ def tended(tmp_path: Path) -> Iterator[House]:
 
 
 @pytest.fixture
-def admin(browser: Browser, tended: House) -> Iterator[Visitor]:
+def admin(browser: Browser, tended: ServerProcess) -> Iterator[Visitor]:
     """Somebody who signed up, and whom the host made an admin from the command line."""
     visitor = Visitor(browser, tended.url)
     name = f"host {uuid4().hex[:6]}"
@@ -46,7 +46,7 @@ def nothing_is_in_the_way(visitor: Visitor) -> None:
     assert violations(visitor) == []
 
 
-def test_a_host_looks_after_the_server(admin: Visitor, tended: House, tmp_path: Path) -> None:
+def test_a_host_looks_after_the_server(admin: Visitor, tended: ServerProcess, tmp_path: Path) -> None:
     for _ in range(3):
         tended.push_clock(10)
     page = admin.open("/admin")
@@ -90,7 +90,7 @@ def test_a_backup_brings_back_what_was_there(admin: Visitor) -> None:
     assert looked == [200, 404]
 
 
-def test_the_page_is_for_hosts_only(browser: Browser, house: House) -> None:
+def test_the_page_is_for_hosts_only(browser: Browser, house: ServerProcess) -> None:
     visitor = Visitor(browser, house.url)
     page = visitor.open("/admin")
     expect(page.get_by_text("This page is for whoever runs this server.")).to_be_visible()

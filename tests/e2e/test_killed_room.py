@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import PHONE, Visitor, scanned
-from tests.e2e.server_process import House, on_disk
+from tests.e2e.server_process import ServerProcess, on_disk
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[list[House]]:
+def place(tmp_path: Path) -> Iterator[list[ServerProcess]]:
     """A server that the test may kill; the last of the list is the one that runs."""
     houses = [on_disk(tmp_path / "data")]
     yield houses
@@ -35,7 +35,7 @@ def reads(page: Page, *texts: str) -> None:
     assert places == sorted(places)
 
 
-def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, place: list[House]) -> None:
+def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, place: list[ServerProcess]) -> None:
     url = place[-1].url
     host, phone = Visitor(browser, url), Visitor(browser, url, screen=PHONE)
     page = host.open("/live")
@@ -74,7 +74,7 @@ def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, pla
     phone.close()
 
 
-def test_markup_in_a_comment_is_text(browser: Browser, house: House) -> None:
+def test_markup_in_a_comment_is_text(browser: Browser, house: ServerProcess) -> None:
     host = Visitor(browser, house.url)
     page = host.open("/live")
     page.get_by_label("Name of the room").fill("<b>bold</b>")
@@ -86,7 +86,7 @@ def test_markup_in_a_comment_is_text(browser: Browser, house: House) -> None:
     host.close()
 
 
-def test_a_room_that_is_not_there_says_so(browser: Browser, house: House) -> None:
+def test_a_room_that_is_not_there_says_so(browser: Browser, house: ServerProcess) -> None:
     visitor = Visitor(browser, house.url, screen=PHONE)
     visitor.open("/live/00000000-0000-4000-8000-000000000000")
     expect(visitor.page.get_by_text("No such room")).to_be_visible()

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.server_process import House, on_disk
-from tests.e2e.socket_client import Phone, Refusal, crowd
+from tests.e2e.server_process import ServerProcess, on_disk
+from tests.e2e.socket_client import Refusal, SocketClient, crowd
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock can be pushed."""
     house = on_disk(tmp_path_factory.mktemp("crowd"))
     yield house
@@ -19,9 +19,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture
-async def host(place: House) -> AsyncIterator[tuple[Phone, str]]:
+async def host(place: ServerProcess) -> AsyncIterator[tuple[SocketClient, str]]:
     """Somebody who opened a room and sits in it."""
-    phone = Phone(place.url)
+    phone = SocketClient(place.url)
     room = (await phone.call("POST", "/api/live/rooms", {"name": "Crowd"}))["roomId"]
     await phone.connect()
     await phone.join(f"live/{room}")
@@ -29,7 +29,7 @@ async def host(place: House) -> AsyncIterator[tuple[Phone, str]]:
     await phone.close()
 
 
-async def kept(phone: Phone, room: str) -> list[dict[str, Any]]:
+async def kept(phone: SocketClient, room: str) -> list[dict[str, Any]]:
     """What the table holds, in order."""
     found: list[dict[str, Any]] = []
     more = True
@@ -41,12 +41,12 @@ async def kept(phone: Phone, room: str) -> list[dict[str, Any]]:
     return found
 
 
-async def test_a_comment_that_races_the_closing_is_stored_and_told_or_refused(host: tuple[Phone, str]) -> None:
+async def test_a_comment_that_races_the_closing_is_stored_and_told_or_refused(host: tuple[SocketClient, str]) -> None:
     phone, room = host
     taken: set[str] = set()
     refused: list[str] = []
 
-    async def keep_saying(it: Phone) -> None:
+    async def keep_saying(it: SocketClient) -> None:
         for n in range(5):
             try:
                 taken.add((await it.say(f"racing {n}"))["commentId"])
@@ -72,7 +72,7 @@ async def test_a_comment_that_races_the_closing_is_stored_and_told_or_refused(ho
 
 
 async def test_whoever_was_away_for_a_minute_has_every_comment_once_and_in_the_same_order(
-    place: House, host: tuple[Phone, str]
+    place: ServerProcess, host: tuple[SocketClient, str]
 ) -> None:
     phone, room = host
     async with crowd(phone.url, room, 45) as people:
@@ -97,7 +97,7 @@ async def test_whoever_was_away_for_a_minute_has_every_comment_once_and_in_the_s
             assert it.left == stored
 
 
-async def test_everybody_claps_and_hears_it_together(host: tuple[Phone, str]) -> None:
+async def test_everybody_claps_and_hears_it_together(host: tuple[SocketClient, str]) -> None:
     phone, room = host
     async with crowd(phone.url, room, 10) as people:
         await asyncio.gather(*(it.react("clap") for it in people for _ in range(3)))

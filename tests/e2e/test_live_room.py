@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from tests.e2e.browser import PHONE, Visitor, scanned
-from tests.e2e.server_process import House, on_disk
+from tests.e2e.server_process import ServerProcess, on_disk
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock can be pushed."""
     house = on_disk(tmp_path_factory.mktemp("talks"))
     yield house
@@ -25,7 +25,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 class Seat(Visitor):
     """Somebody in a room, who can be told to write, and whose train goes through tunnels."""
 
-    def __init__(self, browser: Browser, place: House, *, phone: bool = True) -> None:
+    def __init__(self, browser: Browser, place: ServerProcess, *, phone: bool = True) -> None:
         super().__init__(browser, place.url, **({"screen": PHONE} if phone else {}))
         self._lines: list[WebSocketRoute] = []
         self._away = False
@@ -65,7 +65,7 @@ class Seat(Visitor):
 class Talk:
     """A host at a desk, two phones, and the overlay on a second screen."""
 
-    def __init__(self, browser: Browser, place: House) -> None:
+    def __init__(self, browser: Browser, place: ServerProcess) -> None:
         self.place = place
         self.host, self.ada, self.bo = Seat(browser, place, phone=False), Seat(browser, place), Seat(browser, place)
         page = self.host.open("/live")
@@ -99,7 +99,7 @@ class Talk:
 
 
 @pytest.fixture
-def talk(browser: Browser, place: House) -> Iterator[Talk]:
+def talk(browser: Browser, place: ServerProcess) -> Iterator[Talk]:
     talk = Talk(browser, place)
     yield talk
     talk.leave()

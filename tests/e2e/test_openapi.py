@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case, GenerationMode
 
-from tests.e2e.server_process import House, on_disk
+from tests.e2e.server_process import ServerProcess, on_disk
 
 QUICKLY = settings(
     max_examples=7,
@@ -25,14 +25,14 @@ ENDS_SESSION = {"/api/sessions", "/api/sessions/current", "/api/sessions/{sessio
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server that is asked anything. Its clock is pushed, so that limits of rate refuse nothing."""
     house = on_disk(tmp_path_factory.mktemp("asked"))
     yield house
     house.close()
 
 
-def as_admin(house: House) -> dict[str, str]:
+def as_admin(house: ServerProcess) -> dict[str, str]:
     """The headers of a signed-in admin."""
     with httpx.Client(base_url=house.url, headers={"Origin": house.url}) as client:
         made = client.post("/api/accounts", json={"name": "mato", "password": "correct horse battery"})
@@ -43,7 +43,7 @@ def as_admin(house: House) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("who", ["guest", "admin"])
-def test_no_request_makes_the_server_fail(asked: House, who: str) -> None:
+def test_no_request_makes_the_server_fail(asked: ServerProcess, who: str) -> None:
     asked.push_clock(60)
     headers = {"Origin": asked.url} if who == "guest" else as_admin(asked)
     document = schemathesis.openapi.from_url(f"{asked.url}/openapi.json")

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import scanned
 from tests.e2e.overlay_page import AT_ONCE, COUNTER, OBSERVER, Room, Screen
-from tests.e2e.server_process import House, on_disk
-from tests.e2e.socket_client import Phone
+from tests.e2e.server_process import ServerProcess, on_disk
+from tests.e2e.socket_client import SocketClient
 
 COMMENTS = 1000
 PHONES = 20
@@ -25,7 +25,7 @@ IMG = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock can be pushed: nobody waits for the limit on floods."""
     house = on_disk(tmp_path_factory.mktemp("overlay"))
     yield house
@@ -33,7 +33,7 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture
-def room(talks: House) -> Iterator[Room]:
+def room(talks: ServerProcess) -> Iterator[Room]:
     opened = Room(talks)
     yield opened
     opened.leave()
@@ -82,14 +82,14 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_ever_touch(screen: Op
     texts = written()
     go = Semaphore(0)
 
-    async def talk(phones: Sequence[Phone]) -> None:
+    async def talk(phones: Sequence[SocketClient]) -> None:
         for begin in range(0, COMMENTS, ROUND):
             assert await asyncio.to_thread(go.acquire, timeout=60)
             mine = [texts[begin + place : begin + ROUND : PHONES] for place in range(PHONES)]
             await asyncio.gather(*(say_all(phone, some) for phone, some in zip(phones, mine, strict=True)))
             await asyncio.to_thread(room.house.push_clock, AT_ONCE)
 
-    async def say_all(phone: Phone, some: list[str]) -> None:
+    async def say_all(phone: SocketClient, some: list[str]) -> None:
         for text in some:
             await phone.say(text)
 
@@ -192,7 +192,7 @@ def test_twenty_claps_raise_a_wave_once_and_a_still_seal_where_nothing_may_move(
     for shown in (moving, still):
         shown.page.evaluate(COUNTER)
 
-    async def clap(phones: Sequence[Phone]) -> None:
+    async def clap(phones: Sequence[SocketClient]) -> None:
         await asyncio.gather(*(phone.react("clap", 5) for phone in phones))
         await phones[0].react("lol", 1)
 
@@ -248,7 +248,7 @@ def test_the_end_is_said_for_a_moment_and_then_there_is_nothing(screen: Open, ro
     assert shown.page.inner_text("#stage") == ""
 
 
-def test_an_overlay_of_no_room_says_so(browser: Browser, talks: House) -> None:
+def test_an_overlay_of_no_room_says_so(browser: Browser, talks: ServerProcess) -> None:
     page = browser.new_page(locale="en")
     page.goto(f"{talks.url}/live/00000000-0000-4000-8000-000000000000/overlay")
     expect(page.locator(".note")).to_have_text("There's no such room. Check the address.")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 import zataku.server
 from tests.e2e.browser import PHONE, Visitor
-from tests.e2e.server_process import House
+from tests.e2e.server_process import ServerProcess
 from tests.e2e.socket_client import unique
 
 WEB = Path(zataku.server.__file__).parent / "web"
@@ -24,7 +24,7 @@ PAGES = [
 
 
 @pytest.fixture
-def visitor(browser: Browser, house: House) -> Iterator[Visitor]:
+def visitor(browser: Browser, house: ServerProcess) -> Iterator[Visitor]:
     someone = Visitor(browser, house.url)
     yield someone
     someone.close()
@@ -161,7 +161,7 @@ def test_a_toast_lies_above_a_dialog_and_can_be_pressed(visitor: Visitor) -> Non
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def test_letters_are_counted_as_people_count_them(browser: Browser, house: House) -> None:
+def test_letters_are_counted_as_people_count_them(browser: Browser, house: ServerProcess) -> None:
     visitor = Visitor(browser, house.url, screen=PHONE)
     page = visitor.open("/live")
     name = page.get_by_label("Name of the room")

@@ -9,20 +9,20 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.server_process import House
-from tests.e2e.socket_client import Phone, Refusal, crowd
+from tests.e2e.server_process import ServerProcess
+from tests.e2e.socket_client import Refusal, SocketClient, crowd
 
 MOVED_WITHIN = 10.0
 AWS = {"AWS_ACCESS_KEY_ID": "zataku", "AWS_SECRET_ACCESS_KEY": "zataku", "AWS_DEFAULT_REGION": "eu-west-1"}
 
 
 @pytest.fixture(scope="module")
-def houses(dynamodb: str, redis: str) -> Iterator[tuple[House, House]]:
+def houses(dynamodb: str, redis: str) -> Iterator[tuple[ServerProcess, ServerProcess]]:
     """Two processes of one server. The last test of the module kills the first of them."""
     options = ["--store", dynamodb, "--bus", redis, "--env", "test", "--no-demo"]
-    first = House(*options, environment=AWS)
+    first = ServerProcess(*options, environment=AWS)
     try:
-        second = House(*options, environment=AWS)
+        second = ServerProcess(*options, environment=AWS)
     except BaseException:
         first.close()
         raise
@@ -32,9 +32,9 @@ def houses(dynamodb: str, redis: str) -> Iterator[tuple[House, House]]:
 
 
 @pytest.fixture
-async def phones(houses: tuple[House, House]) -> AsyncIterator[tuple[Phone, Phone, str]]:
+async def phones(houses: tuple[ServerProcess, ServerProcess]) -> AsyncIterator[tuple[SocketClient, SocketClient, str]]:
     """Two phones in one room, one at each process; the first process owns the room, being asked first."""
-    one, other = Phone(houses[0].url), Phone(houses[1].url)
+    one, other = SocketClient(houses[0].url), SocketClient(houses[1].url)
     room = await one.call("POST", "/api/live/rooms", {"name": f"Talk {uuid4().hex[:6]}"})
     topic = f"live/{room['roomId']}"
     for phone in (one, other):
@@ -45,7 +45,7 @@ async def phones(houses: tuple[House, House]) -> AsyncIterator[tuple[Phone, Phon
     await other.close()
 
 
-async def stored(phone: Phone, room_id: str) -> list[str]:
+async def stored(phone: SocketClient, room_id: str) -> list[str]:
     """What the table holds, in order, by way of the process that the phone speaks to."""
     found: list[str] = []
     after = "0" * 12
@@ -57,7 +57,7 @@ async def stored(phone: Phone, room_id: str) -> list[str]:
         after = page["comments"][-1]["seq"]
 
 
-async def say_until_taken(phone: Phone, topic: str, content: str) -> float:
+async def say_until_taken(phone: SocketClient, topic: str, content: str) -> float:
     """Say something again and again until it is acknowledged; gives when."""
     async with asyncio.timeout(30):
         while True:
@@ -69,7 +69,9 @@ async def say_until_taken(phone: Phone, topic: str, content: str) -> float:
                 return time.monotonic()
 
 
-async def test_everybody_reads_the_same_in_the_same_order_at_either_process(phones: tuple[Phone, Phone, str]) -> None:
+async def test_everybody_reads_the_same_in_the_same_order_at_either_process(
+    phones: tuple[SocketClient, SocketClient, str],
+) -> None:
     one, other, room_id = phones
     async with crowd(one.url, room_id, 7) as here, crowd(other.url, room_id, 7) as there:
         talking = [*here, *there, one, other]
@@ -82,7 +84,7 @@ async def test_everybody_reads_the_same_in_the_same_order_at_either_process(phon
 
 
 async def test_a_phone_that_was_away_has_every_comment_once_at_whichever_process_it_comes_back(
-    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+    phones: tuple[SocketClient, SocketClient, str], houses: tuple[ServerProcess, ServerProcess]
 ) -> None:
     one, other, room_id = phones
     await one.say("before")
@@ -99,7 +101,7 @@ async def test_a_phone_that_was_away_has_every_comment_once_at_whichever_process
 
 
 async def test_an_owner_that_stood_still_cannot_write_after_it_lost_the_room(
-    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+    phones: tuple[SocketClient, SocketClient, str], houses: tuple[ServerProcess, ServerProcess]
 ) -> None:
     one, other, room_id = phones
     await one.say("first")
@@ -123,12 +125,12 @@ async def test_an_owner_that_stood_still_cannot_write_after_it_lost_the_room(
 
 
 async def test_killing_the_owner_moves_the_room_and_nothing_acknowledged_is_lost(
-    phones: tuple[Phone, Phone, str], houses: tuple[House, House]
+    phones: tuple[SocketClient, SocketClient, str], houses: tuple[ServerProcess, ServerProcess]
 ) -> None:
     one, other, room_id = phones
     acknowledged: list[str] = []
 
-    async def keep_saying(phone: Phone, who: str) -> None:
+    async def keep_saying(phone: SocketClient, who: str) -> None:
         for n in range(5):
             try:
                 acknowledged.append((await phone.say(f"{who}{n}"))["content"])

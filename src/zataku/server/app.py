@@ -18,13 +18,13 @@ from zataku.clock import AdvanceableClock, Clock, SystemClock
 from zataku.jobs.runner import Runner
 from zataku.jobs.schedule import Schedule
 from zataku.realtime.chores import Chores
-from zataku.server.build import WEB, Build
 from zataku.server.demo import demonstrate
 from zataku.server.endpoints.home import publish_room_changes
 from zataku.server.gauging import build_metrics, room_kinds
 from zataku.server.http.asgi import App
 from zataku.server.http.routes import site
 from zataku.server.network import open_network
+from zataku.server.pages.web_build import WEB, WebBuild
 from zataku.server.process.control_file import remove_control_file, write_control_file
 from zataku.server.reception import open_account_services
 from zataku.server.services import Services
@@ -112,7 +112,7 @@ async def open_application(
             control=Secret.made(),
             started=clock.now(),
             web=web,
-            build=await asyncio.to_thread(Build.read, web),
+            build=await asyncio.to_thread(WebBuild.read, web),
         )
         opened = Application(parts, *site(parts))
         await _begin(opened, loopback, closing)

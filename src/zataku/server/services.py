@@ -7,9 +7,9 @@ import msgspec
 from zataku.accounts.secrets import Secret
 from zataku.jobs.runner import Runner
 from zataku.server.admin.history import History
-from zataku.server.build import Build
 from zataku.server.metrics import Metrics
 from zataku.server.network import Network
+from zataku.server.pages.web_build import WebBuild
 from zataku.server.reception import AccountServices
 from zataku.server.settings import Settings
 from zataku.system import AppContext, System
@@ -32,4 +32,4 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line shows."""
     started: float
     web: Path
-    build: Build
+    build: WebBuild

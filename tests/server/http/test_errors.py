@@ -17,14 +17,14 @@ from tests.server.conftest import Come
 from zataku.accounts.rate_limits import Rates
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, RateLimited, Unauthorized
-from zataku.server.build import Build
 from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS
 from zataku.server.http.request_context import RequestContextReader
 from zataku.server.http.request_log import RequestLog
 from zataku.server.http.security_headers import add_safe_headers
 from zataku.server.metrics import Metrics
-from zataku.server.page_routes import Paper
+from zataku.server.pages.page_routes import PageAssets
+from zataku.server.pages.web_build import WebBuild
 from zataku.table.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown, StoreFull, Throttled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -90,7 +90,7 @@ async def ask() -> Any:
         openapi_config=None,
         logging_config=None,
         request_max_body_size=1000,
-        state=State({"paper": Paper(Build(), "http://127.0.0.1")}),
+        state=State({"paper": PageAssets(WebBuild(), "http://127.0.0.1")}),
     )
     watched: Any = RequestLog(Compression(app), RequestContextReader(()), Rates(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
     transport = httpx.ASGITransport(app=watched, raise_app_exceptions=False)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zataku.server.languages import LANGUAGES, chosen
-from zataku.server.page_routes import words
+from zataku.server.pages.languages import LANGUAGES, chosen
+from zataku.server.pages.page_routes import words
 
 
 @pytest.mark.parametrize(

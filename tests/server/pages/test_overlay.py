@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from tests.server.conftest import PUBLIC, Come
-from zataku.server.build import Build
-from zataku.server.document import Caption, Sheet, overlay_document, words
-from zataku.server.languages import LANGUAGES, Language
+from zataku.server.pages.document import PageHead, PageText, overlay_document, words
+from zataku.server.pages.languages import LANGUAGES, Language
+from zataku.server.pages.web_build import WebBuild
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -57,5 +57,5 @@ async def test_the_name_of_a_room_cannot_break_out_of_the_document(come: Come) -
 
 
 async def test_without_a_build_the_host_reads_what_to_do(tmp_path: Path) -> None:
-    sheet = Sheet(language="en", theme=None, caption=Caption("t", "a"), url=PUBLIC, public_url=PUBLIC)
-    assert "make setup" in overlay_document(Build.read(tmp_path), sheet, "some-room")
+    sheet = PageHead(language="en", theme=None, caption=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
+    assert "make setup" in overlay_document(WebBuild.read(tmp_path), sheet, "some-room")

@@ -9,10 +9,10 @@ import pytest
 
 from tests.server.conftest import PUBLIC, Come
 from zataku.server.app import Application
-from zataku.server.build import Build
-from zataku.server.document import Caption, Sheet, app_document, words
-from zataku.server.languages import LANGUAGES, Language
-from zataku.server.page_routes import PAGES
+from zataku.server.pages.document import PageHead, PageText, app_document, words
+from zataku.server.pages.languages import LANGUAGES, Language
+from zataku.server.pages.page_routes import PAGES
+from zataku.server.pages.web_build import WebBuild
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -85,15 +85,15 @@ async def test_a_page_loads_what_it_needs_from_this_server_alone(browser: httpx.
 
 async def test_what_people_write_cannot_break_out_of_a_title() -> None:
     evil = '</title><script>alert("1")</script>'
-    caption = Caption(title=evil, about=evil)
-    sheet = Sheet(language="en", theme=None, caption=caption, url=PUBLIC, public_url=PUBLIC)
-    assert "<script>" not in app_document(Build(), sheet)
+    caption = PageText(title=evil, about=evil)
+    sheet = PageHead(language="en", theme=None, caption=caption, url=PUBLIC, public_url=PUBLIC)
+    assert "<script>" not in app_document(WebBuild(), sheet)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_without_a_build_the_host_reads_what_to_do(language: Language, tmp_path: Path) -> None:
-    sheet = Sheet(language=language, theme=None, caption=Caption("t", "a"), url=PUBLIC, public_url=PUBLIC)
-    assert "make setup" in app_document(Build.read(tmp_path), sheet)
+    sheet = PageHead(language=language, theme=None, caption=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
+    assert "make setup" in app_document(WebBuild.read(tmp_path), sheet)
 
 
 async def test_a_room_is_titled_by_its_name_and_an_unknown_one_like_all_rooms(

@@ -16,7 +16,7 @@ from zataku.errors import Forbidden, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.server.http.origins import SAFE_METHODS, Origins
 from zataku.server.http.request_context import RequestContext, cookies_in, request_context
-from zataku.server.languages import chosen
+from zataku.server.pages.languages import chosen
 
 _OF_SYSTEM = re.compile("/api/(drawing|othello|ranking|live|kifu)(?:/|$)")
 

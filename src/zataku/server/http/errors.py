@@ -97,7 +97,7 @@ def _details(exc: HTTPException) -> dict[str, Any]:
 def _answer(request: Asked, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> Response[Any]:
     if _wants_page(request):
         # Pages need templates and words, which a program that asks wrongly does not.
-        from zataku.server.page_routes import error_page
+        from zataku.server.pages.page_routes import error_page
 
         return error_page(request, status, problem, headers)
     return Response(ErrorBody(problem), status_code=status, media_type=MediaType.JSON, headers=dict(headers or {}))

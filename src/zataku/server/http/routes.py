@@ -31,7 +31,7 @@ from zataku.server.http.request_context import RequestContextReader, request_con
 from zataku.server.http.request_log import RequestLog
 from zataku.server.http.security_headers import add_safe_headers
 from zataku.server.http.static_files import STATIC, StaticFiles, static_file_routes
-from zataku.server.page_routes import Paper, page_routes
+from zataku.server.pages.page_routes import PageAssets, page_routes
 from zataku.server.process.session_cutoff import write_session_cutoff
 from zataku.server.services import Services
 from zataku.server.settings import masked
@@ -49,7 +49,7 @@ def site(parts: Services) -> tuple[App, App]:
     origins = Origins(settings.public_url, developing=settings.env == "dev")
     callers = Authentication(reception.identities, reception.rates, origins)
     described = api_routes(parts)
-    paper = Paper(parts.build, parts.house.public_url)
+    paper = PageAssets(parts.build, parts.house.public_url)
     titles = {system.name: system.title for system in parts.systems if system.title is not None}
     routes: list[ControllerRouterHandler] = [
         *described,

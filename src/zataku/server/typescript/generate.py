@@ -1,4 +1,4 @@
-"""Writes the types of the web pages: `python -m zataku.server.typescript.generate FILE`. A test fails when the file is stale."""
+"""The TypeScript types of the web pages, written by `python -m zataku.server.typescript.generate FILE`."""
 
 import asyncio
 import re

@@ -8,27 +8,27 @@ from string import Template
 
 import msgspec
 
-from zataku.server.build import OVERLAY, Build
-from zataku.server.languages import Language
+from zataku.server.pages.languages import Language
+from zataku.server.pages.web_build import OVERLAY, WebBuild
 
 HERE = Path(__file__).parent
 LOCALES = {"ja": "ja_JP", "ko": "ko_KR", "en": "en_US"}
 THEMES = frozenset({"light", "dark"})
 
 
-class Caption(msgspec.Struct, frozen=True):
+class PageText(msgspec.Struct, frozen=True):
     """What a page is called, and a sentence about it."""
 
     title: str
     about: str
 
 
-class Sheet(msgspec.Struct, frozen=True, kw_only=True):
+class PageHead(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that one document is written from."""
 
     language: Language
     theme: str | None
-    caption: Caption
+    caption: PageText
     url: str
     """The address of the page, with the host that people reach the server by."""
     public_url: str
@@ -39,10 +39,10 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def words(language: Language) -> dict[str, str]:
     """Every sentence of the documents in one language."""
-    return tomllib.loads((HERE / "texts" / f"{language}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((HERE.parent / "texts" / f"{language}.toml").read_text(encoding="utf-8"))
 
 
-def app_document(build: Build, sheet: Sheet, without_script: str = "") -> str:
+def app_document(build: WebBuild, sheet: PageHead, without_script: str = "") -> str:
     """A page of the app. `without_script` is what people see whose browser runs none."""
     if not build.chunks:
         return _unbuilt(build, sheet)
@@ -51,7 +51,7 @@ def app_document(build: Build, sheet: Sheet, without_script: str = "") -> str:
     return _document(sheet, build.links(*sheet.modules), body)
 
 
-def overlay_document(build: Build, sheet: Sheet, room_id: str) -> str:
+def overlay_document(build: WebBuild, sheet: PageHead, room_id: str) -> str:
     """What flies over the slides of a live room. It has none of the app in it, and no ground of its own."""
     if OVERLAY not in build.chunks:
         return _unbuilt(build, sheet)
@@ -67,7 +67,7 @@ def overlay_document(build: Build, sheet: Sheet, room_id: str) -> str:
     return _filled("overlay.html", plain, links=build.links(entry=OVERLAY))
 
 
-def still_document(build: Build, sheet: Sheet, body: str) -> str:
+def still_document(build: WebBuild, sheet: PageHead, body: str) -> str:
     """A page that is whole as it is."""
     return _document(sheet, build.styles(), body)
 
@@ -84,13 +84,13 @@ def error_body(language: Language, kind: str, mark: str) -> str:
     return _filled("error.html", plain)
 
 
-def _unbuilt(build: Build, sheet: Sheet) -> str:
+def _unbuilt(build: WebBuild, sheet: PageHead) -> str:
     spoken = words(sheet.language)
     title, advice = html.escape(spoken["unbuilt_title"]), html.escape(spoken["unbuilt_advice"])
     return still_document(build, sheet, f"<main>\n<h1>{title}</h1>\n<p>{advice}</p>\n</main>")
 
 
-def _document(sheet: Sheet, links: str, body: str) -> str:
+def _document(sheet: PageHead, links: str, body: str) -> str:
     plain = {
         "language": sheet.language,
         "title": _titled(sheet),
@@ -104,7 +104,7 @@ def _document(sheet: Sheet, links: str, body: str) -> str:
     return _filled("document.html", plain, theme=theme, links=links, body=body)
 
 
-def _titled(sheet: Sheet) -> str:
+def _titled(sheet: PageHead) -> str:
     brand, title = words(sheet.language)["brand"], sheet.caption.title
     return title if brand in title else f"{title} – {brand}"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-WEB = Path(__file__).parent / "web"
+WEB = Path(__file__).parents[1] / "web"
 ENTRY = "src/main.ts"
 OVERLAY = "src/overlay/main.ts"
 
@@ -19,13 +19,13 @@ class Chunk(msgspec.Struct, frozen=True):
     imports: tuple[str, ...] = ()
 
 
-class Build(msgspec.Struct, frozen=True):
+class WebBuild(msgspec.Struct, frozen=True):
     """What the pages are made of. Without chunks, nobody has built them yet."""
 
     chunks: dict[str, Chunk] = {}
 
     @classmethod
-    def read(cls, folder: Path) -> "Build":
+    def read(cls, folder: Path) -> "WebBuild":
         """The build in a folder."""
         try:
             written = (folder / ".vite" / "manifest.json").read_bytes()

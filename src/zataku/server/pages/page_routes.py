@@ -11,10 +11,18 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.errors import Problem, RequestError
 from zataku.platform.identity import Identity
-from zataku.server.build import Build
-from zataku.server.document import Caption, Sheet, app_document, error_body, overlay_document, still_document, words
 from zataku.server.http.request_context import request_context
-from zataku.server.languages import Language, chosen, spoken
+from zataku.server.pages.document import (
+    PageHead,
+    PageText,
+    app_document,
+    error_body,
+    overlay_document,
+    still_document,
+    words,
+)
+from zataku.server.pages.languages import Language, chosen, spoken
+from zataku.server.pages.web_build import WebBuild
 from zataku.system import Title
 from zataku.table.errors import TableError
 
@@ -36,20 +44,20 @@ PAGES = {
 """The words that each address is titled with. What lies below a system's address belongs to that system."""
 
 
-class Paper(msgspec.Struct, frozen=True):
+class PageAssets(msgspec.Struct, frozen=True):
     """What documents are written on: the built pages, and the address that people reach them by."""
 
-    build: Build
+    build: WebBuild
     public_url: str
 
 
-def page_routes(paper: Paper, titles: Mapping[str, Title]) -> tuple[ControllerRouterHandler, ...]:
+def page_routes(paper: PageAssets, titles: Mapping[str, Title]) -> tuple[ControllerRouterHandler, ...]:
     """The handlers of all pages."""
 
-    def sheet_of(request: Asked, name: str, title: str | None) -> Sheet:
+    def sheet_of(request: Asked, name: str, title: str | None) -> PageHead:
         language = language_of(request, request_context(request.scope).identity)
         spoken_of = words(language)
-        caption = Caption(title or spoken_of[f"{name}_name"], spoken_of[f"{name}_about"])
+        caption = PageText(title or spoken_of[f"{name}_name"], spoken_of[f"{name}_about"])
         return _sheet(paper, request, language, caption, name.replace("_", ""))
 
     async def show(request: Asked, name: str, title: str | None = None) -> Response[str]:
@@ -107,13 +115,13 @@ async def _titled(title: Title | None, what: str) -> str | None:
 
 def error_page(request: Asked, status: int, problem: Problem, headers: Mapping[str, str] | None) -> Response[str]:
     """What a person sees instead of a page. An unknown address is one that the app itself may say more about."""
-    paper: Paper = request.app.state.paper
+    paper: PageAssets = request.app.state.paper
     language = language_of(request, None)
     kind = "missing" if status == 404 else "broken" if status >= 500 else "refused"
     reference = problem.details.get("reference")
     mark = f"{words(language)['reference_label']} {reference}" if reference else str(status)
     body = error_body(language, kind, mark)
-    caption = Caption(words(language)[f"error_{kind}_title"], words(language)[f"error_{kind}_advice"])
+    caption = PageText(words(language)[f"error_{kind}_title"], words(language)[f"error_{kind}_advice"])
     sheet = _sheet(paper, request, language, caption, "missing")
     whole = status == 404 and paper.build.chunks
     text = app_document(paper.build, sheet, body) if whole else still_document(paper.build, sheet, body)
@@ -138,8 +146,8 @@ def language_of(request: Asked, identity: Identity | None) -> Language:
     return asked or known or chosen(None, request.headers.get("accept-language"))
 
 
-def _sheet(paper: Paper, request: Asked, language: Language, caption: Caption, name: str) -> Sheet:
-    return Sheet(
+def _sheet(paper: PageAssets, request: Asked, language: Language, caption: PageText, name: str) -> PageHead:
+    return PageHead(
         language=language,
         theme=request.cookies.get("zataku_theme"),
         caption=caption,
