@@ -1,4 +1,4 @@
-"""Rules for every test run: how hard hypothesis tries, where files lie, and that nothing is skipped that must run."""
+"""Rules of every test run: hypothesis profiles, the folder of temporary files, and skips that count as failures."""
 
 import gc
 import os
@@ -15,27 +15,27 @@ settings.register_profile("quick", deadline=None, print_blob=True)
 settings.register_profile("thorough", parent=settings.get_profile("quick"), max_examples=2000, stateful_step_count=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-_MEMORY = Path("/dev/shm")
-_ROOM = 2 * 1024**3
+_SHARED_MEMORY = Path("/dev/shm")
+_MIN_FREE_BYTES = 2 * 1024**3
 
 
-def _keep_files_in_memory() -> None:
-    """The stores of tests do not outlive them, and in memory nobody waits for a disk. TMPDIR names another place."""
-    if "TMPDIR" in os.environ or not _MEMORY.is_dir():
+def _use_shared_memory_for_temporary_files() -> None:
+    """Keep temporary stores in memory, where fsync is free. TMPDIR overrides it."""
+    if "TMPDIR" in os.environ or not _SHARED_MEMORY.is_dir():
         return
-    place = os.statvfs(_MEMORY)
-    # Some tests start the programs that they write.
-    if place.f_bavail * place.f_frsize >= _ROOM and not place.f_flag & os.ST_NOEXEC:
-        os.environ["TMPDIR"] = str(_MEMORY)
+    filesystem = os.statvfs(_SHARED_MEMORY)
+    # Some tests execute programs that they write.
+    if filesystem.f_bavail * filesystem.f_frsize >= _MIN_FREE_BYTES and not filesystem.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(_SHARED_MEMORY)
         tempfile.tempdir = None
 
 
-_keep_files_in_memory()
+_use_shared_memory_for_temporary_files()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays until the end: to look through it for garbage, again and again, would find none."""
+    """Freeze the collected tests: they live until the end, and garbage collections need not traverse them."""
     gc.disable()
     try:
         return (yield)
@@ -48,7 +48,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With ZATAKU_REQUIRE_ALL=1 a skipped test is a failed one: a missing program must not look like success."""
+    """With ZATAKU_REQUIRE_ALL=1 a skipped test fails: a missing program must not look like success."""
     report = yield
     if os.environ.get("ZATAKU_REQUIRE_ALL") == "1" and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
@@ -61,7 +61,7 @@ def pytest_runtest_makereport(
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A whole module that skips itself counts as well."""
+    """The same for a module that skips itself at import."""
     report = yield
     if os.environ.get("ZATAKU_REQUIRE_ALL") == "1" and report.skipped:
         report.outcome = "failed"

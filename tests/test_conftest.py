@@ -1,16 +1,16 @@
-"""Where everything must run, a skipped test is a failure that says why."""
+"""With ZATAKU_REQUIRE_ALL=1, a skipped test fails with the reason of the skip."""
 
 from pathlib import Path
 
 import pytest
 
-RULES = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
+CONFTEST = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
-    """Runs a test file under the rules, in this process: another would take seconds to import what this one has."""
-    pytester.makeconftest(RULES)
+    """Run a test file under tests/conftest.py in this process: a new one would take seconds to import everything."""
+    pytester.makeconftest(CONFTEST)
     monkeypatch.setenv("ZATAKU_REQUIRE_ALL", "1")
     options = ("-p", "no:cacheprovider", "--disable-plugin-autoload")
     return lambda text: pytester.runpytest_inprocess(*options, pytester.makepyfile(text))

@@ -1,4 +1,4 @@
-"""A context for the tests of systems, and what is left in it of somebody."""
+"""An AppContext around a test's store, and the items of an account that are left in a store."""
 
 from collections.abc import Sequence
 from random import Random
@@ -17,15 +17,15 @@ from zataku.table import Store, Table
 
 
 class NoRooms:
-    """No room runs anywhere."""
+    """Rooms of a process in which none runs."""
 
     def running(self, _kind: str) -> dict[str, int]:
-        """None."""
+        """No room of any kind."""
         return {}
 
 
 def app_context(store: Store, clock: Clock, rooms: object = None) -> AppContext:
-    """What a system is given, around a store of the test."""
+    """The context that a system gets from the server, around the test's store."""
     return AppContext(
         store=store,
         clock=clock,
@@ -36,20 +36,20 @@ def app_context(store: Store, clock: Clock, rooms: object = None) -> AppContext:
         process="web-1",
         node="web-1",
         public_url="http://127.0.0.1:8000",
-        keep=_kept,
+        keep=_keep_account,
     )
 
 
-async def _kept(_who: Identity) -> None:
-    """Everybody has an account here."""
+async def _keep_account(_identity: Identity) -> None:
+    """Every caller has an account already."""
 
 
 class StoreFailed(Exception):
-    """What a store raises that gives up."""
+    """Raised by a FailingStore after its last write."""
 
 
 class FailingStore:
-    """A store that gives up after so many writes."""
+    """A store that raises StoreFailed after a number of writes."""
 
     def __init__(self, store: Store, writes: int) -> None:
         self._store = store
@@ -62,17 +62,17 @@ class FailingStore:
         return getattr(self._store, name)
 
 
-def user_identity(account_id: str = "00000000-0000-4000-a000-000000000009", **given: Any) -> Identity:
-    """A user who asks."""
-    return Identity(**{"account_id": AccountId(account_id), "role": "user", "language": "en"} | given)
+def user_identity(account_id: str = "00000000-0000-4000-a000-000000000009", **fields: Any) -> Identity:
+    """The identity of a signed-in user; `fields` overrides its fields."""
+    return Identity(**{"account_id": AccountId(account_id), "role": "user", "language": "en"} | fields)
 
 
 async def all_items(store: Store, tables: Sequence[Table]) -> list[str]:
-    """Every item as text, in an order that is always the same."""
-    found = [each for table in tables for each in [it async for it in store.scan(table)]]
-    return sorted(f"{type(each).__name__} {msgspec.json.encode(each).decode()}" for each in found)
+    """Every item of the tables as text, sorted."""
+    items = [item for table in tables for item in [entity async for entity in store.scan(table)]]
+    return sorted(f"{type(item).__name__} {msgspec.json.encode(item).decode()}" for item in items)
 
 
 async def items_containing(store: Store, tables: Sequence[Table], *words: str) -> list[str]:
-    """The items in which any of the words stands."""
-    return [each for each in await all_items(store, tables) if any(word in each for word in words)]
+    """The items, as text, that contain any of the words."""
+    return [item for item in await all_items(store, tables) if any(word in item for word in words)]

@@ -1,4 +1,4 @@
-"""Many at once, and what became of each."""
+"""Concurrent calls and their outcomes."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 class Race(Struct, Generic[T], frozen=True):
-    """How a race ended: what the winners got, why the others were refused, and who was left without an answer.
+    """Outcomes of concurrent calls: results of the winners, errors of the losers, and calls whose outcome is unknown.
 
-    On a store that loses replies, a write without an answer may have happened or not: read before judging.
+    On a store that loses replies, a write of unknown outcome may have happened: read before asserting.
     """
 
     won: list[T]
@@ -22,21 +22,21 @@ class Race(Struct, Generic[T], frozen=True):
     unknown: list[ResultUnknown]
 
     def allows(self, number: int) -> bool:
-        """True when so many can have won."""
+        """True when exactly `number` calls can have succeeded."""
         return len(self.won) <= number <= len(self.won) + len(self.unknown)
 
 
 async def race(*attempts: Awaitable[T]) -> Race[T]:
-    """All attempts at the same time. A refusal for any other reason than a condition is raised."""
-    found = await asyncio.gather(*attempts, return_exceptions=True)
-    made: Race[T] = Race([], [], [])
-    for one in found:
-        if isinstance(one, ResultUnknown):
-            made.unknown.append(one)
-        elif isinstance(one, ConditionFailed) or (isinstance(one, TransactionCancelled) and not one.conflict):
-            made.refused.append(one)
-        elif isinstance(one, BaseException):
-            raise one
+    """Run all attempts concurrently. Any error other than a failed condition is raised."""
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    outcome: Race[T] = Race([], [], [])
+    for result in results:
+        if isinstance(result, ResultUnknown):
+            outcome.unknown.append(result)
+        elif isinstance(result, ConditionFailed) or (isinstance(result, TransactionCancelled) and not result.conflict):
+            outcome.refused.append(result)
+        elif isinstance(result, BaseException):
+            raise result
         else:
-            made.won.append(one)
-    return made
+            outcome.won.append(result)
+    return outcome

@@ -1,4 +1,4 @@
-"""DynamoDB implementations that others wrote, each in a process on loopback, started once per test process."""
+"""Third-party DynamoDB implementations (dynoxide, ministack) as processes on loopback, one each per test process."""
 
 import atexit
 import os
@@ -17,11 +17,11 @@ from msgspec import Struct
 ServerName = Literal["dynoxide", "ministack"]
 DYNOXIDE = Path(__file__).parents[2] / "peers/node_modules/@dynoxide/linux-x64/dynoxide"
 _START_SECONDS = 30
-_TRIES = 3
+_START_ATTEMPTS = 3
 
 
 class Server(Struct, frozen=True):
-    """A running implementation."""
+    """A running server process."""
 
     name: ServerName
     endpoint: str
@@ -29,7 +29,7 @@ class Server(Struct, frozen=True):
 
 
 def dynoxide_program() -> Path:
-    """The program; a test that needs it is skipped where it is not installed."""
+    """Path of the executable; skips the test where it is not installed."""
     if not DYNOXIDE.exists():
         pytest.skip("dynoxide is not installed: make peers fetches it, on x86-64 Linux.")
     return DYNOXIDE
@@ -37,23 +37,23 @@ def dynoxide_program() -> Path:
 
 @cache
 def shared_server(name: ServerName) -> Server:
-    """The implementation of that name, stopped when this process ends."""
+    """The server of that name shared by this test process, stopped at its exit."""
     started = start_server(name)
     atexit.register(stop_server, started)
     return started
 
 
 def start_server(name: ServerName, *options: str, program: Path | None = None) -> Server:
-    """Start one more, with options of its own; the caller stops it. `program` starts ministack in a way of its own."""
-    for _ in range(_TRIES):
-        made = _started(name, options, program)
-        if made is not None:
-            return made
-    raise RuntimeError(f"{name} does not start.")
+    """Start a separate server, which the caller stops. `program` replaces ministack's start script."""
+    for _ in range(_START_ATTEMPTS):
+        started = _try_start(name, options, program)
+        if started is not None:
+            return started
+    raise RuntimeError(f"{name} did not start in {_START_ATTEMPTS} attempts.")
 
 
-def _started(name: ServerName, options: tuple[str, ...], program: Path | None) -> Server | None:
-    """A running server; None when it ended at once, as it does when somebody else has just taken its port."""
+def _try_start(name: ServerName, options: tuple[str, ...], program: Path | None) -> Server | None:
+    """A running server; None when it exited at once, which happens when another process has just taken its port."""
     port = free_port()
     if name == "dynoxide":
         command = [str(dynoxide_program()), "--host", "127.0.0.1", "--port", str(port), *options]
@@ -69,43 +69,43 @@ def _started(name: ServerName, options: tuple[str, ...], program: Path | None) -
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    made = Server(name, f"http://127.0.0.1:{port}", process)
+    started = Server(name, f"http://127.0.0.1:{port}", process)
     try:
-        return made if _listens(made, port) else None
+        return started if _listens(started, port) else None
     except BaseException:
-        stop_server(made)
+        stop_server(started)
         raise
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _listens(made: Server, port: int) -> bool:
-    """True as soon as it can be spoken to, False when it has ended."""
+def _listens(server: Server, port: int) -> bool:
+    """True as soon as the port accepts connections, False when the process has exited."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
-        if made.process.poll() is not None:
+        if server.process.poll() is not None:
             return False
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
             time.sleep(0.02)
         else:
-            # Somebody else may answer on the port while this one is about to end.
-            return made.process.poll() is None
-    raise RuntimeError(f"{made.name} did not listen within {_START_SECONDS} seconds.")
+            # Another process may own the port while this one is about to exit.
+            return server.process.poll() is None
+    raise RuntimeError(f"{server.name} did not listen within {_START_SECONDS} seconds.")
 
 
-def stop_server(made: Server) -> None:
-    """End it."""
-    if made.process.poll() is None:
-        made.process.terminate()
+def stop_server(server: Server) -> None:
+    """Terminate the process, and kill it if it does not exit within five seconds."""
+    if server.process.poll() is None:
+        server.process.terminate()
         try:
-            made.process.wait(timeout=5)
+            server.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
-            made.process.kill()
-            made.process.wait(timeout=5)
+            server.process.kill()
+            server.process.wait(timeout=5)

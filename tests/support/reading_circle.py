@@ -1,4 +1,4 @@
-"""The example's design, loaded as a host would load it: from its file."""
+"""The design of examples/reading_circle.py, loaded from its file as a host loads it, and its members."""
 
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,10 @@ circle = example.circle
 
 
 def member(number: int, notes: int = 0) -> Any:
-    """Someone who reads along."""
+    """A member named after the number."""
     return example.Member(name=f"m{number}", note_count=notes)
 
 
 def member_key(number: int) -> Any:
-    """The key of that person."""
+    """The key of that member."""
     return example.Member.key(name=f"m{number}")

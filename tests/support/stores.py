@@ -1,4 +1,4 @@
-"""Stores for the tests of systems: the embedded one, the same on a bad day, and a DynamoDB that others wrote."""
+"""Stores for the tests of systems: embedded, embedded with injected faults, and dynoxide over HTTP."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,12 +15,12 @@ from zataku.table.strict import Faults
 
 StoreName = Literal["embedded", "strict", "lossy", "dynoxide"]
 
-# `strict` refuses, delays and shortens; `lossy` loses replies as well, so that a writer does not know what came of it.
+# `strict` throttles, delays and shortens pages; `lossy` also loses replies, so a write can have an unknown outcome.
 STORES: tuple[StoreName, ...] = ("embedded", "strict", "dynoxide")
 RACING_STORES: tuple[StoreName, ...] = ("strict", "lossy", "dynoxide")
 METERED_STORES: tuple[StoreName, ...] = ("embedded", "dynoxide")
 
-# A service deletes what has expired by its own clock, so tests take place where none of them comes.
+# A DynamoDB server deletes expired items by its own clock, so tests run at a time far in its future.
 START = LATER
 
 
@@ -28,7 +28,7 @@ START = LATER
 async def temporary_store(
     name: StoreName, folder: Path, tables: Sequence[Table], clock: ManualClock | None = None
 ) -> AsyncIterator[Store]:
-    """An empty store of that kind, closed at the end."""
+    """An empty store of that kind, closed at the end of the block."""
     faults = {"strict": ROUGH, "lossy": Faults.rough()}.get(name)
     place = DynamoPlace("dynoxide", PlainClient) if name == "dynoxide" else EmbeddedPlace(folder, faults)
     try:
@@ -39,11 +39,11 @@ async def temporary_store(
 
 
 def store_fixture(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:
-    """A fixture, called as the variable it is given to: an empty store of each kind, with the clock of the test."""
+    """A parametrised fixture of empty stores, with the test's clock; its name is the variable it is assigned to."""
 
     @pytest.fixture(params=names)
     async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-        async with temporary_store(request.param, tmp_path, tables, clock) as made:
-            yield made
+        async with temporary_store(request.param, tmp_path, tables, clock) as opened:
+            yield opened
 
     return store

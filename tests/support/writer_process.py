@@ -1,7 +1,7 @@
-"""A second process that holds a store and writes to it.
+"""A second process that holds an embedded store open and writes to it.
 
-It writes without a pause in the background, and on demand: for each line `NUMBER NOTES` that it reads, it puts that
-member and answers with the same line as soon as the write is acknowledged.
+It writes notes continuously in the background. For each line `NUMBER NOTES` on its standard input it puts that member
+and echoes the line as soon as the write is acknowledged.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ ROOT = Path(__file__).parents[2]
 
 
 class WriterProcess:
-    """The process as the test sees it."""
+    """Handle of the running process."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.pid = process.pid
 
     def put(self, number: int, notes: int = 0) -> None:
-        """Let it put a member, and wait until that is acknowledged."""
+        """Put a member in the other process and wait for the acknowledgement."""
         line = f"{number} {notes}\n"
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -35,14 +35,14 @@ class WriterProcess:
         assert self.process.stdout.readline() == line
 
     def kill(self) -> None:
-        """End it without a chance to tidy up."""
+        """Send SIGKILL and wait for the exit."""
         self.process.kill()
         self.process.wait()
 
 
 @contextmanager
 def writer_process(path: Path) -> Iterator[WriterProcess]:
-    """Start it, and stop it at the end."""
+    """The process while the block runs; stopped at its end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.writer_process", str(path)],
         cwd=ROOT,
@@ -61,8 +61,8 @@ def writer_process(path: Path) -> Iterator[WriterProcess]:
         process.stdout.close()
 
 
-async def write_on(store: Store) -> None:
-    """Fill books with notes, for ever."""
+async def write_notes(store: Store) -> None:
+    """Put notes until the task is cancelled."""
     for number in itertools.count():
         await store.put(
             example.Note(
@@ -77,10 +77,10 @@ async def write_on(store: Store) -> None:
 
 
 async def main(path: Path) -> None:
-    """Hold the store until nobody asks any more."""
+    """Hold the store open until standard input ends."""
     async with await open_embedded(path, [circle]) as store:
         await store.put(member(0))
-        writing = asyncio.create_task(write_on(store))
+        writing = asyncio.create_task(write_notes(store))
         print("ready", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             number, notes = map(int, line.split())
