@@ -18,7 +18,7 @@ from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Behaviour
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.registry import Rooms
 from zataku.realtime.topics import Topics
 from zataku.table import Store, Table
 

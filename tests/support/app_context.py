@@ -10,7 +10,7 @@ from zataku.clock import Clock
 from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.registry import Rooms
 from zataku.realtime.topics import Topics
 from zataku.system import AppContext
 from zataku.table import Store, Table

@@ -2,7 +2,7 @@
 
 from zataku.errors import Forbidden
 from zataku.realtime.messages import Do, Join, Leave, Pass
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.registry import Rooms
 from zataku.realtime.socket import Socket
 from zataku.realtime.topics import Topics
 

@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 import structlog
 
 from zataku.errors import RequestError
-from zataku.realtime.bus import Bus
 from zataku.realtime.chores import Chores
+from zataku.realtime.port import Bus
 
 Listening: TypeAlias = Callable[[bytes], None]
 Gap: TypeAlias = Callable[[], None]

@@ -4,12 +4,12 @@ import asyncio
 
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
+from zataku.realtime.actor import Answer
 from zataku.realtime.behaviour import Asked
 from zataku.realtime.mail import Mail
 from zataku.realtime.mirror import Mirror
 from zataku.realtime.moved import Moved
 from zataku.realtime.premises import Premises
-from zataku.realtime.room import Answer
 from zataku.realtime.words import Ask, Look, Passes, People, Reply, Sight
 
 SILENCE = 3.0

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from zataku.realtime.bus import Hear, Missed
+from zataku.realtime.port import Hear, Missed
 
 
 class LocalNetwork:

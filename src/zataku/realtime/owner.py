@@ -7,6 +7,7 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.errors import RequestError
+from zataku.realtime.actor import LINGER, Answer, Ending, Room
 from zataku.realtime.behaviour import Asked, Behaviour
 from zataku.realtime.leases import Holding
 from zataku.realtime.mail import BROKEN, refusal
@@ -15,7 +16,6 @@ from zataku.realtime.moved import Moved
 from zataku.realtime.once import Once
 from zataku.realtime.premises import Premises, process_channel, room_channel
 from zataku.realtime.presence import Presence
-from zataku.realtime.room import LINGER, Answer, Ending, Room
 from zataku.realtime.words import (
     Ask,
     Counted,

@@ -2,7 +2,7 @@
 
 from zataku.clock import Clock
 from zataku.errors import Unavailable
-from zataku.realtime.bus import Hear, Missed
+from zataku.realtime.port import Hear, Missed
 from zataku.realtime.redis_hearer import Hearer
 from zataku.realtime.redis_link import BROKEN, Links
 from zataku.realtime.redis_sender import Sender

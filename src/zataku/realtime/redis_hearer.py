@@ -7,7 +7,7 @@ import structlog
 
 from zataku.clock import Clock
 from zataku.errors import Unavailable
-from zataku.realtime.bus import Hear, Missed
+from zataku.realtime.port import Hear, Missed
 from zataku.realtime.redis_link import ANSWER_WITHIN, BROKEN, Link, Links, pause_after
 
 PING_EVERY = 2.0

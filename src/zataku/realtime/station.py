@@ -7,6 +7,7 @@ import structlog
 
 from zataku.errors import RequestError, Unavailable
 from zataku.platform.identity import Identity
+from zataku.realtime.actor import LINGER, Answer
 from zataku.realtime.behaviour import Asked, Behaviour
 from zataku.realtime.following import Following
 from zataku.realtime.leases import Holding
@@ -14,7 +15,6 @@ from zataku.realtime.mirror import Mirror
 from zataku.realtime.moved import Moved
 from zataku.realtime.owner import Owner
 from zataku.realtime.premises import Premises, room_channel
-from zataku.realtime.room import LINGER, Answer
 from zataku.realtime.words import Alive, Left, Over, Renewed, Reply, Sight, decode_word
 from zataku.table import TableError
 

@@ -6,11 +6,11 @@ from random import Random
 import msgspec
 
 from zataku.clock import Clock
-from zataku.realtime.bus import open_bus
 from zataku.realtime.doorway import Doorway
 from zataku.realtime.exchange import Exchange
 from zataku.realtime.limits import Limits
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.port import open_bus
+from zataku.realtime.registry import Rooms
 from zataku.realtime.topics import Topics
 from zataku.server.settings import Settings
 from zataku.server.sockets.connections import ConnectionHub, SignOutBroadcast

@@ -13,12 +13,12 @@ from tests.realtime.rooms.counter import Counters
 from zataku.clock import ManualClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.bus import Bus
 from zataku.realtime.doorway import Doorway
 from zataku.realtime.exchange import Exchange
 from zataku.realtime.hub import Hub
 from zataku.realtime.messages import Join, Leave, Pass, Place
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.port import Bus
+from zataku.realtime.registry import Rooms
 from zataku.realtime.socket import Socket
 from zataku.realtime.topics import Topics
 from zataku.table import Store

@@ -9,8 +9,8 @@ from tests.realtime.rooms.house import House, HouseClock, house, until
 from tests.realtime.rooms.redis_server import RedisServer
 from zataku.clock import SystemClock
 from zataku.errors import InvalidRequest, Unavailable
-from zataku.realtime.bus import Bus, open_bus
 from zataku.realtime.local_bus import LocalBus, LocalNetwork
+from zataku.realtime.port import Bus, open_bus
 from zataku.realtime.redis_sender import MOST_WAITING
 from zataku.table import Store
 

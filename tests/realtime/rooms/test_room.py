@@ -8,9 +8,9 @@ import pytest
 from tests.realtime.rooms.counter import Count, Counting, count_of
 from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
 from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
+from zataku.realtime.actor import MOST_OF_ONE
 from zataku.realtime.behaviour import Kept, LostRoom
 from zataku.realtime.messages import Join
-from zataku.realtime.room import MOST_OF_ONE
 from zataku.table import Store, path
 
 

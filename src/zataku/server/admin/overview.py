@@ -6,7 +6,7 @@ import msgspec
 
 from zataku import __version__
 from zataku.clock import Clock
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.registry import Rooms
 from zataku.server.admin.accounts import Connections
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Overview, RoomCount, StoreFacts

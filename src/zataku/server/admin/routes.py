@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.service import Accounts
 from zataku.clock import Clock
-from zataku.realtime.rooms import Rooms
+from zataku.realtime.registry import Rooms
 from zataku.server.admin import backup_routes, job_routes, read_routes
 from zataku.server.admin.accounts import Connections, People
 from zataku.server.admin.backups import Copies, Restored
