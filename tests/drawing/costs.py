@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.drawing.table_games import (
+from tests.drawing.games import (
     NOW,
     TEN,
     a_saying,

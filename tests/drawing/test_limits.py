@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.table_games import NOW, chance, room
+from tests.drawing.games import NOW, chance, room
 from zataku.drawing import limits
 from zataku.drawing.design import ChatMessage, Game, Picture, Seat, Strokes
-from zataku.drawing.parts import FinishedTurn, Player, RoundScore, ScoreEntry, Settings
 from zataku.drawing.samples import a_message, a_picture, an_id, in_play, some_strokes
+from zataku.drawing.values import FinishedTurn, Player, RoundScore, ScoreEntry, Settings
 
 PLAYER = {"id": an_id(chance()), "joinedAt": NOW}
 

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.table_games import NOW, a_saying, chance, joined, kept, loaded, opened_by, room, settings, turn_of
-from tests.drawing.trying import answered, outcome, people, persistent, seats_match
+from tests.drawing.attempts import answered, outcome, people, persistent, seats_match
+from tests.drawing.games import NOW, a_saying, chance, joined, kept, loaded, opened_by, room, settings, turn_of
 from tests.support.concurrency import race
 from zataku.drawing import writes
 from zataku.drawing.design import (

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.drawing.conftest import TABLES
-from tests.drawing.table_games import NOW, turn_of
+from tests.drawing.games import NOW, turn_of
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of

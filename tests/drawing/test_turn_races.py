@@ -7,7 +7,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.table_games import (
+from tests.drawing.attempts import outcome, persistent, strongly
+from tests.drawing.games import (
     a_saying,
     chance,
     kept,
@@ -16,9 +17,8 @@ from tests.drawing.table_games import (
     round_id_of,
     turn_of,
 )
-from tests.drawing.trying import outcome, persistent, strongly
 from tests.support.concurrency import race
-from zataku.drawing import chat_cap, writes
+from zataku.drawing import jobs, writes
 from zataku.drawing.design import (
     Game,
     Strokes,
@@ -213,12 +213,12 @@ async def test_a_part_that_is_refused_says_who_wrote_the_other(store: Store):
 
 
 async def test_what_the_cap_removes_does_not_come_back_by_being_kept(contested: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(chat_cap, "CHAT_KEPT", 5)
+    monkeypatch.setattr(jobs, "CHAT_KEPT", 5)
     table = room()
     said = [a_message(Random(n), table, table.players[0], n, "こんにちは", table.updated_at + n) for n in range(1, 13)]
     await kept(contested, *said)
     newest = [Change("INSERT", 0.0, None, message, False, str(message.number), {}) for message in said]
-    await race(chat_cap.cap_chat(contested, newest), *(contested.write(writes.keep_message(one)) for one in said))
+    await race(jobs.cap_chat(contested, newest), *(contested.write(writes.keep_message(one)) for one in said))
     left = [message async for message in contested.each(oldest_chat(table.game_id))]
     assert [message.number for message in left] == [8, 9, 10, 11, 12]
     assert all(message.player_id == table.players[0].id for message in left)

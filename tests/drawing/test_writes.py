@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import finds
-from tests.drawing.moves import (
+from tests.drawing.commands import (
     A_TURN,
     DATA,
     DRAWING,
@@ -19,7 +19,7 @@ from tests.drawing.moves import (
     next_round,
     started,
 )
-from tests.drawing.table_games import (
+from tests.drawing.games import (
     NOW,
     a_saying,
     chance,

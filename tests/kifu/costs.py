@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.kifu.made import (
+from tests.kifu.records import (
     FRIEND,
     ME,
     NOW,
@@ -20,7 +20,7 @@ from tests.kifu.made import (
 from tests.support.cost_assertions import Case
 from tests.support.stores import START
 from zataku.kifu import design, writes
-from zataku.kifu.items import (
+from zataku.kifu.entities import (
     Analysis,
     GoneRecord,
     KeptAnalysis,

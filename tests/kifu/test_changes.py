@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.made import ME, NOW, a_record, a_tag, added, claim_of, kid, tagged, welcomed
+from tests.kifu.records import ME, NOW, a_record, a_tag, added, claim_of, kid, tagged, welcomed
 from zataku.kifu import design
+from zataku.kifu.entities import GoneText, SlugClaim
 from zataku.kifu.errors import UnfitChange
-from zataku.kifu.items import GoneText, SlugClaim
 from zataku.kifu.writes import change_moves, change_record, move_record, rename_tag
 from zataku.table import ConditionFailed, Store, TransactionCancelled
 from zataku.table.forms import later

@@ -3,14 +3,13 @@
 from msgspec.structs import replace
 
 from tests.kifu.costs import CASES, CLAIM
-from tests.kifu.made import ME, NOW, a_record_of, kid, settings, welcomed
+from tests.kifu.records import ME, NOW, a_record_of, kid, settings, welcomed
 from tests.support.cost_assertions import budget_mismatches
 from tests.support.stores import START
 from zataku.kifu.design import slug_claim
+from zataku.kifu.entities import kifu_table
 from zataku.kifu.limits import KIFU_BYTES, PositionHash, ShareCode
-from zataku.kifu.positions import position_parts
 from zataku.kifu.samples import largest_record
-from zataku.kifu.table import kifu_table
 from zataku.kifu.writes import (
     add_record,
     change_moves,
@@ -20,6 +19,7 @@ from zataku.kifu.writes import (
     share_record,
     touch_record,
 )
+from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store
 from zataku.table.entity import binding_of
 from zataku.table.forms import instant, later

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from zataku.kifu.departures import DEPARTURES
-from zataku.kifu.table import kifu_table
+from zataku.kifu.entities import kifu_table
 from zataku.table.catalogue import find_designs
 from zataku.table.design import needs
 from zataku.table.export import design_document, template

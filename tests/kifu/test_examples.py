@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.stores import START
 from zataku.clock import ManualClock
-from zataku.kifu.items import (
+from zataku.kifu.entities import (
     Analysis,
     LibraryPermission,
     Record,
@@ -16,8 +16,8 @@ from zataku.kifu.items import (
     Tag,
     Tagging,
     UserSettings,
+    kifu_table,
 )
-from zataku.kifu.table import kifu_table
 from zataku.table import Entity, Store, open_embedded
 from zataku.table.entity import binding_of
 

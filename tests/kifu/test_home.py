@@ -2,10 +2,10 @@
 
 import msgspec
 
-from tests.kifu.made import FRIEND, a_record, added, welcomed
+from tests.kifu.records import FRIEND, a_record, added, welcomed
 from tests.support.app_context import app_context, user_identity
 from zataku.clock import ManualClock
-from zataku.kifu.owners import library_of_account
+from zataku.kifu.ids import library_of_account
 from zataku.kifu.system import plug
 from zataku.table import Store
 

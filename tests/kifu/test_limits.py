@@ -7,11 +7,16 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.kifu.made import a_record, a_tag
+from tests.kifu.records import a_record, a_tag
 from zataku.kifu import limits
+from zataku.kifu.entities import Analysis, PositionList, SlugClaim, TagNameClaim
 from zataku.kifu.ids import new_analysis_id, new_kifu_id, new_share_code, new_tag_id
-from zataku.kifu.items import Analysis, PositionList, SlugClaim, TagNameClaim
-from zataku.kifu.responses import LARGEST, MARK, packed, unpacked
+from zataku.kifu.writes.analyses import (
+    COMPRESSED_PREFIX,
+    MAX_RESULT_BYTES,
+    compress_result,
+    decompress_result,
+)
 from zataku.table import BadKey, WrongType
 from zataku.table.entity import binding_of
 from zataku.table.forms import instant, later, seconds_of
@@ -232,19 +237,19 @@ def test_moments_come_back_as_they_were():
 
 @pytest.mark.parametrize("result", ["", "{}", '{"moves": ["７六歩"]}', "x" * 100_000, "zlib:not really"])
 def test_a_packed_result_comes_back_as_it_was(result: str):
-    assert unpacked(packed(result)) == result
+    assert decompress_result(compress_result(result)) == result
 
 
 def test_a_result_that_stays_too_large_is_refused():
     noise = Random(1).randbytes(60_000).hex()
     with pytest.raises(ValueError, match="65,536"):
-        packed(noise)
+        compress_result(noise)
 
 
 def test_a_result_that_swells_without_end_is_refused_both_ways():
-    assert len(unpacked(packed("x" * LARGEST))) == LARGEST
+    assert len(decompress_result(compress_result("x" * MAX_RESULT_BYTES))) == MAX_RESULT_BYTES
     with pytest.raises(ValueError, match="4,194,304"):
-        packed("x" * (LARGEST + 1))
-    swollen = MARK + b64encode(zlib.compress(b"x" * (LARGEST + 1))).decode()
+        compress_result("x" * (MAX_RESULT_BYTES + 1))
+    swollen = COMPRESSED_PREFIX + b64encode(zlib.compress(b"x" * (MAX_RESULT_BYTES + 1))).decode()
     with pytest.raises(ValueError, match="larger"):
-        unpacked(swollen)
+        decompress_result(swollen)

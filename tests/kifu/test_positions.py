@@ -3,15 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.made import ME, NOW, a_record, added, certain, claim_of, kid, welcomed
+from tests.kifu.records import ME, NOW, a_record, added, certain, claim_of, kid, welcomed
 from tests.support.concurrency import race
 from zataku.kifu import design
+from zataku.kifu.cleanup import tidy
+from zataku.kifu.entities import Position, PositionList, SlugClaim
 from zataku.kifu.errors import TooManyAtOnce
-from zataku.kifu.items import Position, PositionList, SlugClaim
 from zataku.kifu.limits import PositionHash
-from zataku.kifu.positions import position_parts
-from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import change_moves, forget_positions, keep_positions
+from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store, TransactionCancelled
 from zataku.table.forms import later
 

@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec.structs import replace
 
-from tests.kifu.made import (
+from tests.kifu.records import (
     FRIEND,
     ME,
     NOW,
@@ -21,10 +21,10 @@ from tests.kifu.made import (
 )
 from tests.support.concurrency import race
 from zataku.kifu import design
-from zataku.kifu.items import Analysis, Record, SlugClaim, UserSettings
+from zataku.kifu.authorization import shared_record
+from zataku.kifu.cleanup import tidy
+from zataku.kifu.entities import Analysis, Record, SlugClaim, UserSettings
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
-from zataku.kifu.sharing import shared_record
-from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import (
     add_record,
     add_tag,

@@ -5,14 +5,13 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.made import FRIEND, NOW, a_record, a_tag, added, claim_of, settings, welcomed
+from tests.kifu.records import FRIEND, NOW, a_record, a_tag, added, claim_of, settings, welcomed
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.kifu.design import kifu_table
-from zataku.kifu.ids import new_analysis_id, new_share_code
+from zataku.kifu.ids import library_of_account, new_analysis_id, new_share_code
 from zataku.kifu.limits import PositionHash, UserName
-from zataku.kifu.owners import library_of_account
 from zataku.kifu.removal import removal
 from zataku.kifu.writes import (
     add_tag,

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from tests.support.stores import START
-from zataku.kifu.games import OPENINGS, Game, as_kif
-from zataku.kifu.items import (
+from zataku.kifu.authorization import as_others_see, visible_record
+from zataku.kifu.entities import (
     LibraryPermission,
     Record,
     RecordPermission,
@@ -18,8 +18,8 @@ from zataku.kifu.items import (
     TagNameClaim,
     UserSettings,
 )
+from zataku.kifu.sample_games import OPENINGS, Game, as_kif
 from zataku.kifu.samples import HANAKO, MINJUN, SHARES, library
-from zataku.kifu.sharing import as_others_see, visible_record
 from zataku.table import Entity, Store
 from zataku.table.entity import binding_of
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.made import (
+from tests.kifu.records import (
     FRIEND,
     ME,
     NOW,
@@ -19,8 +19,7 @@ from tests.kifu.made import (
     welcomed,
 )
 from zataku.kifu import design
-from zataku.kifu.errors import LibraryFull, NotYours, TagsFull, UnfitChange
-from zataku.kifu.items import (
+from zataku.kifu.entities import (
     Analysis,
     GoneRecord,
     Record,
@@ -29,6 +28,7 @@ from zataku.kifu.items import (
     Tagging,
     UserSettings,
 )
+from zataku.kifu.errors import LibraryFull, NotYours, TagsFull, UnfitChange
 from zataku.kifu.limits import AnalysisId, PositionHash
 from zataku.kifu.writes import (
     add_record,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from tests.othello.playing import (
+from tests.othello.games import (
     C3,
     DEADLINE,
     GAME,
@@ -27,7 +27,6 @@ from tests.othello.playing import (
 from tests.support.cost_assertions import Case
 from zataku.othello import design
 from zataku.othello.design import Commentary, Move
-from zataku.othello.endings import KEPT_FOR
 from zataku.othello.limits import Contents, Descriptions, GameId
 from zataku.othello.writes import (
     Proposal,
@@ -47,6 +46,7 @@ from zataku.othello.writes import (
     stamp_expiry,
     stamp_game,
 )
+from zataku.othello.writes.game_end import KEPT_FOR
 from zataku.table import Entity, Key, Plan, Query, Store
 from zataku.table.forms import seconds_of
 

@@ -3,12 +3,12 @@
 from msgspec.structs import replace
 
 from tests.othello.costs import AI_CHANGE, AI_VOTE, ASKED, CASES, EXPIRY, MOVES, SAID, SHORT_COMMENT
-from tests.othello.playing import C3, DEADLINE, GAME, NOW, candidate, full_game, person, vote, voted_game
+from tests.othello.games import C3, DEADLINE, GAME, NOW, candidate, full_game, person, vote, voted_game
 from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.othello.design import Commentary
-from zataku.othello.endings import STAMPED_AT_ONCE
 from zataku.othello.limits import Contents, Descriptions
 from zataku.othello.writes import stamp_expiry, stamp_game
+from zataku.othello.writes.game_end import STAMPED_AT_ONCE
 from zataku.table import Budget, Entity, Store
 from zataku.table.entity import binding_of
 from zataku.table.values import item_size

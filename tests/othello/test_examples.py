@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from zataku.othello import examples
 from zataku.othello.design import Candidate, Game, User, Vote
+from zataku.othello.writes import examples
 from zataku.table import Entity, Store
 from zataku.table.entity import binding_of
 

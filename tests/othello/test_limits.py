@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.othello.playing import C3, GAME, NOW, user_named, voted_game
+from tests.othello.games import C3, GAME, NOW, user_named, voted_game
 from zataku.othello import limits
-from zataku.othello.board import START, board_text, read_board
 from zataku.othello.design import Candidate, Commentary, User
 from zataku.othello.limits import Contents, Descriptions, candidate_id, side_of
+from zataku.othello.rules.board import START, board_text, read_board
 from zataku.table import WrongType
 from zataku.table.entity import binding_of
 from zataku.table.forms import instant, seconds_of

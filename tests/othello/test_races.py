@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from tests.othello.playing import (
+from tests.othello.games import (
     AFTER,
     C3,
     C5,
@@ -33,7 +33,6 @@ from tests.support.concurrency import Race, race
 from tests.support.stores import START
 from zataku.othello.design import Candidate, Move, Vote, ballot_of, game, moves_of, user, vote_of
 from zataku.othello.limits import CandidateId
-from zataku.othello.paths import outcome
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
@@ -49,6 +48,7 @@ from zataku.othello.writes import (
     register_user,
     reopen_turn,
 )
+from zataku.othello.writes.paths import outcome
 from zataku.table import Plan, Query, Store, update
 from zataku.table.entity import binding_of
 from zataku.table.forms import instant

@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from zataku.othello.board import START, Board, board_text
 from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
 from zataku.othello.limits import Side, candidate_id, side_of
+from zataku.othello.rules.board import START, Board, board_text
+from zataku.othello.rules.moves import discs, legal, other, played
 from zataku.othello.samples import finished_game, running_game, users
-from zataku.othello.squares import discs, legal, other, played
-from zataku.othello.turns import elected
+from zataku.othello.writes.turns import elected
 from zataku.table.entity import binding_of
 
 BEGIN = 1_767_225_600

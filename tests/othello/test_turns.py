@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.othello.playing import (
+from tests.othello.games import (
     AFTER,
     AFTER_D3,
     C3,
@@ -28,11 +28,11 @@ from tests.othello.playing import (
     wide_game,
 )
 from tests.support.stores import START
-from zataku.othello.board import START as OPENING
-from zataku.othello.board import board_text
 from zataku.othello.design import Candidate, Game, Move, game
 from zataku.othello.errors import NotPossible
-from zataku.othello.squares import legal
+from zataku.othello.rules.board import START as OPENING
+from zataku.othello.rules.board import board_text
+from zataku.othello.rules.moves import legal
 from zataku.othello.writes import (
     Proposal,
     add_commentary,

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import finds
-from tests.othello.playing import (
+from tests.othello.games import (
     AFTER,
     AFTER_D3,
     C3,

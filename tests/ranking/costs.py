@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tests.ranking.people import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player, snap
+from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player, snap
 from tests.ranking.test_ranks import million
 from tests.support.cost_assertions import Case
 from zataku.ranking import design, writes

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.ranking.people import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player
+from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player
 from zataku.ranking.design import NameClaim, Profile, Standing
 from zataku.ranking.limits import UserId
 from zataku.ranking.roster import standing_on

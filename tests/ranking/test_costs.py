@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ranking.costs import CASES
-from tests.ranking.people import snap
+from tests.ranking.players import snap
 from tests.support.cost_assertions import budget_mismatches
 from zataku.table import Store
 

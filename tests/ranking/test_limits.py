@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ranking.people import DAY, player, snap
+from tests.ranking.players import DAY, player, snap
 from zataku.ranking.design import Day, NameClaim, Profile
 from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
-from zataku.ranking.naming import TABLE_NAME, table_name
+from zataku.ranking.values import TABLE_NAME, table_name
 from zataku.table import BadInput, DesignError, Entity
 from zataku.table.entity import binding_of
 from zataku.text import is_visible

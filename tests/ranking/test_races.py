@@ -6,7 +6,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.ranking.people import (
+from tests.ranking.players import (
     DAY,
     EVENING,
     NEXT,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from zataku.ranking.design import BucketStart, Histogram
 from zataku.ranking.errors import RosterLacking
 from zataku.ranking.limits import HIGHEST_POWER, MOST_BUCKETS, STEP, UserId
-from zataku.ranking.ranks import Buckets, Inside, Order, bucket_at, bucket_size, find_rank, in_steps
+from zataku.ranking.rules.ranks import Buckets, Inside, Order, bucket_at, bucket_size, find_rank, in_steps
 from zataku.table.entity import binding_of
 from zataku.table.values import size_of
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.ranking.people import DAY, NEXT, TOMORROW, claim_of, now_of, player, publishing
+from tests.ranking.players import DAY, NEXT, TOMORROW, claim_of, now_of, player, publishing
 from zataku.ranking import roster
 from zataku.ranking.design import Day, RosterPart, roster_part
 from zataku.ranking.errors import RosterLacking

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from itertools import islice
 from random import Random
 
-from zataku.ranking.days import write_day
+from zataku.ranking.daily_ranking import write_day
 from zataku.ranking.design import (
     RosterPart,
     Snapshot,
@@ -17,7 +17,7 @@ from zataku.ranking.design import (
     powers_between,
 )
 from zataku.ranking.limits import lowered
-from zataku.ranking.ranks import Inside, find_rank
+from zataku.ranking.rules.ranks import Inside, find_rank
 from zataku.ranking.samples import characters, history_of, profiles, snapshots_of_day, standings_of_day
 from zataku.ranking.writes import enter_player
 from zataku.table import Store

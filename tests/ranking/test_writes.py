@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.asking import eventually, finds
-from tests.ranking.people import (
+from tests.ranking.players import (
     DAY,
     EVENING,
     NEXT,

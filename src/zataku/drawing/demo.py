@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from zataku.drawing.design import Seat, running_games, waiting_games
 from zataku.drawing.limits import GameId, Moment, PlayerId, PlayerName
-from zataku.drawing.parts import Settings
+from zataku.drawing.values import Settings
 from zataku.drawing.writes import create_game, keep_seat
 from zataku.system import AppContext, Demo
 from zataku.table import Store, TransactionCancelled

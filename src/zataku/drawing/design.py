@@ -36,7 +36,15 @@ from zataku.drawing.limits import (
     check_name,
     check_saying,
 )
-from zataku.drawing.parts import CurrentDrawing, CurrentRound, FinishedTurns, Player, RoundScore, ScoreEntries, Settings
+from zataku.drawing.values import (
+    CurrentDrawing,
+    CurrentRound,
+    FinishedTurns,
+    Player,
+    RoundScore,
+    ScoreEntries,
+    Settings,
+)
 from zataku.table import (
     KEYS_ONLY,
     NEW_AND_OLD,

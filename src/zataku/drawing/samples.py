@@ -28,9 +28,9 @@ from zataku.drawing.limits import (
     TurnStatus,
     seconds_after,
 )
-from zataku.drawing.parts import CurrentDrawing, CurrentRound, FinishedTurn, Player, ScoreEntry, Settings, Turn
-from zataku.drawing.talking import Saying, message_of
-from zataku.drawing.turning import drawing_name, finished_round, scored
+from zataku.drawing.rules.turns import drawing_name, finished_round, scored
+from zataku.drawing.values import CurrentDrawing, CurrentRound, FinishedTurn, Player, ScoreEntry, Settings, Turn
+from zataku.drawing.writes.chat import Saying, message_of
 from zataku.table import Entity
 
 NAMES = ("はなこ", "たろう", "지민", "Alex", "ゆうき", "서연", "Noor", "さくら", "민준", "Zoë 2")

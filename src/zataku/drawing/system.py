@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from zataku.drawing.chat_cap import CONSUMER, cap_chat
 from zataku.drawing.demo import demo_of
 from zataku.drawing.design import esiritori
 from zataku.drawing.home import home_of
+from zataku.drawing.jobs import CONSUMER, cap_chat
 from zataku.drawing.removal import removal
 from zataku.jobs.definitions import Follower
 from zataku.system import AppContext, System

@@ -15,7 +15,7 @@ Reads are eventually consistent where a list may be a moment old, and strong whe
 """
 
 from zataku.kifu.departures import DEPARTURES
-from zataku.kifu.items import (
+from zataku.kifu.entities import (
     Analysis,
     GoneRecord,
     GoneTag,
@@ -32,9 +32,6 @@ from zataku.kifu.items import (
     Tagging,
     TagNameClaim,
     UserSettings,
-)
-from zataku.kifu.limits import AnalysisKey, KifuKey, NamedUser, PositionKey, SharedCode, Slug, TagKey, TagName
-from zataku.kifu.table import (
     common_gsi,
     common_lsi,
     created_index,
@@ -43,11 +40,12 @@ from zataku.kifu.table import (
     latest_update_index,
     swap_index,
 )
+from zataku.kifu.limits import AnalysisKey, KifuKey, NamedUser, PositionKey, SharedCode, Slug, TagKey, TagName
 from zataku.table import Budget, Key, Span, View
 from zataku.table.forms import Instant
 from zataku.table.lint import check
 
-# In the order of the document: the indexes are in `table`, the entities in `items`, the query patterns below.
+# In the order of the document: the indexes and entities are in `entities`, the access patterns below.
 
 TITLE = "ShogiProject: shogi records, their tags, sharing and analysis"
 PAGE = "a page of 50"

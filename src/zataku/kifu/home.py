@@ -3,8 +3,8 @@
 import msgspec
 
 from zataku.kifu.design import records_by_update, user_settings
+from zataku.kifu.ids import library_of_account
 from zataku.kifu.limits import KifuId
-from zataku.kifu.owners import library_of_account
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
 

@@ -2,7 +2,8 @@
 
 from random import Random
 
-from zataku.kifu.limits import AnalysisId, KifuId, ShareCode, TagId
+from zataku.kifu.limits import AnalysisId, KifuId, ShareCode, TagId, UserName
+from zataku.platform.limits import AccountId
 
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 # Crockford's base 32: in the order of ASCII, without letters that pass for others.
@@ -34,3 +35,11 @@ def new_analysis_id(random: Random, millis: int) -> AnalysisId:
         raise ValueError("The moment is a number of milliseconds since 1970.")
     time = "".join(_SIGNS[millis >> shift & 31] for shift in range(45, -1, -5))
     return AnalysisId(time + _drawn(random, 16, _SIGNS))
+
+
+def library_of_account(account_id: AccountId) -> UserName:
+    """The user name under which the table keeps an account's library: the account's id without hyphens.
+
+    A display name may change, and may have characters that a key does not allow.
+    """
+    return UserName(account_id.replace("-", ""))

@@ -7,6 +7,7 @@ found again by a run that starts anew; the settings with the counts go last.
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
+from zataku.kifu.cleanup import tidy
 from zataku.kifu.design import (
     analyses_of,
     library_of,
@@ -17,10 +18,9 @@ from zataku.kifu.design import (
     what_i_may_see,
     who_may_see_library,
 )
-from zataku.kifu.items import Analysis, LibraryPermission, RecordPermission, UserSettings
+from zataku.kifu.entities import Analysis, LibraryPermission, RecordPermission, UserSettings
+from zataku.kifu.ids import library_of_account
 from zataku.kifu.limits import KifuId, TagId, UserName
-from zataku.kifu.owners import library_of_account
-from zataku.kifu.unlinking import tidy
 from zataku.kifu.writes import disallow_library, remove_record, remove_tag
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove

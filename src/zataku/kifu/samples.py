@@ -7,9 +7,7 @@ impasse is only said. Positions are left out: whoever loads the library computes
 from collections.abc import Iterator
 from random import Random
 
-from zataku.kifu.games import Game, as_kif, drawn_game
-from zataku.kifu.ids import new_analysis_id, new_kifu_id, new_share_code, new_tag_id
-from zataku.kifu.items import (
+from zataku.kifu.entities import (
     Analysis,
     KeptAnalysis,
     LibraryPermission,
@@ -22,6 +20,7 @@ from zataku.kifu.items import (
     TagNameClaim,
     UserSettings,
 )
+from zataku.kifu.ids import new_analysis_id, new_kifu_id, new_share_code, new_tag_id
 from zataku.kifu.limits import (
     ANALYSIS_SECONDS,
     KIFU_BYTES,
@@ -31,7 +30,8 @@ from zataku.kifu.limits import (
     TagId,
     UserName,
 )
-from zataku.kifu.responses import packed
+from zataku.kifu.sample_games import Game, as_kif, drawn_game
+from zataku.kifu.writes.analyses import compress_result
 from zataku.table import Entity
 from zataku.table.forms import instant
 
@@ -131,7 +131,7 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
 def _analysis(random: Random, at: float, username: UserName, kifu_id: KifuId, game: Game) -> Iterator[Entity]:
     analysis_id = new_analysis_id(random, int(at * 1000))
     scores = ", ".join(str(random.randint(-800, 800)) for _ in range(game.moves + 1))
-    response = packed(f'{{"moves": {game.moves}, "evaluation": [{scores}]}}')
+    response = compress_result(f'{{"moves": {game.moves}, "evaluation": [{scores}]}}')
     yield Analysis(
         analysis_id=analysis_id,
         username=username,

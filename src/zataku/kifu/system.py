@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from zataku.jobs.definitions import Follower
+from zataku.kifu.cleanup import CONSUMER, follow
 from zataku.kifu.design import kifu_table
 from zataku.kifu.home import home_of
 from zataku.kifu.removal import removal
-from zataku.kifu.unlinking import CONSUMER, follow
 from zataku.system import AppContext, System
 from zataku.table import Change
 

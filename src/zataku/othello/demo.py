@@ -4,12 +4,11 @@ from random import Random
 from typing import TypeVar
 from uuid import UUID, uuid4
 
-from zataku.othello.ballots import PROPOSALS
-from zataku.othello.board import START, board_text, read_board
 from zataku.othello.design import Game, User, ballot_of, game, games_with
 from zataku.othello.limits import Contents, Descriptions, GameId, UserId, side_of
+from zataku.othello.rules.board import START, board_text, read_board
+from zataku.othello.rules.moves import discs
 from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, sentence
-from zataku.othello.squares import discs
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
@@ -22,6 +21,7 @@ from zataku.othello.writes import (
     play_turn,
     register_user,
 )
+from zataku.othello.writes.votes import PROPOSALS
 from zataku.system import AppContext, Demo
 from zataku.table import Entity, Plan, Store, TransactionCancelled
 from zataku.table.forms import Instant, instant, later

@@ -10,12 +10,12 @@ from uuid import UUID
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zataku.othello.board import START, Board, board_text
 from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
 from zataku.othello.limits import Contents, Descriptions, GameId, Side, UserId, candidate_id, side_of
+from zataku.othello.rules.board import START, Board, board_text
+from zataku.othello.rules.moves import discs, legal, over, played, winner
 from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, sentence
-from zataku.othello.squares import discs, legal, over, played, winner
-from zataku.othello.turns import elected
+from zataku.othello.writes.turns import elected
 from zataku.table.forms import instant
 
 DAY = 86_400

@@ -7,7 +7,7 @@ from random import Random
 from typing import TypeVar
 from uuid import uuid4
 
-from zataku.ranking.days import write_day
+from zataku.ranking.daily_ranking import write_day
 from zataku.ranking.design import Profile, RosterPart, newest_day, profile
 from zataku.ranking.samples import Character, characters, standings_of_day
 from zataku.ranking.writes import add_to_roster, enter_player, import_values, rename, retire_player

@@ -15,11 +15,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from zataku.ranking import limits
-from zataku.ranking.departures import DEPARTURES
+from zataku.ranking.departures import DEPARTURES, WAIVERS
 from zataku.ranking.limits import Date, Instant, Level, Lowered, Measure, Name, OfficialRank, Power, UserId, Uuid
-from zataku.ranking.naming import attribute, table_name
-from zataku.ranking.places import BucketStart, Standing
-from zataku.ranking.waivers import WAIVERS
+from zataku.ranking.values import BucketStart, Standing, attribute, table_name
 from zataku.table import NEW_AND_OLD, Budget, Entity, InKey, Key, Span, Table, View, WrongType, include, number
 from zataku.table.lint import check
 

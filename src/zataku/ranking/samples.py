@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from zataku.ranking.design import Profile, Snapshot, Standing
 from zataku.ranking.limits import UserId, lowered
-from zataku.ranking.ranks import Order
+from zataku.ranking.rules.ranks import Order
 
 _FIRST = (
     *("하늘", "바람", "달빛", "별님", "구름", "한월", "푸른", "검은", "작은", "용감한"),

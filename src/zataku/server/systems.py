@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from zataku.drawing.design import esiritori
 from zataku.drawing.system import plug as plug_drawing
+from zataku.kifu.entities import kifu_table
 from zataku.kifu.system import plug as plug_kifu
-from zataku.kifu.table import kifu_table
 from zataku.live.design import TABLES as LIVE_TABLES
 from zataku.live.system import plug as plug_live
 from zataku.othello.design import board_game

@@ -1,0 +1,54 @@
+"""Every write of the library, each one conditional write or one transaction.
+
+A write takes what the caller has loaded with strong reads, and is carried out only if the rule still holds then. One
+that depends on a record without changing it checks the claim of the record's slug, which exists as long as the record.
+"""
+
+from zataku.kifu.writes.analyses import finish_analysis, keep_result, request_analysis
+from zataku.kifu.writes.positions import forget_positions, keep_positions
+from zataku.kifu.writes.records import (
+    add_record,
+    allow_library,
+    allow_record,
+    change_moves,
+    change_record,
+    disallow_library,
+    disallow_record,
+    move_record,
+    remove_record,
+    share_record,
+    touch_record,
+    unshare_record,
+)
+from zataku.kifu.writes.settings import set_kifu_cap, set_system_caps, set_tag_cap, welcome_user
+from zataku.kifu.writes.tags import add_tag, remove_tag, rename_tag, tag_record, touch_tag, untag_record
+
+__all__ = [
+    "add_record",
+    "add_tag",
+    "allow_library",
+    "allow_record",
+    "change_moves",
+    "change_record",
+    "disallow_library",
+    "disallow_record",
+    "finish_analysis",
+    "forget_positions",
+    "keep_positions",
+    "keep_result",
+    "move_record",
+    "remove_record",
+    "remove_tag",
+    "rename_tag",
+    "request_analysis",
+    "set_kifu_cap",
+    "set_system_caps",
+    "set_tag_cap",
+    "share_record",
+    "tag_record",
+    "touch_record",
+    "touch_tag",
+    "unshare_record",
+    "untag_record",
+    "welcome_user",
+]

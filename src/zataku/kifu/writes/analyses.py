@@ -1,0 +1,113 @@
+"""Writes of analyses: requested, finished once, kept by the owner; and the compressed form of a result."""
+
+import zlib
+from base64 import b64decode, b64encode
+from typing import Final
+
+from zataku.kifu.design import kifu_table
+from zataku.kifu.entities import Analysis, KeptAnalysis, SlugClaim
+from zataku.kifu.errors import NotYours, UnfitChange
+from zataku.kifu.limits import (
+    ANALYSIS_SECONDS,
+    RESPONSE_BYTES,
+    AnalysisId,
+    AnalysisKey,
+    Finished,
+    KifuId,
+    KifuKey,
+    NamedUser,
+    Request,
+    Response,
+    UserName,
+    check_bytes,
+)
+from zataku.kifu.writes.conditions import claim_key, still_stands
+from zataku.table import Budget, Plan, check, path, put, update
+from zataku.table.forms import Instant, seconds_of
+
+COMPRESSED_PREFIX: Final = "zlib:"
+MAX_RESULT_BYTES: Final = 4 * 1024 * 1024
+"""Largest result before compression; a larger one is neither compressed nor decompressed."""
+
+status = path(Analysis, lambda analysis: analysis.status)
+response = path(Analysis, lambda analysis: analysis.response)
+expired = path(Analysis, lambda analysis: analysis.expired)
+FOUND = Analysis(
+    analysis_id=AnalysisId("fdjsklfadf"),
+    username=UserName("h-akira"),
+    created="2025-12-31T11:11:31Z",
+    status="succeeded",
+    response="{}",
+    kifu_id=KifuId("fdsaj9d9s0"),
+)
+NOW = {"now": "2025-12-31T11:11:31Z"}
+CLAIM = SlugClaim(username=FOUND.username, slug="社団戦/2025/鈴木", kifu_id=KifuId("fdsaj9d9s0"))
+
+
+@kifu_table.write(budget=Budget(writes=4), example=NOW)
+def request_analysis(
+    analysis_id: AnalysisKey,
+    username: NamedUser,
+    now: Instant,
+    kifu_id: KifuKey | None = None,
+    request: Request | None = None,
+) -> Plan[Analysis]:
+    """A user asks for an analysis. It waits for an engine, a day at most."""
+    asked = Analysis(
+        analysis_id=analysis_id,
+        username=username,
+        created=now,
+        status="waiting",
+        expired=seconds_of(now) + ANALYSIS_SECONDS,
+        kifu_id=kifu_id,
+        request=request,
+    )
+    return Plan(put(asked, if_absent=True))
+
+
+@kifu_table.write(budget=Budget(writes=60, of="a result of 20 KB"), example=NOW)
+def finish_analysis(analysis_id: AnalysisKey, outcome: Finished, result: Response, now: Instant) -> Plan[Analysis]:
+    """An analysis succeeds or fails, once. It is gone after a day."""
+    check_bytes(result, RESPONSE_BYTES, "The result of the analysis")
+    return Plan(
+        update(
+            Analysis.key(analysis_id=analysis_id),
+            status.set(outcome),
+            response.set(result),
+            expired.set(seconds_of(now) + ANALYSIS_SECONDS),
+            when=status.equals("waiting"),
+        )
+    )
+
+
+@kifu_table.write(budget=Budget(writes=62, of="a result of 20 KB"), example={"analysis": FOUND, "claim": CLAIM})
+def keep_result(analysis: Analysis, claim: SlugClaim, now: Instant) -> Plan[KeptAnalysis]:
+    """The owner keeps a result with the record, if that is still there. A finished analysis never changes."""
+    if (analysis.username, analysis.kifu_id) != (claim.username, claim.kifu_id):
+        raise NotYours("The analysis is about another record.")
+    if analysis.status != "succeeded" or analysis.response is None:
+        raise UnfitChange("The analysis has no result to keep.")
+    kept = KeptAnalysis(
+        kifu_id=claim.kifu_id, analysis_id=analysis.analysis_id, response=analysis.response, kept_at=now
+    )
+    return Plan(put(kept, if_absent=True), check(claim_key(claim), still_stands(claim)))
+
+
+def compress_result(result: str) -> Response:
+    """The result, compressed where that is shorter. Raises ValueError when it does not fit an item even so."""
+    check_bytes(result, MAX_RESULT_BYTES, "The result of the analysis before it is compressed")
+    compressed = COMPRESSED_PREFIX + b64encode(zlib.compress(result.encode(), 9)).decode()
+    response = compressed if len(compressed) < len(result.encode()) or result.startswith(COMPRESSED_PREFIX) else result
+    check_bytes(response, RESPONSE_BYTES, "The result of the analysis")
+    return response
+
+
+def decompress_result(response: Response) -> str:
+    """The result as the engine wrote it."""
+    if not response.startswith(COMPRESSED_PREFIX):
+        return response
+    decompressor = zlib.decompressobj()
+    result = decompressor.decompress(b64decode(response[len(COMPRESSED_PREFIX) :], validate=True), MAX_RESULT_BYTES)
+    if not decompressor.eof:
+        raise ValueError("The result of the analysis is cut off or larger than it may be.")
+    return result.decode()

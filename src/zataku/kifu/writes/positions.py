@@ -1,0 +1,47 @@
+"""Writes about the positions that records reached."""
+
+from collections.abc import Iterable, Sequence
+
+from zataku.kifu.design import kifu_table
+from zataku.kifu.entities import Position, PositionList, SlugClaim
+from zataku.kifu.errors import TooManyAtOnce
+from zataku.kifu.limits import PART_POSITIONS, KifuId, PositionHash, PositionKey, UserName
+from zataku.kifu.writes.conditions import claim_key, same_text
+from zataku.table import Budget, Plan, check, delete, put
+
+A_LIST = PositionList(username=UserName("h-akira"), kifu_id=KifuId("fdsaj9d9s0"), text=0, part=0, positions=bytes(8))
+
+
+def position_parts(positions: Iterable[PositionKey]) -> list[list[PositionKey]]:
+    """The positions of a game, each once, in parts that `keep_positions` takes one by one."""
+    once = list(dict.fromkeys(positions))
+    return [once[at : at + PART_POSITIONS] for at in range(0, len(once), PART_POSITIONS)]
+
+
+def _reached(listed: PositionList, position: PositionHash) -> Position:
+    return Position(username=listed.username, position=position, kifu_id=listed.kifu_id, text=listed.text)
+
+
+@kifu_table.write(budget=Budget(writes=299, of="98 positions"), example={"part": 0, "positions": ["0123456789abcdef"]})
+def keep_positions(claim: SlugClaim, part: int, positions: Sequence[PositionKey]) -> Plan[PositionList]:
+    """Up to 98 positions of a record can be searched for, if it is still there with the same moves.
+
+    Read the claim first, strongly, and the moves after it: a job whose moves have changed meanwhile is refused. A
+    longer game has more parts, and no position is in two of them: a part that is there, or that has a position of
+    another part, is refused. A job that stopped half-way is done again, passing over the parts that are there.
+    Positions of earlier texts lie beside them until `unlinking` takes them away.
+    """
+    if len(positions) > PART_POSITIONS:
+        raise TooManyAtOnce(f"A part has at most {PART_POSITIONS} positions. Split them with position_parts.")
+    packed = bytes.fromhex("".join(positions))
+    listed = PositionList(username=claim.username, kifu_id=claim.kifu_id, text=claim.text, part=part, positions=packed)
+    reached = [put(_reached(listed, position), if_absent=True) for position in listed.hashes]
+    return Plan(put(listed, if_absent=True), check(claim_key(claim), same_text(claim)), *reached)
+
+
+@kifu_table.write(budget=Budget(writes=297, of="98 positions"), example={"listed": A_LIST})
+def forget_positions(listed: PositionList) -> Plan[PositionList]:
+    """A part of a record's positions goes. To take it away twice is no error."""
+    username, kifu_id, text = listed.username, listed.kifu_id, listed.text
+    gone = [delete(Position.key(username=username, position=at, kifu_id=kifu_id, text=text)) for at in listed.hashes]
+    return Plan(delete(PositionList.key(username=username, kifu_id=kifu_id, text=text, part=listed.part)), *gone)

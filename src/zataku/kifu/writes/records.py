@@ -1,0 +1,238 @@
+"""Writes of records: added, changed, moved, shared, allowed, removed."""
+
+from msgspec.structs import replace
+
+from zataku.kifu.design import kifu_table
+from zataku.kifu.entities import (
+    GoneRecord,
+    GoneText,
+    LibraryPermission,
+    Record,
+    RecordPermission,
+    SlugClaim,
+    SystemSettings,
+    UserSettings,
+)
+from zataku.kifu.errors import LibraryFull, NotYours, UnfitChange
+from zataku.kifu.limits import (
+    ACCESS_SECONDS,
+    MOST_TEXTS,
+    KifuId,
+    KifuKey,
+    NamedUser,
+    ShareCode,
+    SharedCode,
+    Slug,
+    UserName,
+)
+from zataku.kifu.writes.conditions import (
+    DEFAULTS,
+    NEWCOMER,
+    claim_key,
+    kifu_count,
+    kifu_max,
+    room_below,
+    same_text,
+    still_stands,
+    text,
+)
+from zataku.table import Budget, Plan, check, delete, path, put, save, update
+from zataku.table.forms import Instant, later
+
+latest_access = path(Record, lambda record: record.latest_access)
+
+TYPICAL = "a record of 2 KB"
+A_MOMENT = "2025-12-31T11:11:31Z"
+A_GAME = Record(
+    username=UserName("h-akira"),
+    kifu_id=KifuId("fdsaj9d9s0"),
+    slug="社団戦/2025/鈴木",
+    kifu="手合割：平手",
+    first_or_second="first",
+    result="win",
+    memo="",
+    public=False,
+    share=False,
+    created=A_MOMENT,
+    latest_access=A_MOMENT,
+    latest_update=A_MOMENT,
+)
+REVISED = replace(A_GAME, memo="序盤研究用の棋譜")
+SHARED = replace(A_GAME, share=True, share_code=ShareCode("lkihofkwif4tF"))
+A_CLAIM = SlugClaim(username=A_GAME.username, slug=A_GAME.slug, kifu_id=A_GAME.kifu_id)
+A_VIEW = {"viewer": "h-akira", "username": "h-akira", "now": A_MOMENT}
+
+
+def _of(claim: SlugClaim, record: Record) -> None:
+    if (claim.username, claim.slug, claim.kifu_id) != (record.username, record.slug, record.kifu_id):
+        raise UnfitChange("The claim is not the one of this record. Read both again.")
+
+
+# Records
+
+
+@kifu_table.write(budget=Budget(writes=16, of=TYPICAL), example={"owner": NEWCOMER, "system": DEFAULTS})
+def add_record(record: Record, owner: UserSettings, system: SystemSettings = DEFAULTS) -> Plan[Record]:
+    """A record comes into its owner's library, if its slug is free and the owner has fewer than allowed."""
+    if owner.username != record.username:
+        raise NotYours("The settings are those of another user than the record's.")
+    cap = system.kifu_max if owner.kifu_max is None else owner.kifu_max
+    if (owner.kifu_count or 0) >= cap:
+        raise LibraryFull(f"The library has {cap:,} records, as many as allowed. Remove some first.")
+    return Plan(
+        put(record, if_absent=True),
+        put(SlugClaim(username=record.username, slug=record.slug, kifu_id=record.kifu_id), if_absent=True),
+        update(
+            UserSettings.key(username=owner.username),
+            kifu_count.add(1),
+            when=room_below(kifu_count, kifu_max, owner.kifu_max, cap),
+        ),
+    )
+
+
+def _changed(record: Record, was: Record, now: Instant) -> Record:
+    """The record as the owner wants it, changed now; refused where another write has to do it."""
+    if replace(record, latest_update=was.latest_update) == was:
+        raise UnfitChange("Nothing of the record changes.")
+    if (record.slug, record.share_code) != (was.slug, was.share_code):
+        raise UnfitChange("A slug changes by move_record, a share code by share_record and unshare_record.")
+    if (record.created, record.latest_access) != (was.created, was.latest_access):
+        raise UnfitChange("The time it was added never changes, the time of the last look by touch_record.")
+    # A clock that is slow turns no time back.
+    return replace(record, latest_update=max(now, was.latest_update))
+
+
+@kifu_table.write(
+    budget=Budget(writes=6, of=f"the memo of {TYPICAL}"), example={"record": REVISED, "was": A_GAME, "now": A_MOMENT}
+)
+def change_record(record: Record, was: Record, now: Instant) -> Plan[Record]:
+    """The owner changes side, result, memo, or whether everybody may see it. The time of the last change becomes now.
+
+    Refused when the record was changed since it was read. In the very second of the change that was read, times do not
+    tell: then it is refused only where the same field was changed, and changes of others stay. Looks and share links do
+    not stand in the way and stay. Moves, slug and share code have writes of their own.
+    """
+    if record.kifu != was.kifu:
+        raise UnfitChange("Moves change by change_moves.")
+    return Plan(save(_changed(record, was, now), was=was))
+
+
+@kifu_table.write(
+    budget=Budget(writes=14, of=TYPICAL),
+    example={"record": replace(REVISED, kifu="手合割：香落ち"), "was": A_GAME, "claim": A_CLAIM, "now": A_MOMENT},
+)
+def change_moves(record: Record, was: Record, claim: SlugClaim, now: Instant) -> Plan[Record]:
+    """The owner changes the moves, and whatever else `change_record` changes. The record has a new text from then on.
+
+    Refused when moves were changed since record and claim were read, and where `change_record` is. Positions of the old
+    text come no more, and `unlinking` takes away those that are there. After 999,999 changes there is no other.
+    """
+    _of(claim, was)
+    if record.kifu == was.kifu:
+        raise UnfitChange("The moves stay as they are. Everything else changes by change_record.")
+    if claim.text >= MOST_TEXTS:
+        raise UnfitChange("The moves have changed as often as they may. Add the record anew.")
+    return Plan(
+        save(_changed(record, was, now), was=was),
+        update(claim_key(claim), text.add(1), when=same_text(claim)),
+        put(GoneText(username=claim.username, kifu_id=claim.kifu_id, text=claim.text)),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=18, of=TYPICAL), example={"slug": "社団戦/2025/田中"})
+def move_record(record: Record, claim: SlugClaim, slug: Slug, now: Instant) -> Plan[Record]:
+    """A record gets another slug, if that is free. At no moment has it none, and the old one is free at once."""
+    _of(claim, record)
+    if slug == record.slug:
+        raise UnfitChange("The record has this slug already.")
+    return Plan(
+        save(replace(record, slug=slug, latest_update=max(now, record.latest_update)), was=record),
+        delete(claim_key(claim), when=same_text(claim)),
+        put(replace(claim, slug=slug), if_absent=True),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=19, of=TYPICAL))
+def remove_record(claim: SlugClaim) -> Plan[Record]:
+    """A record goes, with its slug and its place in the owner's count. From then on nothing is added to it.
+
+    Its tags, permissions, positions and kept results may be more than a transaction takes: a note of it is written for
+    `unlinking`, which takes them away. Until then a link may name a record that is not there, which readers pass over.
+    """
+    return Plan(
+        delete(Record.key(username=claim.username, kifu_id=claim.kifu_id)),
+        delete(claim_key(claim), when=still_stands(claim)),
+        update(UserSettings.key(username=claim.username), kifu_count.add(-1), when=kifu_count.at_least(1)),
+        put(GoneRecord(username=claim.username, kifu_id=claim.kifu_id)),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=6, of=TYPICAL), example=A_VIEW)
+def touch_record(viewer: NamedUser, username: NamedUser, kifu_id: KifuKey, now: Instant) -> Plan[Record]:
+    """The owner looked at a record. Written at most once an hour, since the whole item is copied into two indexes."""
+    if viewer != username:
+        raise NotYours("Only the owner's views are remembered.")
+    due = latest_access.at_most(later(now, -ACCESS_SECONDS))
+    return Plan(update(Record.key(username=username, kifu_id=kifu_id), latest_access.set(now), when=due))
+
+
+# Sharing
+
+
+@kifu_table.write(budget=Budget(writes=10, of=TYPICAL), example={"code": "ABC123abc456def"})
+def share_record(record: Record, code: SharedCode) -> Plan[Record]:
+    """A record can be seen by whoever has the code. A code that it had before opens nothing any more.
+
+    Refused when it was shared or unshared since it was read. Sharing is no change of the record: `latest_update` stays.
+    """
+    if record.share_code == code:
+        raise UnfitChange("The record was shared under this code when it was read.")
+    return Plan(save(replace(record, share=True, share_code=code), was=record))
+
+
+@kifu_table.write(budget=Budget(writes=10, of=TYPICAL), example={"record": SHARED})
+def unshare_record(record: Record) -> Plan[Record]:
+    """The share link of a record is switched off. Once this is acknowledged, its code opens nothing.
+
+    Refused when it was shared anew or unshared since it was read, or is gone.
+    """
+    if not record.share:
+        raise UnfitChange("The record was not shared when it was read.")
+    return Plan(save(replace(record, share=False, share_code=None), was=record))
+
+
+def _other(owner: NamedUser, username: NamedUser) -> None:
+    if owner == username:
+        raise UnfitChange("The owner sees the records anyway.")
+
+
+@kifu_table.write(budget=Budget(writes=5), example={"username": "h-akira2"})
+def allow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
+    """A user may see one record of the owner's, if that is still there. To allow it twice is no error."""
+    _other(claim.username, username)
+    return Plan(
+        put(RecordPermission(kifu_id=claim.kifu_id, username=username)),
+        check(claim_key(claim), still_stands(claim)),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=5))
+def disallow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
+    """A user may no longer see one record of the owner's. To disallow it twice is no error."""
+    return Plan(
+        delete(RecordPermission.key(kifu_id=claim.kifu_id, username=username)),
+        check(claim_key(claim), still_stands(claim)),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=2), example={"username": "h-akira2"})
+def allow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
+    """A user may see all records of the owner's. To allow it twice is no error."""
+    _other(owner, username)
+    return Plan(put(LibraryPermission(owner=owner, username=username)))
+
+
+@kifu_table.write(budget=Budget(writes=2))
+def disallow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
+    """A user may no longer see all records of the owner's. To disallow it twice is no error."""
+    return Plan(delete(LibraryPermission.key(owner=owner, username=username)))

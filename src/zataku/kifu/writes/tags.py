@@ -1,0 +1,105 @@
+"""Writes about tags: made, renamed, removed, put on records and taken off."""
+
+from msgspec.structs import replace
+
+from zataku.kifu.design import kifu_table
+from zataku.kifu.entities import GoneTag, SlugClaim, SystemSettings, Tag, Tagging, TagNameClaim, UserSettings
+from zataku.kifu.errors import NotYours, TagsFull, UnfitChange
+from zataku.kifu.limits import ACCESS_SECONDS, NamedUser, TagKey, TagName
+from zataku.kifu.writes.conditions import (
+    DEFAULTS,
+    NEWCOMER,
+    claim_key,
+    room_below,
+    still_stands,
+    tag_count,
+    tag_max,
+)
+from zataku.table import Budget, Plan, Step, check, delete, path, put, save, update
+from zataku.table.forms import Instant, later
+
+named_tag = path(TagNameClaim, lambda claim: claim.tag_id)
+latest_access = path(Tag, lambda tag: tag.latest_access)
+A_LOOK = {"username": "h-akira", "tag_id": "jko2kdl", "now": "2025-12-31T11:11:31Z"}
+
+
+@kifu_table.write(budget=Budget(writes=13), example={"owner": NEWCOMER, "system": DEFAULTS})
+def add_tag(tag: Tag, owner: UserSettings, system: SystemSettings = DEFAULTS) -> Plan[Tag]:
+    """A user makes a tag, if its name is free and the user has fewer than allowed."""
+    if owner.username != tag.username:
+        raise NotYours("The settings are those of another user than the tag's.")
+    cap = system.tag_max if owner.tag_max is None else owner.tag_max
+    if (owner.tag_count or 0) >= cap:
+        raise TagsFull(f"There are {cap} tags, as many as allowed. Remove one first.")
+    return Plan(
+        put(tag, if_absent=True),
+        put(TagNameClaim(username=tag.username, name=tag.name, tag_id=tag.tag_id), if_absent=True),
+        update(
+            UserSettings.key(username=owner.username),
+            tag_count.add(1),
+            when=room_below(tag_count, tag_max, owner.tag_max, cap),
+        ),
+    )
+
+
+def _claim_of(tag: Tag) -> Step[TagNameClaim]:
+    """The name goes, if it is still this tag's; that also shows that the tag is there."""
+    return delete(TagNameClaim.key(username=tag.username, name=tag.name), when=named_tag.equals(tag.tag_id))
+
+
+@kifu_table.write(budget=Budget(writes=15), example={"name": "中飛車"})
+def rename_tag(tag: Tag, name: TagName, now: Instant) -> Plan[Tag]:
+    """A tag gets another name, if that is free. Its links stay."""
+    if name == tag.name:
+        raise UnfitChange("The tag has this name already.")
+    return Plan(
+        save(replace(tag, name=name, latest_update=max(now, tag.latest_update)), was=tag),
+        _claim_of(tag),
+        put(TagNameClaim(username=tag.username, name=name, tag_id=tag.tag_id), if_absent=True),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=4), example=A_LOOK)
+def touch_tag(username: NamedUser, tag_id: TagKey, now: Instant) -> Plan[Tag]:
+    """The owner looked at the records with a tag. Written at most once an hour, as for records."""
+    due = latest_access.at_most(later(now, -ACCESS_SECONDS))
+    return Plan(update(Tag.key(username=username, tag_id=tag_id), latest_access.set(now), when=due))
+
+
+@kifu_table.write(budget=Budget(writes=16))
+def remove_tag(tag: Tag) -> Plan[Tag]:
+    """A tag goes, with its name and its place in the count. From then on no record gets it.
+
+    Its links, up to one for each of 2,000 records, do not fit a transaction: a note of it is written for `unlinking`,
+    which takes them away. Until then a link may name a tag that is not there, which readers pass over.
+    """
+    return Plan(
+        delete(Tag.key(username=tag.username, tag_id=tag.tag_id)),
+        _claim_of(tag),
+        update(UserSettings.key(username=tag.username), tag_count.add(-1), when=tag_count.at_least(1)),
+        put(GoneTag(username=tag.username, tag_id=tag.tag_id)),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=7))
+def tag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
+    """A record gets a tag of its owner's, if both are still there and it has not got it yet."""
+    if claim.username != tag.username:
+        raise NotYours("The tag belongs to another user than the record.")
+    return Plan(
+        put(Tagging(kifu_id=claim.kifu_id, tag_id=tag.tag_id), if_absent=True),
+        check(claim_key(claim), still_stands(claim)),
+        check(Tag.key(username=tag.username, tag_id=tag.tag_id)),
+    )
+
+
+@kifu_table.write(budget=Budget(writes=7))
+def untag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
+    """A record loses a tag, if record and tag are the user's. To lose it twice is no error."""
+    if claim.username != tag.username:
+        raise NotYours("The tag belongs to another user than the record.")
+    return Plan(
+        delete(Tagging.key(kifu_id=claim.kifu_id, tag_id=tag.tag_id)),
+        check(claim_key(claim), still_stands(claim)),
+        check(Tag.key(username=tag.username, tag_id=tag.tag_id)),
+    )

@@ -1,0 +1,148 @@
+"""Candidates are proposed and voted for, while voting is open.
+
+`now` is a moment as the table spells it: of equal width, so that a later one is the greater text and conditions compare
+them. Whether a square is legal is judged on the board of the loaded game: it changes only together with the turn, and
+every write here stands on the turn.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from zataku.othello.design import A_GAME, A_USER, Candidate, Game, Vote, board_game
+from zataku.othello.errors import NotPossible
+from zataku.othello.limits import CandidateId, Descriptions, GameId, UserId, candidate_id, side_of
+from zataku.othello.rules.board import read_board
+from zataku.othello.rules.moves import legal
+from zataku.othello.writes.examples import CANDIDATE, NOW, OTHER_CANDIDATE, VOTE, VOTED_GAME
+from zataku.othello.writes.paths import (
+    candidate_key,
+    chosen,
+    deadline,
+    opened_turn,
+    outcome,
+    revoted_at,
+    touched_at,
+    vote_count,
+    voting_open,
+)
+from zataku.table import Budget, Condition, Plan, Step, check, put, update
+
+PROPOSALS = 3
+"""The most candidates that the engine opens a turn with."""
+
+
+class Proposal(Struct, frozen=True):
+    """A square that somebody would take, and why."""
+
+    position: str
+    description: str
+    description_i18n: Descriptions | None = None
+
+
+_FROM_ENGINE = Proposal(CANDIDATE.position, CANDIDATE.description)
+
+
+@board_game.write(
+    budget=Budget(writes=9, of="3 candidates with a reason of 40 characters in three languages"),
+    example={"game": VOTED_GAME, "proposals": [_FROM_ENGINE], "now": NOW},
+)
+def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan[Candidate]:
+    """The engine opens a turn with up to three candidates, all or none, and once in a turn: the game is marked with it.
+
+    Another run of the same job is refused whatever its squares are. When a user was faster with one of them, nothing is
+    written either: read the candidates of the turn and open what is left.
+    """
+    if not 1 <= len(proposals) <= PROPOSALS:
+        raise NotPossible("wrong_number", f"The engine opens a turn with 1 to {PROPOSALS} candidates.")
+    first, *others = [put(_candidate(game, it, "AI", now), if_absent=True) for it in proposals]
+    turn = game.current_turn
+    unopened = _still_open(game, now) & opened_turn.not_equals(turn)
+    marked = update(Game.key(game_id=game.game_id), opened_turn.set(turn), touched_at.set(now), when=unopened)
+    return Plan(first, *others, marked)
+
+
+@board_game.write(
+    budget=Budget(writes=8, of="a reason of 200 Japanese characters"),
+    example={"game": VOTED_GAME, "proposal": _FROM_ENGINE, "user_id": A_USER, "now": NOW},
+)
+def propose(game: Game, proposal: Proposal, user_id: UserId, now: str) -> Plan[Candidate]:
+    """A user proposes a legal square that nobody has proposed in this turn.
+
+    The ID of a candidate is made of game, turn and square, so that "nobody" is one put of what is not there.
+    """
+    made = _candidate(game, proposal, f"USER#{user_id}", now)
+    return Plan(put(made, if_absent=True), check(Game.key(game_id=game.game_id), _still_open(game, now)))
+
+
+@board_game.write(
+    budget=Budget(writes=11, of="a user's candidate with a reason of 200 Japanese characters"),
+    example={"game_id": A_GAME, "turn": 5, "user_id": A_USER, "choice": CANDIDATE.candidate_id, "now": NOW},
+)
+def cast_vote(game_id: GameId, turn: int, user_id: UserId, choice: CandidateId, now: str) -> Plan[Vote]:
+    """A user votes for a candidate, once in a turn, and the count goes up with it.
+
+    Two units for the check of the game, three for the vote with its entry in GSI2, and the candidate: two units for
+    each KB, and one more for each KB of a user's candidate, which lies in GSI2 too. A vote for a candidate of the AI
+    below 1 KB costs seven.
+    """
+    vote = Vote(game_id=game_id, turn_number=turn, user_id=user_id, candidate_id=choice, created_at=now, updated_at=now)
+    return Plan(
+        put(vote, if_absent=True),
+        _counted(vote, choice, 1),
+        check(Game.key(game_id=game_id), voting_open(turn, now)),
+    )
+
+
+@board_game.write(
+    budget=Budget(writes=17, of="two users' candidates with a reason of 200 Japanese characters each"),
+    example={"vote": VOTE, "choice": OTHER_CANDIDATE.candidate_id, "now": NOW},
+)
+def change_vote(vote: Vote, choice: CandidateId, now: str) -> Plan[Vote]:
+    """A user votes for another candidate after all: one count goes down, the other up.
+
+    It stands on the vote still naming the old candidate, so that of many changes at once one is carried out. Between
+    two candidates of the AI below 1 KB it costs nine.
+    """
+    if choice == vote.candidate_id:
+        raise NotPossible("same_candidate", "The vote is for this candidate already.")
+    mine = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
+    return Plan(
+        update(mine, chosen.set(choice), revoted_at.set(now), when=chosen.equals(vote.candidate_id)),
+        _counted(vote, vote.candidate_id, -1),
+        _counted(vote, choice, 1),
+        check(Game.key(game_id=vote.game_id), voting_open(vote.turn_number, now)),
+    )
+
+
+def choices(game: Game) -> list[str]:
+    """The squares that can be proposed in the turn that the game has come to."""
+    return legal(read_board(game.board_state), side_of(game.current_turn))
+
+
+def _counted(vote: Vote, choice: CandidateId, by: int) -> Step[Candidate]:
+    key = candidate_key(vote.game_id, vote.turn_number, choice)
+    return update(key, vote_count.add(by), when=outcome.equals("VOTING") & vote_count.at_least(max(0, -by)))
+
+
+def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candidate:
+    if game.voting_deadline is None:
+        raise NotPossible("not_voting", "Nobody votes in this turn.")
+    if proposal.position not in choices(game):
+        raise NotPossible("not_legal", f"{side_of(game.current_turn)} may not play {proposal.position}.")
+    return Candidate(
+        candidate_id=candidate_id(game.game_id, game.current_turn, proposal.position),
+        game_id=game.game_id,
+        turn_number=game.current_turn,
+        position=proposal.position,
+        description=proposal.description,
+        description_i18n=proposal.description_i18n,
+        created_by=author,
+        created_at=now,
+        voting_deadline=game.voting_deadline,
+    )
+
+
+def _still_open(game: Game, now: str) -> Condition[Game]:
+    # A candidate repeats the deadline of its game, which must not have moved meanwhile.
+    return voting_open(game.current_turn, now) & deadline.equals(game.voting_deadline)

@@ -1,0 +1,105 @@
+"""The ranking of a day, from the players as they are now to the published day.
+
+    await write_day(store, date, as_of=..., now=...)
+
+Everything that a run writes is a function of the day's roster, which is fixed once. So a run that is killed and started
+again, or meets another one, writes the same, and a snapshot that comes late, even after the day was published, replaces
+itself. That is why snapshots need no condition of their own: in transactions that demand an unpublished day, each of
+them would cost a unit more.
+
+One million players: the list of their UUIDs while the roster is fixed, then 16 MB of values; all else streams.
+"""
+
+from array import array
+from collections.abc import Awaitable, Callable
+from datetime import date
+
+from zataku.ranking.design import Day, Histogram, Snapshot, Standing, published_day
+from zataku.ranking.errors import DayNotOver, StandingsMissing
+from zataku.ranking.limits import Instant, UserId, moment
+from zataku.ranking.roster import fix_roster, parts_of
+from zataku.ranking.rules.ranks import Buckets, Order, in_steps
+from zataku.ranking.writes import publish_day
+from zataku.table import ResultUnknown, Store, TransactionCancelled
+
+# Written in four calls of 25.
+BATCH = 100
+
+Wrote = Callable[[UserId], Awaitable[None]]
+
+
+async def _unwatched(_: UserId) -> None:
+    """Nobody wants to know how far it is."""
+
+
+async def write_day(
+    store: Store, day: date, *, as_of: Instant, now: Instant, may_miss: int = 0, wrote: Wrote = _unwatched
+) -> Day:
+    """Fix the roster of a day, write everybody's snapshot once with the ranks in it, then publish it with histograms.
+
+    `as_of` is the end of the day. After each batch `wrote` is told the last UUID; it shows progress, keeps to the
+    table's write rate, and stops the run by raising. A day that is published already, also meanwhile by another run, is
+    left as it is and given back. A missed day of which more than `may_miss` standings are not known is not published.
+    """
+    if moment(now) < moment(as_of):
+        raise DayNotOver(f"{day} ends at {as_of}; it cannot be ranked at {now}.")
+    found = await store.get(published_day(day))
+    if found is not None:
+        return found
+    await fix_roster(store, day)
+    levels, powers, missing = await _orders(store, day)
+    if missing > may_miss:
+        raise StandingsMissing(
+            f"Of {missing} players nobody knows what they had on {day}, besides {len(levels)} of whom it is known."
+        )
+    level_buckets, power_buckets = Buckets(levels), Buckets(powers)
+    async for part in parts_of(store, day):
+        for row in part.rows:
+            level_buckets.pass_by(row.user_id, row.level)
+            power_buckets.pass_by(row.user_id, row.power)
+        for at in range(0, len(part.rows), BATCH):
+            # Only to spare the rest: whatever is written after another run has published is what lies there.
+            found = await store.get(published_day(day))
+            if found is not None:
+                return found
+            batch = part.rows[at : at + BATCH]
+            await store.write_many(put=[_snapshot(day, row, levels, powers) for row in batch])
+            await wrote(batch[-1].user_id)
+    made = Day(date=day, players=len(levels), missing=missing, as_of=as_of, published_at=now)
+    return await _published(store, made, level_buckets.histogram(day, "LEVEL"), power_buckets.histogram(day, "POWER"))
+
+
+async def _orders(store: Store, day: date) -> tuple[Order, Order, int]:
+    levels, powers, missing = array("Q"), array("Q"), 0
+    async for part in parts_of(store, day):
+        levels.extend(in_steps(row.level) for row in part.rows)
+        powers.extend(in_steps(row.power) for row in part.rows)
+        missing += part.missing
+    return Order.of_steps(levels), Order.of_steps(powers), missing
+
+
+def _snapshot(day: date, row: Standing, levels: Order, powers: Order) -> Snapshot:
+    return Snapshot(
+        user_id=row.user_id,
+        date=day,
+        name=row.name,
+        level=row.level,
+        power=row.power,
+        level_rank=levels.official(row.level),
+        power_rank=powers.official(row.power),
+    )
+
+
+async def _published(store: Store, day: Day, levels: Histogram, powers: Histogram) -> Day:
+    while True:
+        try:
+            await store.write(publish_day(day, levels, powers))
+        except (TransactionCancelled, ResultUnknown) as refused:
+            # Another run was faster, or the reply was lost: what lies there now is the answer.
+            found = await store.get(published_day(day.date))
+            if found is not None:
+                return found
+            if isinstance(refused, TransactionCancelled):
+                raise
+        else:
+            return day

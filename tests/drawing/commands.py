@@ -1,0 +1,83 @@
+"""Moves in a game of three, and the game at the points where they are made."""
+
+from random import Random
+
+from msgspec.structs import replace
+
+from tests.drawing.games import (
+    NOW,
+    a_saying,
+    chance,
+    room,
+    round_id_of,
+    turn_of,
+)
+from zataku.drawing import writes
+from zataku.drawing.design import (
+    Game,
+)
+from zataku.drawing.limits import RoundId, TurnId
+from zataku.drawing.samples import (
+    ANSWERS,
+    a_picture,
+    an_id,
+    between_rounds,
+    ended,
+    in_play,
+)
+from zataku.table import Plan
+from zataku.table.plan import Save
+
+LATER = NOW + 100_000
+A_ROUND, A_TURN = RoundId(an_id(Random("a round"))), TurnId(an_id(Random("a turn")))
+WAITING = room()
+HOST, GUEST, THIRD = (player.id for player in WAITING.players)
+DRAWING = in_play(chance(), WAITING, 1, 1)
+CHOOSING = in_play(chance(), WAITING, 1, 1, "setting_answer")
+OVER = in_play(chance(), WAITING, 1, 1, "finished")
+PAUSING, _ = between_rounds(chance(), WAITING, 1)
+FINISHED = ended(PAUSING)
+SOON = DRAWING.updated_at + 1000
+TURN, ROUND = turn_of(DRAWING), round_id_of(PAUSING)
+DATA = a_picture(chance(), DRAWING, 1, 1, HOST, SOON, 400).data
+SHIRITORI = replace(WAITING, settings=replace(WAITING.settings, mode="shiritori"))
+
+
+def guessed(game: Game, by: int = 1, points: int = 50, now: int = SOON) -> Plan[Game]:
+    return writes.guess_right(game, 1, turn_of(game), a_saying(game.players[by]), points, now)
+
+
+def finished(game: Game, data: str | None = None, penalty: int | None = None) -> Plan[Game]:
+    return writes.finish_turn(game, 1, turn_of(game), data, penalty, SOON)
+
+
+def begun(game: Game, drawer: str, now: int = SOON) -> Plan[Game]:
+    return writes.begin_turn(game, 1, turn_of(game), TurnId(an_id(Random(drawer))), drawer, ANSWERS[:3], now)
+
+
+def next_round(game: Game, drawer: str, now: int) -> Plan[Game]:
+    return writes.begin_round(game, 1, round_id_of(game), A_ROUND, A_TURN, drawer, ANSWERS[:3], now)
+
+
+def started(game: Game, by: str = HOST, kana: str | None = None) -> Plan[Game]:
+    return writes.start_game(game, 1, by, A_ROUND, A_TURN, ANSWERS[:3], kana, LATER)
+
+
+def away(game: Game, *absent: str) -> Game:
+    """The game after these players lost their connections."""
+    players = (
+        replace(player, connection_id=None, away_since=SOON) if player.id in absent else player
+        for player in game.players
+    )
+    return replace(game, players=tuple(players))
+
+
+def unready(game: Game) -> Game:
+    return replace(game, players=(*game.players[:-1], replace(game.players[-1], status="not_ready")))
+
+
+def after(plan: Plan[Game]) -> Game:
+    """The game that a plan would store."""
+    (step, *_) = plan.steps
+    assert isinstance(step, Save)
+    return step.entity

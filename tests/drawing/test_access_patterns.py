@@ -1,0 +1,159 @@
+"""Each question that the drawing game asks of its table."""
+
+from msgspec.structs import replace
+
+from tests.contract.asking import eventually, finds, pages
+from tests.drawing.games import NOW, chance, kept, room
+from zataku.clock import ManualClock
+from zataku.drawing.design import (
+    Game,
+    ListedGame,
+    Seat,
+    connection_of,
+    game,
+    games_of_player,
+    latest_chat,
+    oldest_chat,
+    picture_of,
+    round_of,
+    rounds_of,
+    running_games,
+    seats_of,
+    strokes_of,
+    waiting_games,
+)
+from zataku.drawing.limits import GameId
+from zataku.drawing.samples import (
+    Measure,
+    a_picture,
+    an_id,
+    between_rounds,
+    chat_in,
+    ended,
+    in_play,
+    seats_in,
+    some_strokes,
+)
+from zataku.table import Store
+
+
+def other(of: Game, **changes: object) -> Game:
+    """Another game of the same people."""
+    random = chance()
+    random.seed(str(changes))
+    return replace(of, game_id=GameId(an_id(random)), **changes)
+
+
+async def test_a_game_is_read_as_it_is_right_now(store: Store):
+    table = room()
+    await kept(store, table)
+    assert game(table.game_id).strong
+    assert await store.get(game(table.game_id)) == table
+
+
+async def test_the_games_of_a_player(store: Store):
+    first, second = room(), other(room(), epoch=5)
+    seats = [seat for table in (first, second) for seat in seats_in(table) if isinstance(seat, Seat)]
+    host, guest = first.players[0].id, first.players[1].id
+    await kept(
+        store, first, second, *(seat for seat in seats if (seat.game_id, seat.player_id) != (second.game_id, guest))
+    )
+    both = sorted((seat for seat in seats if seat.player_id == host), key=lambda seat: seat.game_id)
+    assert len(both) == 2
+    await finds(store, games_of_player(host), *both)
+    await finds(store, games_of_player(guest), next(seat for seat in seats if seat.player_id == guest))
+
+
+async def test_public_rooms_that_wait_are_listed_newest_first_and_no_others(store: Store):
+    old, new = room(), other(room(), created_at=NOW + 1000)
+    private = other(old, settings=replace(old.settings, public=False))
+    empty = other(old, players=(), host_id=None)
+    playing = in_play(chance(), other(old, epoch=7), 1, 1)
+    await kept(store, old, new, private, empty, playing, ended(other(old, epoch=8)))
+    await finds(store, waiting_games(), ListedGame(game_id=new.game_id), ListedGame(game_id=old.game_id))
+    listed = [found.game_id async for found in store.each(waiting_games())]
+    found = await store.get_many([Game.key(game_id=game_id) for game_id in listed], strong=True)
+    assert {one.game_id for one in found if one} <= {new.game_id, old.game_id}
+
+
+async def test_running_games_are_found_even_when_private_oldest_first(store: Store):
+    waiting = replace(room(), settings=replace(room().settings, public=False))
+    older = in_play(chance(), other(waiting, epoch=3), 1, 1)
+    newer = in_play(chance(), other(waiting, created_at=NOW + 5), 1, 1)
+    await kept(store, waiting, newer, older, ended(other(waiting, epoch=9)))
+    await finds(store, running_games(), ListedGame(game_id=older.game_id), ListedGame(game_id=newer.game_id))
+
+
+async def test_a_game_moves_through_the_index_with_its_status(store: Store):
+    table = await store.put(room())
+    listed = ListedGame(game_id=table.game_id)
+    await finds(store, waiting_games(), listed)
+    table = await store.save(in_play(chance(), table, 1, 1), was=table)
+    await finds(store, running_games(), listed)
+    await finds(store, waiting_games())
+    await store.save(ended(table), was=table)
+    await finds(store, running_games())
+
+
+async def test_rounds_come_in_their_order_also_after_the_ninth(store: Store):
+    table, rounds = room(), []
+    for number in (10, 9, 1, 2):
+        _, played = between_rounds(chance(), table, number)
+        rounds.append(played)
+    await kept(store, table, *rounds, *seats_in(table))
+    await finds(store, rounds_of(table.game_id), *sorted(rounds, key=lambda each: each.round_number))
+    assert await store.get(round_of(table.game_id, 10), strong=True) == rounds[0]
+    assert await store.get(round_of(table.game_id, 3), strong=True) is None
+
+
+async def test_the_last_50_messages_and_older_ones_page_by_page(store: Store):
+    table = room()
+    said = list(chat_in(chance(), table, NOW, Measure(messages=120)))
+    await kept(store, table, *said)
+    newest = said[::-1]
+    await finds(store, latest_chat(table.game_id), *newest)
+
+    async def first_pages() -> list[object]:
+        found = await pages(store, latest_chat(table.game_id), 50)
+        return [message for page in found for message in page]
+
+    await eventually(first_pages, newest)
+
+
+async def test_messages_from_the_oldest_on_strongly(store: Store):
+    table = room()
+    said = list(chat_in(chance(), table, NOW, Measure(messages=12)))
+    await kept(store, *said)
+    assert (await store.page(oldest_chat(table.game_id), limit=3)).items == said[:3]
+    assert [message async for message in store.each(oldest_chat(table.game_id))] == said
+
+
+async def test_the_connection_of_a_player_for_24_hours(store: Store, clock: ManualClock):
+    table = room()
+    await kept(store, *seats_in(table))
+    found = await store.get(connection_of(table.players[1].id), strong=True)
+    assert found is not None
+    assert found.connection_id == table.players[1].connection_id
+    await clock.advance(24 * 60 * 60 + 60)
+    assert await store.get(connection_of(table.players[1].id), strong=True) is None
+
+
+async def test_the_seats_of_a_game(store: Store):
+    table = room(players=4)
+    seats = [seat for seat in seats_in(table) if isinstance(seat, Seat)]
+    await kept(store, table, *seats_in(table))
+    await finds(store, seats_of(table.game_id), *sorted(seats, key=lambda seat: seat.player_id))
+
+
+async def test_the_picture_of_a_turn_lies_apart_from_its_parts(store: Store):
+    table = in_play(chance(), room(), 1, 2)
+    parts = [some_strokes(chance(), table, number, NOW) for number in (10, 2, 1)]
+    turn = replace(parts[0], turn_number=1)
+    whole = a_picture(chance(), table, 1, 2, table.players[1].id, NOW, 100 * 1024)
+    await kept(store, table, *parts, turn, whole)
+    await finds(store, strokes_of(table.game_id, 1, 2), *parts[::-1])
+    await finds(store, strokes_of(table.game_id, 1, 1), turn)
+    assert await store.get(picture_of(table.game_id, 1, 2), strong=True) == whole
+    assert await store.get(picture_of(table.game_id, 1, 1), strong=True) is None
+    assert table.current_drawing is not None
+    assert picture_of(table.game_id, 1, 2).sk == table.current_drawing.data

@@ -1,0 +1,223 @@
+"""What is refused before anything is written."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from tests.drawing.commands import (
+    A_ROUND,
+    A_TURN,
+    CHOOSING,
+    DATA,
+    DRAWING,
+    FINISHED,
+    GUEST,
+    HOST,
+    LATER,
+    OVER,
+    PAUSING,
+    ROUND,
+    SHIRITORI,
+    SOON,
+    THIRD,
+    TURN,
+    WAITING,
+    after,
+    away,
+    begun,
+    finished,
+    guessed,
+    next_round,
+    started,
+    unready,
+)
+from tests.drawing.games import (
+    NOW,
+    a_saying,
+    chance,
+    joined,
+    newcomer,
+    room,
+    round_id_of,
+    settings,
+    turn_of,
+)
+from zataku.drawing import writes
+from zataku.drawing.errors import NoSeat, NotNow, NotYours, RoomTaken, RuleViolation
+from zataku.drawing.samples import (
+    ANSWERS,
+    in_play,
+)
+
+REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
+    "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", LATER)),
+    "a change to a game that has expired": (
+        NotNow,
+        lambda: writes.set_ready(WAITING, 1, GUEST, "ready", NOW + 24 * 60 * 60 * 1000),
+    ),
+    "a seat at a full table": (NoSeat, lambda: joined(room(4, 4), newcomer(chance()))),
+    "a second seat": (NoSeat, lambda: joined(WAITING, WAITING.players[1])),
+    "a seat in a game under way": (NotNow, lambda: joined(DRAWING, newcomer(chance()))),
+    "leaving where one does not sit": (NotYours, lambda: writes.leave_seat(WAITING, 1, newcomer(chance()).id, LATER)),
+    "leaving a finished game": (NotNow, lambda: writes.leave_seat(FINISHED, 1, GUEST, FINISHED.updated_at)),
+    "a guest who kicks": (NotYours, lambda: writes.kick(WAITING, 1, GUEST, THIRD, LATER)),
+    "a host who kicks themselves": (NotNow, lambda: writes.kick(WAITING, 1, HOST, HOST, LATER)),
+    "ready in a game under way": (NotNow, lambda: writes.set_ready(DRAWING, 1, GUEST, "ready", SOON)),
+    "settings by a guest": (NotYours, lambda: writes.change_settings(WAITING, 1, GUEST, settings(), LATER)),
+    "fewer seats than players": (
+        NoSeat,
+        lambda: writes.change_settings(WAITING, 1, HOST, settings(player_count=2), LATER),
+    ),
+    "settings of a game under way": (NotNow, lambda: writes.change_settings(DRAWING, 1, HOST, settings(), SOON)),
+    "a start by a guest": (NotYours, lambda: started(WAITING, GUEST)),
+    "a start alone": (NotNow, lambda: started(replace(WAITING, players=WAITING.players[:1]))),
+    "a start before all are ready": (NotNow, lambda: started(unready(WAITING))),
+    "a second start": (NotNow, lambda: started(DRAWING)),
+    "shiritori without a kana": (NotNow, lambda: started(SHIRITORI)),
+    "a kana in a free game": (NotNow, lambda: started(WAITING, kana="り")),
+    "the end of a connection that was replaced": (
+        NotNow,
+        lambda: writes.note_absence(WAITING, 1, GUEST, "an-old-socket", LATER),
+    ),
+    "the end of no connection where there is one": (
+        NotNow,
+        lambda: writes.note_absence(WAITING, 1, GUEST, None, LATER),
+    ),
+    "a word by a guesser": (
+        NotYours,
+        lambda: writes.choose_answer(CHOOSING, 1, turn_of(CHOOSING), GUEST, "りんご", None, SOON),
+    ),
+    "a second word": (NotNow, lambda: writes.choose_answer(DRAWING, 1, TURN, HOST, "りんご", None, SOON)),
+    "a hint beyond the word": (NotNow, lambda: writes.reveal_kana(DRAWING, 1, TURN, 50, SOON)),
+    "a hint while nobody draws": (NotNow, lambda: writes.reveal_kana(CHOOSING, 1, turn_of(CHOOSING), 0, SOON)),
+    "a guess by the drawer": (NotYours, lambda: guessed(DRAWING, by=0)),
+    "a guess after time is up": (NotNow, lambda: guessed(DRAWING, now=SOON + 60_000)),
+    "a guess while nobody draws": (NotNow, lambda: guessed(CHOOSING)),
+    "a guess for more than the seconds of the turn": (NotNow, lambda: guessed(DRAWING, points=61)),
+    "a penalty above half the seconds of the turn": (NotNow, lambda: finished(DRAWING, penalty=31)),
+    "a message by an owner who lost the room": (
+        RoomTaken,
+        lambda: writes.post_chat(DRAWING, 0, a_saying(DRAWING.players[1]), SOON),
+    ),
+    "a message by nobody at the table": (
+        NotYours,
+        lambda: writes.post_chat(DRAWING, 1, a_saying(newcomer(chance())), SOON),
+    ),
+    "a notice by an owner who lost the room": (
+        RoomTaken,
+        lambda: writes.post_notice(DRAWING, 0, a_saying(DRAWING.players[1]), "たろう", SOON),
+    ),
+    "a wrong guess while nobody draws": (
+        NotNow,
+        lambda: writes.post_guess(CHOOSING, 1, turn_of(CHOOSING), a_saying(CHOOSING.players[1]), SOON),
+    ),
+    "strokes by an owner who lost the room": (
+        RoomTaken,
+        lambda: writes.flush_strokes(DRAWING, 0, TURN, 1, DATA, SOON),
+    ),
+    "strokes while nobody draws": (NotNow, lambda: writes.flush_strokes(OVER, 1, turn_of(OVER), 1, DATA, SOON)),
+    "a second end of a turn": (NotNow, lambda: finished(OVER, DATA)),
+    "a turn before the last is over": (NotNow, lambda: begun(DRAWING, GUEST)),
+    "a second turn in a round": (NotYours, lambda: begun(OVER, HOST)),
+    "a turn of nobody at the table": (NotYours, lambda: begun(OVER, newcomer(chance()).id)),
+    "passing over a drawer who is there and has time": (NotNow, lambda: begun(CHOOSING, GUEST)),
+    "the end of a round amid a turn": (NotNow, lambda: writes.finish_round(DRAWING, 1, TURN, SOON)),
+    "the end of a round while somebody chooses": (
+        NotNow,
+        lambda: writes.finish_round(CHOOSING, 1, turn_of(CHOOSING), SOON),
+    ),
+    "a second end of a round": (
+        NotNow,
+        lambda: writes.finish_round(PAUSING, 1, turn_of(PAUSING), PAUSING.updated_at),
+    ),
+    "a round before the last is over": (NotNow, lambda: next_round(OVER, HOST, SOON)),
+    "a round too many": (
+        NotNow,
+        lambda: next_round(
+            replace(PAUSING, settings=replace(PAUSING.settings, round_count=1)), HOST, PAUSING.updated_at
+        ),
+    ),
+    "the end of a game amid a round": (NotNow, lambda: writes.finish_game(OVER, 1, round_id_of(OVER), SOON)),
+    "the end of a game that waits": (NotNow, lambda: writes.finish_game(WAITING, 1, ROUND, LATER)),
+    "keeping a game under way": (NotNow, lambda: writes.keep_game(DRAWING, 1, HOST, SOON)),
+    "keeping somebody else's game": (
+        NotYours,
+        lambda: writes.keep_game(FINISHED, 1, newcomer(chance()).id, FINISHED.updated_at),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what: str):
+    kind, attempt = REFUSED[what]
+    with pytest.raises(kind) as refused:
+        attempt()
+    assert refused.value.message.endswith(".")
+
+
+def test_a_player_who_has_guessed_and_a_drawer_who_was_understood_get_nothing_more():
+    known = after(guessed(DRAWING))
+    with pytest.raises(NotNow, match="already"):
+        guessed(known, points=40)
+    with pytest.raises(NotNow, match="loses nothing"):
+        finished(known, penalty=30)
+
+
+LATE: dict[str, Callable[[], object]] = {
+    "choose_answer": lambda: writes.choose_answer(CHOOSING, 1, A_TURN, HOST, "りんご", None, SOON),
+    "reveal_kana": lambda: writes.reveal_kana(DRAWING, 1, A_TURN, 0, SOON),
+    "guess_right": lambda: writes.guess_right(DRAWING, 1, A_TURN, a_saying(DRAWING.players[1]), 50, SOON),
+    "post_guess": lambda: writes.post_guess(DRAWING, 1, A_TURN, a_saying(DRAWING.players[1]), SOON),
+    "flush_strokes": lambda: writes.flush_strokes(DRAWING, 1, A_TURN, 1, DATA, SOON),
+    "finish_turn": lambda: writes.finish_turn(DRAWING, 1, A_TURN, None, None, SOON),
+    "begin_turn": lambda: writes.begin_turn(OVER, 1, A_TURN, TURN, GUEST, ANSWERS[:3], SOON),
+    "finish_round": lambda: writes.finish_round(OVER, 1, A_TURN, SOON),
+    "begin_round": lambda: writes.begin_round(PAUSING, 1, A_ROUND, ROUND, A_TURN, HOST, (), PAUSING.updated_at),
+    "finish_game": lambda: writes.finish_game(PAUSING, 1, A_ROUND, PAUSING.updated_at),
+}
+
+
+@pytest.mark.parametrize("what", LATE)
+def test_what_is_about_another_turn_or_round_does_nothing(what: str):
+    with pytest.raises(NotNow, match="moved on"):
+        LATE[what]()
+
+
+def test_who_was_passed_over_does_not_draw_in_the_round_and_everybody_else_does():
+    choosing = away(CHOOSING, HOST)
+    second = away(after(begun(choosing, GUEST)), GUEST)
+    with pytest.raises(NotYours):
+        begun(second, HOST)
+    third = after(begun(second, THIRD))
+    assert third.current_round.passed == (HOST, GUEST)
+    assert (third.current_round.current_turn.drawer_id, third.current_round.current_turn.turn_number) == (THIRD, 3)
+    closed = after(writes.finish_round(away(third, THIRD), 1, turn_of(third), SOON))
+    assert closed.current_round.passed is None
+
+
+def test_a_drawer_who_left_or_is_out_of_time_is_passed_over():
+    gone = after(writes.leave_seat(CHOOSING, 1, HOST, SOON))
+    assert after(begun(gone, GUEST)).current_round.passed == (HOST,)
+    late = CHOOSING.current_round.current_turn.deadline
+    assert after(begun(CHOOSING, GUEST, late)).current_round.passed == (HOST,)
+    with pytest.raises(NotNow):
+        begun(CHOOSING, GUEST, late - 1)
+
+
+def test_where_one_is_left_nobody_waits_for_a_word():
+    alone = away(CHOOSING, GUEST, THIRD)
+    ended_round = after(writes.finish_round(alone, 1, turn_of(alone), SOON))
+    assert ended_round.current_round.ended_at == SOON
+
+
+def test_shiritori_begins_with_its_kana():
+    assert after(started(SHIRITORI, kana="り")).next_kana == "り"
+
+
+def test_the_largest_penalty_and_the_largest_guess_fit_a_round():
+    slow = replace(WAITING, settings=replace(WAITING.settings, time_limit=300))
+    table = in_play(chance(), slow, 1, 1)
+    assert after(guessed(table, points=300)).players[1].total == 300
+    closed = writes.finish_round(after(finished(table, penalty=150)), 1, turn_of(table), SOON)
+    assert closed.steps[1].entity.round_scores[0].points == -150

@@ -1,0 +1,93 @@
+"""Small records, tags and libraries for the tests."""
+
+from collections.abc import Awaitable
+from itertools import count
+from typing import Any
+
+from tests.support.stores import START
+from zataku.kifu.design import slug_claim, tag, user_settings
+from zataku.kifu.entities import Record, SlugClaim, Tag, UserSettings
+from zataku.kifu.limits import KifuId, TagId, UserName
+from zataku.kifu.writes import add_record, add_tag
+from zataku.table import Plan, Store
+from zataku.table.forms import instant
+
+ME, FRIEND, STRANGER = UserName("h-akira"), UserName("h-akira2"), UserName("min-jun")
+NOW = instant(START)
+_RACERS = count()
+
+
+def kid(number: int) -> KifuId:
+    return KifuId(f"kifu{number:06d}")
+
+
+def tid(number: int) -> TagId:
+    return TagId(f"tagid{number:04d}")
+
+
+def a_record(number: int = 0, *, username: UserName = ME, **fields: Any) -> Record:
+    usual: dict[str, Any] = {
+        "kifu_id": kid(number),
+        "slug": f"社団戦/2025/{number:04d}",
+        "kifu": "手合割：平手\n先手：鈴木\n",
+        "first_or_second": "first",
+        "result": "win",
+        "memo": "",
+        "public": False,
+        "share": False,
+        "created": NOW,
+        "latest_access": NOW,
+        "latest_update": NOW,
+    }
+    return Record(username=username, **(usual | fields))
+
+
+def a_record_of(size: int, number: int = 0, **fields: Any) -> Record:
+    """A record whose text has so many bytes."""
+    return a_record(number, kifu="a" * size, **fields)
+
+
+def a_tag(number: int = 0, *, username: UserName = ME, **fields: Any) -> Tag:
+    usual = {"tag_id": tid(number), "name": f"四間飛車{number}", "created": NOW}
+    return Tag(username=username, latest_access=NOW, latest_update=NOW, **(usual | fields))
+
+
+async def settings(store: Store, username: UserName = ME) -> UserSettings:
+    found = await store.get(user_settings(username))
+    assert found is not None
+    return found
+
+
+async def claim_of(store: Store, record: Record) -> SlugClaim:
+    found = await store.get(slug_claim(record.username, record.slug))
+    assert found is not None
+    return found
+
+
+def certain(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
+    """Transactions for a race, each with a token, so that no answer gets lost."""
+    return [store.write(plan, token=f"race-{next(_RACERS)}") for plan in plans]
+
+
+async def tag_there(store: Store, made: Tag) -> bool:
+    return await store.get(tag(made.username, made.tag_id)) is not None
+
+
+async def welcomed(store: Store, *usernames: UserName) -> None:
+    """Users with empty libraries, written without the chance of a lost reply."""
+    await store.write_many(put=[UserSettings(username=it, kifu_count=0, tag_count=0) for it in usernames or (ME,)])
+
+
+async def added(store: Store, *records: Record) -> tuple[Record, ...]:
+    """Records that are in the library the proper way."""
+    for number, record in enumerate(records):
+        owner = await settings(store, record.username)
+        await store.write(add_record(record, owner), token=f"record-{record.kifu_id}-{number}"[:36])
+    return records
+
+
+async def tagged(store: Store, *tags: Tag) -> tuple[Tag, ...]:
+    """Tags that were made the proper way."""
+    for it in tags:
+        await store.write(add_tag(it, await settings(store, it.username)), token=f"tag-{it.username}-{it.tag_id}"[:36])
+    return tags

@@ -1,0 +1,217 @@
+"""Every question that the library answers, asked of every kind of store."""
+
+from msgspec.structs import replace
+
+from tests.contract.asking import eventually, finds
+from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, a_tag, kid, tid
+from zataku.kifu import design
+from zataku.kifu.design import (
+    AccessedRecord,
+    CreatedRecord,
+    CreatedTag,
+    NamedRecord,
+    NamedTag,
+    UpdatedRecord,
+    WhichRecord,
+)
+from zataku.kifu.entities import (
+    Analysis,
+    GoneRecord,
+    GoneTag,
+    GoneText,
+    KeptAnalysis,
+    LibraryPermission,
+    Position,
+    PositionList,
+    Record,
+    RecordPermission,
+    SlugClaim,
+    SystemSettings,
+    Tagging,
+    TagNameClaim,
+    UserSettings,
+)
+from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
+from zataku.table import Store
+from zataku.table.forms import later
+
+CODE = ShareCode("lkihofkwif4tF")
+
+
+def named(record: Record) -> dict[str, object]:
+    return {
+        "username": record.username,
+        "kifu_id": record.kifu_id,
+        "slug": record.slug,
+        "share_code": record.share_code,
+    }
+
+
+THREE = (
+    a_record(1, created=NOW, latest_access=later(NOW, 30), latest_update=later(NOW, 20)),
+    a_record(2, created=later(NOW, 1), latest_access=later(NOW, 10), latest_update=later(NOW, 30)),
+    a_record(
+        3,
+        created=later(NOW, 2),
+        latest_access=later(NOW, 20),
+        latest_update=later(NOW, 10),
+        share=True,
+        share_code=CODE,
+    ),
+)
+THEIRS = a_record(4, username=FRIEND)
+
+
+async def shelved(store: Store) -> None:
+    await store.write_many(put=[*THREE, THEIRS])
+
+
+async def test_records_come_by_the_time_they_were_added(store: Store):
+    await shelved(store)
+    lines = [CreatedRecord(**named(it), share=it.share, created=it.created) for it in THREE]
+    await finds(store, design.records_by_creation(ME, newest_first=False), *lines)
+    await finds(store, design.records_by_creation(ME), *reversed(lines))
+    await finds(store, design.library_of(ME), *lines)
+
+
+async def test_records_come_by_the_time_of_the_last_look(store: Store):
+    await shelved(store)
+    lines = [AccessedRecord(**named(it), share=it.share, latest_access=it.latest_access) for it in THREE]
+    await finds(store, design.records_by_access(ME, newest_first=False), lines[1], lines[2], lines[0])
+    await finds(store, design.records_by_access(ME), lines[0], lines[2], lines[1])
+
+
+async def test_records_come_by_the_time_of_the_last_change(store: Store):
+    await shelved(store)
+    lines = [UpdatedRecord(**named(it), share=it.share, latest_update=it.latest_update) for it in THREE]
+    await finds(store, design.records_by_update(ME, newest_first=False), lines[2], lines[0], lines[1])
+    await finds(store, design.records_by_update(ME), lines[1], lines[0], lines[2])
+
+
+async def test_a_folder_has_its_records_and_those_of_folders_inside(store: Store):
+    slugs = ["社団戦/2025/鈴木", "社団戦/2025/春/田中", "社団戦/2025b/佐藤", "社団戦/2025", "社団戦/2026/鈴木"]
+    made = [a_record(number, slug=slug) for number, slug in enumerate(slugs)]
+    await store.write_many(put=made)
+    inside = sorted(made[:2], key=lambda it: it.slug)
+    await finds(store, design.records_in_folder(ME, "社団戦/2025"), *(NamedRecord(**named(it)) for it in inside))
+    await finds(store, design.records_in_folder(ME, "道場"))
+    await finds(store, design.records_in_folder(ME, "社団"))
+    everything = sorted(made, key=lambda it: it.slug.encode())
+    await finds(store, design.records_in_folder(ME, ""), *(NamedRecord(**named(it)) for it in everything))
+
+
+async def test_a_custom_url_means_one_record(store: Store):
+    await shelved(store)
+    await finds(store, design.record_at(ME, THREE[0].slug), NamedRecord(**named(THREE[0])))
+    await finds(store, design.record_at(ME, "社団戦/2025"))
+
+
+async def test_a_record_is_read_with_its_moves(store: Store):
+    await shelved(store)
+    assert await store.get(design.record(ME, kid(3))) == THREE[2]
+    assert await store.get(design.record(FRIEND, kid(3))) is None
+    assert design.record(ME, kid(3)).strong
+
+
+async def test_an_id_alone_leads_to_its_record(store: Store):
+    await shelved(store)
+    await store.put(Tagging(kifu_id=kid(4), tag_id=tid(1)))
+    await finds(store, design.record_of_id(kid(4)), WhichRecord(username=FRIEND, kifu_id=kid(4)))
+
+
+async def test_a_share_code_leads_to_its_record(store: Store):
+    await shelved(store)
+    await finds(store, design.records_under_code(CODE), WhichRecord(username=ME, kifu_id=kid(3)))
+    await finds(store, design.records_under_code(ShareCode("ABC123ABC123ABC")))
+
+
+async def test_claims_say_who_has_a_slug_or_a_name(store: Store):
+    slug = SlugClaim(username=ME, slug="a/b", kifu_id=kid(1), text=2)
+    name = TagNameClaim(username=ME, name="a/b", tag_id=tid(1))
+    await store.write_many(put=[slug, name])
+    assert await store.get(design.slug_claim(ME, "a/b")) == slug
+    assert await store.get(design.tag_name_claim(ME, "a/b")) == name
+    assert await store.get(design.slug_claim(FRIEND, "a/b")) is None
+    assert design.slug_claim(ME, "a/b").strong
+    assert design.tag_name_claim(ME, "a/b").strong
+
+
+async def test_settings_of_a_user_and_of_the_system(store: Store):
+    mine, system = UserSettings(username=ME, kifu_max=3000, kifu_count=7), SystemSettings(kifu_max=3000)
+    await store.write_many(put=[mine, system])
+    assert await store.get(design.user_settings(ME)) == mine
+    await eventually(lambda: store.get(design.system_settings()), system)
+
+
+async def test_tags_come_by_name_and_by_time(store: Store):
+    names = ["四間飛車", "四間飛車左", "中飛車"]
+    made = [a_tag(at, name=name, created=later(NOW, at)) for at, name in enumerate(names)]
+    await store.write_many(put=[*made, a_tag(9, username=FRIEND), *THREE])
+    lines = [NamedTag(username=ME, tag_id=it.tag_id, name=it.name) for it in made]
+    await finds(store, design.tags_named(ME, "四間飛車"), lines[0], lines[1])
+    await finds(store, design.tags_named(ME), lines[2], lines[0], lines[1])
+    dated = [CreatedTag(username=ME, tag_id=it.tag_id, name=it.name, created=it.created) for it in made]
+    await finds(store, design.tags_by_creation(ME, newest_first=False), *dated)
+    await finds(store, design.tags_by_creation(ME), *reversed(dated))
+    assert await store.get(design.tag(ME, tid(1))) == made[1]
+
+
+async def test_links_are_read_from_both_ends(store: Store):
+    links = [Tagging(kifu_id=kid(record), tag_id=tid(tag)) for record, tag in ((1, 1), (1, 2), (2, 1))]
+    await store.write_many(put=[*links, a_tag(1), *THREE])
+    await finds(store, design.tags_of_record(kid(1)), links[0], links[1])
+    await finds(store, design.records_with_tag(tid(1)), links[0], links[2])
+
+
+async def test_permissions_are_read_from_both_ends(store: Store):
+    mine = RecordPermission(kifu_id=kid(1), username=FRIEND)
+    other = RecordPermission(kifu_id=kid(1), username=STRANGER)
+    library = LibraryPermission(owner=ME, username=FRIEND)
+    back = LibraryPermission(owner=FRIEND, username=ME)
+    await store.write_many(put=[mine, other, library, back, UserSettings(username=FRIEND), *THREE])
+    await finds(store, design.who_may_see_record(kid(1)), mine, other)
+    await finds(store, design.who_may_see_library(ME), library)
+    await finds(store, design.what_i_may_see(FRIEND), mine, library)
+    await finds(store, design.what_i_may_see(ME), back)
+    assert await store.get(design.record_permission(kid(1), FRIEND)) == mine
+    assert await store.get(design.library_permission(ME, FRIEND)) == library
+    assert await store.get(design.library_permission(ME, STRANGER)) is None
+
+
+async def test_analyses_come_in_the_order_they_were_asked_for(store: Store):
+    ids = [AnalysisId(f"01JGE1XYZ{at}{'0' * 16}") for at in range(3)]
+    made = [Analysis(analysis_id=it, username=ME, created=NOW, status="waiting") for it in ids]
+    await store.write_many(put=[*made, replace(made[0], analysis_id=AnalysisId("fdjsklfadf"), username=FRIEND)])
+    await finds(store, design.analyses_of(ME), *reversed(made))
+    await finds(store, design.analyses_of(ME, newest_first=False), *made)
+    assert await store.get(design.analysis(ids[1])) == made[1]
+
+
+async def test_kept_results_lie_with_their_record(store: Store):
+    kept = [
+        KeptAnalysis(kifu_id=kid(1), analysis_id=AnalysisId(f"01JGE1XYZ{at}{'0' * 16}"), response="{}", kept_at=NOW)
+        for at in range(2)
+    ]
+    await store.write_many(put=kept)
+    await finds(store, design.kept_analyses(kid(1)), *kept)
+
+
+async def test_games_are_found_by_a_position(store: Store):
+    here, there = PositionHash("0" * 16), PositionHash("f" * 16)
+    reached = [Position(username=ME, position=here, kifu_id=kid(at), text=at) for at in range(3)]
+    places = ((0, 0), (0, 1), (0, 11), (9, 0), (10, 0))
+    listed = [PositionList(username=ME, kifu_id=kid(1), text=it, part=at, positions=bytes(8)) for it, at in places]
+    others = [replace(reached[0], username=FRIEND), replace(reached[1], position=there)]
+    await store.write_many(put=[*reached, *listed, *others])
+    await finds(store, design.games_that_reached(ME, here), *reached)
+    await finds(store, design.positions_of(ME, kid(1)), *listed)
+
+
+async def test_what_is_gone_is_noted_for_its_owner(store: Store):
+    notes = [
+        GoneRecord(username=ME, kifu_id=kid(1)),
+        GoneText(username=ME, kifu_id=kid(1), text=7),
+        GoneTag(username=ME, tag_id=tid(1)),
+    ]
+    await store.write_many(put=[*notes, GoneTag(username=FRIEND, tag_id=tid(2))])
+    await finds(store, design.leftovers_of(ME), notes[0], notes[1], notes[2])

@@ -1,0 +1,179 @@
+"""What a removed record or tag leaves behind is taken away, whatever happens to the consumer."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, a_tag, added, claim_of, kid, tagged, tid, welcomed
+from zataku.kifu import design
+from zataku.kifu.cleanup import CONSUMER, follow, settle, tidy, unlink
+from zataku.kifu.entities import (
+    GoneRecord,
+    GoneTag,
+    KeptAnalysis,
+    Position,
+    PositionList,
+    Record,
+    RecordPermission,
+    SlugClaim,
+    Tagging,
+    TagNameClaim,
+    UserSettings,
+    kifu_table,
+)
+from zataku.kifu.limits import AnalysisId
+from zataku.kifu.writes import allow_record, change_moves, keep_positions, remove_record, remove_tag, tag_record
+from zataku.table import Entity, Store
+from zataku.table.entity import binding_of
+
+
+async def up_to_date(store: Store) -> None:
+    while await unlink(store, limit=1000):
+        pass
+
+
+async def notes(store: Store) -> list[Entity]:
+    return [it async for it in store.each(design.leftovers_of(ME))]
+
+
+async def left(store: Store, *keys: object) -> list[Entity]:
+    return [it for it in await store.get_many(list(keys), strong=True) if it is not None]
+
+
+async def test_a_removed_tag_loses_its_links_and_no_others(store: Store):
+    await welcomed(store)
+    records = [a_record(at) for at in range(101)]
+    links = [Tagging(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records]
+    kept = [Tagging(kifu_id=it.kifu_id, tag_id=tid(1)) for it in records[:3]]
+    gone, _ = await tagged(store, a_tag(0), a_tag(1))
+    await store.write_many(put=[*records, *links, *kept])
+    await store.write(remove_tag(gone))
+    await up_to_date(store)
+    assert await left(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records)) == []
+    assert await left(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(1)) for it in kept)) == kept
+
+
+async def test_a_removed_record_loses_all_that_belongs_to_it(store: Store):
+    await welcomed(store)
+    gone, stays = await added(store, a_record(0), a_record(1))
+    belongings: list[Entity] = []
+    for record in (gone, stays):
+        belongings += [
+            RecordPermission(kifu_id=record.kifu_id, username=FRIEND),
+            RecordPermission(kifu_id=record.kifu_id, username=STRANGER),
+            KeptAnalysis(kifu_id=record.kifu_id, analysis_id=AnalysisId("fdjsklfadf"), response="{}", kept_at=NOW),
+            Tagging(kifu_id=record.kifu_id, tag_id=tid(1)),
+            Tagging(kifu_id=record.kifu_id, tag_id=tid(2)),
+            Position(username=ME, position="0" * 16, kifu_id=record.kifu_id, text=0),
+            PositionList(username=ME, kifu_id=record.kifu_id, text=0, part=0, positions=bytes(8)),
+            Position(username=ME, position="1" * 16, kifu_id=record.kifu_id, text=3),
+            PositionList(username=ME, kifu_id=record.kifu_id, text=3, part=999, positions=bytes.fromhex("1" * 16)),
+        ]
+    await store.write_many(put=belongings)
+    await store.write(remove_record(await claim_of(store, gone)))
+    await up_to_date(store)
+    for it in belongings:
+        key = binding_of(type(it)).key_of(it)
+        assert (await store.get(key, strong=True) is None) == (it.kifu_id == gone.kifu_id)
+    assert await notes(store) == []
+
+
+async def test_a_consumer_that_dies_begins_again_and_finishes(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    (tag,) = await tagged(store, a_tag())
+    await store.write(tag_record(await claim_of(store, mine), tag))
+    await store.write(remove_tag(tag))
+    stream = store.stream(kifu_table, CONSUMER)
+    for change in await stream.read(1000):
+        # The work is done, but the consumer dies before it says so.
+        await follow(store, change)
+    assert await left(store, Tagging.key(kifu_id=kid(0), tag_id=tag.tag_id)) == []
+    await up_to_date(store)
+    assert await left(store, design.record(ME, kid(0))) == [mine]
+    assert [it async for it in store.each(design.tags_of_record(kid(0)))] == []
+
+
+async def test_a_record_that_came_back_keeps_its_belongings(store: Store):
+    await welcomed(store)
+    (mine,) = await added(store, a_record())
+    await store.write(remove_record(await claim_of(store, mine)))
+    again = SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
+    permission = RecordPermission(kifu_id=kid(0), username=FRIEND)
+    await store.write_many(put=[mine, again, permission])
+    await up_to_date(store)
+    assert await left(store, design.record_permission(kid(0), FRIEND)) == [permission]
+
+
+async def test_the_largest_library_loses_a_tag_for_a_read_unit_a_record(embedded: Store):
+    count = 2000
+    gone = a_tag()
+    await embedded.write_many(put=[UserSettings(username=ME, tag_count=1), gone])
+    records: list[Record] = [a_record(at) for at in range(count)]
+    await embedded.write_many(put=records)
+    await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=gone.tag_id) for it in records])
+    await embedded.write_many(put=[TagNameClaim(username=ME, name=gone.name, tag_id=gone.tag_id)])
+    await embedded.write(remove_tag(gone))
+    note = GoneTag(username=ME, tag_id=gone.tag_id)
+    with embedded.measured("unlinking") as bill:
+        await settle(embedded, note)
+    assert bill.writes == 2 * count + 2
+    # One for each link, two for the note and the tag itself, the rest for the list of records.
+    assert bill.reads == count + 51
+    assert await embedded.count(design.records_with_tag(gone.tag_id)) == 0
+    with embedded.measured("unlinking again") as again:
+        await settle(embedded, note)
+    assert (again.reads, again.writes) == (1, 0)
+
+
+async def test_after_a_long_outage_a_user_is_tidied_without_the_stream(store: Store):
+    await welcomed(store, ME, FRIEND)
+    gone, changed, theirs = await added(store, a_record(0), a_record(1), a_record(2, username=FRIEND))
+    (tag,) = await tagged(store, a_tag())
+    for it in (gone, changed):
+        claim = await claim_of(store, it)
+        await store.write(tag_record(claim, tag))
+        await store.write(allow_record(claim, FRIEND))
+        await store.write(keep_positions(claim, 0, ["0" * 16]))
+    await store.write(allow_record(await claim_of(store, theirs), ME))
+    await store.write(remove_tag(tag))
+    await store.write(remove_record(await claim_of(store, gone)))
+    new = replace(changed, kifu="x")
+    await store.write(change_moves(new, changed, await claim_of(store, changed), NOW))
+    assert await tidy(store, FRIEND) == 0
+    assert await tidy(store, ME) == 3
+    assert await tidy(store, ME) == 0
+    for record, allowed in ((gone, []), (changed, [FRIEND]), (theirs, [ME])):
+        assert [it.username async for it in store.each(design.who_may_see_record(record.kifu_id))] == allowed
+        assert [it async for it in store.each(design.tags_of_record(record.kifu_id))] == []
+        assert [it async for it in store.each(design.positions_of(ME, record.kifu_id))] == []
+    # What the stream still says is done already.
+    await up_to_date(store)
+    assert await left(store, design.record(ME, kid(1))) == [new]
+
+
+async def test_who_dies_half_way_leaves_the_note(embedded: Store, monkeypatch: pytest.MonkeyPatch):
+    await welcomed(embedded)
+    (mine,) = await added(embedded, a_record())
+    claim = await claim_of(embedded, mine)
+    await embedded.write(allow_record(claim, FRIEND))
+    await embedded.write(keep_positions(claim, 0, ["0" * 16]))
+    await embedded.write(remove_record(claim))
+    with monkeypatch.context() as dying:
+        dying.setattr("zataku.kifu.cleanup.forget_positions", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            await tidy(embedded, ME)
+    assert await left(embedded, design.record_permission(kid(0), FRIEND)) == []
+    assert await notes(embedded) == [GoneRecord(username=ME, kifu_id=kid(0))]
+    assert await tidy(embedded, ME) == 1
+    assert [it async for it in embedded.each(design.positions_of(ME, kid(0)))] == []
+
+
+async def test_a_record_with_more_links_than_a_transaction_takes_is_removed(embedded: Store):
+    """They may be left over from tags that are gone, whose links nobody has taken away yet."""
+    await welcomed(embedded)
+    (mine,) = await added(embedded, a_record())
+    links = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in range(130)]
+    await embedded.write_many(put=links)
+    await embedded.write(remove_record(await claim_of(embedded, mine)))
+    await tidy(embedded, ME)
+    assert [it async for it in embedded.each(design.tags_of_record(kid(0)))] == []

@@ -1,0 +1,152 @@
+"""Every question that the table answers, on every store."""
+
+from random import Random
+
+from msgspec.structs import replace
+
+from tests.contract.asking import eventually, finds, paged
+from tests.othello.games import C3, C5, DEADLINE, E3, GAME, NOW, TURN, candidate, person, user_named, vote, voted_game
+from tests.support.stores import START
+from zataku.clock import ManualClock
+from zataku.othello.design import (
+    Commentary,
+    Game,
+    Move,
+    ballot_of,
+    candidates_by,
+    candidates_of,
+    commentary_of,
+    game,
+    games_with,
+    moves_of,
+    moves_until,
+    user,
+    vote_of,
+    votes_by,
+    votes_in,
+)
+from zataku.othello.limits import GameId, side_of
+from zataku.othello.rules.board import START as OPENING
+from zataku.othello.rules.board import board_text
+from zataku.othello.rules.moves import played
+from zataku.othello.samples import finished_game, users
+from zataku.table import Store
+from zataku.table.forms import instant
+
+OTHER = GameId("456e7890-e89b-12d3-a456-426614174002")
+
+
+def move(turn: int, game_id: GameId = GAME) -> Move:
+    """A move of a turn."""
+    return Move(game_id=game_id, turn_number=turn, side=side_of(turn), position="D3", played_by="AI", created_at=NOW)
+
+
+def said(turn: int, game_id: GameId = GAME) -> Commentary:
+    """The commentary on a turn."""
+    return Commentary(game_id=game_id, turn_number=turn, content="静かな一手。", created_at=NOW)
+
+
+async def test_a_user_is_found_by_id(store: Store):
+    hana = await store.put(user_named("はな", 1))
+    await eventually(lambda: store.get(user(person(1))), hana)
+    assert await store.get(user(person(2))) is None
+
+
+async def test_games_are_listed_by_status_newest_first(store: Store):
+    games = [
+        replace(voted_game, game_id=GameId(f"456e7890-e89b-12d3-a456-42661417400{at}"), created_at=instant(START + at))
+        for at in range(5)
+    ]
+    over = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
+    await store.write_many(put=[*games[:2], over, *games[3:], user_named("はな")])
+    await finds(store, games_with("ACTIVE"), games[4], games[3], games[1], games[0])
+    await finds(store, games_with("FINISHED"), over)
+    assert [it.game_id for it in await paged(store, games_with("ACTIVE"), 3)] == [
+        games[at].game_id for at in (4, 3, 1, 0)
+    ]
+
+
+async def test_a_game_is_found_by_id(store: Store):
+    await store.write_many(put=[voted_game, move(0), said(0)])
+    await eventually(lambda: store.get(game(GAME)), voted_game)
+    assert await store.get(game(OTHER)) is None
+
+
+async def test_moves_come_in_turn_order_past_the_tenth(store: Store):
+    moves = [move(turn) for turn in range(0, 120, 7)]
+    await store.write_many(put=[voted_game, *reversed(moves), move(3, OTHER), said(1)])
+    await finds(store, moves_of(GAME), *moves)
+
+
+async def test_candidates_are_those_of_the_turn(store: Store):
+    later = candidate("C3", turn_number=11)
+    await store.write_many(put=[C3, E3, C5, later, vote(1, C3.candidate_id), vote(2, E3.candidate_id)])
+    await finds(store, candidates_of(GAME, TURN), *sorted([C3, E3, C5], key=lambda it: it.candidate_id))
+    await finds(store, candidates_of(GAME, 11), later)
+    await finds(store, candidates_of(OTHER, TURN))
+
+
+async def test_the_ballot_of_a_turn_is_read_as_it_is_right_now(store: Store):
+    await store.write_many(put=[E3, C5, candidate("C3", turn_number=11), vote(1, C3.candidate_id)])
+    await store.put(replace(C3, vote_count=1))
+    found = [it async for it in store.each(ballot_of(GAME, TURN))]
+    assert found == sorted([replace(C3, vote_count=1), E3, C5], key=lambda it: it.candidate_id)
+
+
+async def test_a_vote_is_found_by_turn_and_user(store: Store):
+    mine = await store.put(vote(1, C3.candidate_id))
+    await eventually(lambda: store.get(vote_of(GAME, TURN, person(1))), mine)
+    assert await store.get(vote_of(GAME, 2, person(1))) is None
+    assert await store.get(vote_of(GAME, TURN, person(2))) is None
+
+
+async def test_a_users_votes_come_newest_first_without_proposals(store: Store):
+    votes = [replace(vote(1, C3.candidate_id, turn), created_at=instant(START + turn)) for turn in range(1, 12, 2)]
+    own = candidate("C3", created_by=f"USER#{person(1)}")
+    await store.write_many(put=[*votes, vote(2, C3.candidate_id), own])
+    await finds(store, votes_by(person(1)), *reversed(votes))
+    assert await paged(store, votes_by(person(3)), 2) == []
+
+
+async def test_commentary_comes_in_turn_order(store: Store):
+    comments = [said(turn) for turn in (0, 2, 9, 10, 11, 100)]
+    await store.write_many(put=[*reversed(comments), move(1), voted_game, said(1, OTHER)])
+    await finds(store, commentary_of(GAME), *comments)
+
+
+async def test_a_users_proposals_come_newest_first_and_the_ais_are_nobodys(store: Store):
+    mine = [
+        candidate("C3", turn_number=turn, created_by=f"USER#{person(1)}", created_at=instant(START + turn))
+        for turn in (1, 3, 11)
+    ]
+    theirs = candidate("E3", created_by=f"USER#{person(2)}")
+    await store.write_many(put=[*mine, theirs, C5, vote(1, C3.candidate_id)])
+    await finds(store, candidates_by(person(1)), *reversed(mine))
+    await finds(store, candidates_by(person(2)), theirs)
+
+
+async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
+    items = list(finished_game(Random(3), int(START), users(Random(1), int(START))))
+    moves = [it for it in items if isinstance(it, Move)]
+    await store.write_many(put=[*moves, *(it for it in items if isinstance(it, Game | Commentary))])
+    for last in (0, 9, 10, moves[-1].turn_number):
+        await finds(store, moves_until(moves[0].game_id, last), *moves[: last + 1])
+    board = OPENING
+    async for it in store.each(moves_until(moves[0].game_id, 120)):
+        board = board if it.position == "PASS" else played(board, it.side, it.position)
+    assert [board_text(board)] == [it.board_state for it in items if isinstance(it, Game)]
+
+
+async def test_all_votes_of_a_turn_are_read_at_once_as_they_are(store: Store):
+    votes = [vote(at, C3.candidate_id) for at in range(30)]
+    await store.write_many(put=[*votes, vote(1, C3.candidate_id, 11), C3])
+    await finds(store, votes_in(GAME, TURN), *sorted(votes, key=lambda it: it.user_id))
+
+
+async def test_what_has_expired_is_gone(store: Store, clock: ManualClock):
+    await store.put(replace(vote(1, C3.candidate_id), expires_at=int(START) + 100))
+    kept = await store.put(replace(C3, voting_deadline=DEADLINE))
+    await clock.advance(100)
+    assert await store.get(vote_of(GAME, TURN, person(1)), strong=True) is None
+    await finds(store, votes_by(person(1)))
+    await finds(store, candidates_of(GAME, TURN), kept)

@@ -1,0 +1,296 @@
+"""The daily job: the same day however often it runs, however it is stopped, whatever comes in meanwhile."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.asking import eventually
+from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, claim_of, now_of, player, standing
+from zataku.ranking.daily_ranking import write_day
+from zataku.ranking.design import (
+    Day,
+    Histogram,
+    Profile,
+    RosterPart,
+    Snapshot,
+    Standing,
+    histogram,
+    levels,
+    official_levels,
+    published_day,
+    snapshot,
+)
+from zataku.ranking.errors import DayNotOver, StandingsMissing
+from zataku.ranking.limits import UserId
+from zataku.ranking.roster import fix_roster, named_players
+from zataku.ranking.rules.ranks import Inside, find_rank
+from zataku.ranking.writes import enter_player, import_values, rename, retire_player, take_over_name
+from zataku.table import Store
+
+AS_OF = "2026-02-21T15:00:00Z"
+# Levels 0 to 59 three times each: rank 100 is shared by three, so that 102 are official.
+CROWD = [standing(f"p{at:03d}", str(at // 3), str(at % 40)) for at in range(180)]
+IDS = [row.user_id for row in CROWD]
+
+
+class Killed(Exception):
+    """The run ends here."""
+
+
+def as_player(row: Standing) -> Profile:
+    """Somebody of the crowd as of now."""
+    return player(row.user_id, row.name, str(row.level), str(row.power), first_day=DAY, current_day=DAY)
+
+
+async def gathered(store: Store, *, fixed: bool = True) -> Store:
+    """The crowd is there, and its roster is fixed where reading the index of names might miss the last moments."""
+    players = list(map(as_player, CROWD))
+    await store.write_many(put=[*players, *map(claim_of, players)])
+    if fixed:
+        await fix_roster(store, DAY, IDS)
+    return store
+
+
+async def kept(store: Store) -> list[str]:
+    """Everything of the day, for comparing."""
+    items = [it async for it in store.scan(store.tables[0])]
+    days = [replace(it, published_at=TOMORROW) if isinstance(it, Day) else it for it in items]
+    return sorted(repr(it) for it in days if isinstance(it, Snapshot | Histogram | Day | RosterPart))
+
+
+async def run(store: Store, now: str = TOMORROW, **options) -> Day:
+    return await write_day(store, DAY, as_of=AS_OF, now=now, **options)
+
+
+async def killed_after(store: Store, batches: int) -> None:
+    """A run that ends in the middle."""
+    told: list[str] = []
+
+    async def count(user_id: UserId) -> None:
+        told.append(user_id)
+        if len(told) == batches:
+            raise Killed
+
+    with pytest.raises(Killed):
+        await run(store, wrote=count)
+    assert told == ["p099", "p179"][:batches]
+
+
+async def test_a_day_has_a_snapshot_of_everybody_and_is_published(store: Store):
+    await gathered(store)
+    assert await run(store) == Day(date=DAY, players=180, as_of=AS_OF, published_at=TOMORROW)
+    found = await store.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
+    assert [(it.user_id, it.name, it.level, it.power) for it in found if it] == [
+        (row.user_id, row.name, row.level, row.power) for row in CROWD
+    ]
+    by_level = {it.level: it.level_rank for it in found if it}
+    assert (by_level[Decimal(59)], by_level[Decimal(26)], by_level[Decimal(25)]) == (1, 100, None)
+    await eventually(lambda: store.count(official_levels(DAY)), 102)
+    await eventually(lambda: store.count(levels(DAY)), 180)
+
+
+async def test_the_histogram_of_the_day_leads_to_every_rank(embedded: Store):
+    await run(await gathered(embedded))
+    made = await embedded.get(histogram(DAY, "LEVEL"), strong=True)
+    assert made is not None
+    found = find_rank(made, Decimal(20))
+    assert isinstance(found, Inside)
+    inside = [row for row in CROWD if found.low <= row.level <= found.high]
+    assert found.known + len(inside) == 118
+
+
+async def test_two_runs_at_once_leave_what_one_leaves(contested: Store):
+    await gathered(contested)
+    first, second = await asyncio.gather(run(contested), run(contested, now="2026-02-22T04:00:00Z"))
+    assert first == second == await contested.get(published_day(DAY))
+    left = await kept(contested)
+    await run(contested)
+    assert await kept(contested) == left
+    assert len(left) == 184
+
+
+async def test_a_run_that_is_killed_and_started_again_leaves_what_one_leaves(contested: Store):
+    await gathered(contested)
+    await killed_after(contested, 1)
+    assert await contested.get(published_day(DAY)) is None
+    await run(contested)
+    found = await contested.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
+    assert all(found)
+    assert len(await kept(contested)) == 184
+
+
+async def retires(store: Store) -> None:
+    await store.write(retire_player(await now_of(store, "p000"), NEXT))
+
+
+async def loses_the_name(store: Store) -> None:
+    first, last = await now_of(store, "p000"), await now_of(store, "p179")
+    await store.write(take_over_name(last, first.name, NEXT, TOMORROW, first))
+
+
+async def is_renamed(store: Store) -> None:
+    await store.write(rename(await now_of(store, "p000"), "새 이름", NEXT, TOMORROW))
+
+
+async def comes(store: Store) -> None:
+    await store.write(enter_player(player("p0005", "늦은 사람"), NEXT, TOMORROW))
+
+
+async def grows_for_days(store: Store) -> None:
+    """So that the profile does not know any more what it was when the day ended."""
+    for day in (NEXT, NEXT + timedelta(days=1), NEXT + timedelta(days=2)):
+        moment = f"{day}T03:00:00Z"
+        await store.write(import_values(await now_of(store, "p000"), Decimal(99), Decimal(1), moment, day, moment))
+
+
+CHANGES: dict[str, Callable[[Store], Awaitable[None]]] = {
+    it.__name__: it for it in (retires, loses_the_name, is_renamed, comes, grows_for_days)
+}
+
+
+async def test_whatever_changes_between_two_runs_the_day_is_what_one_run_makes(embedded: Store, tmp_path):
+    await gathered(embedded, fixed=False)
+    await embedded.backup(tmp_path / "evening.db")
+    await run(embedded)
+    undisturbed = await kept(embedded)
+    await embedded.restore(tmp_path / "evening.db")
+    await killed_after(embedded, 1)
+    await embedded.backup(tmp_path / "killed.db")
+    for name, change in CHANGES.items():
+        await embedded.restore(tmp_path / "killed.db")
+        await change(embedded)
+        assert (await run(embedded, now="2026-02-25T00:00:00Z")).players == 180
+        assert await kept(embedded) == undisturbed, name
+
+
+@pytest.mark.parametrize("change", ["loses_the_name", "grows_for_days"])
+async def test_whatever_changes_while_a_run_writes_the_day_is_the_same(embedded: Store, change: str, tmp_path):
+    await gathered(embedded, fixed=False)
+    await embedded.backup(tmp_path / "evening.db")
+    await run(embedded)
+    undisturbed = await kept(embedded)
+    await embedded.restore(tmp_path / "evening.db")
+    first = [True]
+
+    async def meanwhile(_: UserId) -> None:
+        if first:
+            first.clear()
+            await CHANGES[change](embedded)
+
+    await run(embedded, wrote=meanwhile)
+    assert await kept(embedded) == undisturbed
+
+
+@pytest.mark.parametrize("change", ["retires", "loses_the_name", "is_renamed", "comes"])
+async def test_whatever_changes_after_midnight_the_day_before_is_untouched(embedded: Store, change: str):
+    """Even when nothing of the day was fixed yet, for everybody who was on the day before."""
+    await gathered(embedded)
+    await run(embedded)
+    await write_day_after(embedded, NEXT, "2026-02-22T15:00:00Z", CHANGES[change])
+    found = await embedded.get_many([snapshot(user_id, NEXT) for user_id in IDS])
+    assert [it and (it.name, it.level) for it in found] == [(row.name, row.level) for row in CROWD]
+    assert await embedded.get(snapshot(UserId("p0005"), NEXT)) is None
+
+
+async def write_day_after(store: Store, day: date, end: str, change: Callable[[Store], Awaitable[None]]) -> None:
+    """Rank a day when a change of the next one has already come in."""
+    after = day + timedelta(days=1)
+    moment = f"{after}T03:00:00Z"
+    first, last = await now_of(store, "p000"), await now_of(store, "p179")
+    plans = {
+        "retires": lambda: retire_player(first, after),
+        "loses_the_name": lambda: take_over_name(last, first.name, after, moment, first),
+        "is_renamed": lambda: rename(first, "새 이름", after, moment),
+        "comes": lambda: enter_player(player("p0005", "늦은 사람"), after, moment),
+    }
+    await store.write(plans[change.__name__]())
+    await write_day(store, day, as_of=end, now=moment)
+
+
+async def test_who_held_no_name_when_the_day_ended_is_not_ranked_on_it(embedded: Store):
+    await gathered(embedded, fixed=False)
+    await embedded.write(retire_player(await now_of(embedded, "p000"), DAY))
+    await embedded.write(rename(await now_of(embedded, "p000"), "새 이름", NEXT, TOMORROW))
+    assert (await run(embedded)).players == 179
+    assert await embedded.get(snapshot(UserId("p000"), DAY)) is None
+
+
+async def test_a_snapshot_that_comes_after_the_day_was_published_changes_nothing(
+    embedded: Store, monkeypatch: pytest.MonkeyPatch
+):
+    """A run pauses between seeing that the day is not published and writing; another one does all meanwhile."""
+    await gathered(embedded)
+    write_many, left = embedded.write_many, list[str]()
+
+    async def late(**writes) -> None:
+        monkeypatch.setattr(embedded, "write_many", write_many)
+        await retires(embedded)
+        await run(embedded, now="2026-02-22T09:00:00Z")
+        left.extend(await kept(embedded))
+        await write_many(**writes)
+
+    monkeypatch.setattr(embedded, "write_many", late)
+    assert (await run(embedded)).published_at == "2026-02-22T09:00:00Z"
+    assert len(left) == 184
+    assert await kept(embedded) == left
+
+
+async def test_a_run_stops_when_another_has_published(embedded: Store):
+    await gathered(embedded)
+    told: list[str] = []
+
+    async def meanwhile(user_id: UserId) -> None:
+        told.append(user_id)
+        await run(embedded)
+
+    assert (await run(embedded, now="2026-02-22T09:00:00Z", wrote=meanwhile)).published_at == TOMORROW
+    assert told == ["p099"]
+
+
+async def test_a_published_day_is_never_changed(strict: Store):
+    published = await run(await gathered(strict))
+    left = await kept(strict)
+    await retires(strict)
+    assert await run(strict, now="2026-02-23T00:00:00Z") == published
+    assert await kept(strict) == left
+
+
+async def test_a_day_without_players_is_published_all_the_same(embedded: Store):
+    assert (await run(embedded)).players == 0
+    made = await embedded.get(histogram(DAY, "POWER"), strong=True)
+    assert made is not None
+    assert find_rank(made, Decimal(1)) == 1
+
+
+async def test_a_day_is_not_ranked_before_its_end(embedded: Store):
+    with pytest.raises(DayNotOver, match="cannot be ranked at 2026-02-21T14:59:59Z"):
+        await run(await gathered(embedded, fixed=False), now="2026-02-21T14:59:59Z")
+    assert await kept(embedded) == []
+
+
+async def test_a_missed_day_is_published_only_when_what_is_missing_is_allowed(embedded: Store):
+    await gathered(embedded, fixed=False)
+    await grows_for_days(embedded)
+    with pytest.raises(StandingsMissing, match="Of 1 players nobody knows"):
+        await run(embedded)
+    assert await embedded.get(published_day(DAY)) is None
+    day = await run(embedded, may_miss=1)
+    assert (day.players, day.missing) == (179, 1)
+
+
+async def test_values_that_come_in_after_midnight_belong_to_the_next_day(store: Store):
+    for at in range(3):
+        await store.write(enter_player(player(f"p{at}", f"이름{at}", str(10 + at), values_at=NOON), DAY, NOON))
+    await eventually(lambda: named_players(store), ["p0", "p1", "p2"])
+    await store.write(enter_player(player("p9", "늦은 사람", values_at=TOMORROW), NEXT, TOMORROW))
+    await store.write(import_values(await now_of(store, "p0"), Decimal(99), Decimal(1), TOMORROW, NEXT, TOMORROW))
+    players = [UserId(f"p{at}") for at in (0, 1, 2, 9)]
+    await fix_roster(store, DAY, players)
+    await store.write(import_values(await now_of(store, "p1"), Decimal(98), Decimal(1), TOMORROW, NEXT, TOMORROW))
+    await run(store)
+    found = await store.get_many([snapshot(user_id, DAY) for user_id in players], strong=True)
+    assert [it and (it.level, it.level_rank) for it in found] == [(10, 3), (11, 2), (12, 1), None]
