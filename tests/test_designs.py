@@ -10,11 +10,11 @@ from tests.export.test_cloudformation import found_wrong
 from tests.support.cost_assertions import declared_budgets
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.cli.exporting import exported
-from zataku.table.catalogue import Design, find_designs
 from zataku.table.export import template, to_json
 from zataku.table.export.doing import planned
 from zataku.table.lint import lint_all
-from zataku.table.pattern import Pattern
+from zataku.table.schema.access_pattern import Pattern
+from zataku.table.schema.design_catalogue import Design, find_designs
 
 ROOT = Path(__file__).parents[1]
 DESIGNS = {design.name: design for design in find_designs((), {}) if design.origin.startswith(str(ROOT))}

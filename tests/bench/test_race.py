@@ -4,8 +4,8 @@ from bench.store.cases import CASES
 from bench.store.pinboard import BATCH, Note, Notes
 from bench.store.race import rows
 from bench.store.raw import Lying, packed
-from zataku.table.entity import binding_of
-from zataku.table.packed import unpack
+from zataku.table.backend.msgpack import unpack
+from zataku.table.schema.entity import binding_of
 
 
 def test_the_median_of_the_rounds_counts():

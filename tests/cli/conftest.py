@@ -16,7 +16,7 @@ OFFERED = "zataku.designs.of.tests"
 @pytest.fixture
 def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     """A host without any design, not even those that come with Zataku."""
-    monkeypatch.setattr("zataku.table.catalogue.GROUP", OFFERED)
+    monkeypatch.setattr("zataku.table.schema.design_catalogue.GROUP", OFFERED)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ZATAKU_DESIGNS", raising=False)
     monkeypatch.delenv("ZATAKU_STORE", raising=False)

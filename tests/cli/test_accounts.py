@@ -26,7 +26,7 @@ from zataku.clock import SystemClock
 from zataku.errors import RequestError
 from zataku.platform.design import TABLES, Account, job
 from zataku.table import Store
-from zataku.table.place import open_store
+from zataku.table.store_url import open_store
 
 TOKEN = Secret("t" * 43)
 CLOCK = SystemClock()

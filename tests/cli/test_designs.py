@@ -12,7 +12,7 @@ from tests.cli.conftest import OFFERED
 from tests.cli.running import Host
 from tests.support.reading_circle import FILE
 from zataku.table import BadInput, DesignError
-from zataku.table.catalogue import find_designs
+from zataku.table.schema.design_catalogue import find_designs
 
 SLIPPING = """
 '''Tickets of a fair.'''
@@ -31,7 +31,7 @@ class Ticket(Entity, frozen=True, kw_only=True):
     number: int
 """
 GRANTING = """
-from zataku.table.rights import READ, Grant, Matrix
+from zataku.table.store.permissions import READ, Grant, Matrix
 
 rights = Matrix({"GateFunction": [Grant(fair, READ)]})
 """

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.running import Host
 from zataku.table import open_embedded
-from zataku.table.catalogue import load_file
+from zataku.table.schema.design_catalogue import load_file
 
 FIRST = '''
 """Tickets of a fair."""

@@ -13,12 +13,12 @@ from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import Clock, SystemClock
 from zataku.table import Store, Table
-from zataku.table.backend import Backend
+from zataku.table.backend.port import Backend
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.retry import Patience, Retry
-from zataku.table.strict import Faults, StrictBackend
+from zataku.table.store.retry import Patience, Retry
+from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 SEED = 20250219
 # Where a service deletes what has expired by its own clock, tests live in a time that it has not come to.

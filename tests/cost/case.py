@@ -9,11 +9,20 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.backend import Backend, DeleteItem, GetItem, PutItem, QueryItems, ScanItems, TransactWrite, UpdateItem
-from zataku.table.bill import Bill, Place
-from zataku.table.errors import ConditionFailed, TransactionCancelled
-from zataku.table.schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
-from zataku.table.values import Item
+from zataku.table.backend.consumed_capacity import Bill, Place
+from zataku.table.backend.errors import ConditionFailed, TransactionCancelled
+from zataku.table.backend.port import (
+    Backend,
+    DeleteItem,
+    GetItem,
+    PutItem,
+    QueryItems,
+    ScanItems,
+    TransactWrite,
+    UpdateItem,
+)
+from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.backend.values import Item
 
 PK, SK = KeyAttribute("pk"), KeyAttribute("sk")
 PLAIN = TableSchema("GoldenPlain", PK, SK)

@@ -2,7 +2,7 @@
 
 from tests.cost.case import INDEXED, BatchGet, BatchWrite, Case, Snapshot, Transact
 from tests.support.dynamodb_servers import ServerName
-from zataku.table.backend import GetItem, QueryItems, ScanItems
+from zataku.table.backend.port import GetItem, QueryItems, ScanItems
 
 _FETCH = "charges nothing for the items that a local index lacks attributes of"
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from tests.cost.case import BARE, INDEXED, NEAR, NEAR_ALL, SOME, WHOLE, Case, Costs, item, reads
-from zataku.table.backend import KeyRange, QueryItems, ScanItems
-from zataku.table.expression import Attribute, Compare, Literally
-from zataku.table.schema import IndexSchema
-from zataku.table.values import Item
+from zataku.table.backend.expression import Attribute, Compare, Literally
+from zataku.table.backend.port import KeyRange, QueryItems, ScanItems
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.backend.values import Item
 
 _ENTRIES = "A query of an index counts the sizes of its entries, not of the items; the units are the index's."
 _LOCAL = "A local index has strong reads at full price; with all attributes projected its entries are the items."

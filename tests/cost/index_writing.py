@@ -3,9 +3,9 @@
 from typing import Any
 
 from tests.cost.case import INDEXED, BatchWrite, Call, Case, Costs, item, writes
-from zataku.table.backend import DeleteItem, PutItem, UpdateItem
-from zataku.table.expression import Assign, Drop, Literally, Missing
-from zataku.table.values import Item
+from zataku.table.backend.expression import Assign, Drop, Literally, Missing
+from zataku.table.backend.port import DeleteItem, PutItem, UpdateItem
+from zataku.table.backend.values import Item
 
 _NEW = "An item that defines the index's key is put into the index: one write of its entry."
 _SPARSE = "An item that is in the index neither before nor after costs the index nothing."

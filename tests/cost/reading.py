@@ -1,9 +1,9 @@
 """Golden cases of reading a table: Developer Guide, "Capacity unit consumption for read operations"."""
 
 from tests.cost.case import INDEXED, PLAIN, BatchGet, Case, Snapshot, item, padded, reads
-from zataku.table.backend import GetItem, KeyRange, QueryItems, ScanItems
-from zataku.table.expression import Attribute, Compare, Literally
-from zataku.table.values import Item
+from zataku.table.backend.expression import Attribute, Compare, Literally
+from zataku.table.backend.port import GetItem, KeyRange, QueryItems, ScanItems
+from zataku.table.backend.values import Item
 
 _KEY = ("p", "s")
 _STRONG = GetItem(PLAIN, _KEY, strong=True)

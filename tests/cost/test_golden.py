@@ -6,7 +6,7 @@ import pytest
 
 from tests.cost.case import INDEXED, PLAIN, Case, carry_out
 from tests.cost.golden import GOLDEN
-from zataku.table.bill import Bill
+from zataku.table.backend.consumed_capacity import Bill
 from zataku.table.embedded import EmbeddedBackend
 
 

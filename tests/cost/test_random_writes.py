@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cost.case import INDEXED
-from zataku.table.backend import DeleteItem, GetItem, PutItem, UpdateItem
-from zataku.table.bill import Bill, Place
+from zataku.table.backend.consumed_capacity import Bill, Place
+from zataku.table.backend.expression import Assign, Literally
+from zataku.table.backend.port import DeleteItem, GetItem, PutItem, UpdateItem
+from zataku.table.backend.values import Item, item_size
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.expression import Assign, Literally
-from zataku.table.values import Item, item_size
 
 KEYS = st.sampled_from(["x", "y", "é" * 400])
 TEXTS = st.sampled_from(["x", "y", "é" * 700, "z" * 1500])

@@ -14,8 +14,8 @@ from tests.cost.departures import DYNOXIDE, departure
 from tests.cost.golden import GOLDEN
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
-from zataku.table.backend import Backend, DeleteItem, ScanItems
-from zataku.table.bill import Bill
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.port import Backend, DeleteItem, ScanItems
 from zataku.table.dynamodb.backend import DynamoBackend
 
 SERVERS: tuple[ServerName, ...] = ("dynoxide", "ministack")

@@ -1,10 +1,10 @@
 """Golden cases of transactions: Developer Guide, "Capacity management for transactions"."""
 
 from tests.cost.case import INDEXED, PLAIN, Case, Costs, Transact, item, padded, reads, writes
-from zataku.table.backend import CheckItem, DeleteItem, PutItem, TransactWrite, UpdateItem
-from zataku.table.expression import Assign, Exists, Increase, Literally, Missing
-from zataku.table.schema import TableSchema
-from zataku.table.values import Item
+from zataku.table.backend.expression import Assign, Exists, Increase, Literally, Missing
+from zataku.table.backend.port import CheckItem, DeleteItem, PutItem, TransactWrite, UpdateItem
+from zataku.table.backend.table_schema import TableSchema
+from zataku.table.backend.values import Item
 
 _TWICE = "Every item of a transaction is written twice, to prepare it and to commit it."
 _CHECK = "Checking an item costs what writing it would, by the item that lies there."

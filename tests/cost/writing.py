@@ -1,9 +1,9 @@
 """Golden cases of writing a table: Developer Guide, "Capacity unit consumption for write operations"."""
 
 from tests.cost.case import PLAIN, BatchWrite, Case, padded, writes
-from zataku.table.backend import DeleteItem, PutItem, UpdateItem
-from zataku.table.expression import Assign, Drop, Exists, Expression, Increase, Literally, Missing
-from zataku.table.values import Item
+from zataku.table.backend.expression import Assign, Drop, Exists, Expression, Increase, Literally, Missing
+from zataku.table.backend.port import DeleteItem, PutItem, UpdateItem
+from zataku.table.backend.values import Item
 
 _ROUNDED = "An item's size is rounded up to the next 1 KB; each is one unit."
 _LARGER = "The larger of the item before and after the write counts."

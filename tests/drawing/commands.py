@@ -26,7 +26,7 @@ from zataku.drawing.samples import (
     in_play,
 )
 from zataku.table import Plan
-from zataku.table.plan import Save
+from zataku.table.schema.plan import Save
 
 LATER = NOW + 100_000
 A_ROUND, A_TURN = RoundId(an_id(Random("a round"))), TurnId(an_id(Random("a turn")))

@@ -8,11 +8,11 @@ import zataku.drawing.writes  # noqa: F401 - declares the writes
 from zataku.drawing.departures import DEPARTURES
 from zataku.drawing.design import TITLE, esiritori
 from zataku.table import KEYS_ONLY, NEW_AND_OLD, OnDemand, capacity_alarm, error_rate_alarm
-from zataku.table.catalogue import find_designs
+from zataku.table.backend.table_schema import ALL
 from zataku.table.export import design_document, template
 from zataku.table.export.doing import planned
 from zataku.table.lint import largest_item, lint
-from zataku.table.schema import ALL
+from zataku.table.schema.design_catalogue import find_designs
 
 
 @pytest.mark.parametrize(("env", "name"), [("prod", "EsiritoriGame"), ("dev", "EsiritoriGame-dev")])

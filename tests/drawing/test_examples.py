@@ -6,8 +6,8 @@ import pytest
 
 from zataku.drawing.design import ChatMessage, Connection, Game, Round
 from zataku.table import Entity
-from zataku.table.entity import binding_of
-from zataku.table.values import Item
+from zataku.table.backend.values import Item
+from zataku.table.schema.entity import binding_of
 
 GAME = "456e7890-e89b-42d3-a456-426614174001"
 ANNA, BEN = "789e0123-e89b-42d3-a456-426614174002", "012e3456-e89b-42d3-a456-426614174003"

@@ -23,9 +23,9 @@ from zataku.drawing.samples import (
 )
 from zataku.drawing.writes import finish_round, finish_turn
 from zataku.table import Entity, Plan
-from zataku.table.entity import binding_of
-from zataku.table.limits import ITEM_BYTES
-from zataku.table.values import size_of
+from zataku.table.backend.limits import ITEM_BYTES
+from zataku.table.backend.values import size_of
+from zataku.table.schema.entity import binding_of
 
 
 def size(entity: Entity) -> int:

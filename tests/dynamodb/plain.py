@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import SystemClock
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables import Tables
-from zataku.table.schema import TableSchema
 
 BOTH: tuple[ServerName, ...] = ("dynoxide", "ministack")
 

@@ -9,13 +9,13 @@ from uuid import uuid4
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import Clock, ManualClock
-from zataku.table.backend import RawChange
+from zataku.table.backend.port import RawChange
+from zataku.table.backend.table_schema import KeyAttribute, StreamView, TableSchema
+from zataku.table.backend.values import Item
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.streams import Streams
 from zataku.table.dynamodb.wire import wire_item
-from zataku.table.schema import KeyAttribute, StreamView, TableSchema
-from zataku.table.values import Item
 
 SERVERS: Sequence[ServerName] = ("dynoxide", "ministack")
 

@@ -10,8 +10,10 @@ import pytest
 from tests.dynamodb.fronts import Front
 from tests.dynamodb.plain import connected, fresh
 from tests.support.dynamodb_servers import shared_server
-from zataku.table import expression as ex
-from zataku.table.backend import (
+from zataku.table.backend import expression as ex
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import ConditionFailed, IndexNotReady, TableError, TokenReused, TransactionCancelled
+from zataku.table.backend.port import (
     Backend,
     CheckItem,
     DeleteItem,
@@ -22,13 +24,11 @@ from zataku.table.backend import (
     ScanItems,
     UpdateItem,
 )
-from zataku.table.bill import Bill
+from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.backend.values import Item
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.errors import ConditionFailed, IndexNotReady, TableError, TokenReused, TransactionCancelled
-from zataku.table.schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
-from zataku.table.values import Item
 
 MARK = secrets.token_hex(5)
 BY_NAME = IndexSchema("ByName", KeyAttribute("name"), KeyAttribute("at", "N"), include("note"))

@@ -10,12 +10,12 @@ from tests.dynamodb.scripted import served
 from tests.dynamodb.streaming import unique
 from tests.support.dynamodb_servers import shared_server, start_server, stop_server
 from zataku.clock import ManualClock, SystemClock
+from zataku.table.backend.errors import BadInput, LacksCapability, StoreUnreachable, TableError
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.dynamodb.backups import Backups
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables import Tables
 from zataku.table.dynamodb.wire import item_of, wire_item
-from zataku.table.errors import BadInput, LacksCapability, StoreUnreachable, TableError
-from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
 
 PLAIN = TableSchema("unnamed", KeyAttribute("pk"), KeyAttribute("sk"))
 FULL = replace(

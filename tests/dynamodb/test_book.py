@@ -9,10 +9,10 @@ from tests.dynamodb.streaming import SERVERS, unique
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
+from zataku.table.backend.errors import ConditionFailed
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
-from zataku.table.errors import ConditionFailed
-from zataku.table.meter import Usage
+from zataku.table.store.metering import Usage
 
 
 @pytest.fixture(params=SERVERS)

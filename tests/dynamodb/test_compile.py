@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from tests.dynamodb.plain import client_of, fitted, fresh
-from zataku.table import expression as ex
-from zataku.table.apply import applied
-from zataku.table.backend import KeyRange
+from zataku.table.backend import expression as ex
+from zataku.table.backend.condition_evaluation import holds
+from zataku.table.backend.port import KeyRange
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
+from zataku.table.backend.update_evaluation import applied
+from zataku.table.backend.values import Item
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.compile import Expressions
 from zataku.table.dynamodb.wire import item_of, wire_item
-from zataku.table.evaluate import holds
-from zataku.table.schema import KeyAttribute, TableSchema
-from zataku.table.values import Item
 
 A, B, DEEP = ex.Attribute(("a",)), ex.Attribute(("b",)), ex.Attribute(("map", "list", 1))
 ITEM: Item = {

@@ -11,13 +11,13 @@ from tests.dynamodb.streaming import SERVERS, Bench, bench, drained, names, uniq
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
+from zataku.table.backend.errors import LeaseLost
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
+from zataku.table.backend.values import Item
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.streams import Streams
 from zataku.table.dynamodb.streams.lease import Desk, Lease
 from zataku.table.dynamodb.streams.sharing import Watch, share
-from zataku.table.errors import LeaseLost
-from zataku.table.schema import KeyAttribute, TableSchema
-from zataku.table.values import Item
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(16)]

@@ -11,12 +11,12 @@ from aiohttp import ClientSession, web
 from tests.dynamodb.streaming import SERVERS, bench, names
 from tests.support.dynamodb_servers import ServerName
 from zataku.clock import ManualClock
-from zataku.table.backend import RawChange
+from zataku.table.backend.errors import ResultUnknown, StoreUnreachable
+from zataku.table.backend.port import RawChange
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.streams import Streams
-from zataku.table.errors import ResultUnknown, StoreUnreachable
-from zataku.table.schema import TableSchema
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from tests.support.dynamodb_servers import shared_server
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
-from zataku.table.strict import Faults
+from zataku.table.strict.strict_backend import Faults
 
 UNKNOWN = answered("UnknownOperationException")
 

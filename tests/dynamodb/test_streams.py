@@ -8,8 +8,8 @@ import pytest
 
 from tests.dynamodb.streaming import SERVERS, Bench, bench, drained, names
 from tests.support.dynamodb_servers import ServerName
+from zataku.table.backend.errors import BadInput, StoreClosed
 from zataku.table.dynamodb.streams import Streams
-from zataku.table.errors import BadInput, StoreClosed
 
 
 @pytest.fixture(params=SERVERS)

@@ -15,11 +15,11 @@ from tests.dynamodb.streaming import Bench, drained, unique
 from tests.support.dynamodb_servers import shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
-from zataku.table.backend import RawChange
+from zataku.table.backend.errors import Throttled
+from zataku.table.backend.port import RawChange
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.streams import Streams
-from zataku.table.errors import Throttled
-from zataku.table.schema import KeyAttribute, TableSchema
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(8)]

@@ -14,12 +14,12 @@ from tests.dynamodb.streaming import unique
 from tests.support.dynamodb_servers import shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
+from zataku.table.backend.errors import LeaseLost
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.streams import Streams
 from zataku.table.dynamodb.streams.place import place_of
-from zataku.table.errors import LeaseLost
-from zataku.table.schema import KeyAttribute, TableSchema
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(6)]

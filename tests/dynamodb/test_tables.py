@@ -11,12 +11,8 @@ from tests.dynamodb.fronts import Front, answered, content_of, lost_after, passe
 from tests.dynamodb.plain import BOTH, client_of, connected, fitted, fresh, put
 from tests.support.dynamodb_servers import shared_server
 from zataku.clock import SystemClock
-from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.describe import Stored, look
-from zataku.table.dynamodb.differences import differences
-from zataku.table.dynamodb.tables import Tables
-from zataku.table.errors import BadInput, SchemaRefused
-from zataku.table.schema import (
+from zataku.table.backend.errors import BadInput, SchemaRefused
+from zataku.table.backend.table_schema import (
     KEYS_ONLY,
     IndexSchema,
     KeyAttribute,
@@ -25,6 +21,10 @@ from zataku.table.schema import (
     TableSchema,
     include,
 )
+from zataku.table.dynamodb.client import Client
+from zataku.table.dynamodb.describe import Stored, look
+from zataku.table.dynamodb.differences import differences
+from zataku.table.dynamodb.tables import Tables
 
 BY_STATUS = IndexSchema("ByStatus", KeyAttribute("status"), KeyAttribute("at", "N"))
 BY_NAME = IndexSchema("ByName", KeyAttribute("name"), projection=KEYS_ONLY)

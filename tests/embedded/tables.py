@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from zataku.table import backend as port
+from zataku.table.backend import port as port
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.packed import unpack
-from zataku.table.schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
-from zataku.table.values import Item
 
 BY_STATUS = IndexSchema("by_status", KeyAttribute("status"), KeyAttribute("at", "N"))
 BY_NAME = IndexSchema("by_name", KeyAttribute("name"), projection=KEYS_ONLY)

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.embedded.tables import BY_NAME, BY_SCORE, BY_STATUS, GAMES, PLAIN, Desk, game, index_filled, items, started
-from zataku.table import errors
-from zataku.table import expression as ex
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.table_schema import ALL, KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend, walk
-from zataku.table.schema import ALL, KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema
 
 INDEXED = replace(PLAIN, indexes=(BY_STATUS,))
 

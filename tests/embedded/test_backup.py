@@ -12,9 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.embedded.tables import BY_STATUS, PLAIN, Desk, game, index_filled, started
-from zataku.table import errors
-from zataku.table import expression as ex
-from zataku.table.backend import UpdateItem
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import UpdateItem
 from zataku.table.embedded import EmbeddedBackend, restore
 
 

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from tests.embedded.tables import PLAIN, Desk, game, started
-from zataku.table import errors
+from zataku.table.backend import errors
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.database import connect
 from zataku.table.embedded.layout import PAGE_SIZE
@@ -185,7 +185,7 @@ CHILD = """
 import asyncio, sys
 from pathlib import Path
 from tests.embedded.tables import PLAIN, started
-from zataku.table.errors import StoreClosed
+from zataku.table.backend.errors import StoreClosed
 try:
     asyncio.run(started(Path(sys.argv[1]), [PLAIN]))
 except StoreClosed as error:

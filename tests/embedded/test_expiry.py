@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from tests.embedded.tables import BY_STATUS, GAMES, PLAIN, Desk, game
 from zataku.clock import ManualClock
-from zataku.table import expression as ex
+from zataku.table.backend import expression as ex
 from zataku.table.embedded import EmbeddedBackend
 
 YEAR = 365 * 24 * 60 * 60

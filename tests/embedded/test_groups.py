@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.embedded.tables import PLAIN, Desk, game, started
-from zataku.table import errors
-from zataku.table import expression as ex
-from zataku.table.backend import GetItem, PutItem
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import GetItem, PutItem
 from zataku.table.embedded import EmbeddedBackend, line, reader, writer
 
 

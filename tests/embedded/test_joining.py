@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from zataku.table.backend.errors import StoreClosed
 from zataku.table.embedded.line import GROUP_CALLS, Line, answer, run
-from zataku.table.errors import StoreClosed
 
 
 def serve(line: Line[list[str]], desk: list[str]) -> int:

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from tests.embedded.tables import BY_NAME, BY_SCORE, BY_STATUS, GAMES, NUMBERED, PLAIN, Desk, game, items
-from zataku.table import errors
-from zataku.table import expression as ex
-from zataku.table.backend import GetItem, KeyRange, ScanItems
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import GetItem, KeyRange, ScanItems
 from zataku.table.embedded import EmbeddedBackend
 
 
@@ -223,7 +223,7 @@ async def test_a_snapshot_never_sees_half_a_transaction(store: EmbeddedBackend) 
     done = asyncio.Event()
 
     async def move() -> None:
-        from zataku.table.backend import UpdateItem
+        from zataku.table.backend.port import UpdateItem
 
         for _ in range(150):
             await store.transact(

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.embedded.tables import PLAIN, Desk, game
-from zataku.table import backend as port
+from zataku.table.backend import port as port
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.recent import Recent
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zataku.table.backend.values import item_size, normalised
 from zataku.table.embedded.rows import Before, measured, remeasured
-from zataku.table.values import item_size, normalised
 
 numbers = st.integers(-(10**37), 10**37) | st.integers(-20, 200).map(lambda n: n * 100) | st.floats(-1e9, 1e9, width=32)
 scalars = st.none() | st.booleans() | st.text(max_size=20) | st.binary(max_size=20) | numbers | st.just(Decimal("1.50"))

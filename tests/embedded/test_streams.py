@@ -6,11 +6,11 @@ import pytest
 
 from tests.embedded.tables import GAMES, PLAIN, Desk, game, opened, started
 from zataku.clock import ManualClock
-from zataku.table import errors
-from zataku.table import expression as ex
-from zataku.table.backend import PutItem
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import PutItem
+from zataku.table.backend.table_schema import KeyAttribute, StreamView, TableSchema
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.schema import KeyAttribute, StreamView, TableSchema
 
 DAY = 24 * 60 * 60
 

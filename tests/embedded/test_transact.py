@@ -4,9 +4,9 @@ import pytest
 
 from tests.embedded.tables import GAMES, PLAIN, Desk, game, opened
 from zataku.clock import ManualClock
-from zataku.table import errors
-from zataku.table import expression as ex
-from zataku.table.backend import CheckItem, DeleteItem, PutItem, UpdateItem
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import CheckItem, DeleteItem, PutItem, UpdateItem
 from zataku.table.embedded import EmbeddedBackend
 
 THERE = ex.Exists(("PK",))

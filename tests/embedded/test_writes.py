@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from tests.embedded.tables import NUMBERED, PLAIN, SINGLE, Desk, game, opened
-from zataku.table import errors
-from zataku.table import expression as ex
-from zataku.table.backend import DeleteItem, PutItem, UpdateItem
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import DeleteItem, PutItem, UpdateItem
 from zataku.table.embedded import EmbeddedBackend
 
 ABSENT = ex.Missing(("PK",))
@@ -124,7 +124,7 @@ async def test_keys_of_every_type_find_their_items(store: EmbeddedBackend) -> No
 
 
 async def test_a_table_that_was_never_started_is_named(store: EmbeddedBackend) -> None:
-    from zataku.table.schema import KeyAttribute, TableSchema
+    from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 
     with pytest.raises(errors.BadInput, match="Elsewhere"):
         await Desk(store, TableSchema("Elsewhere", KeyAttribute("PK"))).put({"PK": "a"})

@@ -3,8 +3,8 @@
 from hypothesis import strategies as st
 
 from zataku.table import ALL, KEYS_ONLY, OnDemand, Provisioned, Table, capacity_alarm, error_rate_alarm, include
-from zataku.table.alarm import Alarm, throttle_alarm
-from zataku.table.schema import Capacity, KeyAttribute, StreamView
+from zataku.table.backend.table_schema import Capacity, KeyAttribute, StreamView
+from zataku.table.schema.alarm import Alarm, throttle_alarm
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", min_size=11, max_size=40)
 STREAMS: list[StreamView | None] = [None, "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]

@@ -12,8 +12,8 @@ from tests.designs import board, drawing, kifu, live, measures, ranking
 from tests.export.made import tables
 from tests.support.dynamodb_servers import ServerName, shared_server
 from zataku.table import OnDemand, Table, open_dynamodb
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.export import template
-from zataku.table.schema import TableSchema
 
 REGION = "eu-central-1"
 DESIGNS = [board.board, drawing.drawing, drawing.steady, kifu.kifu, measures.measures, ranking.ranking, *live.TABLES]

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from zataku.table import Entity, Table, derived
-from zataku.table.entity import binding_of
 from zataku.table.export.attributes import attribute_rows
 from zataku.table.export.example import example_item
 from zataku.table.export.kinds import description_of, limits_of
-from zataku.table.forms import Instant, InstantMs, Millis
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import Instant, InstantMs, Millis
 
 Opened = Annotated[Instant, Meta(description="When it opened")]
 Short = Annotated[str, Meta(max_length=3, pattern="^[a-z]+$", description="Something short")]

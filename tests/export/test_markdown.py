@@ -14,11 +14,11 @@ from tests.designs import board, connections, drawing, kifu, live, measures, pie
 from tests.export.made import tables
 from tests.lint import literal_designs as literal
 from zataku.table import DesignError, Entity, InKey, Key, Span, Table, path
-from zataku.table.entity import binding_of
 from zataku.table.export import design_document
 from zataku.table.export.asking import asked
 from zataku.table.export.example import example_item
 from zataku.table.export.grid import code, grid
+from zataku.table.schema.entity import binding_of
 
 DESIGNS: dict[str, list[Table]] = {
     "board": [board.board],

@@ -14,7 +14,7 @@ from zataku.jobs.schedule import Schedule
 from zataku.platform.design import Job, job
 from zataku.platform.limits import MINUTE
 from zataku.table import Store, StoreUnreachable
-from zataku.table.backend import Backend
+from zataku.table.backend.port import Backend
 
 NOW = int(START) * 1000
 DEADLINE = 20.0

@@ -37,7 +37,7 @@ from zataku.kifu.entities import (
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.kifu.samples import largest_record
 from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.table.forms import later
+from zataku.table.schema.field_types import later
 
 CODE = ShareCode("lkihofkwif4tF" + "0" * 9)
 AID = AnalysisId("01JGE1XYZ00000000000000000")

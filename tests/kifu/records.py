@@ -10,7 +10,7 @@ from zataku.kifu.entities import Record, SlugClaim, Tag, UserSettings
 from zataku.kifu.limits import KifuId, TagId, UserName
 from zataku.kifu.writes import add_record, add_tag
 from zataku.table import Plan, Store
-from zataku.table.forms import instant
+from zataku.table.schema.field_types import instant
 
 ME, FRIEND, STRANGER = UserName("h-akira"), UserName("h-akira2"), UserName("min-jun")
 NOW = instant(START)

@@ -33,7 +33,7 @@ from zataku.kifu.entities import (
 )
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.table import Store
-from zataku.table.forms import later
+from zataku.table.schema.field_types import later
 
 CODE = ShareCode("lkihofkwif4tF")
 

@@ -23,7 +23,7 @@ from zataku.kifu.entities import (
 from zataku.kifu.limits import AnalysisId
 from zataku.kifu.writes import allow_record, change_moves, keep_positions, remove_record, remove_tag, tag_record
 from zataku.table import Entity, Store
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 
 async def up_to_date(store: Store) -> None:

@@ -21,9 +21,9 @@ from zataku.kifu.writes import (
 )
 from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant, later
-from zataku.table.values import size_of
+from zataku.table.backend.values import size_of
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant, later
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):

@@ -6,12 +6,12 @@ import pytest
 
 from zataku.kifu.departures import DEPARTURES
 from zataku.kifu.entities import kifu_table
-from zataku.table.catalogue import find_designs
-from zataku.table.design import needs
+from zataku.table.backend.table_schema import ALL, OnDemand, include
 from zataku.table.export import design_document, template
 from zataku.table.export.doing import planned
 from zataku.table.lint import lint
-from zataku.table.schema import ALL, OnDemand, include
+from zataku.table.schema.design_catalogue import find_designs
+from zataku.table.schema.table import needs
 
 WITH_SHARE = include("cgsi_pk", "clsi_sk", "share")
 

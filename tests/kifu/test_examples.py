@@ -19,7 +19,7 @@ from zataku.kifu.entities import (
     kifu_table,
 )
 from zataku.table import Entity, Store, open_embedded
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 EXAMPLES: list[tuple[type[Entity], dict[str, Any]]] = [
     (

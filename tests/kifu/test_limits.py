@@ -18,8 +18,8 @@ from zataku.kifu.writes.analyses import (
     decompress_result,
 )
 from zataku.table import BadKey, WrongType
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant, later, seconds_of
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant, later, seconds_of
 
 FORMS = {
     "username": (limits.NamedUser, ["h-akira", "h-akira2", "a", "9", "a_b", "a" * 32]),

@@ -13,7 +13,7 @@ from zataku.kifu.limits import PositionHash
 from zataku.kifu.writes import change_moves, forget_positions, keep_positions
 from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store, TransactionCancelled
-from zataku.table.forms import later
+from zataku.table.schema.field_types import later
 
 
 def hashes(*numbers: int) -> list[PositionHash]:

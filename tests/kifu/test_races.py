@@ -46,7 +46,7 @@ from zataku.kifu.writes import (
     unshare_record,
 )
 from zataku.table import ResultUnknown, Store
-from zataku.table.forms import later
+from zataku.table.schema.field_types import later
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 CODE = ShareCode("lkihofkwif4tF")

@@ -21,7 +21,7 @@ from zataku.kifu.entities import (
 from zataku.kifu.sample_games import OPENINGS, Game, as_kif
 from zataku.kifu.samples import HANAKO, MINJUN, SHARES, library
 from zataku.table import Entity, Store
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ from zataku.kifu.writes import (
     welcome_user,
 )
 from zataku.table import ConditionFailed, Store, TransactionCancelled
-from zataku.table.forms import later, seconds_of
+from zataku.table.schema.field_types import later, seconds_of
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 

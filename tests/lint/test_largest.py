@@ -14,9 +14,9 @@ from msgspec import Meta, Struct, defstruct
 from tests.lint.findings import found, message
 from tests.table.strategies import numbers
 from zataku.table import Entity, InKey, Nullable, Table, derived
-from zataku.table.entity import binding_of
+from zataku.table.backend.values import item_size
 from zataku.table.lint import largest_item
-from zataku.table.values import item_size
+from zataku.table.schema.entity import binding_of
 
 Id = NewType("Id", str)
 Token = NewType("Token", bytes)

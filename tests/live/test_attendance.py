@@ -17,7 +17,7 @@ from zataku.live.limits import CONNECTION_SECONDS, ProcessName, moment
 from zataku.live.writes import close_room, join
 from zataku.realtime.behaviour import Attendance as Hearing
 from zataku.table import NotGranted, ResultUnknown, Store, Throttled, TransactionCancelled
-from zataku.table.strict import Faults, StrictBackend
+from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 WELL, BUSY, CROWDED, LOSING = Faults.none(), Faults(throttle=1.0), Faults(conflict=1.0), Faults(lost_reply=1.0)
 

@@ -4,10 +4,10 @@ import pytest
 
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, TITLE, comments, connections, moderation, rooms
 from zataku.table import Table
-from zataku.table.catalogue import find_designs
-from zataku.table.design import needs
 from zataku.table.export import design_document, template
 from zataku.table.lint import largest_item, lint_all
+from zataku.table.schema.design_catalogue import find_designs
+from zataku.table.schema.table import needs
 
 NAMES = ("Rooms", "Comments", "Connections", "Moderation")
 

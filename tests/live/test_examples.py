@@ -4,7 +4,7 @@ import pytest
 
 from zataku.live.design import Comment, Connection, Room
 from zataku.table import Entity
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 ROOM = {
     "roomId": "456e7890-e89b-42d3-a456-426614174001",

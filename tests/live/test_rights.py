@@ -41,7 +41,7 @@ from zataku.live.writes import (
 )
 from zataku.table import READ, READ_WRITE, ConditionFailed, NotGranted, Store, Table, TransactionCancelled
 from zataku.table.export.iam import template_policy
-from zataku.table.rights import Action
+from zataku.table.store.permissions import Action
 
 TARGET = said(1).comment_id
 NEW = RoomId("456e7890-e89b-42d3-a456-426614174001")

@@ -52,7 +52,7 @@ from zataku.platform.identity import Identity
 from zataku.realtime.local_bus import LocalBus
 from zataku.realtime.messages import Join, Place
 from zataku.table import ResultUnknown, Store
-from zataku.table.errors import Throttled
+from zataku.table.backend.errors import Throttled
 
 TOPIC = f"live/{HALL}"
 

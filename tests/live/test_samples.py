@@ -18,8 +18,8 @@ from zataku.live.samples import (
     talk_room,
 )
 from zataku.table import Store
-from zataku.table.entity import binding_of
-from zataku.table.values import item_size
+from zataku.table.backend.values import item_size
+from zataku.table.schema.entity import binding_of
 
 
 def test_the_same_seed_and_start_give_the_same_talk() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.moving.goods import CURTAINS, FURNITURE, opened_store
 from zataku.clock import SystemClock
-from zataku.table.moving import export_store, import_store
+from zataku.table.transfer import export_store, import_store
 
 TABLES = (FURNITURE, CURTAINS)
 PAGE_ITEMS, PART_BYTES, SEGMENTS = 7, 4_000, 2

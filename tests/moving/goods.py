@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from zataku.table import backend as port
+from zataku.table.backend import port as port
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.moving.lines import line_of, opened
-from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.values import Item
+from zataku.table.transfer.lines import line_of, opened
 
 FURNITURE = TableSchema(
     "FurnitureOfARoom",

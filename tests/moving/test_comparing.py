@@ -1,10 +1,10 @@
 """Two stores side by side."""
 
 from tests.moving.goods import CURTAINS, FURNITURE, fill, items_for
-from zataku.table import backend as port
+from zataku.table.backend import port as port
+from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.moving import Difference, compare_stores
-from zataku.table.values import Item
+from zataku.table.transfer import Difference, compare_stores
 
 
 async def differences(one: port.Backend, other: port.Backend) -> list[Difference]:

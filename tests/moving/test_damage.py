@@ -14,7 +14,7 @@ from tests.moving.goods import CURTAINS, FURNITURE, lines_in
 from zataku.clock import ManualClock
 from zataku.table import ExportDamaged
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.moving import export_store, import_store
+from zataku.table.transfer import export_store, import_store
 
 BOTH = (CURTAINS, FURNITURE)
 

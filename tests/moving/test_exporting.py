@@ -18,12 +18,12 @@ from msgspec import structs
 from tests.moving.goods import CURTAINS, FURNITURE, fill, items_for, lines_of, opened_store
 from zataku.clock import ManualClock
 from zataku.table import BadInput, StoreFull
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.moving import MovedTable, export_store, import_store, open_export
-from zataku.table.moving.files import PathLock
-from zataku.table.moving.record import ExportRecord, TableRecord, read_record
-from zataku.table.schema import KeyAttribute, TableSchema
-from zataku.table.strict import Faults, StrictBackend
+from zataku.table.strict.strict_backend import Faults, StrictBackend
+from zataku.table.transfer import MovedTable, export_store, import_store, open_export
+from zataku.table.transfer.files import PathLock
+from zataku.table.transfer.record import ExportRecord, TableRecord, read_record
 
 BOTH = (FURNITURE, CURTAINS)
 
@@ -246,7 +246,7 @@ async def test_a_full_disk_stops_an_export_that_goes_on_when_there_is_room(
 
 
 def test_moving_needs_no_library_for_dynamodb():
-    program = "import sys, zataku.table.moving; sys.exit('botocore' in sys.modules)"
+    program = "import sys, zataku.table.transfer; sys.exit('botocore' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -15,13 +15,13 @@ from tests.moving.goods import CURTAINS, FURNITURE, items_for, lines_in, lines_o
 from tests.support.dynamodb_servers import dynoxide_program, start_server, stop_server
 from zataku.clock import ManualClock
 from zataku.table import ExportDamaged, SchemaRefused
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
+from zataku.table.backend.values import Item
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.moving import export_store, import_store
-from zataku.table.moving.parts import Part
-from zataku.table.schema import IndexSchema, TableSchema
-from zataku.table.values import Item
+from zataku.table.transfer import export_store, import_store
+from zataku.table.transfer.parts import Part
 
 BOTH = (FURNITURE, CURTAINS)
 EXPORT = "AWSDynamoDB/01693685827463-2d8752fd"

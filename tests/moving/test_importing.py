@@ -12,16 +12,16 @@ from msgspec import structs
 from tests.moving.goods import CURTAINS, FURNITURE, PAST, fill, items_for, lines_in, lines_of, opened_store
 from zataku.clock import ManualClock
 from zataku.table import BadInput, CopyDiffers, SchemaRefused, StoreUnreachable, WrongType
-from zataku.table import backend as port
-from zataku.table.bill import Bill
-from zataku.table.calling import Calls
+from zataku.table.backend import port as port
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.meter import Meter
-from zataku.table.moving import Phase, export_store, import_store
-from zataku.table.moving.files import PathLock
-from zataku.table.retry import Patience, Retry
-from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.strict import Faults, StrictBackend
+from zataku.table.store.calls import Calls
+from zataku.table.store.metering import Meter
+from zataku.table.store.retry import Patience, Retry
+from zataku.table.strict.strict_backend import Faults, StrictBackend
+from zataku.table.transfer import Phase, export_store, import_store
+from zataku.table.transfer.files import PathLock
 
 BOTH = (FURNITURE, CURTAINS)
 

@@ -10,9 +10,9 @@ from random import Random
 from tests.moving.child import PAGE_ITEMS, PART_BYTES, SEGMENTS, TABLES
 from tests.moving.goods import CURTAINS, FURNITURE, fill, items_for, lines_in, lines_of, opened_store
 from zataku.clock import ManualClock
-from zataku.table.moving import export_store, open_export
-from zataku.table.moving.files import whole_lines
-from zataku.table.moving.found import parts_of
+from zataku.table.transfer import export_store, open_export
+from zataku.table.transfer.files import whole_lines
+from zataku.table.transfer.found import parts_of
 
 ROOT = Path(__file__).parents[2]
 FURNITURE_ITEMS, CURTAIN_ITEMS = 2000, 300

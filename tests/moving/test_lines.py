@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from tests.table.strategies import exactly, items
-from zataku.table.moving.lines import Tally, item_of, line_of
-from zataku.table.values import Item
+from zataku.table.backend.values import Item
+from zataku.table.transfer.lines import Tally, item_of, line_of
 
 
 @given(items())

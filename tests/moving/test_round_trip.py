@@ -16,12 +16,12 @@ from tests.moving.goods import FUTURE, fill, items_for, lines_in, lines_of, open
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import SystemClock
-from zataku.table import backend as port
+from zataku.table.backend import port as port
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
+from zataku.table.backend.values import Item, KeyValue
 from zataku.table.dynamodb.backend import DynamoBackend
-from zataku.table.moving import compare_stores, export_store, import_store
-from zataku.table.moving.lines import line_of, opened
-from zataku.table.schema import IndexSchema, TableSchema
-from zataku.table.values import Item, KeyValue
+from zataku.table.transfer import compare_stores, export_store, import_store
+from zataku.table.transfer.lines import line_of, opened
 
 DESIGNS = (board, connections, kifu, measures, blobs, words, pieces, ranking)
 ITEMS = 400

@@ -48,7 +48,7 @@ from zataku.othello.writes import (
 )
 from zataku.othello.writes.game_end import KEPT_FOR
 from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.table.forms import seconds_of
+from zataku.table.schema.field_types import seconds_of
 
 REASON = "次の手で角を取れるようになるので、ここは我慢して中央を固めておきたいところです。" * 5
 LONG = REASON[:200]

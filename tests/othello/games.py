@@ -15,7 +15,7 @@ from zataku.othello.rules.board import START as OPENING
 from zataku.othello.rules.board import board_text
 from zataku.othello.rules.moves import played
 from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled
-from zataku.table.forms import instant
+from zataku.table.schema.field_types import instant
 
 NOW = instant(START)
 SOON = instant(START + 60)

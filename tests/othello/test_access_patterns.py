@@ -31,7 +31,7 @@ from zataku.othello.rules.board import board_text
 from zataku.othello.rules.moves import played
 from zataku.othello.samples import finished_game, users
 from zataku.table import Store
-from zataku.table.forms import instant
+from zataku.table.schema.field_types import instant
 
 OTHER = GameId("456e7890-e89b-12d3-a456-426614174002")
 

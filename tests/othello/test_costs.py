@@ -10,8 +10,8 @@ from zataku.othello.limits import Contents, Descriptions
 from zataku.othello.writes import stamp_expiry, stamp_game
 from zataku.othello.writes.game_end import STAMPED_AT_ONCE
 from zataku.table import Budget, Entity, Store
-from zataku.table.entity import binding_of
-from zataku.table.values import item_size
+from zataku.table.backend.values import item_size
+from zataku.table.schema.entity import binding_of
 
 WIDE = "𠮷"
 

@@ -8,7 +8,7 @@ import pytest
 from zataku.othello.design import Candidate, Game, User, Vote
 from zataku.othello.writes import examples
 from zataku.table import Entity, Store
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 USER = """{
   "PK": "USER#123e4567-e89b-12d3-a456-426614174000",

@@ -28,8 +28,8 @@ from zataku.othello.rules.board import board_text
 from zataku.othello.writes import expiry_of, finish, stamp_expiry, stamp_game
 from zataku.othello.writes.game_end import DAY, KEPT_FOR
 from zataku.table import Store
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant
 
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
 END = int(START) + KEPT_FOR

@@ -17,7 +17,7 @@ from zataku.othello.system import plug
 from zataku.othello.writes import cast_vote
 from zataku.system import System
 from zataku.table import Store
-from zataku.table.forms import instant, seconds_of
+from zataku.table.schema.field_types import instant, seconds_of
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 

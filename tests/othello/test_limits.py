@@ -13,8 +13,8 @@ from zataku.othello.design import Candidate, Commentary, User
 from zataku.othello.limits import Contents, Descriptions, candidate_id, side_of
 from zataku.othello.rules.board import START, board_text, read_board
 from zataku.table import WrongType
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant, seconds_of
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant, seconds_of
 
 A_UUID = "456e7890-e89b-12d3-a456-426614174001"
 

@@ -50,8 +50,8 @@ from zataku.othello.writes import (
 )
 from zataku.othello.writes.paths import outcome
 from zataku.table import Plan, Query, Store, update
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)

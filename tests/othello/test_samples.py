@@ -11,7 +11,7 @@ from zataku.othello.rules.board import START, Board, board_text
 from zataku.othello.rules.moves import discs, legal, other, played
 from zataku.othello.samples import finished_game, running_game, users
 from zataku.othello.writes.turns import elected
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 BEGIN = 1_767_225_600
 # The game of this seed has passes in it.

@@ -45,8 +45,8 @@ from zataku.othello.writes import (
     reopen_turn,
 )
 from zataku.table import Plan, Store
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant
 
 REASON = Proposal("C3", "角を守る手です。")
 LATER_STILL = instant(START + 2 * 86_400)

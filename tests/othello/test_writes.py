@@ -44,8 +44,8 @@ from zataku.othello.writes import (
     register_user,
 )
 from zataku.table import Plan, Store, WrongType
-from zataku.table.entity import binding_of
-from zataku.table.forms import instant
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.field_types import instant
 
 HANA = user_named("はな", 1)
 FINISHED = replace(closed_game, status="FINISHED", winner="AI", voting_deadline=None)

@@ -5,7 +5,7 @@ from tests.platform.people import hashed
 from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.platform.design import account, platform, session
 from zataku.table import Store
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):

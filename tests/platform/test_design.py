@@ -7,11 +7,11 @@ import pytest
 from zataku.platform import writes
 from zataku.platform.design import DEPARTURES, Account, Job, dead, due, platform
 from zataku.platform.limits import SHARDS
-from zataku.table.design import needs
 from zataku.table.export.doing import planned
 from zataku.table.export.example import example_item
 from zataku.table.lint import lint
 from zataku.table.lint.largest import largest_item
+from zataku.table.schema.table import needs
 
 
 def test_the_table_has_its_plain_name_in_prod_and_a_suffix_elsewhere():

@@ -11,7 +11,7 @@ from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, NameClaim, api_key, job, owner_of_name, session
 from zataku.platform.limits import DAY
 from zataku.table import ConditionFailed, Entity, Plan, Store, TransactionCancelled
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 ME = HANA.account_id
 GONE = replace(HANA, deleted_at=NOW)

@@ -7,7 +7,7 @@ from zataku.platform import samples
 from zataku.platform.design import Account, NameClaim, due_jobs
 from zataku.platform.limits import SHARDS
 from zataku.table import Store
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 
 def test_the_same_random_source_and_moment_give_the_same_community():

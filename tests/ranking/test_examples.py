@@ -8,9 +8,9 @@ import pytest
 from zataku.ranking.design import Profile, Snapshot, profile, snapshot
 from zataku.ranking.limits import UserId
 from zataku.table import Store
-from zataku.table.backend import GetItem, PutItem
-from zataku.table.entity import binding_of
-from zataku.table.packed import unpack
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import GetItem, PutItem
+from zataku.table.schema.entity import binding_of
 
 METADATA = {
     "PK": "USER#A101",

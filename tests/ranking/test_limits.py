@@ -13,7 +13,7 @@ from zataku.ranking.design import Day, NameClaim, Profile
 from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
 from zataku.ranking.values import TABLE_NAME, table_name
 from zataku.table import BadInput, DesignError, Entity
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 from zataku.text import is_visible
 
 NAMES = [

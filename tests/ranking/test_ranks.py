@@ -13,8 +13,8 @@ from zataku.ranking.design import BucketStart, Histogram
 from zataku.ranking.errors import RosterLacking
 from zataku.ranking.limits import HIGHEST_POWER, MOST_BUCKETS, STEP, UserId
 from zataku.ranking.rules.ranks import Buckets, Inside, Order, bucket_at, bucket_size, find_rank, in_steps
-from zataku.table.entity import binding_of
-from zataku.table.values import size_of
+from zataku.table.backend.values import size_of
+from zataku.table.schema.entity import binding_of
 
 DAY = date(2026, 2, 21)
 values = st.decimals(0, HIGHEST_POWER, places=4)

@@ -21,8 +21,8 @@ from zataku.ranking.rules.ranks import Inside, find_rank
 from zataku.ranking.samples import characters, history_of, profiles, snapshots_of_day, standings_of_day
 from zataku.ranking.writes import enter_player
 from zataku.table import Store
-from zataku.table.entity import binding_of
-from zataku.table.values import size_of
+from zataku.table.backend.values import size_of
+from zataku.table.schema.entity import binding_of
 
 START = date(2026, 1, 23)
 SEED, PLAYERS, DAYS = 20260221, 10_000, 30

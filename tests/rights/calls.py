@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from tests.designs import live
 from zataku.table import Table
-from zataku.table import expression as ex
-from zataku.table.backend import (
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import (
     Backend,
     CheckItem,
     DeleteItem,
@@ -18,7 +18,7 @@ from zataku.table.backend import (
     TransactWrite,
     UpdateItem,
 )
-from zataku.table.schema import IndexSchema, TableSchema
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
 
 ENV = "dev"
 # An action and what follows `table/` in the ARN of its resource.

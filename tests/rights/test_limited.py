@@ -10,8 +10,8 @@ from tests.designs import live
 from tests.designs.live import Comment, Connection, Room
 from tests.support.stores import METERED_STORES, temporary_store
 from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Plan, Store, StoreClosed, check, path, put
-from zataku.table.backend import Backend
-from zataku.table.limited import LimitedBackend
+from zataku.table.backend.port import Backend
+from zataku.table.store.restricted_backend import LimitedBackend
 
 ROOM = Room(room_id="room-1", host_id="host-1")
 COMMENT = Comment(room_id="room-1", comment_id="comment-1", seq=1)

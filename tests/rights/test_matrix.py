@@ -4,8 +4,8 @@ import pytest
 
 from tests.designs import live
 from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, Matrix
-from zataku.table.departure import Departure
 from zataku.table.export import design_document
+from zataku.table.schema.departure import Departure
 
 
 def test_the_document_row_by_row() -> None:

@@ -11,11 +11,11 @@ from tests.designs import live
 from tests.rights.calls import ENV, Call, calls
 from tests.rights.evaluating import allowed
 from zataku.table import CHECK, READ, STREAM, DesignError, Grant, Matrix, NotGranted, Rights, Table
-from zataku.table.backend import Backend
+from zataku.table.backend.port import Backend
 from zataku.table.export import policy_document
 from zataku.table.export.iam import template_policy
-from zataku.table.limited import LimitedBackend
-from zataku.table.rights import ACTIONS
+from zataku.table.store.permissions import ACTIONS
+from zataku.table.store.restricted_backend import LimitedBackend
 
 PLACE = {"partition": "aws", "region": "eu-central-1", "account": "123456789012"}
 PREFIX = "arn:aws:dynamodb:eu-central-1:123456789012:table/"

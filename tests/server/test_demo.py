@@ -10,7 +10,7 @@ from zataku.realtime.topics import Topics
 from zataku.server.demo import demonstrate
 from zataku.system import System
 from zataku.table import Store
-from zataku.table.errors import StoreFull
+from zataku.table.backend.errors import StoreFull
 
 
 class Heard:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from zataku.table import Budget, Store, Table
-from zataku.table.entity import binding_of
+from zataku.table.schema.entity import binding_of
 
 # Sets up the situation that the budget is declared for and returns the call to measure.
 Case = Callable[[Store], Awaitable[Callable[[], Awaitable[Any]]]]

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from zataku.table.backend.errors import StoreClosed
 from zataku.table.dynamodb.client import Answer, Client, Service
 from zataku.table.dynamodb.refusals import refusal
-from zataku.table.errors import StoreClosed
 
 _HEADERS = (
     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"

@@ -11,7 +11,7 @@ from tests.contract.stores import LATER, ROUGH, DynamoPlace, EmbeddedPlace
 from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table import Store, Table
-from zataku.table.strict import Faults
+from zataku.table.strict.strict_backend import Faults
 
 StoreName = Literal["embedded", "strict", "lossy", "dynoxide"]
 

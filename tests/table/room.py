@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from zataku.table import expression as ex
-from zataku.table.backend import Backend, GetItem, PutItem, Row
+from zataku.table.backend import expression as ex
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import Backend, GetItem, PutItem, Row
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.packed import unpack
-from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.strict import Faults, StrictBackend
-from zataku.table.values import Item
+from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 BY_OWNER = IndexSchema("ByOwner", KeyAttribute("owner"), KeyAttribute("SK"))
 ROOM = TableSchema("Room", KeyAttribute("PK"), KeyAttribute("SK"), indexes=(BY_OWNER,), stream="NEW_AND_OLD_IMAGES")

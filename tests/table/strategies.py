@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from zataku.table.numbers import Number, canonical
-from zataku.table.values import Item, Value
+from zataku.table.backend.numbers import Number, canonical
+from zataku.table.backend.values import Item, Value
 
 
 @st.composite

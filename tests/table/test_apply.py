@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.table.strategies import exactly, items, numbers, sets, values
-from zataku.table import expression as ex
-from zataku.table.apply import applied, copied, refuse_overlaps
-from zataku.table.errors import BadInput, BadNumber, BadUpdate, TableError
-from zataku.table.limits import NESTING
-from zataku.table.values import Item, Value
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import BadInput, BadNumber, BadUpdate, TableError
+from zataku.table.backend.limits import NESTING
+from zataku.table.backend.update_evaluation import applied, copied, refuse_overlaps
+from zataku.table.backend.values import Item, Value
 
 
 def put(*route: str | int, to: Value) -> ex.Assign:

@@ -23,9 +23,9 @@ from zataku.table import (
     derived,
     number,
 )
-from zataku.table.entity import binding_of
-from zataku.table.packed import pack
-from zataku.table.reading import owner, reader_for
+from zataku.table.backend.msgpack import pack
+from zataku.table.schema.entity import binding_of
+from zataku.table.store.row_readers import owner, reader_for
 
 GAME = Game(game_id=GameId("g1"), status="ACTIVE", created_at="2026-02-19T10:00:00Z")
 

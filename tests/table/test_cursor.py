@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.table.boardgame import Game, GameId, by_status, everything_of, games_by_status, moves_of, status
 from zataku.table import BadCursor, path
-from zataku.table.cursor import read, sign
-from zataku.table.pattern import Query
+from zataku.table.schema.access_pattern import Query
+from zataku.table.store.cursor import read, sign
 
 SECRET = b"s" * 32
 POSITION = {"PK": "GAME#g1", "SK": "MOVE#007", "voteCount": Decimal("1.5"), "raw": b"\x00\xff"}

@@ -4,8 +4,8 @@ import pytest
 
 from tests.table.boardgame import Game, Move, board, library, rooms
 from zataku.table import KEYS_ONLY, DesignError, Entity, InKey, Provisioned, Table, View, binary, include, number
-from zataku.table.design import needs
-from zataku.table.schema import IndexSchema, KeyAttribute
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
+from zataku.table.schema.table import needs
 
 
 def test_the_schema_has_everything_the_design_says() -> None:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.table.strategies import items, texts, values
-from zataku.table import expression as ex
-from zataku.table.errors import BadInput, WrongType
-from zataku.table.evaluate import ABSENT, check_expression, equal, find, holds
-from zataku.table.values import Item, Value
+from zataku.table.backend import expression as ex
+from zataku.table.backend.condition_evaluation import ABSENT, check_expression, equal, find, holds
+from zataku.table.backend.errors import BadInput, WrongType
+from zataku.table.backend.values import Item, Value
 
 A, B = ex.Attribute(("a",)), ex.Attribute(("b",))
 SIGNS: tuple[ex.Comparison, ...] = ("=", "<>", "<", "<=", ">", ">=")

@@ -3,7 +3,7 @@ from decimal import Decimal
 import msgspec
 import pytest
 
-from zataku.table import expression as ex
+from zataku.table.backend import expression as ex
 
 OPEN = ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN"))
 FREE = ex.Missing(("winner",))

@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.reading_circle import circle
-from zataku.table.errors import SchemaRefused
-from zataku.table.fit import TableFit, fit, fits, refuse_misfits
-from zataku.table.schema import KEYS_ONLY, KeyAttribute, Provisioned, TableSchema
+from zataku.table.backend.errors import SchemaRefused
+from zataku.table.backend.schema_diff import TableFit, fit, fits, refuse_misfits
+from zataku.table.backend.table_schema import KEYS_ONLY, KeyAttribute, Provisioned, TableSchema
 
 WANTED: TableSchema = circle.schema()
 FIRST, SECOND = WANTED.indexes

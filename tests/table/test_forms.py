@@ -3,8 +3,19 @@
 import msgspec
 import pytest
 
-from zataku.table.forms import Day, Instant, InstantMs, Millis, Seconds, Uuid, instant, later, seconds_of, whole
 from zataku.table.lint.regex import Shape, plain_end, shape_of
+from zataku.table.schema.field_types import (
+    Day,
+    Instant,
+    InstantMs,
+    Millis,
+    Seconds,
+    Uuid,
+    instant,
+    later,
+    seconds_of,
+    whole,
+)
 
 ACCEPTED = [
     (Instant, "2025-02-19T10:00:00Z"),

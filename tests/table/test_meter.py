@@ -8,13 +8,13 @@ from random import Random
 import pytest
 
 from zataku.table import Entity, Span, Store, Table, path
-from zataku.table.bill import Bill
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import ConditionFailed, Throttled, TransactionCancelled, WrongType
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.errors import ConditionFailed, Throttled, TransactionCancelled, WrongType
-from zataku.table.meter import Meter, Usage
-from zataku.table.opening import open_embedded
-from zataku.table.retry import Patience, Retry
-from zataku.table.strict import Faults, StrictBackend
+from zataku.table.store.metering import Meter, Usage
+from zataku.table.store.retry import Patience, Retry
+from zataku.table.store_factory import open_embedded
+from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 election = Table("Election", pk="PK", sk="SK", transactions=True)
 by_voter = election.index("ByVoter", pk="voter")

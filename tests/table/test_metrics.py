@@ -6,8 +6,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.table.test_meter import LUNCH, Count, election
-from zataku.table.metrics import StoreCollector
-from zataku.table.opening import open_embedded
+from zataku.table.store.metrics import StoreCollector
+from zataku.table.store_factory import open_embedded
 
 
 def sums(registry: CollectorRegistry) -> dict[tuple[str, str], float]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from tests.table.strategies import decimals, numbers
-from zataku.table.errors import BadNumber
-from zataku.table.numbers import Number, added, canonical, size_of, sortable
+from zataku.table.backend.errors import BadNumber
+from zataku.table.backend.numbers import Number, added, canonical, size_of, sortable
 
 LARGEST = Decimal("9." + "9" * 37 + "E+125")
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 
 from tests.table.strategies import decimals, exactly, items
-from zataku.table.numbers import Number
-from zataku.table.packed import pack, unpack
-from zataku.table.values import Item, Value
+from zataku.table.backend.msgpack import pack, unpack
+from zataku.table.backend.numbers import Number
+from zataku.table.backend.values import Item, Value
 
 
 @given(items())

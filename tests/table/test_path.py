@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from tests.table.boardgame import Clock, Game, Kifu, Move, Side, status, winner
 from zataku.table import BadUpdate, Entity, Table, UnknownAttribute, WrongType, path, some
-from zataku.table import expression as ex
+from zataku.table.backend import expression as ex
 
 shelf = Table("Shelf", pk="id")
 
@@ -114,7 +114,7 @@ def test_structs_and_enums_are_stored_as_in_the_entity() -> None:
 def test_values_that_do_not_fit_their_field_are_refused() -> None:
     with pytest.raises(WrongType, match=r"Box.item_count: Expected `int` >= 0"):
         count.set(-1)
-    with pytest.raises(WrongType, match=r"Game.status: InvalidRequest enum value"):
+    with pytest.raises(WrongType, match=r"Game.status: Invalid enum value"):
         status.set("LOST")  # type: ignore[arg-type]
     with pytest.raises(WrongType, match="Box.labels"):
         labels.append(7)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from tests.table.boardgame import (
     status,
 )
 from zataku.table import BadKey, DesignError, Key, Span, StrongReadRefused, Table, WrongType, number
-from zataku.table.backend import KeyRange
+from zataku.table.backend.port import KeyRange
 
 
 def test_a_pattern_gives_a_query_with_its_name_and_kinds() -> None:

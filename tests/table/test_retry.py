@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from zataku.table import Conflict, Reason, ResultUnknown, TableError, Throttled, TransactionCancelled
-from zataku.table.retry import Patience, Retry
+from zataku.table.store.retry import Patience, Retry
 
 
 class Waits:

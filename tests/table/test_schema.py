@@ -1,4 +1,13 @@
-from zataku.table.schema import ALL, KEYS_ONLY, IndexSchema, KeyAttribute, OnDemand, Projection, TableSchema, include
+from zataku.table.backend.table_schema import (
+    ALL,
+    KEYS_ONLY,
+    IndexSchema,
+    KeyAttribute,
+    OnDemand,
+    Projection,
+    TableSchema,
+    include,
+)
 
 PK, SK = KeyAttribute("PK"), KeyAttribute("SK")
 BY_STATUS = IndexSchema("GSI1", KeyAttribute("GSI1PK"), KeyAttribute("GSI1SK"))

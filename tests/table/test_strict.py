@@ -19,8 +19,16 @@ from tests.table.room import (  # noqa: F401 - the fixtures are found by being h
     strict_store_with_a_room,
     taken,
 )
-from zataku.table import expression as ex
-from zataku.table.backend import (
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import (
+    Conflict,
+    ResultUnknown,
+    SameItemTwice,
+    Throttled,
+    TooManyItems,
+    TransactionCancelled,
+)
+from zataku.table.backend.port import (
     Backend,
     CheckItem,
     DeleteItem,
@@ -32,9 +40,8 @@ from zataku.table.backend import (
     UpdateItem,
     Write,
 )
-from zataku.table.errors import Conflict, ResultUnknown, SameItemTwice, Throttled, TooManyItems, TransactionCancelled
-from zataku.table.strict import Faults, StrictBackend
-from zataku.table.values import Item
+from zataku.table.backend.values import Item
+from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 
 async def test_without_faults_everything_is_as_the_other_store_does_it(inner: Backend, tmp_path: Path) -> None:

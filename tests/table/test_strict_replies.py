@@ -13,10 +13,10 @@ from tests.table.room import (  # noqa: F401 - the fixtures are found by being h
     strict_store_with_a_room,
     taken,
 )
-from zataku.table import expression as ex
-from zataku.table.backend import Backend, DeleteItem, RawChange, UpdateItem
-from zataku.table.errors import ConditionFailed, ResultUnknown
-from zataku.table.strict import StrictBackend
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import ConditionFailed, ResultUnknown
+from zataku.table.backend.port import Backend, DeleteItem, RawChange, UpdateItem
+from zataku.table.strict.strict_backend import StrictBackend
 
 
 async def drained(backend: StrictBackend, limit: int, acknowledge: bool = True) -> list[list[RawChange]]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zataku.table import BadKey, DesignError, MissingKeyField, WrongType
-from zataku.table.template import Template
+from zataku.table.schema.key_template import Template
 
 
 class Side(Enum):

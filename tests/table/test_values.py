@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from tests.table.strategies import exactly, items, texts, values
-from zataku.table.errors import BadInput, WrongType
-from zataku.table.limits import NESTING
-from zataku.table.values import Item, Value, item_size, key_type_of, levels_of, normalised, size_of, type_of
+from zataku.table.backend.errors import BadInput, WrongType
+from zataku.table.backend.limits import NESTING
+from zataku.table.backend.values import Item, Value, item_size, key_type_of, levels_of, normalised, size_of, type_of
 
 
 class Stone(StrEnum):

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.table.boardgame import Clock, Game, GameId, Kifu, Move, Side, board, library, path, status, winner
-from zataku.table import BadKey, BadUpdate, StaleIndexKey, WrongType, some, writing
-from zataku.table import expression as ex
-from zataku.table.apply import applied
-from zataku.table.entity import binding_of
-from zataku.table.evaluate import holds
+from zataku.table import BadKey, BadUpdate, StaleIndexKey, WrongType, some
+from zataku.table.backend import expression as ex
+from zataku.table.backend.condition_evaluation import holds
+from zataku.table.backend.update_evaluation import applied
+from zataku.table.schema.entity import binding_of
+from zataku.table.store import write_requests
 
 SCHEMA = board.schema()
 NOW = 1_000.0
@@ -25,36 +26,36 @@ position = path(Move, lambda move: move.position)
 
 
 def after(write: object, item: dict[str, object]) -> dict[str, object]:
-    assert isinstance(write, writing.UpdateItem)
+    assert isinstance(write, write_requests.UpdateItem)
     return applied(write.actions, item)
 
 
 def test_an_update_moves_every_index_key_with_what_it_changes() -> None:
-    write = writing.update(SCHEMA, MOVE_KEY, [side.set(Side.WHITE), position.set("E4")], None, NOW)
+    write = write_requests.update(SCHEMA, MOVE_KEY, [side.set(Side.WHITE), position.set("E4")], None, NOW)
     left = after(write, binding_of(Move).encode(MOVE))
     assert left == binding_of(Move).encode(replace(MOVE, side=Side.WHITE, position="E4"))
 
 
 def test_an_update_that_touches_one_key_leaves_the_other_alone() -> None:
-    write = writing.update(SCHEMA, MOVE_KEY, [side.set(Side.WHITE)], None, NOW)
+    write = write_requests.update(SCHEMA, MOVE_KEY, [side.set(Side.WHITE)], None, NOW)
     assert {action.route for action in write.actions} == {("side",), ("GSI1PK",)}
 
 
 def test_a_field_set_to_none_takes_its_index_key_away() -> None:
     day = path(Game, lambda game: game.day)
-    write = writing.update(SCHEMA, Game.key(game_id="g1"), [day.set(None)], None, NOW)
+    write = write_requests.update(SCHEMA, Game.key(game_id="g1"), [day.set(None)], None, NOW)
     left = after(write, binding_of(Game).encode(replace(GAME, day=date(2026, 2, 21))))
     assert left == binding_of(Game).encode(replace(GAME, version=2))
 
 
 def test_an_index_key_made_of_a_derived_value_wants_the_whole_item() -> None:
     with pytest.raises(StaleIndexKey, match=r"load the item and `save` it"):
-        writing.update(SCHEMA, Game.key(game_id="g1"), [status.set("FINISHED")], None, NOW)
+        write_requests.update(SCHEMA, Game.key(game_id="g1"), [status.set("FINISHED")], None, NOW)
 
 
 def test_an_index_key_of_an_unknown_sum_is_refused() -> None:
     with pytest.raises(StaleIndexKey):
-        writing.update(SCHEMA, MOVE_KEY, [position.set_if_missing("D3")], None, NOW)
+        write_requests.update(SCHEMA, MOVE_KEY, [position.set_if_missing("D3")], None, NOW)
 
 
 @given(
@@ -74,7 +75,7 @@ def test_an_index_key_of_an_unknown_sum_is_refused() -> None:
 )
 def test_a_saved_item_equals_the_same_item_put(changes: dict[str, object]) -> None:
     new = replace(GAME, **changes)
-    saved, write = writing.save(SCHEMA, new, GAME)
+    saved, write = write_requests.save(SCHEMA, new, GAME)
     before = binding_of(Game).encode(GAME)
     if write is None:
         assert new == GAME
@@ -87,7 +88,7 @@ def test_a_saved_item_equals_the_same_item_put(changes: dict[str, object]) -> No
 
 
 def test_without_a_version_what_differs_must_still_be_as_it_was() -> None:
-    _, write = writing.save(SCHEMA, replace(MOVE, vote_count=3), MOVE)
+    _, write = write_requests.save(SCHEMA, replace(MOVE, vote_count=3), MOVE)
     assert write is not None
     assert write.condition is not None
     item = binding_of(Move).encode(MOVE)
@@ -98,7 +99,7 @@ def test_without_a_version_what_differs_must_still_be_as_it_was() -> None:
 
 
 def test_an_attribute_that_appears_must_still_be_missing() -> None:
-    _, write = writing.save(SCHEMA, MOVE, replace(MOVE, vote_count=None))
+    _, write = write_requests.save(SCHEMA, MOVE, replace(MOVE, vote_count=None))
     assert write is not None
     assert write.condition is not None
     item = binding_of(Move).encode(MOVE)
@@ -106,17 +107,17 @@ def test_an_attribute_that_appears_must_still_be_missing() -> None:
 
 
 def test_saving_what_is_the_same_writes_nothing() -> None:
-    assert writing.save(SCHEMA, GAME, GAME) == (GAME, None)
+    assert write_requests.save(SCHEMA, GAME, GAME) == (GAME, None)
 
 
 def test_a_save_cannot_move_an_item() -> None:
     with pytest.raises(BadKey, match="in a transaction"):
-        writing.save(SCHEMA, replace(MOVE, turn_number=2), MOVE)
+        write_requests.save(SCHEMA, replace(MOVE, turn_number=2), MOVE)
 
 
 def test_a_saved_slug_moves_its_key() -> None:
     kifu = Kifu(username="a", kid="k", slug="one", kifu="")
-    _, write = writing.save(library.schema(), replace(kifu, slug="two", share_code="S"), kifu)
+    _, write = write_requests.save(library.schema(), replace(kifu, slug="two", share_code="S"), kifu)
     assert write is not None
     assert after(write, binding_of(Kifu).encode(kifu)) == {
         "pk": "kifu#uname#a",
@@ -128,12 +129,12 @@ def test_a_saved_slug_moves_its_key() -> None:
 
 
 def test_an_update_counts_the_version_up() -> None:
-    write = writing.update(SCHEMA, Game.key(game_id="g1"), [winner.set("AI")], None, NOW)
+    write = write_requests.update(SCHEMA, Game.key(game_id="g1"), [winner.set("AI")], None, NOW)
     assert after(write, binding_of(Game).encode(GAME))["version"] == 2
 
 
 def test_an_update_wants_an_item_that_is_there_and_alive() -> None:
-    write = writing.update(
+    write = write_requests.update(
         SCHEMA, Game.key(game_id="g1"), [winner.set("AI")], winner.missing() | winner.equals(None), NOW
     )
     assert write.condition is not None
@@ -146,7 +147,7 @@ def test_an_update_wants_an_item_that_is_there_and_alive() -> None:
 
 
 def test_if_absent_takes_the_place_of_an_expired_item() -> None:
-    write = writing.put(SCHEMA, GAME, None, True, NOW)
+    write = write_requests.put(SCHEMA, GAME, None, True, NOW)
     assert write.condition is not None
     assert holds(write.condition, {})
     assert holds(write.condition, {"PK": "x", "expiresAt": 999})
@@ -157,22 +158,22 @@ def test_if_absent_takes_the_place_of_an_expired_item() -> None:
 def test_a_key_field_cannot_be_edited() -> None:
     turn = path(Move, lambda move: move.turn_number)
     with pytest.raises(BadUpdate, match="part of the item's key"):
-        writing.update(SCHEMA, MOVE_KEY, [turn.add(1)], None, NOW)
+        write_requests.update(SCHEMA, MOVE_KEY, [turn.add(1)], None, NOW)
 
 
 def test_an_update_without_edits_is_refused() -> None:
     with pytest.raises(BadUpdate, match="at least one edit"):
-        writing.update(SCHEMA, MOVE_KEY, [], None, NOW)
+        write_requests.update(SCHEMA, MOVE_KEY, [], None, NOW)
 
 
 def test_edits_and_conditions_of_another_entity_are_refused() -> None:
     with pytest.raises(WrongType, match="is about Game"):
-        writing.update(SCHEMA, MOVE_KEY, [winner.set("AI")], None, NOW)  # type: ignore[list-item]
+        write_requests.update(SCHEMA, MOVE_KEY, [winner.set("AI")], None, NOW)  # type: ignore[list-item]
     with pytest.raises(WrongType, match="is about Game"):
-        writing.delete(SCHEMA, MOVE_KEY, winner.exists())  # type: ignore[arg-type]
+        write_requests.delete(SCHEMA, MOVE_KEY, winner.exists())  # type: ignore[arg-type]
 
 
 def test_a_nested_edit_touches_its_own_path_only() -> None:
     limit = path(Game, lambda game: some(game.clock).time_limit)
-    write = writing.update(SCHEMA, Game.key(game_id="g1"), [limit.set(30)], None, NOW)
+    write = write_requests.update(SCHEMA, Game.key(game_id="g1"), [limit.set(30)], None, NOW)
     assert write.actions[0] == ex.Assign(("clock", "timeLimit"), ex.Literally(30))

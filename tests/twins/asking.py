@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.table.strategies import numbers, scalars, sets, texts, values
 from tests.twins.table import COLOURS, long_texts, sort_number
-from zataku.table import expression as ex
-from zataku.table.backend import ItemKey
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import ItemKey
 
 _PLAIN = (("text",), ("count",), ("flag",), ("list",), ("map",), ("tags",), ("any",), ("nowhere",))
 _INNER = (("list", 0), ("list", 2), ("map", "x"), ("map", "deep"), ("map", "deep", "1"), ("any", "a"), ("any", 0))

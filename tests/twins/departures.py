@@ -10,8 +10,8 @@ from typing import cast
 from msgspec import Struct
 
 from tests.twins.outcome import Outcome
-from zataku.table.backend import GetItem, QueryItems, ScanItems, UpdateItem
-from zataku.table.expression import Assign, Drop, Exclude, Increase
+from zataku.table.backend.expression import Assign, Drop, Exclude, Increase
+from zataku.table.backend.port import GetItem, QueryItems, ScanItems, UpdateItem
 
 
 class Departure(Struct, frozen=True):

@@ -19,12 +19,12 @@ from tests.twins.departures import explained, may_pad
 from tests.twins.outcome import Outcome, outcome
 from tests.twins.table import BY_WEIGHT, COLOURS, INDEXES, KEYS, bad_items, items, keys, sort_number, twin_table
 from zataku.clock import ManualClock
-from zataku.table import backend as port
-from zataku.table.bill import Bill
+from zataku.table.backend import port as port
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.packed import unpack
-from zataku.table.schema import IndexSchema
 
 T = TypeVar("T")
 Call = Callable[[port.Backend, Bill], Awaitable[object]]

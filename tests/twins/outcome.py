@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Struct
 
 from tests.table.strategies import exactly
-from zataku.table.backend import Row, Rows, Written
-from zataku.table.bill import Bill, Place
-from zataku.table.errors import BadInput, ConditionFailed, TableError, TransactionCancelled
-from zataku.table.packed import unpack
+from zataku.table.backend.consumed_capacity import Bill, Place
+from zataku.table.backend.errors import BadInput, ConditionFailed, TableError, TransactionCancelled
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import Row, Rows, Written
 
 
 class Outcome(Struct, frozen=True):

@@ -3,10 +3,10 @@
 from hypothesis import strategies as st
 
 from tests.table.strategies import numbers, sets, texts, values
-from zataku.table.backend import ItemKey
-from zataku.table.numbers import Number
-from zataku.table.schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
-from zataku.table.values import Item, Value
+from zataku.table.backend.numbers import Number
+from zataku.table.backend.port import ItemKey
+from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.backend.values import Item, Value
 
 PK, SK = KeyAttribute("PK"), KeyAttribute("SK")
 BY_COLOUR = IndexSchema("ByColour", KeyAttribute("colour"), KeyAttribute("n", "N"))

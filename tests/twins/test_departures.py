@@ -12,11 +12,11 @@ from tests.twins.departures import DEPARTURES
 from tests.twins.outcome import Outcome, outcome
 from tests.twins.table import BY_WEIGHT, twin_table
 from zataku.clock import ManualClock
-from zataku.table.backend import Backend, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
+from zataku.table.backend.expression import Assign, Drop, Literally
+from zataku.table.backend.port import Backend, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.expression import Assign, Drop, Literally
 
 TABLE = twin_table("TwinsTable-departing")
 ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "empty": None, "blob": b"x" * 5000}

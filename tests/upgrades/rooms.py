@@ -3,9 +3,9 @@
 from msgspec import field
 
 from zataku.table import NEW_AND_OLD, Entity, Span, Store, Table, View, include, path
-from zataku.table.entity import binding_of
-from zataku.table.revised import Revised
-from zataku.table.upgrade import Attributes
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.revised_binding import Revised
+from zataku.table.schema.revisions import Attributes
 
 NAME = "MeetingRooms"
 

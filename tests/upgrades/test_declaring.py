@@ -4,10 +4,10 @@ import pytest
 
 from tests.upgrades.rooms import Booking, Booking1, Room, Room1, binding
 from zataku.table import DesignError, Entity, Span, Table, View, include
-from zataku.table.entity import binding_of
 from zataku.table.lint.largest import largest_item
 from zataku.table.lint.projections import projection_lacks_field
-from zataku.table.upgrade import Attributes
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.revisions import Attributes
 
 
 def nothing(_: Attributes) -> None:

@@ -27,13 +27,13 @@ from tests.upgrades.rooms import (
 )
 from zataku.clock import ManualClock
 from zataku.table import BadInput, Entity, Span, Store, Table, Throttled, path
-from zataku.table.backend import PutItem, ScanItems
-from zataku.table.entity import binding_of
-from zataku.table.migrate import Migrating, Tally, migrate
-from zataku.table.packed import unpack
-from zataku.table.strict import Faults
-from zataku.table.upgrade import Attributes
-from zataku.table.values import Item
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import PutItem, ScanItems
+from zataku.table.backend.values import Item
+from zataku.table.migration.table_migration import Migrating, Tally, migrate
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.revisions import Attributes
+from zataku.table.strict.strict_backend import Faults
 
 seats = path(Room, lambda room: room.seats)
 

@@ -31,8 +31,8 @@ from tests.upgrades.rooms import (
 )
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Entity, ItemUnreadable, Store, Table, TransactionCancelled, path
-from zataku.table.backend import PutItem
-from zataku.table.upgrade import Attributes
+from zataku.table.backend.port import PutItem
+from zataku.table.schema.revisions import Attributes
 
 seats = path(Room, lambda room: room.seats)
 

@@ -14,7 +14,7 @@ from tests.upgrades.rooms import Booking, Booking1, Room, Room1, Room2, Visit, f
 from tests.upgrades.test_migrating import everything
 from zataku.clock import ManualClock
 from zataku.table import Entity, Store, TableError, Transaction, path
-from zataku.table.migrate import migrate
+from zataku.table.migration.table_migration import migrate
 
 ROOMS = ("a", "b", "c")
 seats = path(Room, lambda room: room.seats)

@@ -24,11 +24,11 @@ from tests.upgrades.rooms import (
 )
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Conflict, Edit, ItemUnreadable, Store, TransactionCancelled, path
-from zataku.table import expression as ex
-from zataku.table.backend import GetItem, Row, UpdateItem
-from zataku.table.packed import unpack
-from zataku.table.renewal import renewing
-from zataku.table.values import Item
+from zataku.table.backend import expression as ex
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import GetItem, Row, UpdateItem
+from zataku.table.backend.values import Item
+from zataku.table.store.item_upgrade import renewing
 
 KEY = Room.key(room_id="a")
 seats = path(Room, lambda room: room.seats)

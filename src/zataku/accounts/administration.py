@@ -12,7 +12,7 @@ from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import Account
 from zataku.platform.limits import AccountId, Language, Role
 from zataku.table import TransactionCancelled
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 Verb: TypeAlias = Literal["reset-password", "grant-admin", "revoke-admin", "sign-out", "delete"]
 

@@ -18,7 +18,7 @@ from zataku.platform.design import Account, ApiKey, Session, account, api_key, s
 from zataku.platform.identity import Identity
 from zataku.platform.limits import KEY_MOVES, SECOND, SEEN_MOVES, SESSION_MOVES, AccountId, Language
 from zataku.table import Key, Store
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 if TYPE_CHECKING:
     from litestar.datastructures import Cookie

@@ -12,7 +12,7 @@ from litestar.datastructures import Cookie
 from zataku.accounts.guest_tokens import GuestMark, GuestMarks
 from zataku.accounts.tokens import Token, session_token
 from zataku.platform.limits import DAY, GUEST_LASTS, SECOND, SESSION_LASTS, AccountId, Language
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 LANGUAGE = "zataku_language"
 _GUEST = "zataku_guest"

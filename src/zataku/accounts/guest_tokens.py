@@ -11,7 +11,7 @@ from hashlib import sha256
 import msgspec
 
 from zataku.platform.limits import GUEST_LASTS, HOUR, AccountId
-from zataku.table.forms import UUID_FORM, Millis
+from zataku.table.schema.field_types import UUID_FORM, Millis
 
 _MARK = re.compile(rf"1\.({UUID_FORM})\.([0-9]{{1,15}})\.([A-Za-z0-9_-]{{43}})")
 _PURPOSE = b"zataku/accounts/guest-mark/1"

@@ -8,8 +8,8 @@ from cyclopts import App, Parameter
 from zataku.cli import exporting
 from zataku.cli.output import aside, columns, markdown
 from zataku.cli.store_options import Designs, Env
-from zataku.table.catalogue import Design, chosen, find_designs, no_designs
 from zataku.table.lint import lint_all
+from zataku.table.schema.design_catalogue import Design, chosen, find_designs, no_designs
 
 app = App(name="design", help_format="plaintext")
 

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar, cast
 
 from zataku.cli.output import aside
-from zataku.table.backend import Backend
-from zataku.table.design import Table
+from zataku.table.backend.errors import SchemaRefused
+from zataku.table.backend.port import Backend
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.errors import SchemaRefused
-from zataku.table.place import StorePlace, open_store
-from zataku.table.store import Store
+from zataku.table.schema.table import Table
+from zataku.table.store.store import Store
+from zataku.table.store_url import StorePlace, open_store
 
 Result = TypeVar("Result")
 

@@ -4,9 +4,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from zataku.table.catalogue import Design
-from zataku.table.errors import BadInput, LacksCapability
+from zataku.table.backend.errors import BadInput, LacksCapability
 from zataku.table.export import design_document, policy_document, template, to_json, to_yaml
+from zataku.table.schema.design_catalogue import Design
 
 Form: TypeAlias = Literal["markdown", "cloudformation", "iam"]
 
@@ -43,7 +43,7 @@ def _policies(design: Design, env: str) -> str:
     if design.matrix is None:
         raise BadInput(
             f"The design {design.name} has no matrix of rights, so there are no policies. Declare a "
-            "zataku.table.rights.Matrix in its module."
+            "zataku.table.store.permissions.Matrix in its module."
         )
     documents = {rights.function: policy_document(rights, env=env) for rights in design.matrix}
     return msgspec.json.format(msgspec.json.encode(documents), indent=2).decode() + "\n"

@@ -13,9 +13,9 @@ from zataku.platform.design import TABLES, Job, coming_jobs, dead_jobs
 from zataku.platform.design import job as one_job
 from zataku.platform.limits import SECOND, SHARDS, JobState
 from zataku.table import BadInput, Store
-from zataku.table.errors import StoreClosed
-from zataku.table.forms import Millis
-from zataku.table.place import open_store
+from zataku.table.backend.errors import StoreClosed
+from zataku.table.schema.field_types import Millis
+from zataku.table.store_url import open_store
 
 
 class ListedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from zataku.table.catalogue import Design, find_designs, no_designs
-from zataku.table.design import Table
-from zataku.table.place import StorePlace
+from zataku.table.schema.design_catalogue import Design, find_designs, no_designs
+from zataku.table.schema.table import Table
+from zataku.table.store_url import StorePlace
 
 Designs = Annotated[
     list[str],

@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from zataku.cli.output import columns, facts
 from zataku.cli.store_options import Where
-from zataku.table.backend import Backend, IndexState
-from zataku.table.design import Table
+from zataku.table.backend.errors import SchemaRefused
+from zataku.table.backend.port import Backend, IndexState
+from zataku.table.backend.schema_diff import TableFit, fits
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.lock import holder
-from zataku.table.errors import SchemaRefused
-from zataku.table.fit import TableFit, fits
-from zataku.table.place import StorePlace, open_store
+from zataku.table.schema.table import Table
+from zataku.table.store_url import StorePlace, open_store
 
 
 class Status(Struct):

@@ -8,9 +8,9 @@ from zataku.cli.progress import Report, reporting
 from zataku.cli.store_options import Where
 from zataku.cli.store_stats import weight
 from zataku.clock import SystemClock
-from zataku.table.design import Table
-from zataku.table.moving import Imported, MovedTable, Phase, export_store, import_store
-from zataku.table.place import open_store
+from zataku.table.schema.table import Table
+from zataku.table.store_url import open_store
+from zataku.table.transfer import Imported, MovedTable, Phase, export_store, import_store
 
 _PHASES: dict[Phase, str] = {"check": "Checking", "write": "Writing", "verify": "Reading back"}
 

@@ -5,7 +5,7 @@ from unicodedata import category
 
 from msgspec import Meta
 
-from zataku.table.forms import UUID_FORM, whole
+from zataku.table.schema.field_types import UUID_FORM, whole
 from zataku.text import BLANKS, is_blank, is_disallowed
 
 GameId = NewType("GameId", str)

@@ -30,7 +30,7 @@ from zataku.drawing.writes import leave_seat
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove
 from zataku.table import ConditionFailed, Key, ResultUnknown, Store, TransactionCancelled
-from zataku.table.errors import Conflict
+from zataku.table.backend.errors import Conflict
 
 NAMELESS: PlayerName = "名無し"
 

@@ -7,7 +7,7 @@ from zataku.platform.design import Job
 from zataku.platform.design import job as one_job
 from zataku.platform.limits import MOST_ATTEMPTS, SECOND, ErrorText, OwnerId
 from zataku.table import ConditionFailed, Plan, ResultUnknown, Store
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 _LONGEST_ERROR = 500
 _TRIES = 20

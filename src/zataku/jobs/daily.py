@@ -8,7 +8,7 @@ from zataku.platform import writes
 from zataku.platform.design import Job, job
 from zataku.platform.limits import SECOND, Subject
 from zataku.table import ConditionFailed, ResultUnknown, Store
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 SUBJECT: Subject = "daily"
 

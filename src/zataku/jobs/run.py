@@ -11,7 +11,7 @@ from zataku.jobs.definitions import Task
 from zataku.platform.design import Job
 from zataku.platform.limits import MOST_ATTEMPTS, SECOND
 from zataku.table import TableError
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 log = structlog.stdlib.get_logger()
 

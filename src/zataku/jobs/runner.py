@@ -21,7 +21,7 @@ from zataku.jobs.timeouts import until_done, until_set
 from zataku.platform.design import DueJob, due_jobs
 from zataku.platform.limits import SECOND, SHARDS, JobKind, Shard, System
 from zataku.table import Store
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 log = structlog.stdlib.get_logger()
 

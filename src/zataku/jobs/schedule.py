@@ -8,8 +8,8 @@ from zataku.platform import writes
 from zataku.platform.design import Job
 from zataku.platform.limits import SECOND, JobKind, Payload, Subject, System
 from zataku.table import ConditionFailed, Plan, ResultUnknown, Store, TableError
-from zataku.table.errors import Conflict
-from zataku.table.forms import Millis
+from zataku.table.backend.errors import Conflict
+from zataku.table.schema.field_types import Millis
 
 JobId: TypeAlias = tuple[System, JobKind, Subject]
 """What a job is known by: whose it is, what it does, and to what."""

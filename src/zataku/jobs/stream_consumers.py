@@ -15,8 +15,8 @@ from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId
 from zataku.platform.writes import release_lease, renew_lease, take_lease
 from zataku.table import ConditionFailed, ResultUnknown, Store, TableError
-from zataku.table.forms import Millis
-from zataku.table.stream import Stream
+from zataku.table.schema.field_types import Millis
+from zataku.table.store.stream import Stream
 
 log = structlog.stdlib.get_logger()
 

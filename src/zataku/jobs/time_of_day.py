@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from zataku.jobs.definitions import Daily
 from zataku.platform.limits import SECOND
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 _A_DAY = timedelta(days=1)
 

@@ -42,8 +42,8 @@ from zataku.kifu.entities import (
 )
 from zataku.kifu.limits import AnalysisKey, KifuKey, NamedUser, PositionKey, SharedCode, Slug, TagKey, TagName
 from zataku.table import Budget, Key, Span, View
-from zataku.table.forms import Instant
 from zataku.table.lint import check
+from zataku.table.schema.field_types import Instant
 
 # In the order of the document: the indexes and entities are in `entities`, the access patterns below.
 

@@ -42,7 +42,7 @@ from zataku.kifu.limits import (
     check_tag_name,
 )
 from zataku.table import ALL, NEW_AND_OLD, Entity, InKey, Table, Waiver, include
-from zataku.table.forms import Instant
+from zataku.table.schema.field_types import Instant
 
 kifu_table = Table(
     "ShogiProject",

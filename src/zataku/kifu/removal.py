@@ -25,7 +25,7 @@ from zataku.kifu.writes import disallow_library, remove_record, remove_tag
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove
 from zataku.table import Entity, Key, Plan, ResultUnknown, Store, TransactionCancelled
-from zataku.table.errors import Conflict
+from zataku.table.backend.errors import Conflict
 
 Permission = RecordPermission | LibraryPermission
 E = TypeVar("E", bound=Entity)

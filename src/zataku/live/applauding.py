@@ -14,7 +14,7 @@ from zataku.live.talk import Applause, Talk
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Asked, Event, Passed, StaleRoom
 from zataku.table import Store
-from zataku.table.errors import ResultUnknown, TransactionCancelled
+from zataku.table.backend.errors import ResultUnknown, TransactionCancelled
 
 A_SECOND = 5
 """Reactions of one person that count in a second: a wave of twenty in three seconds takes two people."""

@@ -18,7 +18,7 @@ from zataku.live.functions.connections import DisconnectFunction, JoinRoomFuncti
 from zataku.live.limits import JOINS_AT_ONCE, ConnectionId, ProcessName, RoomId, moment
 from zataku.realtime.chores import Chores
 from zataku.table import Store, TableError
-from zataku.table.forms import InstantMs
+from zataku.table.schema.field_types import InstantMs
 
 TICK = 0.5
 """Seconds between two writings."""

@@ -49,8 +49,8 @@ from zataku.table import (
     Table,
     View,
 )
-from zataku.table.forms import InstantMs, Seconds
 from zataku.table.lint import check
+from zataku.table.schema.field_types import InstantMs, Seconds
 
 TITLE = "Live Comment: DynamoDB table design"
 

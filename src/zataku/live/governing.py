@@ -27,7 +27,7 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import Event, StaleRoom
 from zataku.table import Store
-from zataku.table.errors import TransactionCancelled
+from zataku.table.backend.errors import TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 

@@ -21,7 +21,7 @@ from zataku.live.limits import (
 )
 from zataku.live.moderation import Block, LogEntry, Mark, Upvotes
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
-from zataku.table.forms import InstantMs
+from zataku.table.schema.field_types import InstantMs
 
 host = path(Room, lambda room: room.host_id)
 status = path(Room, lambda room: room.status)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.forms import InstantMs, whole
+from zataku.table.schema.field_types import InstantMs, whole
 from zataku.text import fold, is_blank, is_visible
 
 RoomId = NewType("RoomId", str)

@@ -12,7 +12,7 @@ from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
 from zataku.realtime.behaviour import Asked, Event, StaleRoom
 from zataku.table import Store
-from zataku.table.errors import TransactionCancelled
+from zataku.table.backend.errors import TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 

@@ -19,7 +19,7 @@ from zataku.live.taking import CLOSED, Taking
 from zataku.live.talk import Answers, Talk
 from zataku.realtime.behaviour import Asked, Event, Kept, StaleRoom
 from zataku.table import Store
-from zataku.table.errors import ResultUnknown, TableError, TransactionCancelled
+from zataku.table.backend.errors import ResultUnknown, TableError, TransactionCancelled
 
 _ATTEMPTS = 3
 _encode = msgspec.json.Encoder().encode

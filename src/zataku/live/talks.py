@@ -30,8 +30,8 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
 from zataku.table import Store
-from zataku.table.errors import Conflict as TableConflict
-from zataku.table.errors import ResultUnknown, TableError, Throttled
+from zataku.table.backend.errors import Conflict as TableConflict
+from zataku.table.backend.errors import ResultUnknown, TableError, Throttled
 
 CAUGHT_UP_AT_ONCE = 500
 """How many missed comments come with a snapshot; the rest is fetched."""

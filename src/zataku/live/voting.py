@@ -13,7 +13,7 @@ from zataku.live.refusing import ALREADY_UPVOTED, already_upvoted, blocked, busy
 from zataku.live.talk import Answers, Talk
 from zataku.realtime.behaviour import LATER, Asked, Event, Kept, StaleRoom
 from zataku.table import Store
-from zataku.table.errors import TransactionCancelled
+from zataku.table.backend.errors import TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 

@@ -24,7 +24,7 @@ from zataku.othello.writes import (
 from zataku.othello.writes.votes import PROPOSALS
 from zataku.system import AppContext, Demo
 from zataku.table import Entity, Plan, Store, TransactionCancelled
-from zataku.table.forms import Instant, instant, later
+from zataku.table.schema.field_types import Instant, instant, later
 
 E = TypeVar("E", bound=Entity)
 

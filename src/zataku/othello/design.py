@@ -46,8 +46,8 @@ from zataku.othello.limits import (
     check_text,
 )
 from zataku.table import Budget, Entity, Key, Nullable, Span, Table, Waiver, derived
-from zataku.table.forms import Instant, Seconds
 from zataku.table.lint import check
+from zataku.table.schema.field_types import Instant, Seconds
 
 TITLE = "Othello by vote"
 

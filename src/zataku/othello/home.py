@@ -6,7 +6,7 @@ from zataku.othello.design import candidates_of, games_with
 from zataku.othello.limits import GameId
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
-from zataku.table.forms import Instant, instant
+from zataku.table.schema.field_types import Instant, instant
 
 MOST_CANDIDATES = 60
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from msgspec import Meta, Struct
 
-from zataku.table.forms import UUID_FORM, whole
+from zataku.table.schema.field_types import UUID_FORM, whole
 from zataku.text import is_blank, is_disallowed
 
 UserId = NewType("UserId", str)

@@ -80,8 +80,8 @@ from zataku.table import (
     include,
     throttle_alarm,
 )
-from zataku.table.forms import Millis, Seconds
 from zataku.table.lint import check
+from zataku.table.schema.field_types import Millis, Seconds
 from zataku.text import fold
 
 TITLE = "Platform"

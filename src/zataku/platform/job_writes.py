@@ -19,7 +19,7 @@ from zataku.platform.limits import (
     System,
 )
 from zataku.table import Budget, Condition, Edit, Key, Plan, delete, path, put, update
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 
 _RUNNING = Job(
     system="othello",

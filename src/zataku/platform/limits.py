@@ -4,7 +4,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.forms import UUID_FORM, Millis, Seconds, whole
+from zataku.table.schema.field_types import UUID_FORM, Millis, Seconds, whole
 
 # Who
 

@@ -21,7 +21,7 @@ from zataku.platform.limits import (
     expiry,
 )
 from zataku.table import Entity
-from zataku.table.forms import Millis
+from zataku.table.schema.field_types import Millis
 from zataku.text import fold
 
 NAMES: dict[Language, tuple[str, ...]] = {

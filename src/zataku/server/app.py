@@ -33,7 +33,7 @@ from zataku.server.sockets.connections import close_expired_connections
 from zataku.server.systems import PLUGS, every_table
 from zataku.system import AppContext, System
 from zataku.table import TableError, open_store
-from zataku.table.place import StorePlace
+from zataku.table.store_url import StorePlace
 
 log = structlog.stdlib.get_logger()
 

@@ -9,7 +9,7 @@ from zataku.server.admin.request_counters import Counters
 from zataku.server.metrics import Metrics
 from zataku.server.sockets.connections import ConnectionHub
 from zataku.system import AppContext, System
-from zataku.table.metrics import StoreCollector
+from zataku.table.store.metrics import StoreCollector
 
 OF_SOCKETS = ("opened", "refused", "messages_in", "messages_out", "bytes_in", "bytes_out", "dropped", "slow", "stuck")
 OF_JOBS = ("runs", "failures", "deaths", "lost", "unknown")

@@ -1,13 +1,7 @@
 """A single-table DynamoDB design as code, and the stores that run it. Knows nothing of games."""
 
-from zataku.table.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
-from zataku.table.backend import Backend, IndexState
-from zataku.table.bill import Bill
-from zataku.table.budget import Budget
-from zataku.table.departure import Departure
-from zataku.table.design import NEW_AND_OLD, Index, Table, Waiver, binary, number
-from zataku.table.entity import Entity, InKey, Key, Nullable, View, derived
-from zataku.table.errors import (
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import (
     BadCursor,
     BadInput,
     BadKey,
@@ -44,19 +38,25 @@ from zataku.table.errors import (
     UnknownAttribute,
     WrongType,
 )
-from zataku.table.meter import Meter, Usage
-from zataku.table.opening import open_dynamodb, open_embedded
-from zataku.table.paging import Page
-from zataku.table.path import Condition, Edit, Path, path, some
-from zataku.table.pattern import Query, Span
-from zataku.table.place import StorePlace, open_store
-from zataku.table.plan import Plan, Step, check, check_absent, delete, put, save, update
-from zataku.table.rights import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, Grant, Matrix, Rights
-from zataku.table.schema import ALL, KEYS_ONLY, OnDemand, Projection, Provisioned, include
-from zataku.table.store import Store
-from zataku.table.stream import Change, Stream
-from zataku.table.transaction import Transaction
-from zataku.table.upgrade import Attributes
+from zataku.table.backend.port import Backend, IndexState
+from zataku.table.backend.table_schema import ALL, KEYS_ONLY, OnDemand, Projection, Provisioned, include
+from zataku.table.schema.access_pattern import Query, Span
+from zataku.table.schema.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
+from zataku.table.schema.budget import Budget
+from zataku.table.schema.departure import Departure
+from zataku.table.schema.entity import Entity, InKey, Key, Nullable, View, derived
+from zataku.table.schema.field_path import Condition, Edit, Path, path, some
+from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update
+from zataku.table.schema.revisions import Attributes
+from zataku.table.schema.table import NEW_AND_OLD, Index, Table, Waiver, binary, number
+from zataku.table.store.metering import Meter, Usage
+from zataku.table.store.paging import Page
+from zataku.table.store.permissions import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, Grant, Matrix, Rights
+from zataku.table.store.store import Store
+from zataku.table.store.stream import Change, Stream
+from zataku.table.store.transaction import Transaction
+from zataku.table.store_factory import open_dynamodb, open_embedded
+from zataku.table.store_url import StorePlace, open_store
 
 __all__ = [
     "ALL",

@@ -10,7 +10,7 @@ from tests.server.admin.conftest import House
 from zataku.errors import InvalidRequest
 from zataku.platform.design import account
 from zataku.server.admin.tables.prices import PRICES, month_of, read_prices
-from zataku.table.backend import Size
+from zataku.table.backend.port import Size
 
 TABLE = "Zataku-Platform"
 

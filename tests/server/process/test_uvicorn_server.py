@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 from zataku.server.http.startup_gate import Opened, StartupGate
 from zataku.server.process.uvicorn_server import TICKS_A_SECOND, Server, raise_file_limit
 from zataku.table import Table
-from zataku.table.design import Waiver
-from zataku.table.errors import DesignError
+from zataku.table.backend.errors import DesignError
 from zataku.table.lint import check, unlinted
+from zataku.table.schema.table import Waiver
 
 
 def nothing() -> AbstractAsyncContextManager[Opened]:

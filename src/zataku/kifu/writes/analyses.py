@@ -23,7 +23,7 @@ from zataku.kifu.limits import (
 )
 from zataku.kifu.writes.conditions import claim_key, still_stands
 from zataku.table import Budget, Plan, check, path, put, update
-from zataku.table.forms import Instant, seconds_of
+from zataku.table.schema.field_types import Instant, seconds_of
 
 COMPRESSED_PREFIX: Final = "zlib:"
 MAX_RESULT_BYTES: Final = 4 * 1024 * 1024

@@ -37,7 +37,7 @@ from zataku.kifu.writes.conditions import (
     text,
 )
 from zataku.table import Budget, Plan, check, delete, path, put, save, update
-from zataku.table.forms import Instant, later
+from zataku.table.schema.field_types import Instant, later
 
 latest_access = path(Record, lambda record: record.latest_access)
 

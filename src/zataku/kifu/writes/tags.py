@@ -16,7 +16,7 @@ from zataku.kifu.writes.conditions import (
     tag_max,
 )
 from zataku.table import Budget, Plan, Step, check, delete, path, put, save, update
-from zataku.table.forms import Instant, later
+from zataku.table.schema.field_types import Instant, later
 
 named_tag = path(TagNameClaim, lambda claim: claim.tag_id)
 latest_access = path(Tag, lambda tag: tag.latest_access)

@@ -14,7 +14,7 @@ from zataku.live.moderation import Reactions
 from zataku.live.showing import reactions_view
 from zataku.live.standing import Marked
 from zataku.system import AppContext
-from zataku.table.forms import InstantMs
+from zataku.table.schema.field_types import InstantMs
 
 PARTS = 120
 """The most parts of a talk: more could not be told apart on a phone."""

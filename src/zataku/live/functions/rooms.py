@@ -15,7 +15,7 @@ from zataku.live.refusing import closed, no_such_room
 from zataku.live.standing import Standing, loaded
 from zataku.live.writes import close_room, create_room, take_room
 from zataku.table import Page
-from zataku.table.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown
+from zataku.table.backend.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown
 
 ROOMS_ON_A_PAGE = 50
 _TRIES = 8

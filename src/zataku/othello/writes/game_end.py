@@ -14,7 +14,7 @@ from zataku.othello.rules.moves import over, winner
 from zataku.othello.writes import paths
 from zataku.othello.writes.examples import FULL_GAME, NOW, VOTE
 from zataku.table import Budget, Plan, Step, check, path, update
-from zataku.table.forms import seconds_of
+from zataku.table.schema.field_types import seconds_of
 
 DAY = 86_400
 

@@ -14,8 +14,8 @@ from zataku.errors import Conflict
 from zataku.realtime.chores import Chores
 from zataku.server.admin.messages import Backups, BackupView
 from zataku.table import Store
-from zataku.table.backend import Progress
-from zataku.table.errors import TableError
+from zataku.table.backend.errors import TableError
+from zataku.table.backend.port import Progress
 
 log = structlog.stdlib.get_logger()
 

@@ -9,7 +9,7 @@ from zataku.errors import Conflict
 from zataku.server.admin.backups import Making, new_name
 from zataku.server.admin.messages import Backups, BackupView
 from zataku.table import Store
-from zataku.table.place import StorePlace
+from zataku.table.store_url import StorePlace
 
 if TYPE_CHECKING:
     from zataku.table.dynamodb.backups import Backup

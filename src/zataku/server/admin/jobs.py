@@ -12,8 +12,8 @@ from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs, job
 from zataku.platform.limits import SHARDS, JobState
 from zataku.server.admin.messages import JobCount, JobName, JobPage, JobView
 from zataku.table import Plan, Store, TransactionCancelled
-from zataku.table.errors import BadCursor
-from zataku.table.forms import Millis
+from zataku.table.backend.errors import BadCursor
+from zataku.table.schema.field_types import Millis
 
 _MOST_COUNTED = 500
 _Places = dict[int, str | None]

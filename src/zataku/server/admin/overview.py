@@ -11,7 +11,7 @@ from zataku.server.admin.accounts import Connections
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Overview, RoomCount, StoreFacts
 from zataku.table import Store
-from zataku.table.place import StorePlace
+from zataku.table.store_url import StorePlace
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):

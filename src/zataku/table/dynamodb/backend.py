@@ -6,7 +6,9 @@ from random import Random
 from typing import Literal
 
 from zataku.clock import Clock, SystemClock
-from zataku.table.backend import (
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import BadInput, SchemaRefused
+from zataku.table.backend.port import (
     Capability,
     DeleteItem,
     GetItem,
@@ -23,7 +25,7 @@ from zataku.table.backend import (
     Write,
     Written,
 )
-from zataku.table.bill import Bill
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb import reads as reading
 from zataku.table.dynamodb import writes as writing
 from zataku.table.dynamodb.backups import Backups
@@ -35,10 +37,8 @@ from zataku.table.dynamodb.gate import Gate
 from zataku.table.dynamodb.streams import Streams
 from zataku.table.dynamodb.tables import Tables
 from zataku.table.dynamodb.transact import Transactions
-from zataku.table.errors import BadInput, SchemaRefused
-from zataku.table.meter import Usage
-from zataku.table.retry import Patience, Retry
-from zataku.table.schema import TableSchema
+from zataku.table.store.metering import Usage
+from zataku.table.store.retry import Patience, Retry
 
 _SYSTEM_CLOCK = SystemClock()
 # For a transaction whose reply was lost; the store above has patience of its own for everything else.

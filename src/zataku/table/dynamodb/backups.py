@@ -8,11 +8,11 @@ from typing import Any, cast
 from msgspec import Struct
 
 from zataku.clock import Clock
-from zataku.table.backend import Progress
+from zataku.table.backend.errors import BadInput, LacksCapability, SchemaRefused, StoreUnreachable, TableError
+from zataku.table.backend.port import Progress
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.tables import Tables
-from zataku.table.errors import BadInput, LacksCapability, SchemaRefused, StoreUnreachable, TableError
-from zataku.table.schema import TableSchema
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 _FIRST_PAUSE = 0.5

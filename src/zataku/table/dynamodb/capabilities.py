@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-from zataku.table.backend import Capability
+from zataku.table.backend.errors import LacksCapability, StoreUnreachable, TableError
+from zataku.table.backend.port import Capability
 from zataku.table.dynamodb.client import Client, Service
-from zataku.table.errors import LacksCapability, StoreUnreachable, TableError
 
 EVERYTHING: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
 

@@ -1,14 +1,14 @@
 """Keys, items and updates checked before they are sent, and put into the form in which they travel."""
 
-from zataku.table import expression as ex
-from zataku.table.backend import ItemKey, KeyRange, Position, UpdateItem
-from zataku.table.checks import check_changes
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import BadCursor, BadInput, WrongType
+from zataku.table.backend.item_validation import check_item, checked_key, key_of_other_parts, refuse_keyless
+from zataku.table.backend.limits import NESTING, PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from zataku.table.backend.port import ItemKey, KeyRange, Position, UpdateItem
+from zataku.table.backend.request_validation import check_changes
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.values import Item, KeyValue, Value, levels_of, normalised, too_deep
 from zataku.table.dynamodb.wire import WireItem, wire_item, wire_value
-from zataku.table.errors import BadCursor, BadInput, WrongType
-from zataku.table.keys import check_item, checked_key, key_of_other_parts, refuse_keyless
-from zataku.table.limits import NESTING, PARTITION_KEY_BYTES, SORT_KEY_BYTES
-from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.values import Item, KeyValue, Value, levels_of, normalised, too_deep
 
 
 def partition_value(key: KeyAttribute, value: object) -> KeyValue:

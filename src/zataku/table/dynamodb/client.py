@@ -27,8 +27,8 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
+from zataku.table.backend.errors import NotGranted, StoreClosed
 from zataku.table.dynamodb.refusals import lost, refusal, unreachable
-from zataku.table.errors import NotGranted, StoreClosed
 
 Service: TypeAlias = Literal["dynamodb", "dynamodbstreams"]
 Answer: TypeAlias = dict[str, Any]
@@ -63,7 +63,7 @@ class Client:
     async def call(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Answer:
         """One call, tried once: the store above decides what is tried again.
 
-        Raises the errors of `zataku.table.errors`. A call that changes items and whose answer is lost raises
+        Raises the errors of `zataku.table.backend.errors`. A call that changes items and whose answer is lost raises
         `ResultUnknown`; any other call without an answer raises `StoreUnreachable`.
         """
         method = getattr(await self._service(service), xform_name(operation))

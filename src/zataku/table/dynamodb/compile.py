@@ -7,11 +7,11 @@ or value, so that reserved words, odd characters and long values are all alike.
 from collections.abc import Iterable
 from typing import Any
 
-from zataku.table import expression as ex
-from zataku.table.backend import KeyRange
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import KeyRange
+from zataku.table.backend.table_schema import KeyAttribute
+from zataku.table.backend.values import KeyValue, Value, normalised
 from zataku.table.dynamodb.wire import WireValue, wire_value
-from zataku.table.schema import KeyAttribute
-from zataku.table.values import KeyValue, Value, normalised
 
 Assigned = ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined
 

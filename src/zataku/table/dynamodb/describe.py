@@ -4,10 +4,9 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from zataku.table.backend import IndexState, Size
-from zataku.table.dynamodb.client import Answer, Client
-from zataku.table.errors import LacksCapability, SchemaRefused
-from zataku.table.schema import (
+from zataku.table.backend.errors import LacksCapability, SchemaRefused
+from zataku.table.backend.port import IndexState, Size
+from zataku.table.backend.table_schema import (
     ALL,
     KEYS_ONLY,
     Capacity,
@@ -19,6 +18,7 @@ from zataku.table.schema import (
     TableSchema,
     include,
 )
+from zataku.table.dynamodb.client import Answer, Client
 
 # Statuses in which an index can be read: while its capacity changes it goes on working.
 _READABLE = ("ACTIVE", "UPDATING")

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from zataku.table.backend.table_schema import Capacity, IndexSchema, OnDemand, Projection, TableSchema
 from zataku.table.dynamodb.describe import Stored
-from zataku.table.schema import Capacity, IndexSchema, OnDemand, Projection, TableSchema
 
 Parameters = dict[str, Any]
 _MANAGED_KEY: Parameters = {"Enabled": True, "SSEType": "KMS"}

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from types import TracebackType
 
-from zataku.table.errors import StoreClosed
+from zataku.table.backend.errors import StoreClosed
 
 
 class Gate:

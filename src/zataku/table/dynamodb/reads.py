@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
 
-from zataku.table.backend import GetItem, ItemKey, Position, QueryItems, Row, Rows, ScanItems
-from zataku.table.bill import Bill
-from zataku.table.checks import (
+from zataku.table.backend.condition_evaluation import check_expression
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import BadCursor, SameItemTwice
+from zataku.table.backend.port import GetItem, ItemKey, Position, QueryItems, Row, Rows, ScanItems
+from zataku.table.backend.request_validation import (
     check_page,
     check_segment,
     checked_attributes,
@@ -18,8 +20,6 @@ from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.compile import Expressions
 from zataku.table.dynamodb.units import REPORTED, charge_reads
 from zataku.table.dynamodb.wire import WireItem, item_of
-from zataku.table.errors import BadCursor, SameItemTwice
-from zataku.table.evaluate import check_expression
 
 Parameters: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str, ItemKey]

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from zataku.table.dynamodb.wire import item_of
-from zataku.table.errors import (
+from zataku.table.backend.errors import (
     BadCursor,
     BadInput,
     BadKey,
@@ -28,6 +27,7 @@ from zataku.table.errors import (
     TransactionTooLarge,
     WrongType,
 )
+from zataku.table.dynamodb.wire import item_of
 
 _BUSY = {
     "ProvisionedThroughputExceededException",

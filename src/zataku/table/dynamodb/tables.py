@@ -4,13 +4,20 @@ import asyncio
 from collections.abc import Sequence
 
 from zataku.clock import Clock
+from zataku.table.backend.errors import (
+    BadInput,
+    LacksCapability,
+    SchemaRefused,
+    StoreUnreachable,
+    TableError,
+    Throttled,
+)
+from zataku.table.backend.schema_changes import refuse_changes, refuse_nonsense
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.describe import Stored, description, look
 from zataku.table.dynamodb.describe import stored as stored_table
 from zataku.table.dynamodb.differences import Difference, creation, differences
-from zataku.table.errors import BadInput, LacksCapability, SchemaRefused, StoreUnreachable, TableError, Throttled
-from zataku.table.schema import TableSchema
-from zataku.table.schema_changes import refuse_changes, refuse_nonsense
 
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 5.0

@@ -4,14 +4,21 @@ import secrets
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from zataku.table.backend import TransactWrite
-from zataku.table.bill import Bill
-from zataku.table.checks import check_transaction, refuse_size
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import (
+    Conflict,
+    ResultUnknown,
+    StoreUnreachable,
+    TableError,
+    Throttled,
+    TransactionCancelled,
+)
+from zataku.table.backend.port import TransactWrite
+from zataku.table.backend.request_validation import check_transaction, refuse_size
 from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.units import REPORTED, charge_cancellation, charge_writes
 from zataku.table.dynamodb.writes import checked
-from zataku.table.errors import Conflict, ResultUnknown, StoreUnreachable, TableError, Throttled, TransactionCancelled
-from zataku.table.retry import Retry
+from zataku.table.store.retry import Retry
 
 _TOKEN_BYTES = 16
 

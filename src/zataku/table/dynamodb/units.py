@@ -2,11 +2,11 @@
 
 from typing import Any, cast
 
-from zataku.table import cost
-from zataku.table.backend import TransactWrite
-from zataku.table.bill import Bill
-from zataku.table.errors import ConditionFailed, TransactionCancelled
-from zataku.table.values import Item, item_size
+from zataku.table.backend import cost
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import ConditionFailed, TransactionCancelled
+from zataku.table.backend.port import TransactWrite
+from zataku.table.backend.values import Item, item_size
 
 REPORTED: dict[str, Any] = {"ReturnConsumedCapacity": "INDEXES"}
 

@@ -3,8 +3,8 @@
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
 
-from zataku.table.numbers import canonical
-from zataku.table.values import Item, Value, type_of
+from zataku.table.backend.numbers import canonical
+from zataku.table.backend.values import Item, Value, type_of
 
 WireValue: TypeAlias = dict[str, Any]
 WireItem: TypeAlias = dict[str, WireValue]

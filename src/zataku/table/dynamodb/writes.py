@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
-from zataku.table.backend import DeleteItem, ItemKey, PutItem, TransactWrite, UpdateItem, Write, Written
-from zataku.table.bill import Bill
+from zataku.table.backend.condition_evaluation import check_expression
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import BadInput, ConditionFailed, SameItemTwice, TooManyItems
+from zataku.table.backend.limits import BATCH_WRITES
+from zataku.table.backend.port import DeleteItem, ItemKey, PutItem, TransactWrite, UpdateItem, Write, Written
+from zataku.table.backend.table_schema import TableSchema
+from zataku.table.backend.values import Item, item_size
 from zataku.table.dynamodb.checked import check_update, key_of, whole_item, whole_key, wire_key
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.compile import Expressions
 from zataku.table.dynamodb.units import REPORTED, charge_refusal, charge_writes
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
-from zataku.table.errors import BadInput, ConditionFailed, SameItemTwice, TooManyItems
-from zataku.table.evaluate import check_expression
-from zataku.table.limits import BATCH_WRITES
-from zataku.table.schema import TableSchema
-from zataku.table.values import Item, item_size
 
 Parameters: TypeAlias = dict[str, Any]
 

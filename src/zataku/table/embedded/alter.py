@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from zataku.table.backend import IndexState
+from zataku.table.backend.errors import SchemaRefused
+from zataku.table.backend.port import IndexState
+from zataku.table.backend.schema_changes import refuse_changes, refuse_nonsense
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded import layout
 from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.group import Group
 from zataku.table.embedded.sqlite import Connection
-from zataku.table.errors import SchemaRefused
-from zataku.table.schema import IndexSchema, TableSchema
-from zataku.table.schema_changes import refuse_changes, refuse_nonsense
 
 
 def load(connection: Connection) -> Catalog:

@@ -9,7 +9,10 @@ from threading import Lock
 from typing import Literal
 
 from zataku.clock import Clock, SystemClock
-from zataku.table.backend import (
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.errors import BadInput, ConditionFailed, StoreClosed, TooManyItems, TransactionCancelled
+from zataku.table.backend.limits import BATCH_WRITES
+from zataku.table.backend.port import (
     Capability,
     DeleteItem,
     GetItem,
@@ -26,7 +29,7 @@ from zataku.table.backend import (
     Write,
     Written,
 )
-from zataku.table.bill import Bill
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.embedded import facts, log
 from zataku.table.embedded import usage as kept_usage
 from zataku.table.embedded.charging import (
@@ -49,10 +52,7 @@ from zataku.table.embedded.restore import in_place_of_a_damaged_store
 from zataku.table.embedded.sweep import sweep
 from zataku.table.embedded.transact import Transaction, refuse_repeats
 from zataku.table.embedded.writes import prepared, several, single
-from zataku.table.errors import BadInput, ConditionFailed, StoreClosed, TooManyItems, TransactionCancelled
-from zataku.table.limits import BATCH_WRITES
-from zataku.table.meter import Usage
-from zataku.table.schema import TableSchema
+from zataku.table.store.metering import Usage
 
 _CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
 _SYSTEM_CLOCK = SystemClock()

@@ -7,11 +7,11 @@ from threading import Event
 
 import apsw
 
+from zataku.table.backend.errors import BadInput, StoreClosed, StoreDamaged, StoreFull
 from zataku.table.embedded import layout
 from zataku.table.embedded.database import Database, connect, identify
 from zataku.table.embedded.faults import damaged, is_full, judged
 from zataku.table.embedded.sqlite import Connection
-from zataku.table.errors import BadInput, StoreClosed, StoreDamaged, StoreFull
 
 _PAGES_AT_ONCE = 256
 

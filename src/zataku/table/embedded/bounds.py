@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from zataku.table.backend import KeyRange
+from zataku.table.backend.errors import BadInput
+from zataku.table.backend.limits import SORT_KEY_BYTES
+from zataku.table.backend.port import KeyRange
+from zataku.table.backend.table_schema import KeyAttribute
 from zataku.table.embedded import keys
-from zataku.table.errors import BadInput
-from zataku.table.limits import SORT_KEY_BYTES
-from zataku.table.schema import KeyAttribute
 
 
 class Bounds(NamedTuple):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from zataku.table.backend import IndexState
+from zataku.table.backend.errors import BadInput, IndexNotReady
+from zataku.table.backend.port import IndexState
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded import layout
-from zataku.table.errors import BadInput, IndexNotReady
-from zataku.table.schema import IndexSchema, TableSchema
 
 
 class IndexPart:

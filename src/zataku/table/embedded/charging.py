@@ -6,16 +6,16 @@ and only one thread ever touches a bill.
 
 from collections.abc import Sequence
 
-from zataku.table import cost
-from zataku.table.backend import GetItem, QueryItems, ScanItems, TransactWrite, Write
-from zataku.table.bill import Bill
+from zataku.table.backend import cost
+from zataku.table.backend.condition_evaluation import equal
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.port import GetItem, QueryItems, ScanItems, TransactWrite, Write
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import IndexPart
 from zataku.table.embedded.group import Found, unmoved
 from zataku.table.embedded.pages import PageRead
 from zataku.table.embedded.rows import NewRow
 from zataku.table.embedded.writes import Decision
-from zataku.table.evaluate import equal
 
 
 def charge_get(bill: Bill, read: GetItem, size: int) -> None:

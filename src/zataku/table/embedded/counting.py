@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from zataku.table import cost
-from zataku.table.backend import Size
+from zataku.table.backend import cost
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import Size
 from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.line import Line, served
 from zataku.table.embedded.reader import ReadDesk
-from zataku.table.packed import unpack
 
 PORTION = 2_000
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import apsw
 import apsw.sqlite_extra
 
+from zataku.table.backend.errors import BadInput, SchemaRefused, StoreClosed, StoreDamaged
 from zataku.table.embedded import layout
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.faults import damaged, judged
@@ -15,7 +16,6 @@ from zataku.table.embedded.lock import FileLock
 from zataku.table.embedded.recent import Recent
 from zataku.table.embedded.sqlite import Connection
 from zataku.table.embedded.watermark import Watermark, last_mark
-from zataku.table.errors import BadInput, SchemaRefused, StoreClosed, StoreDamaged
 
 CHECKSUM_VFS = "cksmvfs"
 _CACHE_KIB = 32 * 1024

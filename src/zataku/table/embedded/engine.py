@@ -9,6 +9,8 @@ from threading import Event, Lock
 import apsw
 
 from zataku.clock import Clock
+from zataku.table.backend.errors import StoreClosed, StoreDamaged
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.embedded import alter, restore, walk
 from zataku.table.embedded.backup import back_up, remove
 from zataku.table.embedded.database import Database
@@ -17,8 +19,6 @@ from zataku.table.embedded.lock import holder
 from zataku.table.embedded.log import Listeners, Trim
 from zataku.table.embedded.reader import Reader
 from zataku.table.embedded.writer import Writer
-from zataku.table.errors import StoreClosed, StoreDamaged
-from zataku.table.schema import TableSchema
 
 _TRIM_EVERY_SECONDS = 60
 

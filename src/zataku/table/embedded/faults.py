@@ -4,7 +4,7 @@ from pathlib import Path
 
 import apsw
 
-from zataku.table.errors import StoreDamaged, StoreFull, TableError, Throttled
+from zataku.table.backend.errors import StoreDamaged, StoreFull, TableError, Throttled
 
 # Growing the shared-memory file of the log fails with its own code when the disk is full.
 _FULL = {apsw.SQLITE_IOERR_SHMSIZE}

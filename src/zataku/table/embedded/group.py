@@ -2,15 +2,15 @@
 
 from typing import Any, Final
 
+from zataku.table.backend.condition_evaluation import equal
+from zataku.table.backend.msgpack import pack, unpack
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.recent import Kept, Place
 from zataku.table.embedded.rows import NewRow
 from zataku.table.embedded.sqlite import Connection
-from zataku.table.evaluate import equal
-from zataku.table.packed import pack, unpack
-from zataku.table.schema import IndexSchema
-from zataku.table.values import Item
 
 INSERT, MODIFY, REMOVE = 0, 1, 2
 _KEEPS_OLD: Final = {"OLD_IMAGE", "NEW_AND_OLD_IMAGES"}

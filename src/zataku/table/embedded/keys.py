@@ -2,13 +2,13 @@
 
 from decimal import Decimal
 
-from zataku.table.backend import ItemKey, Position
-from zataku.table.errors import BadCursor, BadInput, BadKey, WrongType
-from zataku.table.keys import key_of_other_parts, refuse_keyless
-from zataku.table.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
-from zataku.table.numbers import canonical, sortable
-from zataku.table.schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.values import Item, KeyValue, key_type_of
+from zataku.table.backend.errors import BadCursor, BadInput, BadKey, WrongType
+from zataku.table.backend.item_validation import key_of_other_parts, refuse_keyless
+from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from zataku.table.backend.numbers import canonical, sortable
+from zataku.table.backend.port import ItemKey, Position
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.values import Item, KeyValue, key_type_of
 
 _WORDS = {"S": "a string", "N": "a number", "B": "bytes"}
 NO_SORT_KEY = b""

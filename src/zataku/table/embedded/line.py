@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
-from zataku.table.errors import TableError
+from zataku.table.backend.errors import TableError
 
 Desk = TypeVar("Desk")
 Result = TypeVar("Result")

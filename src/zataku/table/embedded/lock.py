@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from time import sleep
 
-from zataku.table.errors import StoreClosed
+from zataku.table.backend.errors import StoreClosed
 
 _LOOKING_SECONDS = 0.05
 

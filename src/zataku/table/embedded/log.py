@@ -4,14 +4,14 @@ import asyncio
 from threading import Lock
 from typing import Any
 
-from zataku.table.backend import RawChange
+from zataku.table.backend.errors import BadInput
+from zataku.table.backend.limits import STREAM_SECONDS
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import RawChange
 from zataku.table.embedded.catalog import TablePart
 from zataku.table.embedded.group import INSERT, MODIFY, REMOVE, Group
 from zataku.table.embedded.line import wake
 from zataku.table.embedded.reader import ReadDesk
-from zataku.table.errors import BadInput
-from zataku.table.limits import STREAM_SECONDS
-from zataku.table.packed import unpack
 
 TRIM_PORTION = 500
 _DIGITS = 20

@@ -3,19 +3,25 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from zataku.table import cost
-from zataku.table.backend import Position, QueryItems, Row, Rows, ScanItems
-from zataku.table.checks import check_page, checked_attributes, names_in, refuse_key_filter, refuse_lacking
+from zataku.table.backend import cost
+from zataku.table.backend.condition_evaluation import check_expression, holds
+from zataku.table.backend.expression import Expression
+from zataku.table.backend.limits import PAGE_BYTES
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import Position, QueryItems, Row, Rows, ScanItems
+from zataku.table.backend.request_validation import (
+    check_page,
+    checked_attributes,
+    names_in,
+    refuse_key_filter,
+    refuse_lacking,
+)
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.paths import Way, query_way, scan_way
 from zataku.table.embedded.reader import ReadDesk
-from zataku.table.evaluate import check_expression, holds
-from zataku.table.expression import Expression
-from zataku.table.limits import PAGE_BYTES
-from zataku.table.packed import unpack
-from zataku.table.schema import IndexSchema
-from zataku.table.values import Item
 
 _NO_LIMIT = -1
 # So many rows are fetched in one go, which is quicker than one by one; more might be far too many bytes.

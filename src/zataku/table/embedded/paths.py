@@ -3,13 +3,13 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from zataku.table.backend import QueryItems, ScanItems
-from zataku.table.checks import check_segment
+from zataku.table.backend.errors import BadCursor
+from zataku.table.backend.port import QueryItems, ScanItems
+from zataku.table.backend.request_validation import check_segment
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded import keys
 from zataku.table.embedded.bounds import Bounds, bounds_of
 from zataku.table.embedded.catalog import IndexPart, TablePart
-from zataku.table.errors import BadCursor
-from zataku.table.schema import IndexSchema, TableSchema
 
 
 class Way(NamedTuple):

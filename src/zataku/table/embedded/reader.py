@@ -6,12 +6,12 @@ from time import monotonic
 
 import apsw
 
+from zataku.table.backend.errors import StoreClosed
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.line import Call, Line, answer, run
 from zataku.table.embedded.recent import Kept
 from zataku.table.embedded.sqlite import Connection, Cursor
-from zataku.table.errors import StoreClosed
 
 _STALE_SECONDS = 1.0
 _STALE_COMMITS = 50

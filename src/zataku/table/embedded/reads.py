@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from zataku.table.backend import GetItem, Row
-from zataku.table.checks import checked_attributes, refuse_many_reads, refuse_size
+from zataku.table.backend.errors import SameItemTwice
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import GetItem, Row
+from zataku.table.backend.request_validation import checked_attributes, refuse_many_reads, refuse_size
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.reader import ReadDesk
 from zataku.table.embedded.recent import Kept, Recent
-from zataku.table.errors import SameItemTwice
-from zataku.table.packed import unpack
 
 # What a read found, and the size of the whole item; 0 for none.
 Sized: TypeAlias = tuple[Row | None, int]

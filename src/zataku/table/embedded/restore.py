@@ -12,14 +12,14 @@ from threading import Event
 
 import apsw
 
+from zataku.table.backend.errors import BadInput, StoreDamaged, StoreFull
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.embedded import alter, backup
 from zataku.table.embedded.database import connect, identify, register_checksums
 from zataku.table.embedded.faults import damaged, is_full, judged
 from zataku.table.embedded.lock import FileLock
 from zataku.table.embedded.sqlite import Connection
 from zataku.table.embedded.watermark import Watermark
-from zataku.table.errors import BadInput, StoreDamaged, StoreFull
-from zataku.table.schema import TableSchema
 
 
 def beside(path: Path, ending: str) -> Path:

@@ -4,12 +4,12 @@ import math
 from decimal import Decimal
 from typing import NamedTuple
 
+from zataku.table.backend.errors import ItemTooLarge, WrongType
+from zataku.table.backend.limits import ITEM_BYTES
+from zataku.table.backend.msgpack import pack
+from zataku.table.backend.values import Item, normalised, size_of
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import TablePart
-from zataku.table.errors import ItemTooLarge, WrongType
-from zataku.table.limits import ITEM_BYTES
-from zataku.table.packed import pack
-from zataku.table.values import Item, normalised, size_of
 
 _LARGEST_SECOND = 2**62
 _SHORT = 10**18

@@ -6,12 +6,8 @@ from typing import cast
 
 import msgspec
 
-from zataku.table import backend
-from zataku.table.checks import check_transaction, refuse_size
-from zataku.table.embedded.catalog import Catalog
-from zataku.table.embedded.group import Group
-from zataku.table.embedded.writes import Decision, Prepared, carry_out, decided, prepared
-from zataku.table.errors import (
+from zataku.table.backend import port
+from zataku.table.backend.errors import (
     BadInput,
     ConditionFailed,
     Reason,
@@ -19,7 +15,11 @@ from zataku.table.errors import (
     TokenReused,
     TransactionCancelled,
 )
-from zataku.table.limits import TOKEN_SECONDS
+from zataku.table.backend.limits import TOKEN_SECONDS
+from zataku.table.backend.request_validation import check_transaction, refuse_size
+from zataku.table.embedded.catalog import Catalog
+from zataku.table.embedded.group import Group
+from zataku.table.embedded.writes import Decision, Prepared, carry_out, decided, prepared
 
 _TOKENS_FORGOTTEN_AT_ONCE = 20
 
@@ -29,7 +29,7 @@ class Transaction:
 
     __slots__ = ("_digest", "_token", "_writes", "lay", "weight")
 
-    def __init__(self, catalog: Catalog, writes: Sequence[backend.TransactWrite], token: str | None) -> None:
+    def __init__(self, catalog: Catalog, writes: Sequence[port.TransactWrite], token: str | None) -> None:
         check_transaction(writes, token)
         self._writes = [prepared(catalog, write) for write in writes]
         self._token = token
@@ -93,7 +93,7 @@ def fingerprint(writes: object) -> bytes:
 
 
 def _canonical(value: object) -> str:
-    if isinstance(value, backend.TableSchema):
+    if isinstance(value, port.TableSchema):
         return repr(value.name)
     if isinstance(value, msgspec.Struct):
         return f"{type(value).__name__}({_canonical(msgspec.structs.astuple(value))})"

@@ -4,14 +4,14 @@ From the moment an index is declared every write keeps it; the walk adds the ite
 came is committed with each portion, so it goes on after a restart.
 """
 
-from zataku.table.backend import IndexState
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.port import IndexState
 from zataku.table.embedded import alter, keys
 from zataku.table.embedded.catalog import IndexPart, TablePart
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.group import Group
 from zataku.table.embedded.rows import expiry
 from zataku.table.embedded.writer import Chore
-from zataku.table.packed import unpack
 
 PORTION = 100
 

@@ -2,17 +2,17 @@
 
 from typing import NamedTuple
 
-from zataku.table import backend
-from zataku.table.apply import applied
-from zataku.table.checks import check_changes
+from zataku.table.backend import port
+from zataku.table.backend.condition_evaluation import check_expression, holds
+from zataku.table.backend.errors import ConditionFailed, WrongType
+from zataku.table.backend.expression import Expression
+from zataku.table.backend.request_validation import check_changes
+from zataku.table.backend.update_evaluation import applied
+from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.group import Found, Group
 from zataku.table.embedded.rows import Before, NewRow
-from zataku.table.errors import ConditionFailed, WrongType
-from zataku.table.evaluate import check_expression, holds
-from zataku.table.expression import Expression
-from zataku.table.values import Item
 
 
 class Decision(NamedTuple):
@@ -25,16 +25,16 @@ class Decision(NamedTuple):
     new: NewRow | None
     keep: bool = False
 
-    def written(self) -> backend.Written:
+    def written(self) -> port.Written:
         """What the caller is told."""
         old = None if self.old is None else self.old.packed
-        return backend.Written(old, None if self.new is None else self.new.packed)
+        return port.Written(old, None if self.new is None else self.new.packed)
 
 
 class Prepared(NamedTuple):
     """A write that has been checked as far as that is possible without looking at the item."""
 
-    write: backend.TransactWrite
+    write: port.TransactWrite
     pk: bytes
     sk: bytes
     row: NewRow | None
@@ -45,16 +45,16 @@ class Prepared(NamedTuple):
         return 256 if self.row is None else self.row.size
 
 
-def prepared(catalog: Catalog, write: backend.TransactWrite) -> Prepared:
+def prepared(catalog: Catalog, write: port.TransactWrite) -> Prepared:
     """Check a write on the caller's side, so that the writer is left with little to do."""
     part = catalog.part(write.table.name)
     if write.condition is not None:
         check_expression(write.condition)
-    if isinstance(write, backend.PutItem):
+    if isinstance(write, port.PutItem):
         row = NewRow(part, write.item)
         return Prepared(write, row.pk, row.sk, row)
     pk, sk = keys.of_key(part.schema, write.key)
-    if isinstance(write, backend.UpdateItem):
+    if isinstance(write, port.UpdateItem):
         check_changes(part.schema, write)
     return Prepared(write, pk, sk, None)
 
@@ -72,9 +72,9 @@ def decided(group: Group, prepared: Prepared, lay: list[int]) -> Decision:
         _demand(write.condition, found)
     if row is not None:
         return Decision(part, pk, sk, found, row.fitted(part))
-    if isinstance(write, backend.UpdateItem):
+    if isinstance(write, port.UpdateItem):
         return Decision(part, pk, sk, found, _updated(part, prepared, write, found))
-    return Decision(part, pk, sk, found, None, isinstance(write, backend.CheckItem))
+    return Decision(part, pk, sk, found, None, isinstance(write, port.CheckItem))
 
 
 def _demand(condition: Expression, found: Found | None) -> None:
@@ -86,7 +86,7 @@ def _demand(condition: Expression, found: Found | None) -> None:
         )
 
 
-def _updated(part: TablePart, prepared: Prepared, write: backend.UpdateItem, found: Found | None) -> NewRow:
+def _updated(part: TablePart, prepared: Prepared, write: port.UpdateItem, found: Found | None) -> NewRow:
     try:
         if found is None:
             return NewRow(part, applied(write.actions, keys.key_item(part.schema, write.key)))

@@ -16,8 +16,16 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.alarm import Alarm, CapacityAlarm, Direction, ErrorRateAlarm, Operations, ThrottleAlarm, ceiling
-from zataku.table.schema import Capacity
+from zataku.table.backend.table_schema import Capacity
+from zataku.table.schema.alarm import (
+    Alarm,
+    CapacityAlarm,
+    Direction,
+    ErrorRateAlarm,
+    Operations,
+    ThrottleAlarm,
+    ceiling,
+)
 
 Properties: TypeAlias = dict[str, Any]
 

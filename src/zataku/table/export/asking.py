@@ -11,16 +11,16 @@ from uuid import UUID
 
 from msgspec import Struct, structs
 
-from zataku.table.design import Table
-from zataku.table.entity import Key
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
+from zataku.table.backend.values import KeyValue
 from zataku.table.export.notation import slot, written
 from zataku.table.lint.annotations import Arm, arms
 from zataku.table.lint.sample import trial
 from zataku.table.lint.sources import feeders, source
-from zataku.table.pattern import ItemPattern, Pattern, Query, Span
-from zataku.table.schema import IndexSchema, KeyAttribute
-from zataku.table.template import Slot
-from zataku.table.values import KeyValue
+from zataku.table.schema.access_pattern import ItemPattern, Pattern, Query, Span
+from zataku.table.schema.entity import Key
+from zataku.table.schema.key_template import Slot
+from zataku.table.schema.table import Table
 
 Arguments = dict[str, Any]
 _DAY = date(2026, 2, 21)

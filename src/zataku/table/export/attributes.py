@@ -6,14 +6,14 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from zataku.table.binding import Binding
-from zataku.table.codec import StoredField, accepts_none, stored_fields
-from zataku.table.design import Table
-from zataku.table.entity import Derived
 from zataku.table.export.grid import code
 from zataku.table.export.kinds import defaults_of, description_of, kind_of, limits_of, structs_in
 from zataku.table.export.notation import written
-from zataku.table.template import Template
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.codec import StoredField, accepts_none, stored_fields
+from zataku.table.schema.entity import Derived
+from zataku.table.schema.key_template import Template
+from zataku.table.schema.table import Table
 
 HEADINGS = ("Attribute", "Type", "Required", "Values", "Description")
 _TYPES = {"S": "String", "N": "Number", "B": "Binary"}

@@ -5,15 +5,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from zataku.table.design import Table
-from zataku.table.errors import DesignError
+from zataku.table.backend.errors import DesignError
 from zataku.table.export.alarms import Watched, watches
 from zataku.table.export.iam import template_policy
 from zataku.table.export.names import design_name, logical_id, reference, table_id
 from zataku.table.export.scaling import scaling_resources
 from zataku.table.export.store_table import STORE_TABLE, opening_policy
 from zataku.table.export.table_resource import table_properties
-from zataku.table.rights import Matrix, Rights
+from zataku.table.schema.table import Table
+from zataku.table.store.permissions import Matrix, Rights
 
 Template: TypeAlias = dict[str, Any]
 Named: TypeAlias = tuple[str, dict[str, Any]]

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, get_type_hints
 
-from zataku.table.design import Table
-from zataku.table.entity import binding_of
 from zataku.table.export.asking import routes
 from zataku.table.export.example import example_value
 from zataku.table.export.notation import written
 from zataku.table.export.tables import pattern_head
-from zataku.table.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, WritePattern
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, WritePattern
+from zataku.table.schema.table import Table
 
 
 def write_section(table: Table, level: str) -> Iterator[str]:

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from zataku.table import cost
-from zataku.table.binding import Binding
-from zataku.table.design import Table
+from zataku.table.backend import cost
+from zataku.table.backend.limits import ITEM_BYTES
+from zataku.table.backend.values import Item, item_size
 from zataku.table.export.attributes import HEADINGS, attribute_rows, part_rows, parts_of, remarks
 from zataku.table.export.example import as_json, example_item
 from zataku.table.export.grid import code, grid
-from zataku.table.limits import ITEM_BYTES
 from zataku.table.lint.largest import largest_item
-from zataku.table.values import Item, item_size
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.table import Table
 
 
 def entity_section(binding: Binding[Any], level: str) -> Iterator[str]:

@@ -12,14 +12,14 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from zataku.table.binding import Binding
-from zataku.table.codec import stored_fields
-from zataku.table.entity import Entity, binding_of
-from zataku.table.errors import TableError
+from zataku.table.backend.errors import TableError
+from zataku.table.backend.values import Item, Value
 from zataku.table.export.kinds import LISTS, MAPS, SETS, defaults_of
 from zataku.table.export.spelling import text_for
 from zataku.table.lint.annotations import Arm, arms
-from zataku.table.values import Item, Value
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.entity import Entity, binding_of
 
 _MOMENT = datetime(2026, 2, 21, 10, 30, tzinfo=UTC)
 _DEEPEST = 4

@@ -5,9 +5,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from zataku.table.errors import DesignError
+from zataku.table.backend.errors import DesignError
 from zataku.table.export.names import arn
-from zataku.table.rights import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Rights
+from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Rights
 
 PolicyDocument: TypeAlias = dict[str, Any]
 # Turns what follows `table/` in an ARN into the resource of a statement.

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from zataku.table.departure import Departure
-from zataku.table.design import Table
-from zataku.table.errors import DesignError
+from zataku.table.backend.errors import DesignError
 from zataku.table.export.doing import write_section
 from zataku.table.export.entities import cost_section, docstring, entity_section
 from zataku.table.export.grid import code, grid
@@ -18,7 +16,9 @@ from zataku.table.export.tables import (
     settings_section,
     waiver_section,
 )
-from zataku.table.rights import INDEX_ACTIONS, Grant, Matrix
+from zataku.table.schema.departure import Departure
+from zataku.table.schema.table import Table
+from zataku.table.store.permissions import INDEX_ACTIONS, Grant, Matrix
 
 _NOTATION = (
     "In keys, `<name>` stands for the value of that attribute and `<name:03d>` for a number padded with zeros to three "

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from zataku.table.design import Table
+from zataku.table.schema.table import Table
 
 _LONGEST = 255
 

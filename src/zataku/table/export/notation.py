@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from zataku.table.binding import Binding
-from zataku.table.template import Slot, Template
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.key_template import Slot, Template
 
 
 def written(binding: Binding[Any], template: Template, known: dict[str, str] | None = None) -> str:

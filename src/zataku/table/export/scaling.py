@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from zataku.table.design import Table
+from zataku.table.backend.table_schema import Provisioned
 from zataku.table.export.names import design_name, logical_id, reference, table_id
-from zataku.table.schema import Provisioned
+from zataku.table.schema.table import Table
 
 
 def scaling_resources(table: Table, env: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from zataku.table.design import Table
 from zataku.table.export.names import arn
+from zataku.table.schema.table import Table
 
 # What a store keeps for itself: its secret, sums of units, places in streams. One in each environment.
 STORE_TABLE = Table("ZatakuStore", pk="pk", sk="sk")

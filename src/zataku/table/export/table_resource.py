@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from zataku.table.schema import Capacity, IndexSchema, KeyAttribute, OnDemand, TableSchema
+from zataku.table.backend.table_schema import Capacity, IndexSchema, KeyAttribute, OnDemand, TableSchema
 
 Properties: TypeAlias = dict[str, Any]
 

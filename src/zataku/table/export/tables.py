@@ -4,15 +4,15 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from zataku.table.codec import stored_fields
-from zataku.table.design import Table
+from zataku.table.backend.table_schema import Capacity, IndexSchema, KeyAttribute, OnDemand
 from zataku.table.export.alarms import Watched, watches
 from zataku.table.export.asking import Asked, asked
 from zataku.table.export.grid import code, grid
 from zataku.table.export.notation import written
 from zataku.table.lint.sources import feeders, source
-from zataku.table.pattern import ItemPattern, Pattern
-from zataku.table.schema import Capacity, IndexSchema, KeyAttribute, OnDemand
+from zataku.table.schema.access_pattern import ItemPattern, Pattern
+from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.table import Table
 
 _TYPES = {"S": "String", "N": "Number", "B": "Binary"}
 _STREAMS: Mapping[str, str] = {

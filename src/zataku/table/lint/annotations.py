@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from msgspec import Meta, Struct
 
-from zataku.table.binding import Binding
-from zataku.table.entity import Derived
-from zataku.table.values import KeyType
+from zataku.table.backend.values import KeyType
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity import Derived
 
 NUMBERS = (int, float, Decimal)
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from zataku.table.binding import Binding
-from zataku.table.design import Table
 from zataku.table.lint.reach import can_be, can_lie_in
 from zataku.table.lint.report import Slip
 from zataku.table.lint.sample import trial
 from zataku.table.lint.sources import entity_behind, feeders, source
-from zataku.table.pattern import Pattern, Query, Span
+from zataku.table.schema.access_pattern import Pattern, Query, Span
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.table import Table
 
 
 def unanswerable_pattern(table: Table) -> Iterator[Slip]:

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from zataku.table.codec import stored_fields, to_value
-from zataku.table.limits import PARTITION_KEY_BYTES
+from zataku.table.backend.limits import PARTITION_KEY_BYTES
+from zataku.table.backend.values import size_of
 from zataku.table.lint.annotations import NUMBERS, Arm, arms
 from zataku.table.lint.regex import shape_of
-from zataku.table.values import size_of
+from zataku.table.schema.codec import stored_fields, to_value
 
 _CHARACTER = 4  # bytes of the longest character in UTF-8
 _NUMBER = 21

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from zataku.table.design import Table
 from zataku.table.lint.report import Slip
+from zataku.table.schema.table import Table
 
 
 def undocumented(table: Table) -> Iterator[Slip]:

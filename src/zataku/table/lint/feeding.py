@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from zataku.table.design import Table
+from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.lint.report import Slip
 from zataku.table.lint.sources import feeders, source
-from zataku.table.schema import IndexSchema
+from zataku.table.schema.table import Table
 
 
 def unfed_index(table: Table) -> Iterator[Slip]:

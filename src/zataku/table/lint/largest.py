@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from zataku.table.binding import Binding
-from zataku.table.design import Table
-from zataku.table.limits import ITEM_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from zataku.table.backend.limits import ITEM_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES
+from zataku.table.backend.values import size_of
 from zataku.table.lint.annotations import field_arms, key_type
 from zataku.table.lint.bounds import Bound, largest_text, largest_value
 from zataku.table.lint.report import Slip
-from zataku.table.template import Template
-from zataku.table.values import size_of
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.key_template import Template
+from zataku.table.schema.table import Table
 
 _NAMED_IN_MESSAGE = 3
 

@@ -4,8 +4,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from zataku.table.design import Table, Waiver
-from zataku.table.errors import DesignError
+from zataku.table.backend.errors import DesignError
 from zataku.table.lint.answers import stranger_in_span, unanswerable_pattern
 from zataku.table.lint.documentation import undocumented
 from zataku.table.lint.feeding import unfed_index
@@ -15,6 +14,7 @@ from zataku.table.lint.partitions import hot_partition
 from zataku.table.lint.projections import projection_lacks_field
 from zataku.table.lint.report import Finding, Report, Rule, Waived
 from zataku.table.lint.sample import no_example
+from zataku.table.schema.table import Table, Waiver
 
 UNUSED = "unused-waiver"
 _linting = ContextVar("linting", default=True)

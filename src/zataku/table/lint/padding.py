@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from zataku.table.binding import Binding
-from zataku.table.design import Table
 from zataku.table.lint.annotations import NUMBERS, Arm, field_arms
 from zataku.table.lint.report import Slip
-from zataku.table.template import Template
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.key_template import Template
+from zataku.table.schema.table import Table
 
 
 def unpadded_number(table: Table) -> Iterator[Slip]:

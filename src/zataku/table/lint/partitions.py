@@ -5,12 +5,12 @@ from datetime import date
 from math import prod
 from typing import Any
 
-from zataku.table.binding import Binding
-from zataku.table.design import Table
 from zataku.table.lint.annotations import field_arms, field_choices
 from zataku.table.lint.report import Slip
 from zataku.table.lint.sources import feeders, source
-from zataku.table.template import Template
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.key_template import Template
+from zataku.table.schema.table import Table
 
 # A set that cannot outgrow this is furniture, not a growing set.
 _FEW = 100

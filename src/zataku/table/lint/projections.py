@@ -5,16 +5,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from zataku.table import expression as ex
-from zataku.table.binding import Binding
-from zataku.table.codec import stored_fields
-from zataku.table.design import Table
+from zataku.table.backend import expression as ex
+from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.lint.report import Slip
 from zataku.table.lint.sample import queries
 from zataku.table.lint.sources import entity_behind, feeders
-from zataku.table.pattern import Query
-from zataku.table.reading import from_key
-from zataku.table.schema import IndexSchema
+from zataku.table.schema.access_pattern import Query
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.table import Table
+from zataku.table.store.row_readers import from_key
 
 
 def projection_lacks_field(table: Table) -> Iterator[Slip]:

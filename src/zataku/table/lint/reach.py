@@ -5,11 +5,11 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.backend import KeyRange
-from zataku.table.binding import Binding
+from zataku.table.backend.port import KeyRange
+from zataku.table.backend.values import KeyValue
 from zataku.table.lint.annotations import field_arms, field_choices
-from zataku.table.template import Slot, Template
-from zataku.table.values import KeyValue
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.key_template import Slot, Template
 
 # Signs that ids, dates and paths have in themselves; any other sign of a template separates its parts.
 _WITHIN_VALUES = frozenset("-_:.+/@ ")

@@ -5,7 +5,7 @@ from math import inf
 
 from msgspec import Struct
 
-from zataku.table.forms import END
+from zataku.table.schema.field_types import END
 
 _LARGEST_CHARACTER = 4
 _ONE = re.compile(r"\\[dDwWsS.^$*+?()\[\]{}|/\\-]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\^$*+?()\[\]{}|]")

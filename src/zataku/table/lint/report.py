@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.design import Table, Waiver
+from zataku.table.schema.table import Table, Waiver
 
 
 class Slip(Struct, frozen=True):

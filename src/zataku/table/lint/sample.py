@@ -11,12 +11,12 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from zataku.table.design import Table
-from zataku.table.entity import Key
-from zataku.table.errors import DesignError, StrongReadRefused
+from zataku.table.backend.errors import DesignError, StrongReadRefused
 from zataku.table.lint.annotations import Arm, arms
 from zataku.table.lint.report import Slip
-from zataku.table.pattern import ItemPattern, Pattern, Query
+from zataku.table.schema.access_pattern import ItemPattern, Pattern, Query
+from zataku.table.schema.entity import Key
+from zataku.table.schema.table import Table
 
 AnyPattern = Pattern[..., Any] | ItemPattern[..., Any]
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from zataku.table.binding import Binding
-from zataku.table.design import Table
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.lint.annotations import field_arms, key_type
-from zataku.table.schema import IndexSchema, KeyAttribute
-from zataku.table.template import Template
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.key_template import Template
+from zataku.table.schema.table import Table
 
 
 def source(binding: Binding[Any], key: KeyAttribute) -> Template | None:

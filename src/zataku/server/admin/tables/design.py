@@ -13,13 +13,13 @@ from zataku.server.admin.messages import (
 )
 from zataku.server.admin.tables.masking import SECRETS
 from zataku.table import Table
-from zataku.table.binding import Binding
-from zataku.table.codec import StoredField, accepts_none
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.export.entities import docstring
 from zataku.table.export.kinds import description_of, kind_of
 from zataku.table.export.notation import written
-from zataku.table.forms import Millis
-from zataku.table.schema import IndexSchema, KeyAttribute
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.codec import StoredField, accepts_none
+from zataku.table.schema.field_types import Millis
 
 
 def detail(table: Table, figures: TableFigures, prices: Prices, seconds: float, sized_at: Millis) -> TableDetail:

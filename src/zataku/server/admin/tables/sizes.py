@@ -4,7 +4,7 @@ import asyncio
 
 from zataku.clock import Clock
 from zataku.table import Store
-from zataku.table.backend import Size
+from zataku.table.backend.port import Size
 
 _FRESH_SECONDS = 15.0
 # Counting shall not take more than a twentieth of the time of the thread that does it.

@@ -19,9 +19,9 @@ from zataku.server.admin.tables.design import detail
 from zataku.server.admin.tables.prices import month_of, stored_bytes
 from zataku.server.admin.tables.sizes import Sizes
 from zataku.table import Store, Table
-from zataku.table.backend import IndexState, Size
-from zataku.table.meter import Usage
-from zataku.table.pattern import ItemPattern
+from zataku.table.backend.port import IndexState, Size
+from zataku.table.schema.access_pattern import ItemPattern
+from zataku.table.store.metering import Usage
 
 
 class Figures:

@@ -4,7 +4,9 @@ import asyncio
 
 from msgspec import Struct
 
-from zataku.table.backend import RawChange
+from zataku.table.backend.errors import BadInput, LeaseLost, ResultUnknown, StoreClosed, TableError
+from zataku.table.backend.port import RawChange
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.streams.course import Course
 from zataku.table.dynamodb.streams.lease import Lease
 from zataku.table.dynamodb.streams.owner import Owner
@@ -12,8 +14,6 @@ from zataku.table.dynamodb.streams.place import Place, label_of, ordinal, place_
 from zataku.table.dynamodb.streams.reader import ShardReader
 from zataku.table.dynamodb.streams.shards import readable
 from zataku.table.dynamodb.streams.sharing import share
-from zataku.table.errors import BadInput, LeaseLost, ResultUnknown, StoreClosed, TableError
-from zataku.table.schema import TableSchema
 
 # So many times in the span of a lease its owner shows that it lives, and looks what the others do.
 RENEWALS = 4

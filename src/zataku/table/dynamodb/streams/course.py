@@ -4,13 +4,13 @@ from contextlib import suppress
 
 import structlog
 
+from zataku.table.backend.errors import ConditionFailed, ResultUnknown, TableError
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.streams.lease import Desk, Lease
 from zataku.table.dynamodb.streams.owner import Owner
 from zataku.table.dynamodb.streams.place import label_of
 from zataku.table.dynamodb.streams.shards import ShardMap, later_streams, latest_stream, missing, shards_of
 from zataku.table.dynamodb.streams.sharing import Watch
-from zataku.table.errors import ConditionFailed, ResultUnknown, TableError
-from zataku.table.schema import TableSchema
 
 # The service allows ten descriptions a second for a whole account. New shards follow the end of old ones, which the
 # reader sees at once; this is for what others finish.

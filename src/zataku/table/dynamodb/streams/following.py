@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from random import Random
 
 from zataku.clock import Clock
-from zataku.table.backend import RawChange
+from zataku.table.backend.errors import BadInput, StoreClosed, TableError, Throttled
+from zataku.table.backend.port import RawChange
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.streams.consumer import RENEWALS, Consumer
 from zataku.table.dynamodb.streams.owner import Owner
-from zataku.table.errors import BadInput, StoreClosed, TableError, Throttled
-from zataku.table.schema import TableSchema
 
 # A shard may be read five times a second, by all its readers together.
 _FIRST_PAUSE = 0.2

@@ -9,10 +9,10 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from zataku.table.backend.errors import ConditionFailed, ResultUnknown
+from zataku.table.backend.values import Item
 from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.streams.place import ordinal
-from zataku.table.errors import ConditionFailed, ResultUnknown
-from zataku.table.values import Item
 
 
 class Lease(Struct, frozen=True):

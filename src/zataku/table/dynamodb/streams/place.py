@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from zataku.table.errors import BadInput
+from zataku.table.backend.errors import BadInput
 
 _WRITTEN = re.compile(r"([^/]+)/([^/]+)/(\d\d)\.(\d+)", re.ASCII)
 _DIGITS = 40

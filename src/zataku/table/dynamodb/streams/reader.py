@@ -5,12 +5,12 @@ from typing import Any
 
 import structlog
 
-from zataku.table.backend import RawChange
+from zataku.table.backend.errors import TableError
+from zataku.table.backend.port import RawChange
 from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.streams.place import label_of
 from zataku.table.dynamodb.streams.records import change_of, changes_nothing
 from zataku.table.dynamodb.streams.shards import missing
-from zataku.table.errors import TableError
 
 # An empty page is not the end of a shard: so many in a row are read before the shard counts as quiet for now.
 _EMPTY_PAGES = 4

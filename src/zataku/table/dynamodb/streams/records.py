@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from zataku.table.backend import RawChange
+from zataku.table.backend.port import RawChange
 from zataku.table.dynamodb.streams.place import Place
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
 

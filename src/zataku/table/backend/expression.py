@@ -1,0 +1,181 @@
+"""Conditions and updates as plain values, the form in which stores receive them.
+
+Systems never write these by hand: `path` builds them with types. One store evaluates them, another compiles them to
+DynamoDB's expression strings.
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from zataku.table.backend.numbers import Number
+from zataku.table.backend.values import Value, ValueType
+
+# Where a value lies inside an item: attribute name first, then names of maps and positions in lists.
+Route: TypeAlias = tuple[str | int, ...]
+
+
+class Attribute(Struct, frozen=True, tag=True):
+    """The value that lies at a route."""
+
+    route: Route
+
+
+class Literally(Struct, frozen=True, tag=True):
+    """A value given by the caller."""
+
+    value: Value
+
+
+class SizeOf(Struct, frozen=True, tag=True):
+    """Length of a string or bytes, number of members of a list, map or set."""
+
+    route: Route
+
+
+Operand: TypeAlias = Attribute | Literally | SizeOf
+Comparison: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
+
+
+class Compare(Struct, frozen=True, tag=True):
+    """Two values compared. Values of different types are never equal, less or greater."""
+
+    left: Operand
+    sign: Comparison
+    right: Operand
+
+
+class Between(Struct, frozen=True, tag=True):
+    """A value within two others, both included."""
+
+    value: Operand
+    low: Operand
+    high: Operand
+
+
+class OneOf(Struct, frozen=True, tag=True):
+    """A value equal to one of at most 100 others."""
+
+    value: Operand
+    options: tuple[Operand, ...]
+
+
+class Exists(Struct, frozen=True, tag=True):
+    """Something lies at the route, an explicit null included."""
+
+    route: Route
+
+
+class Missing(Struct, frozen=True, tag=True):
+    """Nothing lies at the route."""
+
+    route: Route
+
+
+class HasType(Struct, frozen=True, tag=True):
+    """What lies at the route has this type."""
+
+    route: Route
+    kind: ValueType
+
+
+class BeginsWith(Struct, frozen=True, tag=True):
+    """The string or bytes at the route begin so."""
+
+    route: Route
+    prefix: Literally
+
+
+class Contains(Struct, frozen=True, tag=True):
+    """The string at the route has this part, or the list or set this member."""
+
+    route: Route
+    part: Operand
+
+
+class All(Struct, frozen=True, tag=True):
+    """All parts hold."""
+
+    parts: tuple["Expression", ...]
+
+
+class Either(Struct, frozen=True, tag=True):
+    """At least one part holds."""
+
+    parts: tuple["Expression", ...]
+
+
+class Not(Struct, frozen=True, tag=True):
+    """The part does not hold."""
+
+    part: "Expression"
+
+
+Expression: TypeAlias = (
+    Compare | Between | OneOf | Exists | Missing | HasType | BeginsWith | Contains | All | Either | Not
+)
+
+
+class IfMissing(Struct, frozen=True, tag=True):
+    """What lies at the route, or the other value when nothing does."""
+
+    route: Route
+    otherwise: Literally
+
+
+class Sum(Struct, frozen=True, tag=True):
+    """Two numbers added."""
+
+    left: "Attribute | Literally | IfMissing"
+    right: "Attribute | Literally | IfMissing"
+
+
+class Joined(Struct, frozen=True, tag=True):
+    """Two lists, one after the other."""
+
+    left: "Attribute | Literally | IfMissing"
+    right: "Attribute | Literally | IfMissing"
+
+
+class Assign(Struct, frozen=True, tag=True):
+    """SET: put a value at the route."""
+
+    route: Route
+    value: Attribute | Literally | IfMissing | Sum | Joined
+
+
+class Drop(Struct, frozen=True, tag=True):
+    """REMOVE: take away what lies at the route."""
+
+    route: Route
+
+
+class Increase(Struct, frozen=True, tag=True):
+    """ADD a number; nothing there counts as 0. The route is a top-level attribute or a path inside a map."""
+
+    route: Route
+    by: Number
+
+
+class Include(Struct, frozen=True, tag=True):
+    """ADD members to a set; nothing there counts as an empty set."""
+
+    route: Route
+    members: frozenset[Value]
+
+
+class Exclude(Struct, frozen=True, tag=True):
+    """DELETE members from a set; a set that becomes empty goes away."""
+
+    route: Route
+    members: frozenset[Value]
+
+
+Action: TypeAlias = Assign | Drop | Increase | Include | Exclude
+
+
+def both(first: Expression | None, second: Expression | None) -> Expression | None:
+    """Both conditions, either of which may be absent."""
+    if first is None or second is None:
+        return first or second
+    return All((first, second))

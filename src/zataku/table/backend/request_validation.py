@@ -1,0 +1,101 @@
+"""What DynamoDB refuses before it looks at any item; every store refuses it in the same words."""
+
+from collections.abc import Sequence
+
+from zataku.table.backend.errors import BadInput, BadUpdate, StrongReadRefused, TooManyItems, TransactionTooLarge
+from zataku.table.backend.expression import All, Between, Compare, Either, Expression, Literally, Not, OneOf
+from zataku.table.backend.limits import BATCH_GETS, TOKEN_CHARACTERS, TRANSACTION_BYTES, TRANSACTION_ITEMS
+from zataku.table.backend.port import TransactWrite, UpdateItem
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
+from zataku.table.backend.update_evaluation import refuse_overlaps
+
+_MOST_SEGMENTS = 1_000_000
+
+
+def checked_attributes(attributes: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """A projection names something, and nothing twice."""
+    if attributes is not None and (not attributes or len(set(attributes)) < len(attributes)):
+        raise BadInput("The projection is empty or names an attribute twice. Name each once, or leave it out.")
+    return attributes
+
+
+def refuse_many_reads(count: int) -> None:
+    """A call reads so many items at most."""
+    if count > BATCH_GETS:
+        raise TooManyItems(f"The call names {count} items; {BATCH_GETS} can be read at once. Split it.")
+
+
+def check_page(index: IndexSchema | None, limit: int | None, strong: bool) -> None:
+    """Refuse a page that no table has."""
+    if limit is not None and limit < 1:
+        raise BadInput("A page has a limit of at least 1. Give a larger one, or none.")
+    if index is not None and not index.local and strong:
+        raise StrongReadRefused(f"{index.name} is a global index, which has no strong reads. Ask without strong.")
+
+
+def check_segment(segment: int, segments: int) -> None:
+    """Refuse a part of a table that is none."""
+    if not 0 <= segment < segments <= _MOST_SEGMENTS:
+        raise BadInput(f"There is no segment {segment} of {segments}. Count them from 0.")
+
+
+def refuse_lacking(table: TableSchema, index: IndexSchema, wanted: Sequence[str]) -> None:
+    """A global index shows only what it holds."""
+    held = table.projected(index)
+    lacking = [] if held is None else [name for name in wanted if name not in held]
+    if lacking:
+        raise BadInput(f"{index.name} does not hold {', '.join(lacking)}. Widen its projection or ask for less.")
+
+
+def refuse_key_filter(table: TableSchema, index: IndexSchema | None, condition: Expression) -> None:
+    """The filter of a query looks at other attributes than the keys that it goes by."""
+    names = {key.name for key in (table.keys if index is None else index.keys)}
+    used = names_in(condition) & names
+    if used:
+        raise BadInput(
+            f"A filter cannot look at {', '.join(sorted(map(str, used)))}, a key of this query. Use the key range."
+        )
+
+
+def names_in(condition: Expression) -> set[str | int]:
+    """The attributes that a condition looks at."""
+    if isinstance(condition, All | Either):
+        return set[str | int]().union(*(names_in(part) for part in condition.parts))
+    if isinstance(condition, Not):
+        return names_in(condition.part)
+    if isinstance(condition, Compare):
+        operands = (condition.left, condition.right)
+    elif isinstance(condition, Between):
+        operands = (condition.value, condition.low, condition.high)
+    elif isinstance(condition, OneOf):
+        operands = (condition.value, *condition.options)
+    else:
+        return {condition.route[0]}
+    return {operand.route[0] for operand in operands if not isinstance(operand, Literally)}
+
+
+def check_changes(table: TableSchema, write: UpdateItem) -> None:
+    """An update changes each place once, and never the item's own key."""
+    names = {key.name for key in table.keys}
+    for action in write.actions:
+        if not action.route:
+            raise BadUpdate("A change names no attribute. Give it a route.")
+        if action.route[0] in names:
+            raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
+    refuse_overlaps(write.actions)
+
+
+def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> None:
+    """Refuse a transaction of no items, of too many, or with a token that is none."""
+    if not writes:
+        raise BadInput("The transaction is empty. Give it at least one write.")
+    if len(writes) > TRANSACTION_ITEMS:
+        raise TooManyItems(f"The transaction names {len(writes)} items; {TRANSACTION_ITEMS} are allowed. Split it.")
+    if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
+        raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}. Shorten it.")
+
+
+def refuse_size(size: int) -> None:
+    """The items of a transaction have so many bytes at most."""
+    if size > TRANSACTION_BYTES:
+        raise TransactionTooLarge(f"The items add up to {size} bytes; {TRANSACTION_BYTES} are allowed. Split the work.")

@@ -1,0 +1,146 @@
+"""What an update makes of an item: all values are read from the item as it was, then all changes are made."""
+
+from typing import cast
+
+from zataku.table.backend import expression as ex
+from zataku.table.backend import numbers
+from zataku.table.backend.condition_evaluation import ABSENT, find
+from zataku.table.backend.errors import BadUpdate
+from zataku.table.backend.limits import NESTING
+from zataku.table.backend.values import Item, Value, levels_of, too_deep, type_of
+
+
+def applied(actions: tuple[ex.Action, ...], item: Item) -> Item:
+    """A new item with the changes made; the given one stays as it was. Overlaps have been refused before."""
+    result = copied(item)
+    values = [_assigned(action.value, item) if isinstance(action, ex.Assign) else None for action in actions]
+    changes: list[tuple[ex.Route, Value]] = []
+    removals: list[ex.Route] = []
+    for action, value in zip(actions, values, strict=True):
+        if isinstance(action, ex.Assign):
+            changes.append((action.route, copied(value)))
+        elif isinstance(action, ex.Drop):
+            removals.append(action.route)
+        elif isinstance(action, ex.Increase):
+            changes.append((action.route, _increased(item, action)))
+        elif isinstance(action, ex.Include):
+            changes.append((action.route, _members(item, action.route, action.members) | action.members))
+        elif left := _members(item, action.route, action.members) - action.members:
+            changes.append((action.route, left))
+        else:
+            removals.append(action.route)
+    # DynamoDB: values that go past the end of a list are appended in the order of their positions.
+    if len(changes) > 1:
+        changes.sort(key=lambda change: _place(change[0]))
+    for route, value in changes:
+        _put(result, route, value)
+    # Later positions of a list first, so that removing one does not move the others.
+    for route in sorted(removals, key=_place, reverse=True):
+        _remove(result, route)
+    return result
+
+
+def _place(route: ex.Route) -> list[tuple[bool, str | int]]:
+    return [(isinstance(step, int), step) for step in route]
+
+
+_NESTING: frozenset[type[object]] = frozenset({dict, list})
+
+
+def copied(value: Value) -> Value:
+    """A copy that shares no list or map with the original."""
+    if type(value) is dict:
+        held = cast("Item", value)
+        if _NESTING.isdisjoint(map(type, held.values())):
+            return held.copy()
+        return {name: copied(part) for name, part in held.items()}
+    if type(value) is list:
+        return [copied(part) for part in cast("list[Value]", value)]
+    return value
+
+
+def refuse_overlaps(actions: tuple[ex.Action, ...]) -> None:
+    """An update changes each place once, counted from the front."""
+    routes = [action.route for action in actions]
+    for at, route in enumerate(routes):
+        if any(isinstance(step, int) and step < 0 for step in route):
+            raise BadUpdate(f"{_text(route)} counts from the end, which a table cannot. Give a position from 0 on.")
+        for other in routes[at + 1 :]:
+            shorter = min(len(route), len(other))
+            if route[:shorter] == other[:shorter]:
+                raise BadUpdate(f"The update changes {_text(route)} and {_text(other)}, which overlap. Change one.")
+
+
+def _text(route: ex.Route) -> str:
+    text = str(route[0])
+    for step in route[1:]:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return text
+
+
+def _assigned(value: ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined, item: Item) -> Value:
+    if isinstance(value, ex.Literally):
+        return value.value
+    if isinstance(value, ex.Attribute):
+        found = find(item, value.route)
+        if found is ABSENT:
+            raise BadUpdate(f"The update reads {_text(value.route)}, which is not in the item.")
+        return found
+    if isinstance(value, ex.IfMissing):
+        found = find(item, value.route)
+        return value.otherwise.value if found is ABSENT else found
+    left, right = _assigned(value.left, item), _assigned(value.right, item)
+    if isinstance(value, ex.Sum):
+        if type_of(left) != "N" or type_of(right) != "N":
+            raise BadUpdate("Only numbers can be added.")
+        return numbers.added(left, right)
+    if type_of(left) != "L" or type_of(right) != "L":
+        raise BadUpdate("Only lists can be joined.")
+    return left + right
+
+
+def _increased(item: Item, action: ex.Increase) -> Value:
+    found = find(item, action.route)
+    if found is ABSENT:
+        return action.by
+    if type_of(found) != "N":
+        raise BadUpdate(f"{_text(action.route)} is not a number, so nothing can be added to it.")
+    return numbers.added(found, action.by)
+
+
+def _members(item: Item, route: ex.Route, like: frozenset[Value]) -> frozenset[Value]:
+    found = find(item, route)
+    if found is ABSENT:
+        return frozenset()
+    if type_of(found) != type_of(like):
+        raise BadUpdate(f"{_text(route)} is not a set of the same type.")
+    return cast("frozenset[Value]", found)
+
+
+def _parent(item: Item, route: ex.Route) -> Value:
+    parent = item if len(route) == 1 else find(item, route[:-1])
+    wanted = list if isinstance(route[-1], int) else dict
+    if type(parent) is not wanted:
+        raise BadUpdate(
+            f"There is nothing at {_text(route[:-1])} to put {_text(route)} into. Set the whole of it first."
+        )
+    return cast("Value", parent)
+
+
+def _put(item: Item, route: ex.Route, value: Value) -> None:
+    parent, last = _parent(item, route), route[-1]
+    if len(route) > 1 and len(route) - 1 + levels_of(value) > NESTING:
+        raise too_deep()
+    if isinstance(last, int) and last >= len(parent):
+        parent.append(value)  # DynamoDB: a position past the end appends.
+    else:
+        parent[last] = value
+
+
+def _remove(item: Item, route: ex.Route) -> None:
+    parent, last = _parent(item, route), route[-1]
+    if isinstance(last, int):
+        if 0 <= last < len(parent):
+            del parent[last]
+    else:
+        parent.pop(last, None)

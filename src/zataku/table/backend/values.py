@@ -1,0 +1,143 @@
+"""What an attribute may hold, and how large it is."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from types import NoneType
+from typing import Any, Literal, TypeAlias, cast
+
+from zataku.table.backend import numbers
+from zataku.table.backend.errors import BadInput, WrongType
+from zataku.table.backend.limits import NESTING
+
+ValueType: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
+KeyType: TypeAlias = Literal["S", "N", "B"]
+KeyValue: TypeAlias = str | int | Decimal | bytes
+
+# The recursive union (None, bool, int, Decimal, str, bytes, list, dict with str keys, frozenset of one scalar type)
+# costs a checker more than it gives; `Value` marks the places where such a thing goes.
+Value: TypeAlias = Any
+Item: TypeAlias = dict[str, Value]
+
+# Values that are the same in every form: no decimal to be spelt, no member to be looked at.
+SCALARS: frozenset[type[object]] = frozenset({str, int, bool, bytes, NoneType})
+
+_SET_RULE = "A set holds strings, numbers or bytes, at least one and all of one type. Use a list for others."
+
+
+def type_of(value: Value) -> ValueType:
+    """The DynamoDB type of a value."""
+    if value is None:
+        return "NULL"
+    found = _TYPES.get(cast("type[object]", type(value)))
+    if found is not None:
+        return found
+    if isinstance(value, frozenset):
+        kinds: set[ValueType] = {type_of(element) for element in cast("frozenset[Value]", value)}
+        if kinds == {"S"}:
+            return "SS"
+        if kinds == {"N"}:
+            return "NS"
+        if kinds == {"B"}:
+            return "BS"
+        raise WrongType(_SET_RULE)
+    raise WrongType(f"A table cannot hold a {type(value).__name__}. Use text, numbers, bytes, lists or maps.")
+
+
+_TYPES: dict[type[object], ValueType] = {
+    str: "S",
+    int: "N",
+    Decimal: "N",
+    bytes: "B",
+    bool: "BOOL",
+    list: "L",
+    dict: "M",
+}
+
+
+def key_type_of(value: object) -> KeyType | None:
+    """The type of a key value, or None when it cannot be one."""
+    kind = _TYPES.get(type(value))
+    return kind if kind in ("S", "N", "B") else None
+
+
+def normalised(value: object, depth: int = 0) -> Value:
+    """The value in its one stored form; refuses what a table cannot hold."""
+    if depth >= NESTING:
+        raise too_deep()
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float | Decimal):
+        return numbers.canonical(value)
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, list | tuple):
+        return [normalised(part, depth + 1) for part in cast("Iterable[object]", value)]
+    if isinstance(value, Mapping):
+        return {
+            _name(name): normalised(part, depth + 1) for name, part in cast("Mapping[object, object]", value).items()
+        }
+    if isinstance(value, set | frozenset):
+        # Members are scalars, so they open no further level; what is none becomes no member either.
+        members = [normalised(part) for part in cast("Iterable[object]", value)]
+        if not all(isinstance(member, str | bytes | int | Decimal) for member in members):
+            raise WrongType(_SET_RULE)
+        unique = frozenset(members)
+        type_of(unique)
+        return unique
+    raise WrongType(f"A table cannot hold a {type(value).__name__}. Use text, numbers, bytes, lists or maps.")
+
+
+def too_deep() -> BadInput:
+    """The error for a value below the deepest level; the attribute itself is the first one."""
+    return BadInput(f"Lists and maps are nested deeper than {NESTING} levels. Flatten the value.")
+
+
+def levels_of(value: Value) -> int:
+    """How many levels a value takes up: 1 for anything but a list or map with something in it."""
+    if type(value) is dict:
+        return 1 + max(map(levels_of, cast("Item", value).values()), default=0)
+    if type(value) is list:
+        return 1 + max(map(levels_of, cast("list[Value]", value)), default=0)
+    return 1
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str):
+        raise WrongType(f"Names in a map are strings, not {type(name).__name__}.")
+    return _text(name)
+
+
+def _text(text: str) -> str:
+    # An enumeration's member is a string too; what lies in a table is the plain one.
+    plain = text if type(text) is str else str.__str__(text)
+    if not plain.isascii():
+        try:
+            plain.encode()
+        except UnicodeEncodeError:
+            raise WrongType("The text has half a character (a lone surrogate). Give whole characters.") from None
+    return plain
+
+
+def size_of(value: Value) -> int:
+    """Bytes of one value by DynamoDB's rules."""
+    kind = cast("type[object]", type(value))
+    if kind is str:
+        return len(value) if value.isascii() else len(value.encode())
+    if kind is int or kind is Decimal:
+        return numbers.size_of(value)
+    if kind is bytes:
+        return len(value)
+    if kind is bool or value is None:
+        return 1
+    if kind is list:
+        return 3 + sum(1 + size_of(part) for part in value)
+    if kind is dict:
+        return 3 + sum(1 + size_of(name) + size_of(part) for name, part in value.items())
+    return sum(size_of(member) for member in value)
+
+
+def item_size(item: Item) -> int:
+    """Bytes of a whole item by DynamoDB's rules: the UTF-8 lengths of names and the sizes of values."""
+    return sum(size_of(name) + size_of(value) for name, value in item.items())

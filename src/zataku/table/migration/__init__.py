@@ -1,0 +1,1 @@
+"""Upgrade of stored items to the current revision of their entities."""

@@ -1,0 +1,1 @@
+"""What a design declares: tables, indexes, entities, key templates, field paths, access patterns, write plans."""

@@ -1,0 +1,283 @@
+"""How an entity lies in its table: its keys, its attributes on disk, its index keys."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import msgspec
+
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import (
+    BadKey,
+    DesignError,
+    ItemUnreadable,
+    MissingKeyField,
+    UnknownAttribute,
+    WrongType,
+)
+from zataku.table.backend.msgpack import extension, unpack
+from zataku.table.backend.values import SCALARS, Item, KeyValue, Value, key_type_of
+from zataku.table.schema.codec import (
+    StoredField,
+    as_msgspec_reads,
+    bare,
+    converted,
+    fits,
+    is_empty_set,
+    marks,
+    stored_fields,
+    to_value,
+    unlimited_type,
+)
+from zataku.table.schema.declaration_checks import check_declaration
+from zataku.table.schema.entity import IN_KEY, Derived, Entity, Key
+from zataku.table.schema.key_template import Template
+
+if TYPE_CHECKING:
+    from zataku.table.backend.port import Row
+    from zataku.table.schema.table import Table
+
+E = TypeVar("E", bound=Entity)
+
+
+class Binding(Generic[E]):
+    """Turns one kind of entity into items and back."""
+
+    # The number of the entity's shape, where its design counts them: see `revised`.
+    revision: int | None = None
+
+    def __init__(
+        self, table: "Table", entity: type[E], pk: str, sk: str | None, index: Mapping[str, str], version: str | None
+    ) -> None:
+        self.table = table
+        self.entity = entity
+        self.fields = {field.name: field for field in stored_fields(entity)}
+        self.pk = Template(pk)
+        self.sk = Template(sk) if sk is not None else None
+        self.index = {attribute: Template(text) for attribute, text in index.items()}
+        self.version = version
+        self.tag = entity.__struct_config__.tag
+        self.tag_field = entity.__struct_config__.tag_field
+        self.key_templates = {table.pk.name: self.pk}
+        if self.sk is not None and table.sk is not None:
+            self.key_templates[table.sk.name] = self.sk
+        self.templates = {**self.key_templates, **self.index}
+        self.key_fields = tuple(dict.fromkeys(name for made in self.key_templates.values() for name in made.fields))
+        self.in_key = {name: field for name, field in self.fields.items() if IN_KEY in marks(field.annotation)}
+        self.stored = tuple(field for name, field in self.fields.items() if name not in self.in_key)
+        check_declaration(self)
+        self._sources = {name: self.source_of(name) for name in self.in_key}
+        # What a whole entity is read from; index keys that hold no field of their own are not among it.
+        sources = (attribute for attribute, _ in self._sources.values())
+        tag = () if self.tag_field is None else (self.tag_field,)
+        stored = (field.attribute for field in self.stored)
+        self.attributes = tuple(dict.fromkeys((*self.key_templates, *sources, *stored, *tag)))
+        self.ttl_field = next((f.name for f in self.stored if f.attribute == table.ttl), None)
+        # A template that is only a field stored under the key's own name adds nothing to the item.
+        rendered = {a: t for a, t in self.templates.items() if not self.is_field(a, t)}
+        self._rendered_keys = tuple((a, t) for a, t in rendered.items() if a in self.key_templates)
+        self._rendered_index = tuple((a, t) for a, t in rendered.items() if a not in self.key_templates)
+        # The index keys that an update may have to make anew, with the fields each is made from. A field that is a key
+        # as it stands is not among them: it changes with its own edit.
+        self.dependents = tuple(
+            (attribute, template, frozenset(made for field in template.fields for made in self.sources(field)))
+            for attribute, template in self._rendered_index
+        )
+        self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
+        self._plain_types = {name: unlimited_type(self.fields[name].annotation) for name in self.key_fields}
+        # A key given by these names, with values of these types, needs no closer look.
+        self._text_keys = all(key.type == "S" for key in table.keys)
+        self._plain_key = (*self.key_fields, *self._plain_types.values())
+        self._decode: Callable[[bytes], E] | None = None
+        if not self.in_key:
+            self._decode = _decoder(entity)
+
+    def is_field(self, attribute: str, template: Template) -> bool:
+        """True when the key is a field as it is, stored under the key's own name."""
+        if not template.bare:
+            return False
+        field = self.fields.get(template.slots[0].field)
+        return field is not None and field.attribute == attribute and field.name not in self.in_key
+
+    def sources(self, field: str) -> tuple[str, ...]:
+        """The fields that a slot of an index key is made from: itself, or those of a derived property."""
+        found = getattr(self.entity, field, None)
+        return found.sources if isinstance(found, Derived) else (field,)
+
+    def in_a_key(self, name: str) -> bool:
+        """True when some key of the entity has the field in it."""
+        return any(name in template.fields for template in self.templates.values())
+
+    def source_of(self, name: str) -> tuple[str, Template]:
+        """The key attribute and template that an `InKey` field is read back from."""
+        for attribute, template in self.templates.items():
+            if name in template.fields:
+                return attribute, template
+        raise DesignError(f"{self.entity.__name__}.{name} is InKey, but no key of it has a slot {{{name}}}.")
+
+    def field(self, name: str) -> StoredField:
+        """The field of that name."""
+        try:
+            return self.fields[name]
+        except KeyError:
+            known = ", ".join(self.fields)
+            raise UnknownAttribute(
+                f"{self.entity.__name__} has no field {name!r}. It has: {known}.", field=name
+            ) from None
+
+    def guarded(self, condition: ex.Expression | None) -> ex.Expression | None:
+        """The condition under which a write may go through."""
+        return condition
+
+    # Keys
+
+    def key(self, given: Mapping[str, object]) -> Key[E]:
+        """The key made of these fields, which must be exactly those the templates name."""
+        if (*given, *map(type, given.values())) != self._plain_key:
+            self._only(given, self.key_fields)
+            self._check_types(given)
+        value_of = given.get
+        if self._text_keys:
+            whose = self.entity.__name__
+            pk, sk = self.pk.demand(value_of, whose), None if self.sk is None else self.sk.demand(value_of, whose)
+        else:
+            pk, *rest = (self.key_value(name, template, value_of) for name, template in self.key_templates.items())
+            sk = rest[0] if rest else None
+        return Key(self.entity, pk, sk, dict(given))
+
+    def key_of(self, entity: E) -> Key[E]:
+        """The key of an entity at hand."""
+        return self.key({name: getattr(entity, name) for name in self.key_fields})
+
+    def partition(self, given: Mapping[str, object]) -> KeyValue:
+        """The partition key made of these fields."""
+        self._only(given, self.pk.fields)
+        self._check_types(given)
+        return self.key_value(self.table.pk.name, self.pk, given.get)
+
+    def _only(self, given: Mapping[str, object], wanted: tuple[str, ...]) -> None:
+        for name in given:
+            self.field(name)
+            if name not in wanted:
+                raise UnknownAttribute(
+                    f"{self.entity.__name__}.{name} is not part of this key. It takes {', '.join(wanted)}."
+                )
+        for name in wanted:
+            if given.get(name) is None:
+                raise MissingKeyField(f"The key of {self.entity.__name__} needs {name}. Give it a value.", field=name)
+
+    def _check_types(self, given: Mapping[str, object]) -> None:
+        for name, value in given.items():
+            # Most key fields are plain text, which needs no conversion to be seen to fit.
+            if type(value) is not self._plain_types.get(name):
+                fits(to_value(value), self.fields[name].annotation, f"{self.entity.__name__}.{name}")
+
+    def key_value(self, attribute: str, template: Template, value_of: Callable[[str], object]) -> KeyValue:
+        """The value of a table key."""
+        wanted = self.table.key_types[attribute]
+        if wanted == "S":
+            return template.demand(value_of, self.entity.__name__)
+        value = to_value(value_of(template.slots[0].field))
+        if key_type_of(value) != wanted:
+            name = template.slots[0].field
+            if value is None:
+                raise MissingKeyField(f"{self.entity.__name__} needs {name} for its key {attribute}. Give it a value.")
+            raise WrongType(f"{self.entity.__name__}.{name} is the key {attribute}, so it must be of type {wanted}.")
+        if value == b"":
+            raise BadKey(f"{self.entity.__name__}.{template.slots[0].field} is a key and must not be empty.")
+        return cast("KeyValue", value)
+
+    # Entity to item
+
+    def encode(self, entity: E) -> Item:
+        """The whole item, keys and index keys included; refuses values that the fields do not allow."""
+        item: Item = {}
+        for name, attribute, keeps_null in self._attributes:
+            value = getattr(entity, name)
+            if type(value) is str:
+                item[attribute] = value
+            elif value is not None and not is_empty_set(value):
+                item[attribute] = to_value(value)
+            elif keeps_null:
+                item[attribute] = None
+        if self.tag_field is not None:
+            item[self.tag_field] = self.tag
+        self._validate(entity, item)
+
+        value_of: Callable[[str], object] = partial(getattr, entity)
+        for attribute, template in self._rendered_keys:
+            item[attribute] = self.key_value(attribute, template, value_of)
+        for attribute, template in self._rendered_index:
+            key = self.index_value(attribute, template, value_of)
+            if key is not None:
+                item[attribute] = key
+        return item
+
+    def index_value(self, attribute: str, template: Template, value_of: Callable[[str], object]) -> Value:
+        """The value of an index key, or None when the item stays out of the index."""
+        if self.table.key_types[attribute] == "S":
+            return template.render(value_of)
+        return to_value(value_of(template.slots[0].field))
+
+    def _validate(self, entity: E, item: Item) -> None:
+        # An item of nothing but text and whole numbers reads as it is, which spares the copy on most writes.
+        as_it_is = not self.in_key and SCALARS.issuperset(map(type, item.values()))
+        form = item if as_it_is else as_msgspec_reads(item)
+        for name, field in self.in_key.items():
+            value = getattr(entity, name)
+            if value is not None:
+                form[field.attribute] = as_msgspec_reads(to_value(value))
+        try:
+            converted(form, self.entity)
+        except msgspec.ValidationError as problem:
+            raise WrongType(f"{self.entity.__name__} cannot be stored: {problem}.") from None
+
+    # Item to entity
+
+    def decode(self, row: "Row") -> E:
+        """The entity of a stored item."""
+        if type(row) is bytes:
+            if self._decode is not None:
+                try:
+                    return self._decode(row)
+                except msgspec.ValidationError:
+                    pass  # A set, or a decimal too fine for a float: take the slow road.
+            row = unpack(row)
+        return self.read_form(cast("Item", row), self.entity, self.in_key)
+
+    def decode_all(self, rows: "list[Row]") -> list[E]:
+        """The entities of many stored items of this kind."""
+        if self._decode is not None:
+            try:
+                return list(map(self._decode, cast("list[bytes]", rows)))
+            except (msgspec.ValidationError, TypeError):
+                pass  # One of them is for the slow road, or not in bytes.
+        return [self.decode(row) for row in rows]
+
+    def read_form(self, item: Item, wanted: type[Any], in_key: Mapping[str, StoredField]) -> Any:
+        """The item as a struct, with the fields that lie in keys taken from there."""
+        form = as_msgspec_reads(item)
+        for name, field in in_key.items():
+            # A view may take from a key what the entity stores beside it.
+            attribute, template = self._sources.get(name) or self.source_of(name)
+            texts = template.parse(item.get(attribute))
+            if texts is not None:
+                form[field.attribute] = int(texts[name]) if bare(field.annotation) is int else texts[name]
+        try:
+            return converted(form, wanted)
+        except msgspec.ValidationError as problem:
+            where = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
+            raise ItemUnreadable(f"The item ({where}) does not fit {wanted.__name__}: {problem}.", key=where) from None
+
+    def owns(self, item: Item) -> bool:
+        """True when a stored item is of this kind."""
+        if self.tag_field is not None and item.get(self.tag_field, self.tag) != self.tag:
+            return False
+        return all(made.bare or made.matches(item.get(name)) for name, made in self.key_templates.items())
+
+
+def _decoder(entity: type[E]) -> Callable[[bytes], E]:
+    try:
+        return msgspec.msgpack.Decoder(entity, ext_hook=extension).decode
+    except TypeError as problem:
+        raise DesignError(f"{entity.__name__} has a field that cannot be read back: {problem}") from None

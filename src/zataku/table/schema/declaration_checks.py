@@ -1,0 +1,100 @@
+"""What a binding must keep to, checked while the design is being imported."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from uuid import UUID
+
+from zataku.table.backend.errors import DesignError
+from zataku.table.backend.values import KeyType
+from zataku.table.schema.codec import StoredField, accepts_none, bare
+from zataku.table.schema.entity import Derived
+from zataku.table.schema.key_template import Template
+
+if TYPE_CHECKING:
+    from zataku.table.schema.binding import Binding
+
+_NUMBERS = (int, float, Decimal)
+_WORDS: dict[KeyType, str] = {"S": "text", "N": "a number", "B": "bytes"}
+
+
+def check_declaration(binding: "Binding[Any]") -> None:
+    """Refuse an entity that could not be stored, found or read back."""
+    name = binding.entity.__name__
+    if (binding.sk is None) != (binding.table.sk is None):
+        raise DesignError(f"{name} must give a sort key exactly when its table {binding.table.name} has one.")
+    for attribute in binding.index:
+        if attribute not in binding.table.index_attributes:
+            raise DesignError(f"{name} gives {attribute}, but no index of {binding.table.name} has such a key.")
+    if binding.version is not None and bare(binding.field(binding.version).annotation) is not int:
+        raise DesignError(f"{name}.{binding.version} counts versions, so it must be an int.")
+    for attribute, template in binding.templates.items():
+        _check_template(binding, attribute, template)
+    for field in binding.stored:
+        _check_field(binding, field)
+
+
+def check_revisions(binding: "Binding[Any]", attribute: str) -> None:
+    """Refuse a place for the revision that holds something else."""
+    table = binding.table
+    taken = {field.attribute for field in binding.fields.values()} | {*table.key_types, table.ttl, binding.tag_field}
+    if attribute in taken:
+        raise DesignError(
+            f"{binding.entity.__name__} keeps its revision in {attribute!r}, which it has for something else. "
+            f"Give {table.name} another name for it: Table(..., revision=...)."
+        )
+
+
+def _check_template(binding: "Binding[Any]", attribute: str, template: Template) -> None:
+    name = binding.entity.__name__
+    for field in template.fields:
+        derived = isinstance(getattr(binding.entity, field, None), Derived)
+        if field not in binding.fields and not derived:
+            raise DesignError(f"{name} has no field {field!r}, which its key {template.text!r} names.")
+        if derived and attribute in binding.key_templates:
+            raise DesignError(f"{name}: the key {attribute} cannot use the derived {field!r}; it would move.")
+        sorts = attribute in binding.table.sort_attributes
+        if sorts and not derived and bare(binding.fields[field].annotation) is datetime:
+            raise DesignError(
+                f"{name}.{field} is a datetime, whose text varies in length and sorts wrongly in {template.text!r}. "
+                "Use a text of fixed width."
+            )
+    if attribute == binding.table.ttl and not binding.is_field(attribute, template):
+        raise DesignError(f"{name}: {attribute} says when an item ends, so it is a field and not {template.text!r}.")
+    stored = next((field for field in binding.stored if field.attribute == attribute), None)
+    if stored is not None and not binding.is_field(attribute, template):
+        raise DesignError(f"{name}.{stored.name} is stored as {attribute}, which is also its key {template.text!r}.")
+    wanted = binding.table.key_types[attribute]
+    if wanted != "S":
+        field = binding.fields.get(template.slots[0].field) if template.bare else None
+        if field is None or not _can_be(wanted, field.annotation):
+            raise DesignError(f"{name}: the key {attribute} is {_WORDS[wanted]}, so its template is one such field.")
+
+
+def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
+    name = f"{binding.entity.__name__}.{field.name}"
+    wanted = binding.table.key_types.get(field.attribute)
+    if wanted is not None and not _can_be(wanted, field.annotation):
+        raise DesignError(f"{name} is the key {field.attribute}, so it must be {_WORDS[wanted]}.")
+    if not field.required:
+        return
+    if accepts_none(field.annotation) and not field.keeps_null:
+        raise DesignError(f"{name} is left out when it is None. Give it a default, or make it Nullable.")
+    if get_origin(bare(field.annotation)) in (set, frozenset):
+        raise DesignError(f"{name} is a set, which is left out when it is empty. Give it a default.")
+
+
+def _can_be(wanted: KeyType, annotation: Any) -> bool:
+    """True when values of the annotation can serve as a key of the type."""
+    kind = bare(annotation)
+    if get_origin(kind) is Literal:
+        kinds: set[type[object]] = {type(option) for option in get_args(kind)}
+        return kinds == {str} if wanted == "S" else kinds == {int} and wanted == "N"
+    if not isinstance(kind, type):
+        return False
+    if wanted == "N":
+        return issubclass(kind, _NUMBERS) and kind is not bool
+    if wanted == "B":
+        return issubclass(kind, bytes)
+    return issubclass(kind, str | date | UUID | Enum) and kind is not datetime

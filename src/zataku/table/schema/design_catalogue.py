@@ -1,0 +1,202 @@
+"""Finding designs: modules that declare tables, of installed packages or named by whoever asks.
+
+A package offers its designs under the entry-point group `zataku.designs`, each a module:
+
+    [project.entry-points."zataku.designs"]
+    circle = "reading_circle.design"
+
+A module called `design` may keep its declared writes in a module `writes` beside it, which is then loaded too. It is
+called by the name of its package.
+"""
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+
+from msgspec import Struct
+
+from zataku.table.backend.errors import BadInput, DesignError, TableError
+from zataku.table.schema.departure import Departure
+from zataku.table.schema.table import Table
+from zataku.table.store.permissions import Matrix
+
+GROUP = "zataku.designs"
+VARIABLE = "ZATAKU_DESIGNS"
+EXAMPLE = "examples/reading_circle.py"
+
+
+class Design(Struct, frozen=True):
+    """What one module declares: its tables, who may do what with them, and what it says of itself.
+
+    `TITLE` in the module heads its document, and `DEPARTURES` lists where it differs from the document it follows.
+    """
+
+    name: str
+    tables: tuple[Table, ...]
+    matrix: Matrix | None = None
+    doc: str = ""
+    origin: str = ""
+    title: str = ""
+    departures: tuple[Departure, ...] = ()
+
+
+def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.environ) -> list[Design]:
+    """The designs of ZATAKU_DESIGNS and the named ones; where none is named, those of installed packages.
+
+    A name is a dotted module, or the path of a Python file.
+    """
+    wanted = [*_listed(environment.get(VARIABLE, "")), *named]
+    if not wanted:
+        return _without_repeats(
+            [_of(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
+        )
+    found: list[Design] = []
+    for text in wanted:
+        name = _dotted(Path(text)) if _is_path(text) else text
+        module = load_file(Path(text)) if name is None else load_design(name)
+        found.append(_of(Path(text).stem if name is None else _called(name), module))
+    return _without_repeats(found)
+
+
+def no_designs() -> BadInput:
+    """What to say when there is no design at all."""
+    return BadInput(
+        f"There is no design. Name one with --designs MODULE_OR_FILE or {VARIABLE}, for example "
+        f"--designs {EXAMPLE}, or install a package that offers some."
+    )
+
+
+def chosen(designs: Sequence[Design], names: Iterable[str]) -> list[Design]:
+    """The designs of these names, in this order; a name may also be that of one of a design's tables."""
+    found: list[Design] = []
+    for name in names:
+        match = [design for design in designs if design.name == name]
+        match = match or [design for design in designs if name in {table.name for table in design.tables}]
+        if not match:
+            known = ", ".join(design.name for design in designs)
+            raise no_designs() if not designs else BadInput(f"There is no design {name}. There are: {known}.")
+        found += [design for design in match if design not in found]
+    return found
+
+
+def load_design(name: str) -> ModuleType:
+    """Import a design by its dotted name, with its writes when they are in a module beside it."""
+    module = load_module(name)
+    package, _, last = name.rpartition(".")
+    if last == "design" and package and importlib.util.find_spec(f"{package}.writes") is not None:
+        load_module(f"{package}.writes")
+    return module
+
+
+def load_module(name: str) -> ModuleType:
+    """Import a design by its dotted name."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        # An installed command does not look into the folder it is called from, where a design often lies.
+        sys.path.append(here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name is not None and (name == missing.name or name.startswith(missing.name + ".")):
+            raise BadInput(f"There is no module {name}. Check its name, or give the path of a file.") from None
+        raise _broken(name, missing) from missing
+    except Exception as problem:
+        # A design is anyone's code and may fail in any way.
+        raise _broken(name, problem) from problem
+
+
+def load_file(path: Path) -> ModuleType:
+    """Import a design from a file, once."""
+    full = path.resolve()
+    if not full.is_file():
+        raise BadInput(f"There is no file {path}. Check the path.")
+    # Under its whole path, so that two files called design.py do not meet.
+    name = "zataku_design" + re.sub(r"\W", "_", str(full.with_suffix("")))
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, full)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"{path} is not a Python file. Give one that ends in .py.")
+    module = importlib.util.module_from_spec(spec)
+    # Annotations are looked up in the module while its classes are being made.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        # A design is anyone's code and may fail in any way.
+        del sys.modules[name]
+        raise _broken(str(path), problem) from problem
+    return module
+
+
+def _of(name: str, module: ModuleType) -> Design:
+    values = list(vars(module).values())
+    tables = tuple(dict.fromkeys(value for value in values if isinstance(value, Table)))
+    matrices = list({id(value): value for value in values if isinstance(value, Matrix)}.values())
+    origin = getattr(module, "__file__", None) or module.__name__
+    if not tables:
+        raise DesignError(f"{origin} declares no table. A design has at least one zataku.table.Table.")
+    if len(matrices) > 1:
+        raise DesignError(f"{origin} declares {len(matrices)} matrices of rights. Put them into one.")
+    return Design(
+        name,
+        tables,
+        matrices[0] if matrices else None,
+        (module.__doc__ or "").strip(),
+        origin,
+        getattr(module, "TITLE", name),
+        tuple(getattr(module, "DEPARTURES", ())),
+    )
+
+
+def _without_repeats(found: Sequence[Design]) -> list[Design]:
+    kept: dict[str, Design] = {}
+    for design in found:
+        same = kept.setdefault(design.name, design)
+        if same.origin != design.origin:
+            raise DesignError(f"Two designs are called {design.name}: {same.origin} and {design.origin}. Rename one.")
+    return list(kept.values())
+
+
+def _called(module: str) -> str:
+    """The name of a design: `circle` for `circle.design` as well."""
+    *packages, last = module.split(".")
+    return packages[-1] if last == "design" and packages else last
+
+
+def _dotted(path: Path) -> str | None:
+    """The module that a file is, where it lies in a package that can be imported from here; else None."""
+    parts, folder = [path.stem], path.resolve().parent
+    while (folder / "__init__.py").is_file():
+        parts, folder = [folder.name, *parts], folder.parent
+    name = ".".join(parts)
+    try:
+        spec = importlib.util.find_spec(name) if len(parts) > 1 else None
+    except ModuleNotFoundError:
+        return None
+    return name if spec is not None and spec.origin and Path(spec.origin) == path.resolve() else None
+
+
+def _is_path(text: str) -> bool:
+    return text.endswith(".py") or "/" in text or os.sep in text
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in re.split(f"[,{re.escape(os.pathsep)}]", text) if part.strip()]
+
+
+def _broken(what: str, problem: Exception) -> TableError:
+    if isinstance(problem, TableError):
+        return DesignError(f"The design {what} is refused. {problem.message}")
+    if isinstance(problem, SyntaxError):
+        return DesignError(f"The design {what} cannot be read: {problem}.")
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    place = f"{last.filename}, line {last.lineno}"
+    return DesignError(f"The design {what} cannot be loaded: {type(problem).__name__}: {problem} ({place}).")

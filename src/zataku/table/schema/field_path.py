@@ -1,0 +1,291 @@
+"""Fields as typed values, and the conditions and edits made of them.
+
+    status = path(Game, lambda game: game.status)
+    await store.update(key, status.set("FINISHED"), when=status.equals("ACTIVE"))
+
+The lambda is for the type checker: a misspelt field or a value of another type is an error before the program runs.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast, get_args, get_origin
+
+from msgspec import Struct
+
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import BadUpdate, UnknownAttribute, WrongType
+from zataku.table.backend.numbers import canonical
+from zataku.table.backend.values import Value, ValueType, normalised
+from zataku.table.schema.codec import StoredField, bare, fits, is_empty_set, marks, stored_fields, to_value
+from zataku.table.schema.entity import KEPT_NULL, Entity, binding_of
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
+V = TypeVar("V")
+Numeric = int | float
+
+
+class Condition(Generic[E]):
+    """Something that must hold for an item. Combine with `&`, `|` and `~`."""
+
+    __slots__ = ("entity", "expression")
+
+    def __init__(self, entity: type[E], expression: ex.Expression) -> None:
+        self.entity = entity
+        self.expression = expression
+
+    def __and__(self, other: "Condition[E]") -> "Condition[E]":
+        return Condition(self.entity, ex.All((self.expression, other.expression)))
+
+    def __or__(self, other: "Condition[E]") -> "Condition[E]":
+        return Condition(self.entity, ex.Either((self.expression, other.expression)))
+
+    def __invert__(self) -> "Condition[E]":
+        return Condition(self.entity, ex.Not(self.expression))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and (self.entity, self.expression) == (other.entity, other.expression)  # pyright: ignore[reportUnknownMemberType]
+
+    def __hash__(self) -> int:
+        # What is demanded may hold lists, which have no hash.
+        return hash(self.entity)
+
+    def __bool__(self) -> bool:
+        # `a and b` would silently drop a condition.
+        raise TypeError("Combine conditions with & and |, not with `and` and `or`.")
+
+
+class Edit(Generic[E]):
+    """One change to an item. `field` is the top-level field it touches."""
+
+    __slots__ = ("action", "entity", "field")
+
+    def __init__(self, entity: type[E], field: str, action: ex.Action) -> None:
+        self.entity = entity
+        self.field = field
+        self.action = action
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edit) and (self.entity, self.action) == (other.entity, other.action)  # pyright: ignore[reportUnknownMemberType]
+
+    def __hash__(self) -> int:
+        return hash((self.entity, self.field))
+
+
+class Size(Generic[E]):
+    """The length of a string or bytes, or the number of members."""
+
+    def __init__(self, entity: type[E], route: ex.Route) -> None:
+        self._entity = entity
+        self._size = ex.SizeOf(route)
+
+    def _compare(self, sign: ex.Comparison, number: int) -> Condition[E]:
+        return Condition(self._entity, ex.Compare(self._size, sign, ex.Literally(number)))
+
+    def equals(self, number: int) -> Condition[E]:
+        """The size is this number."""
+        return self._compare("=", number)
+
+    def below(self, number: int) -> Condition[E]:
+        """The size is less than this number."""
+        return self._compare("<", number)
+
+    def above(self, number: int) -> Condition[E]:
+        """The size is greater than this number."""
+        return self._compare(">", number)
+
+
+class Path(Generic[E, V]):
+    """Where a value of type V lies inside an entity E."""
+
+    def __init__(self, entity: type[E], route: ex.Route, field: StoredField, annotation: Any, required: bool) -> None:
+        self.entity = entity
+        self.route = route
+        self.field = field
+        self.annotation = annotation
+        # Whether it is one of the things in a list or map, which nobody requires to be there.
+        self.required = required
+
+    # Conditions
+
+    def _compare(self, sign: ex.Comparison, value: V) -> Condition[E]:
+        return Condition(self.entity, ex.Compare(ex.Attribute(self.route), sign, self._operand(value)))
+
+    def equals(self, value: V) -> Condition[E]:
+        """The value is this one."""
+        return self._compare("=", value)
+
+    def not_equals(self, value: V) -> Condition[E]:
+        """The value is another one, or there is none."""
+        return self._compare("<>", value)
+
+    def below(self, value: V) -> Condition[E]:
+        """The value is less."""
+        return self._compare("<", value)
+
+    def at_most(self, value: V) -> Condition[E]:
+        """The value is less or equal."""
+        return self._compare("<=", value)
+
+    def above(self, value: V) -> Condition[E]:
+        """The value is greater."""
+        return self._compare(">", value)
+
+    def at_least(self, value: V) -> Condition[E]:
+        """The value is greater or equal."""
+        return self._compare(">=", value)
+
+    def between(self, low: V, high: V) -> Condition[E]:
+        """The value lies within the two, both included."""
+        found = ex.Between(ex.Attribute(self.route), self._operand(low), self._operand(high))
+        return Condition(self.entity, found)
+
+    def is_in(self, *values: V) -> Condition[E]:
+        """The value is one of these, at most 100."""
+        if not 1 <= len(values) <= 100:
+            raise WrongType("`is_in` takes 1 to 100 values. Split the condition.")
+        return Condition(self.entity, ex.OneOf(ex.Attribute(self.route), tuple(map(self._operand, values))))
+
+    def exists(self) -> Condition[E]:
+        """Something is stored, an explicit null included."""
+        return Condition(self.entity, ex.Exists(self.route))
+
+    def missing(self) -> Condition[E]:
+        """Nothing is stored."""
+        return Condition(self.entity, ex.Missing(self.route))
+
+    def has_type(self, kind: ValueType) -> Condition[E]:
+        """What is stored has this DynamoDB type."""
+        return Condition(self.entity, ex.HasType(self.route, kind))
+
+    def begins_with(self, prefix: str) -> Condition[E]:
+        """The string begins so."""
+        return Condition(self.entity, ex.BeginsWith(self.route, self._operand(prefix)))
+
+    def contains(self, part: object) -> Condition[E]:
+        """The string has this part, the list or set this member."""
+        return Condition(self.entity, ex.Contains(self.route, self._operand(part)))
+
+    def size(self) -> Size[E]:
+        """The length or number of members, to be compared."""
+        return Size(self.entity, self.route)
+
+    def _operand(self, value: object) -> ex.Literally:
+        return ex.Literally(normalised(to_value(value)))
+
+    # Edits
+
+    def set(self, value: V) -> Edit[E]:
+        """Store this value. None takes the attribute away unless the field is `Nullable`."""
+        if (value is None and KEPT_NULL not in marks(self.annotation)) or is_empty_set(value):
+            return self.remove()
+        return self._edit(ex.Assign(self.route, ex.Literally(self._fitting(value))))
+
+    def set_if_missing(self, value: V) -> Edit[E]:
+        """Store this value unless there is one."""
+        return self._edit(ex.Assign(self.route, ex.IfMissing(self.route, ex.Literally(self._fitting(value)))))
+
+    def add(self, by: Numeric) -> Edit[E]:
+        """Add to a number; nothing there counts as 0."""
+        if bare(self.annotation) not in (int, float) and "Decimal" not in str(bare(self.annotation)):
+            raise WrongType(f"{self.field.name} is not a number, so nothing can be added to it.")
+        return self._edit(ex.Increase(self.route, canonical(by)))
+
+    def remove(self) -> Edit[E]:
+        """Take the attribute away, or the member out of its list or map."""
+        if self.required:
+            raise BadUpdate(f"{self.entity.__name__}.{self.field.name} cannot be removed: the field is required.")
+        return self._edit(ex.Drop(self.route))
+
+    def append(self: "Path[E, list[T]] | Path[E, tuple[T, ...]]", *values: T) -> Edit[E]:
+        """Put values at the end of a list; nothing there counts as an empty one."""
+        new = ex.Literally(self._fitting(list(values)))
+        return self._edit(ex.Assign(self.route, ex.Joined(ex.IfMissing(self.route, ex.Literally([])), new)))
+
+    def prepend(self: "Path[E, list[T]] | Path[E, tuple[T, ...]]", *values: T) -> Edit[E]:
+        """Put values at the beginning of a list; nothing there counts as an empty one."""
+        new = ex.Literally(self._fitting(list(values)))
+        return self._edit(ex.Assign(self.route, ex.Joined(new, ex.IfMissing(self.route, ex.Literally([])))))
+
+    def include(self: "Path[E, frozenset[T]] | Path[E, set[T]]", *members: T) -> Edit[E]:
+        """Add members to a set."""
+        return self._edit(ex.Include(self.route, self._members(members)))
+
+    def exclude(self: "Path[E, frozenset[T]] | Path[E, set[T]]", *members: T) -> Edit[E]:
+        """Take members out of a set."""
+        return self._edit(ex.Exclude(self.route, self._members(members)))
+
+    def _members(self, members: tuple[object, ...]) -> frozenset[Value]:
+        if not members:
+            raise WrongType(f"Name at least one member for {self.field.name}.")
+        return cast("frozenset[Value]", self._fitting(frozenset(members)))
+
+    def _fitting(self, value: object) -> Value:
+        return fits(to_value(value), self.annotation, f"{self.entity.__name__}.{self.field.name}")
+
+    def _edit(self, action: ex.Action) -> Edit[E]:
+        return Edit(self.entity, self.field.name, action)
+
+
+def path(entity: type[E], at: Callable[[E], V]) -> Path[E, V]:
+    """The field that the lambda names: `path(Game, lambda game: game.settings.time_limit)`."""
+    step = at(cast("E", _Step(_Named((), None, entity))))
+    named = step._named if isinstance(step, _Step) else None  # pyright: ignore[reportPrivateUsage]
+    if named is None or named.field is None:
+        raise UnknownAttribute(f"The lambda must name a field of {entity.__name__}, such as `lambda it: it.name`.")
+    if named.field.name in binding_of(entity).in_key:
+        raise UnknownAttribute(f"{entity.__name__}.{named.field.name} is stored inside a key only.")
+    return Path(entity, named.route, named.field, named.annotation, named.required)
+
+
+def some(value: T | None) -> T:
+    """For the type checker: an optional value that is there, inside the lambda of `path`."""
+    return cast("T", value)
+
+
+class _Named(Struct, frozen=True):
+    """What a lambda has named so far: the route, its top-level field, the type there, and whether that must stay."""
+
+    route: ex.Route
+    field: StoredField | None
+    annotation: Any
+    required: bool = False
+
+    @property
+    def text(self) -> str:
+        """The route for people."""
+        return ".".join(map(str, self.route))
+
+
+class _Step:
+    """Stands in for an entity in the lambda and remembers which fields it was asked for."""
+
+    # One attribute with a name that no field has, since every other name may be a field's.
+    __slots__ = ("_named",)
+
+    def __init__(self, named: _Named) -> None:
+        self._named = named
+
+    def __getattr__(self, name: str) -> "_Step":
+        here = self._named
+        struct = bare(here.annotation)
+        if not (isinstance(struct, type) and issubclass(struct, Struct)):
+            raise UnknownAttribute(f"{here.text} has no fields, so no {name!r} either.")
+        for field in stored_fields(struct):
+            if field.name == name:
+                return _Step(
+                    _Named((*here.route, field.attribute), here.field or field, field.annotation, field.required)
+                )
+        known = ", ".join(field.name for field in stored_fields(struct))
+        raise UnknownAttribute(f"{struct.__name__} has no field {name!r}. It has: {known}.", field=name)
+
+    def __getitem__(self, at: int | str) -> "_Step":
+        here = self._named
+        inner = get_args(bare(here.annotation))
+        wanted = (dict,) if isinstance(at, str) else (list, tuple)
+        if get_origin(bare(here.annotation)) not in wanted:
+            raise UnknownAttribute(f"{here.text} has no member {at!r}.")
+        annotation = inner[1] if isinstance(at, str) else inner[0]
+        return _Step(_Named((*here.route, at), here.field, annotation, required=False))
+
+
+__all__ = ["Condition", "Edit", "Path", "Size", "path", "some"]

@@ -1,0 +1,191 @@
+"""Writes as values: what is to be written together, on which conditions, before any store is asked.
+
+@rooms.write(budget=Budget(writes=4))
+def take_seat(room: Room, seat: Seat) -> Plan[Room]:
+    \"\"\"Somebody sits down while a seat is free.\"\"\"
+    return Plan(update(room_key, free.add(-1), when=free.above(0)), put(seat, if_absent=True))
+
+await store.write(take_seat(room, seat))
+"""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from zataku.table.backend.errors import BadInput, DesignError
+from zataku.table.schema.budget import Budget
+from zataku.table.schema.entity import Entity, Key, binding_of
+from zataku.table.schema.field_path import Condition, Edit
+
+if TYPE_CHECKING:
+    from zataku.table.schema.table import Table
+
+P = ParamSpec("P")
+E = TypeVar("E", bound=Entity)
+
+
+class Put(Struct, Generic[E], frozen=True):
+    """Write a whole item."""
+
+    entity: E
+    when: Condition[E] | None = None
+    if_absent: bool = False
+
+    @property
+    def kind(self) -> type[E]:
+        """The kind of item."""
+        return type(self.entity)
+
+
+class Save(Struct, Generic[E], frozen=True):
+    """Write what differs between two states of an item, if the old one still holds."""
+
+    entity: E
+    was: E
+
+    @property
+    def kind(self) -> type[E]:
+        """The kind of item."""
+        return type(self.entity)
+
+
+class _AtKey(Struct, Generic[E], frozen=True):
+    """A step about the item that lies at a key."""
+
+    key: Key[E]
+
+    @property
+    def kind(self) -> type[E]:
+        """The kind of item."""
+        return self.key.entity
+
+
+class Update(_AtKey[E], frozen=True):
+    """Change parts of an item that is there."""
+
+    edits: tuple[Edit[E], ...]
+    when: Condition[E] | None = None
+
+
+class Delete(_AtKey[E], frozen=True):
+    """Take an item away."""
+
+    when: Condition[E] | None = None
+
+
+class Check(_AtKey[E], frozen=True):
+    """Demand that an item is there, and a condition of it."""
+
+    when: Condition[E] | None = None
+
+
+class CheckAbsent(_AtKey[E], frozen=True):
+    """Demand that an item is not there."""
+
+
+Step: TypeAlias = Put[E] | Save[E] | Update[E] | Delete[E] | Check[E] | CheckAbsent[E]
+"""One item of a plan: what happens to it, and what must hold for it."""
+
+
+def put(entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> Put[E]:
+    """Write a whole item; `if_absent` refuses to replace one."""
+    return Put(entity, when, if_absent)
+
+
+def save(entity: E, *, was: E) -> Save[E]:
+    """Write what differs between two states of an item, if the old one still holds."""
+    return Save(entity, was)
+
+
+def update(key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> Update[E]:
+    """Change parts of an item that is there."""
+    return Update(key, edits, when)
+
+
+def delete(key: Key[E], *, when: Condition[E] | None = None) -> Delete[E]:
+    """Take an item away."""
+    return Delete(key, when)
+
+
+def check(key: Key[E], when: Condition[E] | None = None) -> Check[E]:
+    """Demand that an item is there, and a condition of it, without writing it."""
+    return Check(key, when)
+
+
+def check_absent(key: Key[E]) -> CheckAbsent[E]:
+    """Demand that an item is not there."""
+    return CheckAbsent(key)
+
+
+class Plan(Generic[E]):
+    """Steps that happen together or not at all. A single one is a plain conditional write, at half the price."""
+
+    __slots__ = ("label", "steps")
+
+    def __init__(self, first: Step[E], *others: Step[Any]) -> None:
+        steps: tuple[Step[Any], ...] = (first, *others)
+        if all(isinstance(step, Check | CheckAbsent) for step in steps):
+            raise BadInput("A plan that only looks writes nothing. Read the items instead: `store.snapshot`.")
+        self.steps = steps
+        # The name under which its units are summed; that of a declared write is its own.
+        kinds = dict.fromkeys(_words(step) for step in steps)
+        self.label = f"{binding_of(first.kind).table.name}.{' + '.join(kinds)}"
+
+    def __repr__(self) -> str:
+        return f"Plan({', '.join(map(_words, self.steps))})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.steps == other.steps  # pyright: ignore[reportUnknownMemberType]
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(_words, self.steps)))
+
+    def named(self, label: str) -> "Plan[E]":
+        """The same plan under another name."""
+        made: Plan[E] = Plan(*self.steps)
+        made.label = label
+        return made
+
+
+def _words(step: Step[Any]) -> str:
+    verb = "check absent" if isinstance(step, CheckAbsent) else type(step).__name__.lower()
+    return f"{verb} {step.kind.__name__}"
+
+
+class WriteFacts(Struct, frozen=True):
+    """What the registry knows of a declared write without calling it."""
+
+    name: str
+    doc: str
+    budget: Budget | None
+    example: dict[str, Any] | None
+
+
+class WritePattern(Generic[P, E]):
+    """A declared write. Call it with its arguments to get a `Plan`."""
+
+    def __init__(self, function: Callable[P, Plan[E]], facts: WriteFacts, table: "Table") -> None:
+        self.function = function
+        self.facts = facts
+        self.table = table
+        self._label = f"{table.name}.{facts.name}"
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Plan[E]:
+        return self.function(*args, **kwargs).named(self._label)
+
+
+def declared_write(
+    table: "Table", function: Callable[P, Plan[E]], budget: Budget | None, example: dict[str, Any] | None
+) -> WritePattern[P, E]:
+    """Register a write under its function's name."""
+    name, doc = function.__name__, (function.__doc__ or "").strip()
+    if not doc:
+        raise DesignError(f"The write {name} has no docstring. Say in a sentence what it does.")
+    if name in table.writes or name in table.patterns:
+        raise DesignError(f"{table.name} has two access patterns named {name}.")
+    made = WritePattern(function, WriteFacts(name, doc, budget, example), table)
+    table.writes[name] = made
+    return made

@@ -1,0 +1,141 @@
+"""Revisions of an entity's shape, and the steps that lead an item from one to the next.
+
+    def name_split(room: Attributes) -> None:
+        room["first"], _, room["last"] = room.pop("name").partition(" ")
+
+    @rooms.entity(pk="ROOM#{room_id}", sk="META", revision=2, upgrades={1: name_split})
+
+A step changes the attributes of one item from its revision to the next and does nothing else: the same attributes
+always give the same result. It sees the item as it lies, under the names on disk. Index keys are made anew from the
+fields when the steps are done; only an `InKey` field is read from its key, so a step that changes one writes that key.
+The key of the item itself stays, and so does the tag.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from copy import deepcopy
+from typing import TypeAlias
+
+from zataku.table.backend.errors import DesignError, ItemUnreadable, TableError
+from zataku.table.backend.values import Item, Value, normalised
+
+
+class Attributes(MutableMapping[str, Value]):
+    """The attributes of one item by their names on disk, for a step to change.
+
+    It remembers what a step looked for in vain, since the result depends on that being absent; and where only part of
+    the item is at hand, looking for anything else raises, since nobody can tell whether it is there.
+    """
+
+    __slots__ = ("_held", "_item", "missed")
+
+    def __init__(self, item: Item, held: frozenset[str] | None = None) -> None:
+        self._item = item
+        self._held = held
+        self.missed: set[str] = set()
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._item:
+            if self._held is not None and name not in self._held:
+                raise _NotHeldError(name)
+            self.missed.add(name)
+        return self._item[name]
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        self._item[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._item[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._item)
+
+    def __len__(self) -> int:
+        return len(self._item)
+
+    def __repr__(self) -> str:
+        return f"Attributes({self._item!r})"
+
+
+class _NotHeldError(Exception):
+    """A step asked for what the index does not hold. No KeyError, which `get` would turn into a default."""
+
+
+Upgrade: TypeAlias = Callable[[Attributes], None]
+
+
+class Revisions:
+    """The shapes that the items of one entity have had, the last of which is today's."""
+
+    def __init__(
+        self,
+        whose: str,
+        number: int,
+        attribute: str,
+        steps: Mapping[int, Upgrade] | None = None,
+        keys: Sequence[str] = (),
+    ) -> None:
+        steps = steps or {}
+        if isinstance(number, bool) or number < 1:
+            raise DesignError(f"{whose}: revisions are counted from 1, so {number} is none.")
+        if set(steps) != set(range(1, number)):
+            wanted = ", ".join(map(str, range(1, number))) or "no"
+            raise DesignError(f"{whose} is at revision {number}, so it needs {wanted} upgrades: one from each before.")
+        self.whose = whose
+        self.number = number
+        self.attribute = attribute
+        self._keys = tuple(keys)
+        self._steps = tuple(steps[earlier] for earlier in range(1, number))
+
+    def of(self, item: Item) -> int:
+        """The revision that an item was written in; without the attribute that is the first."""
+        return self.checked(item.get(self.attribute, 1))
+
+    def checked(self, found: object) -> int:
+        """The same revision, unless it is none that this program can read."""
+        if type(found) is not int or found < 1:
+            raise ItemUnreadable(f"{self.attribute} of a {self.whose} is {found!r}, which is no revision.")
+        if found > self.number:
+            raise ItemUnreadable(
+                f"A {self.whose} was written in revision {found}, but this program knows revisions up to "
+                f"{self.number}. Update the program; it leaves the item as it is.",
+                found=found,
+                known=self.number,
+            )
+        return found
+
+    def upgraded(self, item: Item, held: frozenset[str] | None = None) -> tuple[Item, frozenset[str]]:
+        """The item in today's shape, and the names whose absence that depends on. `held` is what a partial item has."""
+        first, looked_for = self.of(item), frozenset[str]()
+        # Steps may change what is inside lists and maps, and the caller may still need the item as it was.
+        changing: Item = deepcopy(item)
+        for revision in range(first, self.number):
+            attributes = Attributes(changing, held)
+            self._take(revision, attributes, item)
+            looked_for |= attributes.missed
+        changing[self.attribute] = self.number
+        return changing, looked_for.difference(item)
+
+    def _take(self, revision: int, attributes: Attributes, item: Item) -> None:
+        what = f"The upgrade of {self.whose} from revision {revision}"
+        step = self._steps[revision - 1]
+        try:
+            result: object = step(attributes)
+            # A step's result is its own affair until here, where it must be something a table can hold.
+            for name, value in attributes.items():
+                attributes[name] = normalised(value)
+        except _NotHeldError as lacking:
+            raise ItemUnreadable(
+                f"{what} needs {lacking}, which this index does not hold. Run `zataku store migrate`, then read again.",
+                attribute=str(lacking),
+            ) from None
+        except TableError as problem:
+            raise ItemUnreadable(f"{what} gives what no table can hold: {problem.message}") from problem
+        except Exception as problem:
+            raise ItemUnreadable(
+                f"{what} failed for the item ({self._where(item)}): {problem!r}. Correct the step or the item."
+            ) from problem
+        if result is not None:
+            raise ItemUnreadable(f"{what} returns something. Let it change the attributes it is given, return nothing.")
+
+    def _where(self, item: Item) -> str:
+        return ", ".join(repr(item.get(key)) for key in self._keys)

@@ -1,0 +1,1 @@
+"""The typed Store: reads, writes, transactions, paging, streams, permissions, metering and retries."""

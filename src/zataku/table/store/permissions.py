@@ -1,0 +1,149 @@
+"""Who may do what: a permission matrix of functions and tables.
+
+    matrix = Matrix({
+        "PostCommentFunction": [Grant(comments, READ_WRITE), Grant(connections, READ | DELETE), Grant(rooms, CHECK)],
+        "GetRoomCommentsFunction": [Grant(comments, READ)],
+    })
+    store = whole_store.limited(matrix["PostCommentFunction"])
+
+The same matrix makes IAM policies (`zataku.table.export.iam`) and store handles that refuse what is not granted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct
+
+from zataku.table.backend.errors import DesignError
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.schema.table import Index, Table
+
+Action: TypeAlias = Literal[
+    "GetItem",
+    "BatchGetItem",
+    "Query",
+    "Scan",
+    "ConditionCheckItem",
+    "PutItem",
+    "UpdateItem",
+    "DeleteItem",
+    "BatchWriteItem",
+    "DescribeStream",
+    "GetRecords",
+    "GetShardIterator",
+]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+Actions: TypeAlias = frozenset[Action]
+
+# The demand of a transaction that an item is as it should be counts as reading it, as in AWS's own grants.
+READ: Actions = frozenset({"GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem"})
+WRITE: Actions = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"})
+READ_WRITE: Actions = READ | WRITE
+CHECK: Actions = frozenset({"ConditionCheckItem"})
+DELETE: Actions = frozenset({"DeleteItem"})
+STREAM: Actions = frozenset({"DescribeStream", "GetRecords", "GetShardIterator"})
+
+# What is asked of an index as well as of its table.
+INDEX_ACTIONS: Actions = frozenset({"Query", "Scan"})
+
+# Names for people, longest first, so that a set of actions is told in the fewest words.
+_WORDS: tuple[tuple[str, Actions], ...] = (
+    ("read and write", READ_WRITE),
+    ("read", READ),
+    ("write", WRITE),
+    ("read the stream", STREAM),
+    ("condition check", CHECK),
+    ("delete", DELETE),
+)
+
+
+class Grant:
+    """What a function may do with one table, and which of the table's indexes it may read."""
+
+    __slots__ = ("actions", "indexes", "table")
+
+    def __init__(self, table: Table, actions: Actions, indexes: tuple[Index, ...] | Literal["all"] = "all") -> None:
+        unknown = sorted(set(actions) - set(ACTIONS))
+        if unknown or not actions:
+            raise DesignError(
+                f"A grant on {table.name} names {', '.join(unknown) or 'no action'}. It takes: {', '.join(ACTIONS)}."
+            )
+        if actions & STREAM and table.stream is None:
+            raise DesignError(f"{table.name} has no stream to read. Declare it with `stream=`, or leave the right out.")
+        named = tuple(table.indexes.values()) if indexes == "all" else indexes
+        strangers = [index for index in named if index.table is not table]
+        if strangers:
+            raise DesignError(f"A grant on {table.name} names {strangers[0]!r}, an index of another table.")
+        self.table = table
+        self.actions = frozenset(actions)
+        self.indexes = tuple(index.schema for index in dict.fromkeys(named))
+
+    def __repr__(self) -> str:
+        return f"Grant({self.table.name}, {self.words})"
+
+    def allows(self, action: Action, index: IndexSchema | None = None) -> bool:
+        """True when the action may be done, on the table itself or on an index of it."""
+        if action not in self.actions:
+            return False
+        return index is None or (action in INDEX_ACTIONS and any(index.name == known.name for known in self.indexes))
+
+    @property
+    def words(self) -> str:
+        """The actions as a person says them: `read and write`, `read, delete`."""
+        left, said = self.actions, list[str]()
+        for word, actions in _WORDS:
+            if actions <= left:
+                said.append(word)
+                left = left - actions
+        return ", ".join([*said, *(action for action in ACTIONS if action in left)])
+
+
+class Rights(Struct, frozen=True):
+    """A row of the matrix: one function and all its grants."""
+
+    function: str
+    grants: tuple[Grant, ...]
+
+    def on(self, table: Table) -> Grant | None:
+        """The grant on a table, if there is one."""
+        return next((grant for grant in self.grants if grant.table is table), None)
+
+
+class Matrix:
+    """The rights of all functions of a system, by their names."""
+
+    def __init__(self, functions: Mapping[str, Sequence[Grant]]) -> None:
+        if not functions:
+            raise DesignError("A permission matrix without functions grants nothing to anybody. Leave it out.")
+        for name, grants in functions.items():
+            _check(name, grants)
+        self._rights = {name: Rights(name, tuple(grants)) for name, grants in functions.items()}
+
+    def __getitem__(self, function: str) -> Rights:
+        try:
+            return self._rights[function]
+        except KeyError:
+            known = ", ".join(self._rights)
+            raise DesignError(f"The permission matrix has no function {function!r}. It has: {known}.") from None
+
+    def __iter__(self) -> Iterator[Rights]:
+        return iter(self._rights.values())
+
+    def __len__(self) -> int:
+        return len(self._rights)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Every table that some function has a right on, once."""
+        return tuple(dict.fromkeys(grant.table for rights in self for grant in rights.grants))
+
+
+def _check(name: str, grants: Sequence[Grant]) -> None:
+    if not name or not all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
+        raise DesignError(f"A function is named with letters, digits, hyphens and underscores, not {name!r}.")
+    if not grants:
+        raise DesignError(f"{name} has no grants. Give it some, or leave it out of the permission matrix.")
+    tables = [grant.table for grant in grants]
+    twice = next((table for table in tables if tables.count(table) > 1), None)
+    if twice is not None:
+        raise DesignError(f"{name} has two grants on {twice.name}. Join their actions in one.")

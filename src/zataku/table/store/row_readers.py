@@ -1,0 +1,153 @@
+"""Stored rows turned back into entities and views."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import DesignError, ItemUnreadable
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.values import Item
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.codec import StoredField, marks, stored_fields
+from zataku.table.schema.entity import IN_KEY, Entity, View, binding_of
+from zataku.table.schema.revised_binding import Revised
+
+if TYPE_CHECKING:
+    from zataku.table.backend.port import Row
+    from zataku.table.backend.table_schema import IndexSchema
+    from zataku.table.schema.table import Table
+
+R = TypeVar("R", bound=Entity | View)
+Reader = Callable[["Row"], Any]
+RowsReader = Callable[["list[Row]"], list[Any]]
+
+
+def reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[str, ...] | None = None) -> Reader:
+    """The function that reads the rows of a query that returns these kinds; `held` names what it asks for."""
+    names = None if held is None else frozenset(held)
+    if len(returns) == 1:
+        kind = returns[0]
+        return _entity_reader(binding_of(kind), names) if issubclass(kind, Entity) else _view_reader(table, kind, names)
+    return _collection_reader([binding_of(kind) for kind in returns], names)
+
+
+def rows_reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[str, ...] | None = None) -> RowsReader:
+    """The function that reads a whole page of such a query."""
+    if len(returns) == 1 and issubclass(returns[0], Entity) and held is None:
+        return binding_of(returns[0]).decode_all
+    read = reader_for(table, returns, held)
+    return lambda rows: list(map(read, rows))
+
+
+def _entity_reader(binding: Binding[Any], held: frozenset[str] | None) -> Reader:
+    if held is None or not isinstance(binding, Revised):
+        return binding.decode
+    return lambda row: binding.entity_of(unpack(row) if isinstance(row, bytes) else row, held)
+
+
+def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -> Reader:
+    if view not in table.views:
+        raise DesignError(f"{view.__name__} is not a view of {table.name}. Declare it with @table.view(Entity).")
+    binding = binding_of(table.views[view])
+    in_key = {field.name: field for field in stored_fields(view) if from_key(binding, field)}
+
+    def read(row: "Row") -> Any:
+        item = unpack(row) if isinstance(row, bytes) else row
+        if isinstance(binding, Revised):
+            return binding.view_of(item, view, in_key, held)
+        return binding.read_form(item, view, in_key)
+
+    return read
+
+
+def from_key(binding: Binding[Any], field: StoredField) -> bool:
+    """True when a field of a result is read from a key: it lies only there, or the view marks it `InKey`."""
+    return field.name in binding.in_key or IN_KEY in marks(field.annotation)
+
+
+def _collection_reader(bindings: Iterable[Binding[Any]], held: frozenset[str] | None) -> Reader:
+    known = list(bindings)
+    readers = {binding: _entity_reader(binding, held) for binding in known}
+
+    def read(row: "Row") -> Any:
+        item = unpack(row) if isinstance(row, bytes) else row
+        return readers[owner(known, item)](row)
+
+    return read
+
+
+def owner(bindings: Iterable[Binding[Any]], item: Item) -> Binding[Any]:
+    """The kind an item is of."""
+    for binding in bindings:
+        if binding.owns(item):
+            return binding
+    names = ", ".join(binding.entity.__name__ for binding in bindings)
+    raise ItemUnreadable(f"An item is none of {names}: { ({name: item[name] for name in list(item)[:4]}) }.")
+
+
+def today_for(table: "Table", returns: tuple[type[Any], ...]) -> Callable[["Row"], Item] | None:
+    """The function that gives a whole row in today's attributes; None where rows are never old."""
+    kinds = _behind(table, returns)
+    if _latest(kinds) == 1:
+        return None
+
+    def today(row: "Row") -> Item:
+        item = unpack(row) if isinstance(row, bytes) else row
+        binding = kinds[0] if len(kinds) == 1 else owner(kinds, item)
+        upgraded = binding.upgraded(item) if isinstance(binding, Revised) else None
+        return item if upgraded is None else upgraded.new
+
+    return today
+
+
+def perhaps_old(table: "Table", returns: tuple[type[Any], ...]) -> ex.Expression:
+    """Holds for every old item of these kinds; kinds of fewer revisions than others have to be looked at."""
+    latest = ex.Literally(_latest(_behind(table, returns)))
+    return ex.Not(ex.Compare(ex.Attribute((table.revision,)), "=", latest))
+
+
+def _behind(table: "Table", returns: tuple[type[Any], ...]) -> list[Binding[Any]]:
+    """The entities that results are, or are views of."""
+    return [binding_of(kind if issubclass(kind, Entity) else table.views[kind]) for kind in returns]
+
+
+def _latest(kinds: Iterable[Binding[Any]]) -> int:
+    return max(binding.revision or 1 for binding in kinds)
+
+
+def attributes_of(
+    table: "Table", index: "IndexSchema | None", returns: tuple[type[Any], ...]
+) -> tuple[str, ...] | None:
+    """The attributes a query asks for by name, or None to take all there are.
+
+    A whole entity is asked for by name on an index that holds only part of it: a local index then fetches the rest, and
+    a global one refuses, where otherwise defaults would stand in for what is stored. An entity with revisions is made
+    from all that the index holds, since old items have other names for it.
+    """
+    whole = any(issubclass(kind, Entity) for kind in returns)
+    kinds = _behind(table, returns)
+    revised = any(isinstance(binding, Revised) for binding in kinds)
+    if (whole or revised) and (index is None or index.projection.kind == "ALL"):
+        return None
+    names: dict[str, None] = {}
+    for kind, binding in zip(returns, kinds, strict=True):
+        if issubclass(kind, Entity):
+            names.update(dict.fromkeys(binding.attributes))
+            continue
+        for field in stored_fields(kind):
+            names[binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute] = None
+    if revised and index is not None:
+        names.update(dict.fromkeys(sorted(table.schema().projected(index) or ())))
+    return tuple(names)
+
+
+def can_end(table: "Table", returns: tuple[type[Any], ...]) -> bool:
+    """True when one of the kinds that results are, or are views of, has a time to live."""
+    return any(binding.ttl_field is not None for binding in _behind(table, returns))
+
+
+def expired(found: Entity | View, now: float) -> bool:
+    """True for an entity whose time has passed."""
+    field = binding_of(type(found)).ttl_field if isinstance(found, Entity) else None
+    until = None if field is None else getattr(found, field)
+    return until is not None and until <= now

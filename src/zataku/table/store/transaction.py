@@ -1,0 +1,124 @@
+"""Several writes that happen together or not at all."""
+
+from collections.abc import Sequence
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from zataku.table.backend.errors import BadInput, Reason, TooManyItems, TransactionCancelled
+from zataku.table.backend.limits import TOKEN_CHARACTERS, TRANSACTION_ITEMS
+from zataku.table.backend.port import Row, TransactWrite
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity import Entity, Key, binding_of
+from zataku.table.schema.field_path import Condition, Edit
+from zataku.table.store import write_requests
+from zataku.table.store.item_upgrade import Outdated, outdated
+
+if TYPE_CHECKING:
+    from zataku.table.store.store import Store
+
+E = TypeVar("E", bound=Entity)
+
+
+class Transaction:
+    """Collects writes inside `async with` and carries them out at its end, unless the block raised."""
+
+    def __init__(self, store: "Store", token: str | None, now: float) -> None:
+        if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
+            raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters.")
+        self._store = store
+        self._token = token
+        self._now = now
+        self._writes: list[TransactWrite] = []
+        self._bindings: list[Binding[Any]] = []
+        self._open = False
+
+    async def __aenter__(self) -> "Transaction":
+        self._open = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+        if problem is None and self._writes:
+            await self._commit()
+
+    def put(self, entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> None:
+        """Write a whole item."""
+        made = write_requests.put(self._store.schema_of(type(entity)), entity, when, if_absent, self._now)
+        self._add(type(entity), made)
+
+    def save(self, entity: E, *, was: E) -> E:
+        """Write what differs between two states of an item, if the old one still holds; gives the new state."""
+        saved, made = write_requests.save(self._store.schema_of(type(entity)), entity, was)
+        if made is None:
+            # Nothing to write, but the transaction still stands on the item being there.
+            self.check(binding_of(type(was)).key_of(was))
+        else:
+            self._add(type(entity), made)
+        return saved
+
+    def update(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> None:
+        """Change parts of an item that is there."""
+        made = write_requests.update(self._store.schema_of(key.entity), key, edits, when, self._now)
+        self._add(key.entity, made)
+
+    def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> None:
+        """Take an item away."""
+        self._add(key.entity, write_requests.delete(self._store.schema_of(key.entity), key, when))
+
+    def check(self, key: Key[E], when: Condition[E] | None = None) -> None:
+        """Demand that an item is there, and a condition of it, without writing it."""
+        self._add(key.entity, write_requests.check(self._store.schema_of(key.entity), key, when, self._now))
+
+    def check_absent(self, key: Key[E]) -> None:
+        """Demand that an item is not there."""
+        self._add(key.entity, write_requests.check_absent(self._store.schema_of(key.entity), key, self._now))
+
+    def _add(self, entity: type[Entity], write: TransactWrite) -> None:
+        if not self._open:
+            raise BadInput("The transaction is not open. Use it inside its `async with` block.")
+        if len(self._writes) >= TRANSACTION_ITEMS:
+            raise TooManyItems(f"A transaction takes at most {TRANSACTION_ITEMS} items. Split it.")
+        self._writes.append(write)
+        self._bindings.append(binding_of(entity))
+
+    async def _commit(self) -> None:
+        store, token, tries = self._store, self._token, 0
+        while True:
+            try:
+                return await store.calls(
+                    self._label(),
+                    partial(store.backend.transact, self._writes, token),
+                    repeatable=token is not None,
+                )
+            except TransactionCancelled as cancelled:
+                old = self._outdated(cancelled.reasons)
+                reasons = [Reason() if item else reason for item, reason in zip(old, cancelled.reasons, strict=True)]
+                # Repeated when nothing but old items, and perhaps other writers, was in the way.
+                if not any(old) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
+                    readable = self._readable(reasons)
+                    raise TransactionCancelled(cancelled.message, readable, **cancelled.details) from None
+            tries += 1
+            await store.renewal.clear([item for item in old if item is not None], tries)
+
+    def _outdated(self, reasons: Sequence[Reason]) -> list[Outdated | None]:
+        """For each write the old item that it was refused for."""
+        return [
+            outdated(binding, write, cast("Row | None", reason.current)) if reason.code == "condition_failed" else None
+            for binding, write, reason in zip(self._bindings, self._writes, reasons, strict=True)
+        ]
+
+    def _label(self) -> str:
+        kinds = sorted({binding.entity.__name__ for binding in self._bindings})
+        return f"{self._bindings[0].table.name}.transact {' + '.join(kinds)}"
+
+    def _readable(self, reasons: Sequence[Reason]) -> list[Reason]:
+        """The reasons with entities in place of stored rows."""
+        readable: list[Reason] = []
+        for binding, reason in zip(self._bindings, reasons, strict=True):
+            row = cast("Row | None", reason.current)
+            current = None if row is None else self._store.read_row(binding.table, row)
+            readable.append(Reason(reason.code, reason.message, current))
+        return readable

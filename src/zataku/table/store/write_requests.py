@@ -1,0 +1,203 @@
+"""Typed writes compiled to what a backend takes, with every index key that depends on a change made anew."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from zataku.table.backend import expression as ex
+from zataku.table.backend.condition_evaluation import equal
+from zataku.table.backend.errors import BadInput, BadKey, BadUpdate, StaleIndexKey, WrongType
+from zataku.table.backend.port import CheckItem, DeleteItem, ItemKey, PutItem, UpdateItem
+from zataku.table.backend.table_schema import TableSchema
+from zataku.table.backend.values import Item
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity import Entity, Key, binding_of
+from zataku.table.schema.field_path import Condition, Edit
+from zataku.table.schema.key_template import Template
+
+E = TypeVar("E", bound=Entity)
+
+_UNKNOWN: Any = object()
+
+
+def absent(schema: TableSchema, now: float) -> ex.Expression:
+    """No item lies there, or only one whose time has passed and that nobody has swept away yet."""
+    missing = ex.Missing((schema.pk.name,))
+    if schema.ttl is None:
+        return missing
+    return ex.Either((missing, ex.Compare(ex.Attribute((schema.ttl,)), "<=", ex.Literally(int(now)))))
+
+
+def alive(schema: TableSchema, now: float) -> ex.Expression:
+    """An item lies there whose time has not passed."""
+    there = ex.Exists((schema.pk.name,))
+    if schema.ttl is None:
+        return there
+    return ex.All((there, unexpired(schema.ttl, now)))
+
+
+def unexpired(ttl: str, now: float) -> ex.Expression:
+    """The item's time has not passed, or it has none."""
+    return ex.Not(ex.Compare(ex.Attribute((ttl,)), "<=", ex.Literally(int(now))))
+
+
+def item_key(key: Key[Any]) -> ItemKey:
+    """The key as a backend takes it."""
+    return key.pk, key.sk
+
+
+def _demanded(entity: type[E], when: Condition[E] | None) -> ex.Expression | None:
+    if when is None:
+        return None
+    if when.entity is not entity:
+        raise WrongType(f"The condition is about {when.entity.__name__}, but the item is a {entity.__name__}.")
+    return when.expression
+
+
+def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bool, now: float) -> PutItem:
+    """Write the whole entity."""
+    condition = _demanded(type(entity), when)
+    if if_absent:
+        condition = ex.both(absent(schema, now), condition)
+    binding = binding_of(type(entity))
+    return PutItem(schema, binding.encode(entity), binding.guarded(condition))
+
+
+def delete(schema: TableSchema, key: Key[E], when: Condition[E] | None) -> DeleteItem:
+    """Take the item away."""
+    return DeleteItem(schema, item_key(key), binding_of(key.entity).guarded(_demanded(key.entity, when)))
+
+
+def batched_put(schema: TableSchema, entity: Entity) -> PutItem:
+    """Write the whole entity in a batch, which takes no conditions."""
+    return PutItem(schema, binding_of(type(entity)).encode(entity))
+
+
+def batched_delete(schema: TableSchema, key: Key[Any]) -> DeleteItem:
+    """Take the item away in a batch."""
+    return DeleteItem(schema, item_key(key))
+
+
+def check(schema: TableSchema, key: Key[E], when: Condition[E] | None, now: float) -> CheckItem:
+    """Demand that the item is there, and the condition if any."""
+    condition = binding_of(key.entity).guarded(ex.both(alive(schema, now), _demanded(key.entity, when)))
+    assert condition is not None
+    return CheckItem(schema, item_key(key), condition)
+
+
+def check_absent(schema: TableSchema, key: Key[E], now: float) -> CheckItem:
+    """Demand that the item is not there."""
+    condition = binding_of(key.entity).guarded(absent(schema, now))
+    assert condition is not None
+    return CheckItem(schema, item_key(key), condition)
+
+
+def update(
+    schema: TableSchema, key: Key[E], edits: Sequence[Edit[E]], when: Condition[E] | None, now: float
+) -> UpdateItem:
+    """Change parts of an item that is there."""
+    if not edits:
+        raise BadUpdate("An update needs at least one edit. Give one.")
+    binding = binding_of(key.entity)
+    actions = [_checked(binding, edit) for edit in edits]
+    changed = {edit.field: _known(edit.action) for edit in edits}
+    for attribute, template, sources in binding.dependents:
+        if not sources.isdisjoint(changed):
+            actions.append(_index_key(binding, attribute, template, key, changed))
+    if binding.version is not None and binding.version not in changed:
+        actions.append(ex.Increase((binding.fields[binding.version].attribute,), 1))
+    condition = ex.both(alive(schema, now), _demanded(key.entity, when))
+    return UpdateItem(schema, item_key(key), tuple(actions), binding.guarded(condition))
+
+
+def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
+    if edit.entity is not binding.entity:
+        raise WrongType(f"The edit is about {edit.entity.__name__}, but the item is a {binding.entity.__name__}.")
+    if edit.field in binding.key_fields:
+        raise BadUpdate(
+            f"{binding.entity.__name__}.{edit.field} is part of the item's key and cannot change. "
+            "Put the new item and delete the old one in a transaction."
+        )
+    return edit.action
+
+
+def _known(action: ex.Action) -> object:
+    """The value a top-level field has after the action, where that can be told without reading the item."""
+    if len(action.route) == 1:
+        if isinstance(action, ex.Drop):
+            return None
+        if isinstance(action, ex.Assign) and isinstance(action.value, ex.Literally):
+            return action.value.value
+    return _UNKNOWN
+
+
+def _index_key(
+    binding: Binding[E], attribute: str, template: Template, key: Key[E], changed: dict[str, object]
+) -> ex.Action:
+    """What an index key that depends on the edits must become."""
+    name = binding.entity.__name__
+    values: dict[str, object] = {}
+    for field in template.fields:
+        plain = binding.sources(field) == (field,)
+        value = changed.get(field, key.fields.get(field, _UNKNOWN)) if plain else _UNKNOWN
+        if value is _UNKNOWN:
+            raise StaleIndexKey(
+                f"The edits touch {', '.join(sorted(changed))}, on which the index key {attribute} = {template.text!r} "
+                f"of {name} depends, but {field} cannot be told without the item. Set it too, or load the item and "
+                "`save` it.",
+                attribute=attribute,
+                field=field,
+            )
+        values[field] = value
+    made_key = binding.index_value(attribute, template, values.get)
+    return ex.Drop((attribute,)) if made_key is None else ex.Assign((attribute,), ex.Literally(made_key))
+
+
+def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
+    """The difference between two states of one item, on condition that the old one still holds.
+
+    With a version field, the version is the condition and goes up by one; without, every attribute that changes must
+    still have its old value. None when nothing differs.
+    """
+    if type(entity) is not type(was):
+        raise BadInput(f"`save` takes two states of one item, not {type(entity).__name__} and {type(was).__name__}.")
+    binding = binding_of(type(entity))
+    old, new = binding.encode(was), binding.encode(entity)
+    for key in binding.table.keys:
+        if not equal(old[key.name], new[key.name]):
+            raise BadKey(
+                f"`save` cannot move a {binding.entity.__name__} from {old[key.name]!r} to {new[key.name]!r}. "
+                "Put the new item and delete the old one in a transaction."
+            )
+    changed = [name for name in {**old, **new} if not _same(name, old, new)]
+    if binding.version is not None:
+        counter = binding.fields[binding.version].attribute
+        changed = [name for name in changed if name != counter]
+    if not changed:
+        return entity, None
+    demands: list[ex.Expression] = [ex.Exists((schema.pk.name,))]
+    actions: list[ex.Action] = [
+        ex.Assign((name,), ex.Literally(new[name])) if name in new else ex.Drop((name,)) for name in changed
+    ]
+    if binding.version is not None:
+        version = getattr(was, binding.version)
+        counter = binding.fields[binding.version].attribute
+        demands.append(ex.Compare(ex.Attribute((counter,)), "=", ex.Literally(version)))
+        actions.append(ex.Assign((counter,), ex.Literally(version + 1)))
+        entity = replace(entity, **{binding.version: version + 1})
+    else:
+        demands.extend(_still(name, old) for name in changed)
+    pk = old[schema.pk.name]
+    sk = None if schema.sk is None else old[schema.sk.name]
+    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.guarded(ex.All(tuple(demands))))
+
+
+def _same(name: str, old: Item, new: Item) -> bool:
+    return name in old and name in new and equal(old[name], new[name])
+
+
+def _still(name: str, old: Item) -> ex.Expression:
+    if name not in old:
+        return ex.Missing((name,))
+    return ex.Compare(ex.Attribute((name,)), "=", ex.Literally(old[name]))

@@ -1,0 +1,179 @@
+"""Where a store is, as a text that fits into a setting: a file on this machine, or DynamoDB somewhere."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Literal
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from msgspec import Struct
+
+from zataku.clock import Clock
+from zataku.table.backend.errors import BadInput
+from zataku.table.backend.schema_diff import fits, refuse_misfits
+from zataku.table.schema.table import Table
+from zataku.table.store.store import Store
+from zataku.table.store_factory import open_dynamodb, open_embedded
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
+_KINDS = "Give a path, file:PATH, dynamodb:, dynamodb://REGION or dynamodb+http://HOST:PORT."
+
+
+class StorePlace(Struct, frozen=True):
+    """One place that keeps items.
+
+    `path` is set for a file, `endpoint` for an implementation that is not Amazon's. Without `manage` the tables must be
+    there and fit; they are never made or changed.
+    """
+
+    kind: Literal["embedded", "dynamodb"]
+    path: Path | None = None
+    endpoint: str | None = None
+    region: str | None = None
+    manage: bool = True
+
+    @classmethod
+    def parse(cls, text: str) -> "StorePlace":
+        """The place that a text names; a text that names none is refused with what could be meant."""
+        text = text.strip()
+        if not text:
+            raise BadInput(f"The store has no place. {_KINDS}")
+        scheme = _SCHEME.match(text)
+        if scheme is None:
+            return cls("embedded", path=Path(text))
+        match scheme[1].lower():
+            case "file":
+                return _file(text)
+            case "dynamodb":
+                return _amazon(text)
+            case "dynamodb+http" | "dynamodb+https":
+                return _compatible(text)
+            case other:
+                raise BadInput(f"There is no kind of store called {other}. {_KINDS}")
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: the file's name, the region, or the host."""
+        if self.path is not None:
+            return self.path.name
+        if self.endpoint is not None:
+            return urlsplit(self.endpoint).netloc
+        return self.region or "dynamodb"
+
+    def __str__(self) -> str:
+        if self.path is not None:
+            return str(self.path)
+        if self.endpoint is not None:
+            return f"dynamodb+{self.endpoint}" + (f"?region={self.region}" if self.region else "")
+        return f"dynamodb://{self.region}" if self.region else "dynamodb:"
+
+
+def _file(text: str) -> StorePlace:
+    rest, _, options = text.partition(":")[2].partition("?")
+    if rest.startswith("//") and not rest.startswith("///"):
+        raise BadInput("A file lies on this machine: write file:PATH, or file:///PATH from the root.")
+    path = unquote(rest.removeprefix("//"))
+    if not path:
+        raise BadInput("file: names no file. Write file:PATH.")
+    return StorePlace("embedded", path=Path(path), manage=_manage(_options(options, "tables")))
+
+
+def _amazon(text: str) -> StorePlace:
+    parts = _split(text)
+    options = _options(parts.query, "tables")
+    region = parts.netloc or None
+    if parts.path.strip("/"):
+        region = region or parts.path.strip("/")
+        raise BadInput(f"dynamodb: takes a region after two slashes, and no path. Write dynamodb://{region}.")
+    if region is not None and not _REGION.fullmatch(region):
+        raise BadInput(
+            f"{region} is not a region of AWS, such as eu-west-1. For another implementation write "
+            "dynamodb+http://HOST:PORT."
+        )
+    return StorePlace("dynamodb", region=region, manage=_manage(options))
+
+
+def _compatible(text: str) -> StorePlace:
+    parts = _split(text)
+    options = _options(parts.query, "tables", "region")
+    if not parts.hostname:
+        raise BadInput("The URL names no host. Write dynamodb+http://HOST:PORT.")
+    if parts.path.strip("/"):
+        raise BadInput(f"The service is asked at its root: leave {parts.path} out.")
+    endpoint = f"{parts.scheme.partition('+')[2]}://{parts.netloc}"
+    return StorePlace("dynamodb", endpoint=endpoint, region=options.get("region"), manage=_manage(options))
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError as problem:
+        raise BadInput(f"The URL of the store cannot be read: {problem}. {_KINDS}") from None
+    if "@" in parts.netloc:
+        # The text is not repeated: it holds a secret.
+        raise BadInput(
+            "Credentials do not belong into the URL of a store. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY."
+        )
+    return parts
+
+
+def _options(query: str, *known: str) -> dict[str, str]:
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for name in options:
+        if name not in known:
+            raise BadInput(f"The URL has no option {name} here. It takes: {', '.join(known)}.")
+    return options
+
+
+def _manage(options: dict[str, str]) -> bool:
+    wish = options.get("tables", "manage")
+    if wish not in ("manage", "verify"):
+        raise BadInput(f"tables={wish} is not known. tables=manage makes and changes tables, tables=verify never does.")
+    return wish == "manage"
+
+
+async def open_store(
+    url: str | StorePlace,
+    tables: Sequence[Table],
+    *,
+    env: str = "prod",
+    clock: Clock | None = None,
+    random: Random | None = None,
+    read_only: bool = False,
+) -> Store:
+    """Open the store at a place: a path, `file:PATH`, `dynamodb://REGION` or `dynamodb+http://HOST:PORT`.
+
+    `read_only` changes no table, and opens a file even while another process holds it; on a file every write is then
+    refused. On DynamoDB, what may be written is up to the rights of the caller.
+    """
+    place = url if isinstance(url, StorePlace) else StorePlace.parse(url)
+    if place.path is None:
+        return await open_dynamodb(
+            tables,
+            endpoint=place.endpoint,
+            region=place.region,
+            env=env,
+            clock=clock,
+            random=random,
+            manage=place.manage and not read_only,
+        )
+    if not place.manage:
+        await _verify(place, tables, env)
+    return await open_embedded(place.path, tables, env=env, clock=clock, random=random, read_only=read_only)
+
+
+async def _verify(place: StorePlace, tables: Sequence[Table], env: str) -> None:
+    # SQLite is loaded only by those who use it.
+    from zataku.table.embedded import EmbeddedBackend
+
+    assert place.path is not None
+    backend = EmbeddedBackend(place.path, read_only=True)
+    try:
+        await backend.start(())
+        refuse_misfits(fits([table.schema(env) for table in tables], await backend.stored_tables()))
+    finally:
+        await backend.close()

@@ -1,0 +1,1 @@
+"""Fault injection around any backend: everything AWS documents and a quiet machine never shows."""

@@ -1,0 +1,93 @@
+"""Looking at all of an export before any of it is written."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from zataku.table.backend.errors import BadInput, ExportDamaged, SchemaRefused, TableError
+from zataku.table.backend.item_validation import check_item
+from zataku.table.backend.port import Backend, ScanItems
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
+from zataku.table.store.calls import Calls
+from zataku.table.transfer.found import FoundExport, FoundTable
+from zataku.table.transfer.lines import Tally, line_of
+from zataku.table.transfer.moved import MovingProgress
+from zataku.table.transfer.parts import Part
+
+
+def matched(
+    export: FoundExport, tables: Sequence[TableSchema], names: Mapping[str, str]
+) -> list[tuple[TableSchema, FoundTable]]:
+    """Each table with its place in the export; refuses tables that are not there or have other keys."""
+    pairs: list[tuple[TableSchema, FoundTable]] = []
+    for table in tables:
+        name = names.get(table.name, table.name)
+        found = export.tables.get(name)
+        if found is None:
+            held = ", ".join(sorted(export.tables))
+            raise SchemaRefused(f"{export.folder} has no table {name}. It holds {held}.", table=name)
+        if found.schema is not None and found.schema.keys != table.keys:
+            raise SchemaRefused(
+                f"{name} was exported with the keys {_named(found.schema.keys)}, but {table.name} has "
+                f"{_named(table.keys)}. Import it into a table with the same keys.",
+                table=table.name,
+            )
+        pairs.append((table, found))
+    return pairs
+
+
+def _named(keys: Sequence[KeyAttribute]) -> str:
+    return " and ".join(f"{key.name} ({key.type})" for key in keys)
+
+
+class Checked(NamedTuple):
+    """What the parts of a table hold: items, and bytes of DynamoDB JSON."""
+
+    tally: Tally
+    size: int
+
+
+async def check_parts(table: TableSchema, found: FoundTable, progress: MovingProgress | None) -> Checked:
+    """Read every part to its end; what the table holds by it. Refuses the first part that is not as it should be."""
+    tally, size = Tally(), 0
+    for part in found.parts:
+        counted, text = await asyncio.to_thread(_checked, table, part)
+        tally.take(counted)
+        size += text
+        if progress is not None:
+            progress(table.name, tally.items, found.items, size)
+    if tally.items != found.items or found.digest not in (None, tally.digest):
+        raise ExportDamaged(f"The parts of {found.name} do not add up to what the export says. Copy it again.")
+    return Checked(tally, size)
+
+
+def _checked(table: TableSchema, part: Part) -> Checked:
+    part.check_bytes()
+    tally, size = Tally(), 0
+    for item, _ in part.read():
+        try:
+            check_item(table, item)
+        except TableError as error:
+            where = f"{part.path}, item {tally.items + 1}"
+            raise SchemaRefused(f"{where} does not fit {table.name}: {error.message} Nothing was written.") from error
+        line = line_of(item)
+        tally.add((line,))
+        size += len(line) + 1
+    if tally.items != part.items:
+        raise part.damaged(f"holds {tally.items} items, but its manifest says {part.items}")
+    if part.digest not in (None, tally.digest):
+        raise part.damaged("does not hold the items that were exported")
+    return Checked(tally, size)
+
+
+async def refuse_filled(backend: Backend, calls: Calls, tables: Sequence[TableSchema]) -> None:
+    """Refuse tables that hold anything already."""
+    for table in tables:
+        scan = ScanItems(table, limit=1, strong=True)
+        page = await calls(f"{table.name}.import", lambda bill, scan=scan: backend.scan(scan, bill))
+        if page.rows or page.resume is not None:
+            raise BadInput(
+                f"{table.name} is not empty. Import into an empty table, or allow merging: items with the same key are "
+                "then replaced by those of the export.",
+                table=table.name,
+            )

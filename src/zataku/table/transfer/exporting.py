@@ -1,0 +1,174 @@
+"""Moving out: every item of some tables into a folder that any DynamoDB program can read."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from zataku.clock import Clock
+from zataku.table.backend.port import Backend, Position
+from zataku.table.backend.table_schema import TableSchema
+from zataku.table.dynamodb.wire import wire_item
+from zataku.table.store.calls import Calls
+from zataku.table.transfer.files import Journal, PathLock, writing
+from zataku.table.transfer.found import open_export
+from zataku.table.transfer.house import House, prepared
+from zataku.table.transfer.lines import item_of_wire
+from zataku.table.transfer.moved import MovedTable, MovingProgress, first_of, patient_calls
+from zataku.table.transfer.parts import PartRecord, PartWriter
+from zataku.table.transfer.reading import pages
+from zataku.table.transfer.record import identity
+
+PART_BYTES = 64 << 20
+
+
+class Exported(Struct, frozen=True):
+    """A complete export. `already` says that it was complete before, `resumed` that an earlier run had begun it."""
+
+    folder: Path
+    tables: tuple[MovedTable, ...]
+    already: bool = False
+    resumed: bool = False
+
+
+async def export_store(
+    backend: Backend,
+    tables: Sequence[TableSchema],
+    folder: Path,
+    *,
+    clock: Clock,
+    progress: MovingProgress | None = None,
+    part_bytes: int = PART_BYTES,
+    page_items: int | None = None,
+    segments: int = 1,
+    strong: bool = True,
+    again: bool = False,
+    calls: Calls | None = None,
+) -> Exported:
+    """Write all items of the tables into a folder, in DynamoDB's own export format.
+
+    A run that was interrupted goes on after its last finished part, in the segments it began with. A complete export
+    is left alone, unless `again` says to throw it away and make a new one. Each item is as it was at some moment of
+    the run; only a store that nobody writes to gives a copy of one moment.
+
+    Memory holds two pages for each segment; `segments` are read side by side. `strong` reads cost twice on DynamoDB.
+    """
+    source, facts = await identity(backend), await backend.facts()
+
+    def enter() -> tuple[PathLock, House]:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        lock = PathLock(folder, shared=False).take()
+        try:
+            return lock, prepared(folder, tables, source, facts, clock.now(), segments, again=again)
+        except BaseException:
+            lock.release()
+            raise
+
+    lock, house = await asyncio.to_thread(enter)
+    try:
+        if house.record.state == "complete":
+            await asyncio.to_thread(open_export, folder)
+        else:
+            sizes = {size.table: size.items for size in await backend.sizes() if size.index is None}
+            for table in tables:
+                moving = _Moving(backend, table, calls or patient_calls(), part_bytes, page_items, strong)
+                moving.report(progress, sizes.get(table.name))
+                await moving.run(house)
+            house = await asyncio.to_thread(house.completed, clock.now())
+    finally:
+        lock.release()
+    moved = tuple(MovedTable(each.schema.name, each.items, each.bytes) for each in house.record.tables)
+    return Exported(folder, moved, house.already, house.resumed)
+
+
+class _Moving:
+    """One table on its way into its folder."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        table: TableSchema,
+        calls: Calls,
+        part_bytes: int,
+        page_items: int | None,
+        strong: bool,
+    ) -> None:
+        self._backend = backend
+        self._table = table
+        self._calls = calls
+        self._part_bytes = part_bytes
+        self._page_items = page_items
+        self._strong = strong
+        self._progress: MovingProgress | None = None
+        self._expected: int | None = None
+        self._items = self._bytes = 0
+
+    def report(self, progress: MovingProgress | None, expected: int | None) -> None:
+        """Tell somebody how far it is. DynamoDB's count is hours old, so it may be too small."""
+        self._progress, self._expected = progress, expected or None
+
+    async def run(self, house: House) -> None:
+        """Write what is missing."""
+        journal = await asyncio.to_thread(house.journal, self._table)
+        try:
+            records = [msgspec.json.decode(line, type=PartRecord) for line in journal.lines]
+            self._told(sum(each.items for each in records), sum(each.text for each in records))
+            segments = house.record.segments
+            async with asyncio.TaskGroup() as tasks:
+                for number in range(segments):
+                    done = [each for each in records if each.segment == number]
+                    tasks.create_task(self._segment(house, journal, number, segments, done))
+        except BaseExceptionGroup as group:
+            raise first_of(group) from None
+        finally:
+            journal.close()
+
+    async def _segment(
+        self, house: House, journal: Journal, number: int, segments: int, done: list[PartRecord]
+    ) -> None:
+        after = done[-1].after if done else None
+        if done and after is None:
+            return
+        start = None if after is None else item_of_wire(after)
+        count = len(done)
+        part: PartWriter | None = None
+        try:
+            reading = pages(
+                self._backend,
+                self._calls,
+                "export",
+                self._table,
+                start=start,
+                limit=self._page_items,
+                strong=self._strong,
+                segment=number,
+                segments=segments,
+            )
+            async with aclosing(reading) as found:
+                async for page in found:
+                    if part is None:
+                        part = await asyncio.to_thread(PartWriter, house.part_path(self._table, number, count))
+                    size = await asyncio.to_thread(part.add, page.rows)
+                    self._told(len(page.rows), size)
+                    if part.text >= self._part_bytes or page.resume is None:
+                        await asyncio.to_thread(_finish, part, journal, number, page.resume)
+                        part, count = None, count + 1
+        finally:
+            if part is not None:
+                part.abandon()
+
+    def _told(self, items: int, size: int) -> None:
+        self._items += items
+        self._bytes += size
+        if self._progress is not None:
+            known = self._expected is not None and self._expected >= self._items
+            self._progress(self._table.name, self._items, self._expected if known else None, self._bytes)
+
+
+def _finish(part: PartWriter, journal: Journal, number: int, resume: Position | None) -> None:
+    record = part.finish(number, None if resume is None else wire_item(resume))
+    journal.add(msgspec.json.encode(record))

@@ -1,0 +1,117 @@
+"""Finding an export in a folder: one of ours, or what Amazon DynamoDB has put into a bucket."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from zataku.table.backend.errors import ExportDamaged
+from zataku.table.backend.table_schema import TableSchema
+from zataku.table.transfer.files import whole_lines
+from zataku.table.transfer.manifest import (
+    FILES,
+    PARTS_FOLDER,
+    SUMMARY,
+    FileEntry,
+    files_manifest,
+    read_file,
+    read_manifests,
+)
+from zataku.table.transfer.parts import Part, PartRecord
+from zataku.table.transfer.record import PARTS, TOP, TableRecord, read_record
+
+# The folder itself, a folder for each table, AWSDynamoDB/<id>, and that below a prefix.
+_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
+
+
+class FoundTable(Struct, frozen=True):
+    """A table of an export. `schema` is known for our own exports."""
+
+    name: str
+    parts: tuple[Part, ...]
+    items: int
+    schema: TableSchema | None = None
+    digest: str | None = None
+
+
+class FoundExport(Struct, frozen=True):
+    """An export whose manifests are whole. `identity` is another for another export."""
+
+    folder: Path
+    identity: str
+    tables: dict[str, FoundTable]
+
+
+def open_export(folder: Path) -> FoundExport:
+    """Read the manifests of an export, and look that every part is there. For threads."""
+    if not folder.is_dir():
+        raise ExportDamaged(f"{folder} is no folder. Name the folder of an export.", path=str(folder))
+    record = read_record(folder)
+    if record is None:
+        return _foreign(folder)
+    if record.state != "complete":
+        raise ExportDamaged(
+            f"The export in {folder} was not finished. Run the export again: it goes on where it stopped.",
+            path=str(folder),
+        )
+    return FoundExport(folder, record.seal, {each.schema.name: _own(folder, each) for each in record.tables})
+
+
+def _own(folder: Path, table: TableRecord) -> FoundTable:
+    name = table.schema.name
+    path = folder / name / PARTS
+    content = read_file(path)
+    if sha256(content).hexdigest() != table.parts_sha256:
+        raise ExportDamaged(f"{path} was changed after the export. Copy the export again.", path=str(path))
+    records = parts_of(path)
+    summary, entries = read_manifests(folder / name)
+    listed = [(entry.data_file_s3_key, entry.item_count, entry.md5_checksum) for entry in entries]
+    if listed != [(f"{name}/{PARTS_FOLDER}/{each.file}", each.items, each.md5) for each in records]:
+        raise ExportDamaged(f"{folder / name / FILES} and {PARTS} disagree. Copy the export again.")
+    if summary.table != name or summary.item_count != table.items:
+        raise ExportDamaged(f"{folder / name / SUMMARY} and {TOP} disagree. Copy the export again.")
+    parts = [
+        Part(folder / name / PARTS_FOLDER / each.file, each.items, each.md5, each.size, each.sha256, each.digest)
+        for each in records
+    ]
+    return FoundTable(name, _present(parts), table.items, table.schema, table.digest)
+
+
+def parts_of(path: Path) -> list[PartRecord]:
+    """The parts that a journal of ours names, in order of segment and number."""
+    try:
+        records = [msgspec.json.decode(line, type=PartRecord) for line in whole_lines(path)]
+    except msgspec.DecodeError as error:
+        raise ExportDamaged(f"{path} cannot be understood: {error}.", path=str(path)) from error
+    return sorted(records, key=lambda each: each.file)
+
+
+def _foreign(folder: Path) -> FoundExport:
+    summaries = [found for depth in _DEPTHS for found in sorted(folder.glob(depth + SUMMARY))]
+    if not summaries:
+        raise ExportDamaged(f"{folder} holds no export: there is no {TOP} and no {SUMMARY}.", path=str(folder))
+    tables: dict[str, FoundTable] = {}
+    identity = sha256()
+    for path in summaries:
+        summary, entries = read_manifests(path.parent)
+        if summary.table in tables:
+            raise ExportDamaged(f"{folder} holds two exports of {summary.table}. Name the folder of one of them.")
+        identity.update(read_file(path) + read_file(files_manifest(path.parent, summary)))
+        parts = [_part(path.parent, entry) for entry in entries]
+        tables[summary.table] = FoundTable(summary.table, _present(parts), summary.item_count)
+    return FoundExport(folder, identity.hexdigest(), tables)
+
+
+def _part(folder: Path, entry: FileEntry) -> Part:
+    # A key is a path in the bucket, which may be copied anywhere: the last word is what counts.
+    return Part(folder / PARTS_FOLDER / Path(entry.data_file_s3_key).name, entry.item_count, entry.md5_checksum)
+
+
+def _present(parts: list[Part]) -> tuple[Part, ...]:
+    for part in parts:
+        if not part.path.is_file():
+            raise ExportDamaged(f"{part.path} is missing. Copy the export again, or make a new one.")
+        if part.size is not None and part.path.stat().st_size != part.size:
+            raise part.damaged("does not have the length of its manifest")
+    return tuple(parts)
