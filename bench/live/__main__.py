@@ -15,7 +15,7 @@ from bench.live.rounds import PATIENCE, Round, room_of
 from bench.live.showing import Measured
 from bench.live.talk import content, told
 from bench.serving import allow_sockets, tell
-from zataku.realtime import frames
+from zataku.realtime.sockets import frames
 
 RATES = (1, 10, 50, 200)
 PEOPLE = 5000

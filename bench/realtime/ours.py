@@ -10,14 +10,14 @@ from bench.realtime.talk import ROOM
 from zataku.clock import SystemClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.endpoint import Endpoint, Receive, Send, uvicorn_options
-from zataku.realtime.hub import Hub
-from zataku.realtime.limits import Limits
 from zataku.realtime.messages import Do, Join, Joined, Leave, Pass, Passing
-from zataku.realtime.socket import Socket
+from zataku.realtime.sockets.endpoint import Endpoint, Receive, Send, uvicorn_options
+from zataku.realtime.sockets.hub import Hub
+from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.socket import Socket
 
 # All come from one address here, and the load client counts bytes, so that no beat may come between them.
-LIMITS = Limits(per_identity=1_000_000, per_address=1_000_000, beat=3600)
+LIMITS = SocketLimits(per_identity=1_000_000, per_address=1_000_000, beat=3600)
 SOMEBODY = Identity(account_id=AccountId("00000000-0000-4000-8000-000000000000"), role="guest", language="en")
 
 

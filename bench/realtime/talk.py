@@ -2,8 +2,8 @@
 
 import msgspec
 
-from zataku.realtime import frames
 from zataku.realtime.messages import Passing
+from zataku.realtime.sockets import frames
 
 ROOM = "bench/1"
 JOIN = msgspec.json.encode({"t": "join", "id": 1, "to": ROOM})

@@ -17,8 +17,8 @@ from zataku.jobs.definitions import Daily, Follower, Task
 from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import Behaviour
-from zataku.realtime.registry import Rooms
+from zataku.realtime.rooms.behaviour import Behaviour
+from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.topics import Topics
 from zataku.table import Store, Table
 
@@ -30,7 +30,7 @@ class AppContext(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     random: Random
     schedule: Schedule
-    rooms: Rooms
+    rooms: RoomRegistry
     topics: Topics
     process: str
     """The name of this process, another one at each start."""

@@ -10,7 +10,7 @@ from bench.live.hearing import Ear, Unfit, read
 from bench.live.ladder import Ladder
 from bench.live.rounds import Round
 from bench.live.showing import Measured, facts, picture, rows
-from zataku.realtime import frames
+from zataku.realtime.sockets import frames
 
 
 def told(*numbers: int) -> bytes:

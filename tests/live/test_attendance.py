@@ -15,7 +15,7 @@ from zataku.live.design import Connection, connection, connections
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
 from zataku.live.limits import CONNECTION_SECONDS, ProcessName, moment
 from zataku.live.writes import close_room, join
-from zataku.realtime.behaviour import Attendance as Hearing
+from zataku.realtime.rooms.behaviour import Attendance as Hearing
 from zataku.table import NotGranted, ResultUnknown, Store, Throttled, TransactionCancelled
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 

@@ -25,7 +25,7 @@ from zataku.live.messages import (
 from zataku.live.moderation import log_of, upvotes_on
 from zataku.live.talk import Talk
 from zataku.live.talks import Talks
-from zataku.realtime.behaviour import Kept
+from zataku.realtime.rooms.behaviour import Kept
 from zataku.table import Store
 
 NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")

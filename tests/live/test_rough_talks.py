@@ -24,7 +24,7 @@ from tests.live.test_talks import (
     stored,
     wants,
 )
-from tests.realtime.rooms.house import House, HouseClock, Paper, house
+from tests.realtime.rooms.room_process import House, Paper, ProcessClock, house
 from tests.support.app_context import app_context
 from tests.support.stores import START, temporary_store
 from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
@@ -49,7 +49,7 @@ from zataku.live.service import LiveRooms
 from zataku.live.talks import Talks
 from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.identity import Identity
-from zataku.realtime.local_bus import LocalBus
+from zataku.realtime.bus.in_process import InProcessBus
 from zataku.realtime.messages import Join, Place
 from zataku.table import ResultUnknown, Store
 from zataku.table.backend.errors import Throttled
@@ -79,10 +79,10 @@ class Failing:
 @pytest.fixture
 async def alone(tmp_path: Path) -> AsyncIterator[House]:
     """A process that runs the hall."""
-    clock = HouseClock(START)
+    clock = ProcessClock(START)
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await hall(store)
-        async with house("web-0", LocalBus(), store, clock) as made:
+        async with house("web-0", InProcessBus(), store, clock) as made:
             made.rooms.add(Talks(store))
             yield made
 
@@ -96,7 +96,7 @@ async def shown(at: House, who: Identity, place: Place | None = None) -> list[di
     paper = Paper()
     socket = at.hub.open(paper, who, "192.0.2.1")
     await at.rooms.join(socket, Join(id=1, to=TOPIC, at=place))
-    at.hub._ticks.end()
+    at.hub._flush_queue.end()
     at.rooms.leave(socket, TOPIC)
     return paper.messages
 
@@ -269,7 +269,7 @@ async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> 
     state = await talks.take(HALL)
     for seconds in range(1, 8):
         state = (await talks.keep(state, [wants(Slow(seconds=seconds))], START)).state
-    log = (await LiveRooms(app_context(embedded, HouseClock(START))).moderation(MIDORI, HALL)).log
+    log = (await LiveRooms(app_context(embedded, ProcessClock(START))).moderation(MIDORI, HALL)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
 
@@ -292,11 +292,11 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
     paper = Paper()
     socket = alone.hub.open(paper, somebody(1), "192.0.2.1")
     await alone.rooms.join(socket, Join(id=1, to=TOPIC))
-    alone.hub._laggards.mute(socket, socket.hearing[TOPIC])
+    alone.hub._slow_readers.mute(socket, socket.hearing[TOPIC])
     await alone.rooms.ask(TOPIC, MIDORI, close().what)
     async with asyncio.timeout(5):
         while not any(it.get("error", {}).get("code") == "room_closed" for it in paper.messages):
-            alone.hub._ticks.end()
+            alone.hub._flush_queue.end()
             await asyncio.sleep(0)
 
 

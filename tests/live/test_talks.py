@@ -18,7 +18,7 @@ from zataku.live.talks import Talks
 from zataku.live.writes import close_room, create_room, hosting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import LATER, Asked, Event, Kept, LostRoom
+from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, LostRoom
 from zataku.table import Store
 
 HALL = RoomId("456e7890-e89b-42d3-a456-426614174001")

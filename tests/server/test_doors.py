@@ -12,14 +12,14 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tests.platform.people import numbered
-from tests.realtime.sockets.wires import MemoryWire, PatientClock
+from tests.realtime.sockets.memory_connection import MemoryConnection, PatientClock
 from tests.server.conftest import PUBLIC, Come
 from zataku.accounts.rate_limits import LIMITS, Occasion
 from zataku.clock import ManualClock
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
-from zataku.realtime.limits import Limits
 from zataku.realtime.messages import Do, Join, Pass
+from zataku.realtime.sockets.limits import SocketLimits
 from zataku.server.app import Application
 from zataku.server.endpoints.metrics_route import metrics_route
 from zataku.server.http.asgi import App
@@ -61,7 +61,7 @@ async def test_a_key_hears_and_does_on_a_socket_what_its_scopes_allow(
     hub, doorway = house.parts.network.hub, house.parts.network.doorway
     say = Do(id=2, to=room, what=Raw(b'{"k":"comment","content":"hello"}'))
     stranger, reader, writer = (
-        hub.open(MemoryWire(), replace(PROGRAM, scopes=frozenset(scopes)), "198.51.100.1")
+        hub.open(MemoryConnection(), replace(PROGRAM, scopes=frozenset(scopes)), "198.51.100.1")
         for scopes in (["drawing:read"], ["live:read"], ["live:write"])
     )
     await doorway.join(stranger, Join(id=1, to="home"))
@@ -147,8 +147,8 @@ async def test_behind_a_public_address_nobody_is_taken_for_this_machine(house: A
 
 async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> None:
     clock = PatientClock(0.0)
-    hub = ConnectionHub(clock, Random(1), Limits())
-    stays, goes = MemoryWire(), MemoryWire()
+    hub = ConnectionHub(clock, Random(1), SocketLimits())
+    stays, goes = MemoryConnection(), MemoryConnection()
     hub.open(stays, PROGRAM, "198.51.100.1")
     hub.open(goes, replace(PROGRAM, key="c" * 64), "198.51.100.1")
     answers: list[Any] = [Throttled("The table is busy.")]

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.realtime.sockets.wires import MemoryWire
+from tests.realtime.sockets.memory_connection import MemoryConnection
 from tests.server.conftest import PUBLIC, Come
 from zataku.live.design import comments, connections_in
 from zataku.live.moderation import moderation
@@ -246,7 +246,7 @@ async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
 ) -> None:
     room = (await opened(host))["roomId"]
     network, store = house.parts.network, house.parts.house.store
-    sockets = [network.hub.open(MemoryWire(), numbered_guest(n), "198.51.100.9") for n in range(3)]
+    sockets = [network.hub.open(MemoryConnection(), numbered_guest(n), "198.51.100.9") for n in range(3)]
 
     async def listed(wanted: int) -> list[Any]:
         async with asyncio.timeout(10):

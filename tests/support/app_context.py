@@ -10,7 +10,7 @@ from zataku.clock import Clock
 from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.registry import Rooms
+from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.topics import Topics
 from zataku.system import AppContext
 from zataku.table import Store, Table
@@ -31,7 +31,7 @@ def app_context(store: Store, clock: Clock, rooms: object = None) -> AppContext:
         clock=clock,
         random=Random(20260221),
         schedule=Schedule(store, clock),
-        rooms=cast("Rooms", rooms or NoRooms()),
+        rooms=cast("RoomRegistry", rooms or NoRooms()),
         topics=cast("Topics", None),
         process="web-1",
         node="web-1",

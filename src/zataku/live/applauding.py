@@ -12,7 +12,7 @@ from zataku.live.limits import Reaction, SenderId, moment
 from zataku.live.moderation import Reactions
 from zataku.live.talk import Applause, Talk
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import Asked, Event, Passed, StaleRoom
+from zataku.realtime.rooms.behaviour import Asked, Event, Passed, StaleRoom
 from zataku.table import Store
 from zataku.table.backend.errors import ResultUnknown, TransactionCancelled
 

@@ -13,10 +13,10 @@ from itertools import islice
 
 import structlog
 
+from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
 from zataku.live.limits import JOINS_AT_ONCE, ConnectionId, ProcessName, RoomId, moment
-from zataku.realtime.chores import Chores
 from zataku.table import Store, TableError
 from zataku.table.schema.field_types import InstantMs
 
@@ -71,7 +71,7 @@ class Attendance:
     @asynccontextmanager
     async def life(self) -> AsyncGenerator[None]:
         """Keep the table up to date; at the end nobody of this process is in it any more."""
-        chores = Chores()
+        chores = BackgroundTasks()
         chores.start(self._sweep_up(moment(self._clock.now())))
         chores.start(self._keep())
         try:

@@ -10,7 +10,7 @@ from zataku.live.design import Comment
 from zataku.live.limits import CommentId, SenderId
 from zataku.live.showing import comment_view
 from zataku.live.talk import Talk
-from zataku.realtime.behaviour import Event
+from zataku.realtime.rooms.behaviour import Event
 
 _encode = msgspec.json.Encoder().encode
 

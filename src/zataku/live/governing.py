@@ -25,7 +25,7 @@ from zataku.live.refusing import busy, closed, no_such_comment, not_the_host
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import Event, StaleRoom
+from zataku.realtime.rooms.behaviour import Event, StaleRoom
 from zataku.table import Store
 from zataku.table.backend.errors import TransactionCancelled
 

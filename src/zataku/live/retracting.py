@@ -10,7 +10,7 @@ from zataku.live.limits import OWN_REMOVAL_SECONDS, CommentId, Epoch, RoomId, Se
 from zataku.live.refusing import busy, no_such_comment
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
-from zataku.realtime.behaviour import Asked, Event, StaleRoom
+from zataku.realtime.rooms.behaviour import Asked, Event, StaleRoom
 from zataku.table import Store
 from zataku.table.backend.errors import TransactionCancelled
 

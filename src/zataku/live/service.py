@@ -19,7 +19,7 @@ from zataku.live.retracting import Retracting
 from zataku.live.showing import blocked_sender, comment_view, log_view, reactions_view, room_view, standing_view
 from zataku.live.talk import Talk
 from zataku.platform.identity import Identity
-from zataku.realtime.behaviour import StaleRoom
+from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.system import AppContext
 
 COMMENTS_ON_A_PAGE = 200

@@ -17,7 +17,7 @@ from zataku.live.refusing import blocked, blocked_word, busy, closed, deleted, i
 from zataku.live.showing import comment_view
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.talk import Answers, Talk
-from zataku.realtime.behaviour import Asked, Event, Kept, StaleRoom
+from zataku.realtime.rooms.behaviour import Asked, Event, Kept, StaleRoom
 from zataku.table import Store
 from zataku.table.backend.errors import ResultUnknown, TableError, TransactionCancelled
 

@@ -10,7 +10,7 @@ from zataku.live.limits import seconds_at
 from zataku.live.moderation import Reactions
 from zataku.live.paces import AT_ONCE, Pace
 from zataku.live.talk import SHOWN_AT_FIRST, Applause, Talk
-from zataku.realtime.behaviour import Event, LostRoom
+from zataku.realtime.rooms.behaviour import Event, LostRoom
 from zataku.table import Store
 
 CLOSED = Event(msgspec.json.encode(said.Closed()))

@@ -11,7 +11,7 @@ from zataku.live.limits import BEFORE_ALL, CommentId, SenderId, Seq, seq_of
 from zataku.live.moderation import Reactions
 from zataku.live.paces import Pace
 from zataku.live.standing import Standing
-from zataku.realtime.behaviour import Answer
+from zataku.realtime.rooms.behaviour import Answer
 
 SHOWN_AT_FIRST = 200
 """How many of the latest comments somebody sees who comes in late, and how many an owner has at hand."""

@@ -28,7 +28,7 @@ from zataku.live.turns import Commands, Wish, Wishes, barrier, comments
 from zataku.live.voting import Voting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
+from zataku.realtime.rooms.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
 from zataku.table import Store
 from zataku.table.backend.errors import Conflict as TableConflict
 from zataku.table.backend.errors import ResultUnknown, TableError, Throttled

@@ -7,8 +7,8 @@ from zataku.live import messages as said
 from zataku.live.refusing import too_fast
 from zataku.live.talk import Answers
 from zataku.platform.limits import AccountId
-from zataku.realtime.behaviour import Asked
-from zataku.realtime.limits import Allowance
+from zataku.realtime.rooms.behaviour import Asked
+from zataku.realtime.sockets.limits import TokenBucket
 
 Commands: TypeAlias = Sequence[said.Command | None]
 Wish: TypeAlias = said.Upvote | said.TakeBack
@@ -35,7 +35,7 @@ class Wishes:
     """Lets everybody have a few wishes at a time."""
 
     def __init__(self) -> None:
-        self._allowed: dict[AccountId, Allowance] = {}
+        self._allowed: dict[AccountId, TokenBucket] = {}
 
     def first(
         self, asked: Sequence[Asked], commands: Commands, answers: Answers, now: float
@@ -48,10 +48,10 @@ class Wishes:
             answers[at] = too_fast(round(wait, 3))
         return None
 
-    def _allowance(self, who: AccountId, now: float) -> Allowance:
+    def _allowance(self, who: AccountId, now: float) -> TokenBucket:
         if who not in self._allowed and len(self._allowed) >= _MOST_REMEMBERED:
             self._allowed.clear()
-        return self._allowed.setdefault(who, Allowance(A_SECOND, AT_ONCE, now))
+        return self._allowed.setdefault(who, TokenBucket(A_SECOND, AT_ONCE, now))
 
 
 def _wishes(commands: Commands) -> Iterator[tuple[int, Wish]]:

@@ -11,7 +11,7 @@ from zataku.live.functions.moderation import UpvoteFunction
 from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
 from zataku.live.refusing import ALREADY_UPVOTED, already_upvoted, blocked, busy, no_such_comment
 from zataku.live.talk import Answers, Talk
-from zataku.realtime.behaviour import LATER, Asked, Event, Kept, StaleRoom
+from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, StaleRoom
 from zataku.table import Store
 from zataku.table.backend.errors import TransactionCancelled
 

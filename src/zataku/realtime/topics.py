@@ -8,10 +8,10 @@ from msgspec import Raw
 
 from zataku.errors import Forbidden, NotFound
 from zataku.platform.identity import Identity
-from zataku.realtime.exchange import Exchange
-from zataku.realtime.hub import Hub
+from zataku.realtime.bus.client import BusClient
 from zataku.realtime.messages import Join, Joined, Missed, Passing
-from zataku.realtime.socket import Socket
+from zataku.realtime.sockets.hub import Hub
+from zataku.realtime.sockets.socket import Socket
 
 Allows: TypeAlias = Callable[[str, Identity], Awaitable[bool]]
 """Says whether somebody may hear the topic of that id."""
@@ -24,12 +24,12 @@ _encode = msgspec.json.Encoder().encode
 class Topics:
     """Every topic without a room, across all processes."""
 
-    def __init__(self, *, exchange: Exchange, hub: Hub) -> None:
-        self._exchange = exchange
+    def __init__(self, *, bus: BusClient, hub: Hub) -> None:
+        self._bus = bus
         self._hub = hub
         self._kinds: dict[str, Allows] = {}
         self._members: dict[str, set[Socket]] = {}
-        exchange.on_gap(self._missed)
+        bus.on_gap(self._missed)
 
     def declare(self, kind: str, allows: Allows) -> None:
         """Let people hear the topics `kind/ID`, and the one called `kind` alone, whose id is empty."""
@@ -37,7 +37,7 @@ class Topics:
 
     def tell(self, topic: str, event: bytes) -> None:
         """Tell everybody who hears the topic, in any process, something as JSON. It is not kept; it does not wait."""
-        self._exchange.send(_channel(topic), event)
+        self._bus.send(_channel(topic), event)
 
     # For sockets
 
@@ -55,7 +55,7 @@ class Topics:
         try:
             if not await self._kinds[kind](topic_id, socket.identity):
                 raise Forbidden("You may not hear this.")
-            await self._exchange.hear(_channel(topic), lambda event: self._heard(topic, event))
+            await self._bus.hear(_channel(topic), lambda event: self._heard(topic, event))
         except BaseException:
             self.leave(socket, topic)
             raise
@@ -72,7 +72,7 @@ class Topics:
         self._hub.unsubscribe(socket, topic)
         if not members:
             del self._members[topic]
-            self._exchange.leave(_channel(topic))
+            self._bus.leave(_channel(topic))
 
     def gone(self, socket: Socket) -> None:
         """A socket is closed."""

@@ -14,10 +14,10 @@ import structlog
 
 from zataku.accounts.removal import removal_task
 from zataku.accounts.secrets import Secret
+from zataku.background_tasks import BackgroundTasks
 from zataku.clock import AdvanceableClock, Clock, SystemClock
 from zataku.jobs.runner import Runner
 from zataku.jobs.schedule import Schedule
-from zataku.realtime.chores import Chores
 from zataku.server.demo import demonstrate
 from zataku.server.endpoints.home import publish_room_changes
 from zataku.server.gauging import build_metrics, room_kinds
@@ -151,7 +151,7 @@ async def _begin(opened: Application, loopback: str, closing: AsyncExitStack) ->
     folder = parts.settings.folder
     await asyncio.to_thread(write_control_file, folder, loopback, parts.control)
     closing.push_async_callback(asyncio.to_thread, remove_control_file, folder, parts.control)
-    chores = Chores()
+    chores = BackgroundTasks()
     closing.push_async_callback(chores.stop)
     chores.start(parts.figures.watch_the_loop())
     chores.start(parts.history.run())

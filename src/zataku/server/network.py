@@ -6,11 +6,11 @@ from random import Random
 import msgspec
 
 from zataku.clock import Clock
-from zataku.realtime.doorway import Doorway
-from zataku.realtime.exchange import Exchange
-from zataku.realtime.limits import Limits
-from zataku.realtime.port import open_bus
-from zataku.realtime.registry import Rooms
+from zataku.realtime.bus.client import BusClient
+from zataku.realtime.bus.port import open_bus
+from zataku.realtime.rooms.registry import RoomRegistry
+from zataku.realtime.router import SocketRouter
+from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.topics import Topics
 from zataku.server.settings import Settings
 from zataku.server.sockets.connections import ConnectionHub, SignOutBroadcast
@@ -22,8 +22,8 @@ class Network(msgspec.Struct, frozen=True, kw_only=True):
 
     hub: ConnectionHub
     topics: Topics
-    rooms: Rooms
-    doorway: Doorway
+    rooms: RoomRegistry
+    doorway: SocketRouter
     farewells: SignOutBroadcast
 
 
@@ -31,13 +31,13 @@ async def open_network(
     settings: Settings, store: Store, clock: Clock, random: Random, process: str, closing: AsyncExitStack
 ) -> Network:
     """Join them. Rooms begin when the systems have said how theirs behave."""
-    exchange = Exchange(open_bus(settings.bus, clock))
-    await exchange.start()
-    closing.push_async_callback(exchange.stop)
-    limits = Limits(per_identity=settings.sockets_per_account, per_address=settings.sockets_per_address)
+    bus = BusClient(open_bus(settings.bus, clock))
+    await bus.start()
+    closing.push_async_callback(bus.stop)
+    limits = SocketLimits(per_identity=settings.sockets_per_account, per_address=settings.sockets_per_address)
     hub = ConnectionHub(clock, random, limits)
-    topics = Topics(exchange=exchange, hub=hub)
-    rooms = Rooms(store=store, clock=clock, random=random, process=process, exchange=exchange, hub=hub)
-    farewells = SignOutBroadcast(hub, exchange)
+    topics = Topics(bus=bus, hub=hub)
+    rooms = RoomRegistry(store=store, clock=clock, random=random, process=process, bus=bus, hub=hub)
+    farewells = SignOutBroadcast(hub, bus)
     await farewells.start()
-    return Network(hub=hub, topics=topics, rooms=rooms, doorway=Doorway(rooms, topics), farewells=farewells)
+    return Network(hub=hub, topics=topics, rooms=rooms, doorway=SocketRouter(rooms, topics), farewells=farewells)

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.realtime.rooms.counter import Count, counters
-from tests.realtime.rooms.house import House, HouseClock, house
+from tests.realtime.rooms.counter_room import Count, counters
+from tests.realtime.rooms.room_process import House, ProcessClock, house
 from tests.support.stores import START, StoreName, temporary_store
 from zataku.platform.design import TABLES
-from zataku.realtime.local_bus import LocalBus, LocalNetwork
+from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
 from zataku.table import Store
 
 
 @pytest.fixture
-def clock() -> HouseClock:
+def clock() -> ProcessClock:
     """The time of the test, moved by hand."""
-    return HouseClock(START)
+    return ProcessClock(START)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def kind() -> StoreName:
 
 
 @pytest.fixture
-async def store(kind: StoreName, tmp_path: Path, clock: HouseClock) -> AsyncIterator[Store]:
+async def store(kind: StoreName, tmp_path: Path, clock: ProcessClock) -> AsyncIterator[Store]:
     """A store with two counters."""
     async with temporary_store(kind, tmp_path, (counters, *TABLES), clock) as made:
         await made.write_many(put=[Count(room_id="one"), Count(room_id="two")])
@@ -34,15 +34,15 @@ async def store(kind: StoreName, tmp_path: Path, clock: HouseClock) -> AsyncIter
 
 
 @pytest.fixture
-async def alone(store: Store, clock: HouseClock) -> AsyncIterator[House]:
+async def alone(store: Store, clock: ProcessClock) -> AsyncIterator[House]:
     """A server that is one process."""
-    async with house("web-0", LocalBus(), store, clock) as made:
+    async with house("web-0", InProcessBus(), store, clock) as made:
         yield made
 
 
 @pytest.fixture
-async def two(store: Store, clock: HouseClock) -> AsyncIterator[tuple[House, House]]:
+async def two(store: Store, clock: ProcessClock) -> AsyncIterator[tuple[House, House]]:
     """Two processes on one network."""
-    network = LocalNetwork()
+    network = InProcessNetwork()
     async with house("web-1", network.bus(), store, clock) as one, house("web-2", network.bus(), store, clock) as other:
         yield one, other

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.realtime.rooms.counter import Count, count_of
-from tests.realtime.rooms.house import ROOM, House, HouseClock, as_time_goes_by, somebody, until
+from tests.realtime.rooms.counter_room import Count, count_of
+from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, as_time_goes_by, somebody, until
 from zataku.errors import Unavailable
 from zataku.table import Store, path
 
@@ -97,7 +97,7 @@ async def test_whoever_may_not_stay_has_left(alone: House, register: Register, s
 
 
 async def test_a_slow_reader_who_may_not_come_back_has_left(
-    alone: House, register: Register, clock: HouseClock
+    alone: House, register: Register, clock: ProcessClock
 ) -> None:
     slow = await alone.reader("slow").join()
     slow.paper.slow = alone.hub.limits.backlog + 1

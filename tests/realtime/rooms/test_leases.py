@@ -1,43 +1,43 @@
-"""Leases of rooms: who should run one, and what is done when nobody knows."""
+"""RoomLeases of rooms: who should run one, and what is done when nobody knows."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.realtime.rooms.house import HouseClock
+from tests.realtime.rooms.room_process import ProcessClock
 from tests.support.stores import StoreName, temporary_store
 from zataku.platform.design import TABLES, lease
 from zataku.platform.limits import OwnerId
-from zataku.realtime.leases import HeldBy, Holding, Leases
+from zataku.realtime.rooms.leases import HeldLease, LeasedElsewhere, RoomLeases
 from zataku.table import Store
 
 
 @pytest.fixture(params=["strict", "lossy"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: HouseClock) -> AsyncIterator[Store]:
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ProcessClock) -> AsyncIterator[Store]:
     name: StoreName = request.param
     async with temporary_store(name, tmp_path, TABLES, clock) as made:
         yield made
 
 
-async def taken(leases: Leases, topic: str = "counter/one") -> Holding:
+async def taken(leases: RoomLeases, topic: str = "counter/one") -> HeldLease:
     holding = await leases.take(topic)
-    assert isinstance(holding, Holding)
+    assert isinstance(holding, HeldLease)
     return holding
 
 
-async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: HouseClock):
-    one, other = (Leases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
+async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: ProcessClock):
+    one, other = (RoomLeases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
     lost: list[str] = []
     holding = await taken(one)
     holding.on_lost = lambda: lost.append("web-1")
     found = await other.take("counter/one")
-    assert isinstance(found, HeldBy)
+    assert isinstance(found, LeasedElsewhere)
     assert found.owner == "web-1"
     await clock.advance(4)
     await one.renew_due()
     await clock.advance(4)
-    assert isinstance(await other.take("counter/one"), HeldBy)
+    assert isinstance(await other.take("counter/one"), LeasedElsewhere)
     await clock.advance(6)
     assert not holding.fresh
     assert lost == []
@@ -47,8 +47,8 @@ async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: Hou
     assert theirs.fresh
 
 
-async def test_a_lapsed_lease_that_nobody_took_is_still_its_owner_s(store: Store, clock: HouseClock):
-    leases = Leases(store, clock, OwnerId("web-1"), alone=False)
+async def test_a_lapsed_lease_that_nobody_took_is_still_its_owner_s(store: Store, clock: ProcessClock):
+    leases = RoomLeases(store, clock, OwnerId("web-1"), alone=False)
     holding = await taken(leases)
     await clock.advance(3600)
     # A lost reply leaves it open; the next look settles it.
@@ -56,8 +56,8 @@ async def test_a_lapsed_lease_that_nobody_took_is_still_its_owner_s(store: Store
     assert holding.fresh
 
 
-async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: HouseClock):
-    leases = Leases(store, clock, OwnerId("web-1"), alone=False)
+async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: ProcessClock):
+    leases = RoomLeases(store, clock, OwnerId("web-1"), alone=False)
     holding = await taken(leases)
     before = holding.held
     await clock.advance(1)
@@ -73,17 +73,17 @@ async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: House
 
 @pytest.mark.parametrize("released", [True, False])
 async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_lapses(
-    released: bool, tmp_path: Path, clock: HouseClock
+    released: bool, tmp_path: Path, clock: ProcessClock
 ):
     async with temporary_store("strict", tmp_path, TABLES, clock) as store:
-        one, other = (Leases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
+        one, other = (RoomLeases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
         holding = await taken(one)
         await one.release(holding) if released else one.forget(holding)
-        assert isinstance(await other.take("counter/one"), Holding if released else HeldBy)
+        assert isinstance(await other.take("counter/one"), HeldLease if released else LeasedElsewhere)
 
 
-async def test_whoever_is_alone_needs_no_lease(store: Store, clock: HouseClock):
-    leases = Leases(store, clock, OwnerId("web-1"), alone=True)
+async def test_whoever_is_alone_needs_no_lease(store: Store, clock: ProcessClock):
+    leases = RoomLeases(store, clock, OwnerId("web-1"), alone=True)
     holding = await taken(leases)
     await clock.advance(3600)
     assert holding.fresh

@@ -3,8 +3,8 @@
 import pytest
 from websockets.frames import Frame, Opcode
 
-from tests.realtime.sockets.wires import frames_in
-from zataku.realtime import frames
+from tests.realtime.sockets.memory_connection import frames_in
+from zataku.realtime.sockets import frames
 
 # On both sides of every length at which the head of a frame grows.
 LENGTHS = [0, 1, 125, 126, 127, 65_535, 65_536, 70_000]

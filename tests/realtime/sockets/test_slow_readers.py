@@ -6,13 +6,13 @@ import socket
 import msgspec
 from structlog.testing import capture_logs
 
-from tests.realtime.sockets.serving import heard, passing, served, until
-from tests.realtime.sockets.wires import hub_and_clock, opened
-from zataku.realtime.limits import Limits
+from tests.realtime.sockets.memory_connection import hub_and_clock, opened
+from tests.realtime.sockets.socket_server import heard, passing, served, until
 from zataku.realtime.messages import Missed
-from zataku.realtime.socket import Socket
+from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.socket import Socket
 
-SMALL = Limits(backlog=1000)
+SMALL = SocketLimits(backlog=1000)
 MISSED = msgspec.json.encode(Missed(to="live/1"))
 
 
@@ -163,7 +163,7 @@ async def test_a_reader_that_cannot_be_brought_up_to_date_is_told_to_come_again(
 
 
 async def test_a_browser_that_does_not_read_is_bounded_and_then_caught_up():
-    async with served(Limits(backlog=256 * 1024, tick=0)) as server:
+    async with served(SocketLimits(backlog=256 * 1024, tick=0)) as server:
         # A small window, so that not everything fits into the network.
         reading = socket.socket()
         reading.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128 * 1024)

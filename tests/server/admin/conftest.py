@@ -27,7 +27,7 @@ from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.design import platform
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.registry import Rooms
+from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.server.admin.dependencies import Desk
 from zataku.server.admin.dynamodb_backups import ServiceCopies
 from zataku.server.admin.file_copies import FileCopies
@@ -61,7 +61,7 @@ class Connected(msgspec.Struct):
     topics: list[str]
 
 
-class RunningRooms(Rooms):
+class RunningRooms(RoomRegistry):
     """Rooms of which only the number is of interest here."""
 
     def __init__(self) -> None:

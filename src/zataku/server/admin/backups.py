@@ -9,9 +9,9 @@ from typing import Literal, Protocol, TypeAlias
 import structlog
 from msgspec.structs import replace
 
+from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
 from zataku.errors import Conflict
-from zataku.realtime.chores import Chores
 from zataku.server.admin.messages import Backups, BackupView
 from zataku.table import Store
 from zataku.table.backend.errors import TableError
@@ -57,7 +57,7 @@ class Making:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._chores = Chores()
+        self._chores = BackgroundTasks()
         self._task: asyncio.Task[None] | None = None
         self._busy: str | None = None
         self.views: dict[str, BackupView] = {}

@@ -7,9 +7,9 @@ from pathlib import Path
 import structlog
 from msgspec.structs import replace
 
+from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
 from zataku.errors import Conflict
-from zataku.realtime.chores import Chores
 from zataku.server.admin.backups import Making, Restored, new_name, told
 from zataku.server.admin.file_backups import ENDING, BackupFiles
 from zataku.server.admin.messages import Backups, BackupView, Restoring
@@ -29,7 +29,7 @@ class FileCopies:
         self._making = Making(store, clock)
         self._restored = restored
         self._restoring: Restoring | None = None
-        self._chores = Chores()
+        self._chores = BackgroundTasks()
         self._checking: asyncio.Task[None] | None = None
 
     async def listed(self) -> Backups:

@@ -6,7 +6,7 @@ import msgspec
 
 from zataku import __version__
 from zataku.clock import Clock
-from zataku.realtime.registry import Rooms
+from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.server.admin.accounts import Connections
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Overview, RoomCount, StoreFacts
@@ -32,7 +32,7 @@ class Glance:
         store: Store,
         clock: Clock,
         process: Process,
-        rooms: Rooms,
+        rooms: RoomRegistry,
         kinds: Iterable[str],
         connections: Connections,
         jobs: JobList,

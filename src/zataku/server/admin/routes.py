@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.service import Accounts
 from zataku.clock import Clock
-from zataku.realtime.registry import Rooms
+from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.server.admin import backup_routes, job_routes, read_routes
 from zataku.server.admin.accounts import Connections, People
 from zataku.server.admin.backups import Copies, Restored
@@ -41,7 +41,7 @@ class Given(TypedDict):
     data: Path
     systems: Mapping[str, Sequence[Table]]
     accounts: Accounts
-    rooms: Rooms
+    rooms: RoomRegistry
     room_kinds: Iterable[str]
     connections: Connections
     history: History

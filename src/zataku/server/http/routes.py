@@ -12,7 +12,7 @@ from litestar.types import ControllerRouterHandler
 from zataku.accounts.api import routes as account_routes
 from zataku.accounts.control_routes import control_routes
 from zataku.clock import AdvanceableClock, now_ms
-from zataku.realtime.endpoint import Endpoint
+from zataku.realtime.sockets.endpoint import Endpoint
 from zataku.server.admin.overview import Process
 from zataku.server.admin.routes import admin_routes
 from zataku.server.admin.tables.prices import PRICES, read_prices

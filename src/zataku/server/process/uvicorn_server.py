@@ -31,8 +31,8 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     configure_logging(settings.log)
     raise_file_limit()
     # Loaded after the logs are set up, since some keep the logger that they find.
-    from zataku.realtime.endpoint import uvicorn_options
-    from zataku.realtime.limits import Limits
+    from zataku.realtime.sockets.endpoint import uvicorn_options
+    from zataku.realtime.sockets.limits import SocketLimits
     from zataku.table.lint import unlinted
 
     with nullcontext() if settings.env == "dev" else unlinted():
@@ -43,7 +43,7 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     config = uvicorn.Config(
         front,
         lifespan="on",
-        **uvicorn_options(Limits()),
+        **uvicorn_options(SocketLimits()),
         h11_max_incomplete_event_size=HEADERS_MOST,
         http=TimedHttpProtocol,
         proxy_headers=False,

@@ -9,11 +9,11 @@ import structlog
 from zataku.clock import Clock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.exchange import Exchange
-from zataku.realtime.hub import Hub
-from zataku.realtime.limits import Limits
-from zataku.realtime.socket import Socket
-from zataku.realtime.wire import Wire
+from zataku.realtime.bus.client import BusClient
+from zataku.realtime.sockets.connection import Connection
+from zataku.realtime.sockets.hub import Hub
+from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.socket import Socket
 from zataku.table import TableError
 
 log = structlog.stdlib.get_logger()
@@ -43,11 +43,11 @@ class Ended(msgspec.Struct, frozen=True):
 class ConnectionHub(Hub):
     """The hub, which also knows since when everybody is here."""
 
-    def __init__(self, clock: Clock, random: Random, limits: Limits) -> None:
+    def __init__(self, clock: Clock, random: Random, limits: SocketLimits) -> None:
         super().__init__(clock, random, limits)
         self._since: dict[Socket, float] = {}
 
-    def open(self, wire: Wire, identity: Identity, address: str) -> Socket:
+    def open(self, wire: Connection, identity: Identity, address: str) -> Socket:
         """Somebody has connected."""
         socket = super().open(wire, identity, address)
         self._since[socket] = self.clock.now()
@@ -96,17 +96,17 @@ async def close_expired_connections(hub: ConnectionHub, holds: Callable[[Identit
 class SignOutBroadcast:
     """Tells every process of the server when somebody has signed out."""
 
-    def __init__(self, hub: ConnectionHub, exchange: Exchange) -> None:
+    def __init__(self, hub: ConnectionHub, bus: BusClient) -> None:
         self._hub = hub
-        self._exchange = exchange
+        self._bus = bus
 
     async def start(self) -> None:
         """Begin to hear what ends in other processes."""
-        await self._exchange.hear(_CHANNEL, self._heard)
+        await self._bus.hear(_CHANNEL, self._heard)
 
     def tell(self, account_id: AccountId, what: str | None) -> None:
         """A session or key has ended here."""
-        self._exchange.send(_CHANNEL, msgspec.json.encode(Ended(account_id, what)))
+        self._bus.send(_CHANNEL, msgspec.json.encode(Ended(account_id, what)))
 
     def _heard(self, message: bytes) -> None:
         self._hub.dismiss(msgspec.json.decode(message, type=Ended))

@@ -1,0 +1,188 @@
+"""A small system with rooms for tests: each room holds a number that people add to, and a drawing that passes."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, LostRoom, Passed, StaleRoom
+from zataku.table import ConditionFailed, Entity, Key, ResultUnknown, Store, Table, path
+
+OVER = RequestError("This counter is done.", code="over")
+Text = Annotated[str, Meta(max_length=40)]
+counters = Table("Counters", pk="PK", sk="SK")
+
+
+@counters.entity(pk="COUNTER#{room_id}", sk="COUNTER")
+class Count(Entity, frozen=True, kw_only=True):
+    """A number, who owns it, and the marks of the last commands that changed it."""
+
+    room_id: Text
+    epoch: int = 0
+    version: int = 0
+    value: int = 0
+    lines: Annotated[tuple[Text, ...], Meta(max_length=1000)] = ()
+    marks: Annotated[tuple[Text, ...], Meta(max_length=200)] = ()
+    over: bool = False
+
+
+@counters.item(strong=True)
+def count_of(room_id: str) -> Key[Count]:
+    """One counter, as it is right now."""
+    return Count.key(room_id=room_id)
+
+
+epoch = path(Count, lambda it: it.epoch)
+version = path(Count, lambda it: it.version)
+over = path(Count, lambda it: it.over)
+
+
+class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What somebody asks of a counter."""
+
+    add: int = 0
+    whisper: str | None = None
+    trip: bool = False
+    close: bool = False
+    alone: bool = False
+    """It cannot be written together with anything else."""
+    erase: bool = False
+
+
+class Counting(msgspec.Struct, frozen=True, kw_only=True):
+    """A counter in memory: what is stored of it, lines that passed, and who was seen."""
+
+    stored: Count
+    lines: tuple[str, ...] = ()
+    people: frozenset[AccountId] = frozenset()
+
+    @property
+    def epoch(self) -> int:
+        """The number of the owner."""
+        return self.stored.epoch
+
+
+class Counters:
+    """The rooms of this system. Events carry the sum after them, so that a lost or doubled one shows."""
+
+    kind = "counter"
+    batch_limit = 50
+
+    def __init__(self, store: Store, *, same_for_all: bool = False) -> None:
+        self.store = store
+        self.same_for_all = same_for_all
+        self.batches: list[int] = []
+        self.snapshots = 0
+        self.flushed = 0
+        self.unsettling = 0
+        self.barred: set[AccountId] = set()
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.snapshot_gate = asyncio.Event()
+        self.snapshot_gate.set()
+
+    async def take(self, room_id: str) -> Counting:
+        try:
+            stored = await self.store.update(count_of(room_id), epoch.add(1), when=over.not_equals(True))
+        except ConditionFailed:
+            raise NotFound("There is no such counter.") from None
+        return Counting(stored=stored, lines=stored.lines)
+
+    async def reload(self, state: Counting) -> Counting:
+        stored = await self.store.get(count_of(state.stored.room_id))
+        if stored is None or stored.epoch != state.epoch:
+            raise LostRoom
+        return replace(state, stored=stored, lines=stored.lines)
+
+    async def keep(self, state: Counting, asked: Sequence[Asked], now: float) -> Kept[Counting]:
+        self.batches.append(len(asked))
+        await self.gate.wait()
+        before, stored = state.stored, state.stored
+        events: list[Event] = []
+        answers: list[Any] = []
+        for place, one in enumerate(asked):
+            if place and msgspec.json.decode(one.what, type=Do).alone:
+                answers += [LATER] * (len(asked) - place)
+                break
+            if one.again and one.mark in stored.marks:
+                answers.append(b"%d" % stored.value)
+                continue
+            do = msgspec.json.decode(one.what, type=Do)
+            if do.trip:
+                raise RuntimeError("The rules stumble.")
+            if do.add < 0:
+                answers.append(InvalidRequest("A counter counts up. Add something."))
+                continue
+            marks = (*stored.marks, one.mark)[-200:]
+            stored = replace(stored, value=stored.value + do.add, marks=marks, over=stored.over or do.close)
+            if do.add:
+                events.append(Event(b'{"sum":%d}' % stored.value, erases=do.erase))
+            if do.whisper is not None:
+                events.append(Event(b'{"whisper":1}', only=frozenset({AccountId(do.whisper)})))
+            answers.append(b"%d" % stored.value)
+            if do.alone:
+                answers += [LATER] * (len(asked) - place - 1)
+                break
+        if stored is before:
+            return Kept(state=state, answers=answers)
+        stored = replace(stored, version=before.version + 1)
+        await self._write(stored, before)
+        return Kept(
+            state=replace(state, stored=stored), events=events, answers=answers, over=OVER if stored.over else None
+        )
+
+    async def _write(self, stored: Count, before: Count) -> None:
+        try:
+            await self.store.put(stored, when=epoch.equals(before.epoch) & version.equals(before.version))
+        except ConditionFailed as refused:
+            current = refused.current
+            if isinstance(current, Count) and current.epoch == before.epoch:
+                if current == stored:
+                    return
+                raise StaleRoom from None
+            raise LostRoom from None
+        except ResultUnknown:
+            if self.unsettling:
+                raise
+            current = await self.store.get(count_of(before.room_id))
+            if current == stored:
+                return
+            if current is None or current.epoch != before.epoch:
+                raise LostRoom from None
+            raise StaleRoom from None
+
+    def passing(self, state: Counting, asked: Asked, now: float) -> Passed[Counting]:
+        if asked.binary:
+            return Passed(state=state, binary=[asked.what])
+        if asked.what == b'"wave"':
+            return Passed(state=state, events=[Event(b'"wave"')])
+        line = msgspec.json.decode(asked.what, type=str)
+        return Passed(state=replace(state, lines=(*state.lines, line)), events=[Event(asked.what)])
+
+    async def flush(self, state: Counting) -> Counting:
+        self.flushed += 1
+        stored = replace(state.stored, lines=state.lines, version=state.stored.version + 1)
+        await self._write(stored, state.stored)
+        return replace(state, stored=stored)
+
+    def seen(
+        self, state: Counting, came: frozenset[AccountId], left: frozenset[AccountId], now: float
+    ) -> Passed[Counting]:
+        return Passed(state=replace(state, people=(state.people | came) - left))
+
+    def admits(self, state: Counting, who: Identity) -> None:
+        if who.account_id in self.barred:
+            raise Forbidden("You were asked to leave.")
+
+    async def snapshot(self, state: Counting, who: Identity, since: str | None) -> bytes:
+        self.snapshots += 1
+        await self.snapshot_gate.wait()
+        return msgspec.json.encode(
+            {"sum": state.stored.value, "lines": state.lines, "people": len(state.people), "since": since}
+        )

@@ -1,0 +1,247 @@
+"""A process-to-be for tests: a hub with sockets that only remember, and rooms and topics on a bus of its own."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import msgspec
+
+from tests.realtime.rooms.counter_room import Counters
+from zataku.clock import ManualClock
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.bus.client import BusClient
+from zataku.realtime.bus.port import Bus
+from zataku.realtime.messages import Join, Leave, Pass, Place
+from zataku.realtime.rooms.registry import RoomRegistry
+from zataku.realtime.router import SocketRouter
+from zataku.realtime.sockets.hub import Hub
+from zataku.realtime.sockets.socket import Socket
+from zataku.realtime.topics import Topics
+from zataku.table import Store
+
+ROOM = "counter/one"
+_passers_by = itertools.count()
+
+
+def somebody(name: str = "hana") -> Identity:
+    return Identity(account_id=AccountId(name), role="guest", language="ja")
+
+
+class Paper:
+    """A wire that keeps what is written, as messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.binary: list[bytes] = []
+        self.slow = 0
+        self.closed: int | None = None
+
+    def write(self, framed: bytes) -> None:
+        while framed:
+            first, length, start = framed[0], framed[1], 2
+            if length == 126:
+                length, start = int.from_bytes(framed[2:4]), 4
+            elif length == 127:
+                length, start = int.from_bytes(framed[2:10]), 10
+            payload, framed = framed[start : start + length], framed[start + length :]
+            if first == 0x81:
+                self.messages.append(msgspec.json.decode(payload))
+            elif first == 0x82:
+                self.binary.append(payload[2:])
+
+    def pending(self) -> int:
+        return self.slow
+
+    def heard(self) -> bool:
+        return True
+
+    def close(self, code: int, reason: str) -> None:
+        self.closed = code
+
+
+class Reader:
+    """Somebody's browser: it follows a counter as the protocol says, and fails on a gap or a repeat."""
+
+    def __init__(self, house: "House", socket: Socket, paper: Paper) -> None:
+        self.house, self.socket, self.paper = house, socket, paper
+        self.sum: int | None = None
+        self.at: Place | None = None
+        self.snapshots = 0
+        self.resumed = 0
+        self.seen: list[dict[str, Any]] = []
+        self.gone: dict[str, Any] | None = None
+        self.here: int | None = None
+        self.passed: list[Any] = []
+        self.missed = 0
+
+    def read(self) -> "Reader":
+        """Take in everything that has come."""
+        self.house.hub._flush_queue.end()  # what waits for the tick's end is not what these tests are about
+        messages, self.paper.messages = self.paper.messages, []
+        for message in messages:
+            self._take(message)
+        return self
+
+    def _take(self, message: dict[str, Any]) -> None:
+        match message["t"]:
+            case "joined" if message.get("snapshot") is not None:
+                self._shown(message)
+                self.here = message["here"]
+            case "joined":
+                assert "at" not in message or self.at == Place(**message["at"])
+                self.resumed += 1
+            case "snapshot":
+                self._shown(message)
+            case "events":
+                assert self.at == Place(message["epoch"], message["after"]), (self.at, message)
+                self.at = Place(message["epoch"], message["seq"])
+                self.seen += message["events"]
+                for event in message["events"]:
+                    if "sum" in event:
+                        assert event["sum"] > (self.sum or 0), (self.sum, message)
+                        self.sum = event["sum"]
+            case "passing":
+                self.passed += message["events"]
+            case "presence":
+                self.here = message["here"]
+            case "gone":
+                self.gone = message["error"]
+            case "missed":
+                self.missed += 1
+            case "beat":
+                pass
+            case other:
+                raise AssertionError(other)
+
+    def _shown(self, message: dict[str, Any]) -> None:
+        self.snapshots += 1
+        self.at = Place(**message["at"])
+        self.sum = message["snapshot"]["sum"]
+        self.lines = message["snapshot"]["lines"]
+
+    async def join(self, topic: str = ROOM, *, at: Place | None = None, since: str | None = None) -> "Reader":
+        async with asyncio.timeout(20):
+            await self.house.door.join(self.socket, Join(id=1, to=topic, at=at, since=since))
+        return self.read()
+
+    async def leave(self, topic: str = ROOM) -> None:
+        await self.house.door.leave(self.socket, Leave(to=topic))
+
+    def pass_on(self, what: Any, topic: str = ROOM) -> None:
+        self.house.door.passed(self.socket, Pass(to=topic, what=msgspec.Raw(msgspec.json.encode(what))))
+
+    def disconnect(self) -> None:
+        self.house.door.gone(self.socket)
+        self.house.hub.closed(self.socket)
+
+
+class House:
+    """One process-to-be."""
+
+    def __init__(self, name: str, bus: Bus, store: Store, clock: ManualClock, seed: int = 7) -> None:
+        self.name, self.clock, self.store = name, clock, store
+        random = Random(seed)
+        self.hub = Hub(clock, random)
+        self.bus = BusClient(bus)
+        self.topics = Topics(bus=self.bus, hub=self.hub)
+        self.rooms = RoomRegistry(store=store, clock=clock, random=random, process=name, bus=self.bus, hub=self.hub)
+        self.counters = Counters(store)
+        self.rooms.add(self.counters)
+        self.door = SocketRouter(self.rooms, self.topics)
+
+    async def start(self) -> None:
+        await self.bus.start()
+        await self.hub.start(self.door.behind)
+        await self.rooms.start()
+
+    async def stop(self) -> None:
+        await self.rooms.stop()
+        await self.hub.stop()
+        await self.bus.stop()
+
+    async def kill(self) -> None:
+        """End as by SIGKILL: nothing is stored, released or told."""
+        for station in self.rooms._stations.values():
+            for task in (station._running, station._seeking):
+                if task is not None:
+                    task.cancel()
+        await self.rooms._background.stop()
+        await asyncio.sleep(0)
+
+    def reader(self, name: str = "hana") -> Reader:
+        paper = Paper()
+        return Reader(self, self.hub.open(paper, somebody(name), "127.0.0.1"), paper)
+
+    async def add(self, number: int, who: str | None = None, topic: str = ROOM) -> int:
+        """Somebody adds to a counter, another one each time: one alone may not ask for everything."""
+        asking = somebody(who or f"passer-by {next(_passers_by)}")
+        async with asyncio.timeout(20):
+            answer = await self.rooms.ask(topic, asking, msgspec.json.encode({"add": number}))
+        return int(answer or b"0")
+
+    @property
+    def renews(self) -> bool:
+        """True while it waits for the table about its leases."""
+        renewing = self.rooms._renewing
+        return renewing is not None and not renewing.done()
+
+    @property
+    def owns(self) -> bool:
+        station = self.rooms._stations.get(ROOM)
+        return station is not None and station.owner is not None
+
+
+async def until(true: Callable[[], bool], what: str = "it") -> None:
+    """Wait until something is so, for ten seconds at most."""
+    async with asyncio.timeout(10):
+        while not true():
+            await asyncio.sleep(0.001)
+
+
+class ProcessClock(ManualClock):
+    """A clock that knows the houses which live by it, so that a slow machine is not taken for a dead process."""
+
+    def __init__(self, now: float) -> None:
+        super().__init__(now)
+        self.houses: list[House] = []
+
+    async def run(self, seconds: float) -> None:
+        """Let time pass in small steps. The table and the bus answer in real time, and get it."""
+        until = self.now() + seconds
+        while self.now() < until:
+            await self.advance(min(0.25, until - self.now()))
+            for _ in range(4):
+                await asyncio.sleep(0.001)
+            while any(house.renews for house in self.houses):
+                await asyncio.sleep(0.001)
+
+
+async def as_time_goes_by(clock: ProcessClock, true: Callable[[], bool], seconds: float) -> float:
+    """Let the clock run until something is so; fails after so many of its seconds. Gives how many it took."""
+    began = clock.now()
+    while not true():
+        assert clock.now() - began < seconds, f"not within {seconds} s"
+        await clock.run(0.25)
+    return clock.now() - began
+
+
+async def running(clock: ProcessClock, work: Awaitable[Any], seconds: float) -> Any:
+    """What comes of something while the clock runs on, within so many of its seconds."""
+    task = asyncio.ensure_future(work)
+    await as_time_goes_by(clock, task.done, seconds)
+    return await task
+
+
+@asynccontextmanager
+async def house(name: str, bus: Bus, store: Store, clock: ProcessClock) -> AsyncIterator[House]:
+    made = House(name, bus, store, clock)
+    clock.houses.append(made)
+    await made.start()
+    try:
+        yield made
+    finally:
+        await made.stop()

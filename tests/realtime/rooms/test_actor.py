@@ -1,0 +1,261 @@
+"""A room in its own process: commands in order, stored before anybody hears of them."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from tests.realtime.rooms.counter_room import Count, Counting, count_of
+from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, as_time_goes_by, somebody, until
+from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
+from zataku.realtime.messages import Join
+from zataku.realtime.rooms.actor import MOST_OF_ONE
+from zataku.realtime.rooms.behaviour import Kept, LostRoom
+from zataku.table import Store, path
+
+
+async def test_what_is_answered_is_stored_and_everybody_hears_it(alone: House, store: Store):
+    hana, sora = await alone.reader("hana").join(), await alone.reader("sora").join()
+    assert await alone.add(2) == 2
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert stored.value == 2
+    assert hana.read().sum == sora.read().sum == 2
+
+
+async def test_commands_that_wait_together_are_one_write(alone: House):
+    await alone.add(1)
+    alone.counters.batches.clear()
+    alone.counters.gate.clear()
+    first = asyncio.create_task(alone.add(1))
+    await until(lambda: alone.counters.batches == [1])
+    rest = [asyncio.create_task(alone.add(1)) for _ in range(120)]
+    await asyncio.sleep(0)
+    alone.counters.gate.set()
+    assert await asyncio.gather(first, *rest) == list(range(2, 123))
+    assert alone.counters.batches == [1, 50, 50, 20]
+
+
+async def test_a_refused_command_changes_nothing_for_the_others_of_its_batch(alone: House, store: Store):
+    answers = await asyncio.gather(alone.add(1), alone.add(-5), alone.add(1), return_exceptions=True)
+    assert answers[0] == 1
+    assert isinstance(answers[1], InvalidRequest)
+    assert answers[2] == 2
+
+
+async def test_a_command_that_the_rules_stumble_over_fails_alone(alone: House):
+    trip = alone.rooms.ask(ROOM, somebody(), b'{"trip":true}')
+    answers = await asyncio.gather(alone.add(1), trip, alone.add(1), return_exceptions=True)
+    assert answers[0] == 1
+    assert isinstance(answers[1], RuntimeError)
+    assert answers[2] == 2
+    assert await alone.add(1) == 3
+
+
+async def test_a_room_that_others_changed_is_loaded_anew_and_shown_anew(alone: House, store: Store):
+    hana = await alone.reader().join()
+    await alone.add(1)
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    await store.put(msgspec.structs.replace(stored, value=100, version=stored.version + 1))
+    assert await alone.add(1) == 101
+    await until(lambda: hana.read().sum == 101)
+    assert hana.snapshots == 2
+
+
+async def test_more_than_a_room_can_hold_is_refused(alone: House):
+    await alone.add(1)
+    alone.counters.gate.clear()
+    waiting = [asyncio.create_task(alone.add(1)) for _ in range(1_050)]
+    refused = [asyncio.create_task(alone.add(1)) for _ in range(5)]
+    await until(lambda: all(task.done() for task in refused))
+    assert all(isinstance(task.exception(), Unavailable) for task in refused)
+    alone.counters.gate.set()
+    answers = await asyncio.gather(*waiting, return_exceptions=True)
+    stored = max(answer for answer in answers if isinstance(answer, int))
+    assert stored == 1 + sum(isinstance(answer, int) for answer in answers)
+
+
+async def test_an_unknown_room_or_kind_is_not_found(alone: House):
+    for topic in ("counter/none", "nothing/one", "counter/", "counter", "counter/a b", "counter/" + "x" * 121):
+        with pytest.raises(NotFound):
+            await alone.rooms.ask(topic, somebody(), b"{}")
+        with pytest.raises(NotFound):
+            await alone.reader().join(topic)
+    assert not alone.rooms.running("counter")
+
+
+async def test_when_a_room_is_over_everybody_hears_the_last_and_is_let_go(alone: House, clock: ProcessClock):
+    hana = await alone.reader().join()
+    await alone.rooms.ask(ROOM, somebody(), b'{"add":3,"close":true}')
+    await until(lambda: hana.read().gone is not None)
+    ended_at = hana.at
+    assert (hana.sum, hana.gone and hana.gone["code"]) == (3, "over")
+    with pytest.raises(NotFound):
+        await alone.add(1)
+    with pytest.raises(NotFound):
+        await hana.join()
+    # Not even by going on from where it ended.
+    with pytest.raises(NotFound):
+        await alone.rooms.join(hana.socket, Join(id=9, to=ROOM, at=ended_at))
+
+
+async def test_a_room_that_nobody_wants_is_given_up_after_a_minute(alone: House, clock: ProcessClock, store: Store):
+    hana = await alone.reader().join()
+    await alone.add(1)
+    await as_time_goes_by(clock, lambda: alone.rooms.here(ROOM) == 1, 3)
+    await clock.advance(120)
+    assert alone.owns
+    hana.pass_on("line")
+    await hana.leave()
+    await clock.advance(57)
+    assert alone.owns
+    await as_time_goes_by(clock, lambda: not alone.owns, 5)
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert stored == Count(room_id="one", epoch=1, version=2, value=1, lines=("line",), marks=stored.marks)
+    assert await alone.add(1) == 2
+
+
+async def test_a_server_that_stops_takes_no_more_rooms(alone: House, store: Store):
+    await alone.add(1)
+    await alone.rooms.stop()
+    for topic in (ROOM, "counter/two"):
+        with pytest.raises(Unavailable):
+            await alone.add(1, topic=topic)
+    untouched = await store.get(count_of("two"))
+    assert untouched is not None
+    assert untouched.epoch == 0
+
+
+async def test_whispers_reach_only_whom_they_are_for_and_leave_no_gap(alone: House):
+    hana, sora = await alone.reader("hana").join(), await alone.reader("sora").join()
+    await alone.add(1)
+    await alone.rooms.ask(ROOM, somebody(), b'{"add":1,"whisper":"sora"}')
+    await alone.add(1)
+    assert hana.read().sum == sora.read().sum == 3
+    assert hana.at == sora.at
+    assert {"whisper": 1} in sora.seen
+    assert {"whisper": 1} not in hana.seen
+
+
+async def test_whoever_waits_is_answered_although_the_room_is_lost_over_their_command(alone: House, store: Store):
+    hana = await alone.reader().join()
+    stale = store.update(count_of("one"), path(Count, lambda it: it.version).add(1))
+    reload = alone.counters.reload
+
+    async def lost(state: Counting) -> Counting:
+        alone.counters.reload = reload
+        raise LostRoom
+
+    alone.counters.reload = lost
+    await stale
+    assert sorted(await asyncio.gather(alone.add(1), alone.add(1))) == [1, 2]
+    await until(lambda: hana.read().sum == 2)
+
+
+async def test_whoever_waits_is_answered_although_the_room_ends_in_the_middle_of_their_batch(alone: House):
+    await alone.add(1)
+    asking = (b'{"add":1}', b'{"trip":true}', b'{"add":1,"close":true}', b'{"add":1}')
+    async with asyncio.timeout(10):
+        answers = await asyncio.gather(
+            *(alone.rooms.ask(ROOM, somebody(), what) for what in asking), return_exceptions=True
+        )
+    assert answers[0] == b"2"
+    assert answers[2] == b"3"
+    assert isinstance(answers[3], NotFound)
+
+
+async def test_what_passes_is_not_remembered_after_a_refused_batch(alone: House):
+    hana = await alone.reader().join()
+
+    async def refuse(*_: object) -> Kept[Counting]:
+        raise Unavailable("Not now.")
+
+    keep, alone.counters.keep = alone.counters.keep, refuse
+    with pytest.raises(Unavailable):
+        await alone.add(1)
+    alone.counters.keep = keep
+    for _ in range(10):
+        hana.pass_on("wave")
+    owner = alone.rooms._stations[ROOM].owner
+    assert owner is not None
+    assert owner.room._scene._meanwhile is None
+
+
+async def test_one_room_that_cannot_keep_time_does_not_stop_the_others(alone: House, clock: ProcessClock):
+    hana = await alone.reader().join()
+    await alone.add(1, topic="counter/two")
+    broken = alone.rooms._stations["counter/two"]
+
+    def stumble(_now: float) -> None:
+        raise RuntimeError("It stumbles.")
+
+    broken.pulse = stumble
+    await clock.run(1)
+    await alone.reader("sora").join()
+    await as_time_goes_by(clock, lambda: hana.read().here == 2, 5)
+
+
+async def test_a_room_is_loaded_anew_when_its_table_was_replaced(alone: House, store: Store):
+    hana = await alone.reader().join()
+    for _ in range(3):
+        await alone.add(1)
+    hana.pass_on("a line that the backup does not know")
+    place = hana.read().at
+    # What is restored is older, of an epoch that comes again when the room is taken.
+    await store.put(Count(room_id="one", value=1))
+    await alone.rooms.renew()
+    await until(lambda: hana.read().sum == 1)
+    assert hana.lines == []
+    assert await alone.add(1) == 2
+    assert hana.read().sum == 2
+    back = alone.reader("sora")
+    await back.join(at=place)
+    assert (back.snapshots, back.sum) == (1, 2)
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert (stored.value, stored.epoch) == (2, 1)
+
+
+async def test_who_seeks_a_room_while_the_server_stops_is_told_so(alone: House):
+    gate = asyncio.Event()
+
+    async def never(room_id: str) -> Counting:
+        await gate.wait()
+        raise AssertionError(room_id)
+
+    alone.counters.take = never
+    asking = asyncio.create_task(alone.add(1))
+    await until(lambda: bool(alone.rooms._stations))
+    await asyncio.sleep(0)
+    await alone.rooms.stop()
+    with pytest.raises(Unavailable):
+        await asking
+
+
+async def test_one_person_does_not_fill_a_room_for_all_others(alone: House):
+    await alone.add(1)
+    alone.counters.gate.clear()
+    flood = [asyncio.create_task(alone.add(1, "hana")) for _ in range(60)]
+    await until(lambda: sum(task.done() for task in flood) == 60 - MOST_OF_ONE)
+    sora = asyncio.create_task(alone.add(100, "sora"))
+    await asyncio.sleep(0)
+    alone.counters.gate.set()
+    answers = await asyncio.gather(*flood, return_exceptions=True)
+    assert sum(isinstance(answer, RateLimited) for answer in answers) == 60 - MOST_OF_ONE
+    assert await sora == 1 + MOST_OF_ONE + 100
+    assert await alone.add(1, "hana") == 2 + MOST_OF_ONE + 100
+
+
+async def test_whoever_comes_back_from_before_something_was_erased_gets_a_snapshot(alone: House):
+    hana = await alone.reader("hana").join()
+    await alone.add(1)
+    before = hana.read().at
+    await alone.rooms.ask(ROOM, somebody("sora"), b'{"add":1,"erase":true}')
+    after = hana.read().at
+    for place, resumed in ((before, 0), (after, 1)):
+        reader = alone.reader("yuna")
+        reader.at, reader.sum = place, 1
+        assert (await reader.join(at=place)).resumed == resumed
+        assert reader.snapshots == 1 - resumed
