@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.cost.case import INDEXED, SOME, item
-from tests.embedded.tables import BY_NAME, BY_SCORE, GAMES, game, started
+from tests.table.embedded.tables import BY_NAME, BY_SCORE, GAMES, game, started
 from zataku.table.backend import port as port
 from zataku.table.backend.consumed_capacity import Bill
 from zataku.table.embedded import EmbeddedBackend

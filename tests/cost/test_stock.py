@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.embedded.tables import GAMES, PLAIN, game, started
+from tests.table.embedded.tables import GAMES, PLAIN, game, started
 from zataku.table.backend import port as port
 from zataku.table.backend.port import Size
 from zataku.table.backend.values import Item
-from zataku.table.embedded import EmbeddedBackend, counting
+from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.database import connect, register_checksums
 from zataku.table.store.metering import Usage
 

@@ -17,7 +17,7 @@ import msgspec
 
 from zataku.table.backend.errors import StoreClosed
 from zataku.table.dynamodb.client import Answer, Client, Service
-from zataku.table.dynamodb.refusals import refusal
+from zataku.table.dynamodb.errors import refusal
 
 _HEADERS = (
     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"

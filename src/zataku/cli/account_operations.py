@@ -91,7 +91,7 @@ def _holder(place: StorePlace) -> str | None:
     if place.path is None:
         return None
     # SQLite is loaded only by those who use it.
-    from zataku.table.embedded.lock import holder
+    from zataku.table.embedded.file.lock import holder
 
     return holder(place.path)
 

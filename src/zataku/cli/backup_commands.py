@@ -14,7 +14,7 @@ from zataku.server.settings import STORE_FILE
 from zataku.table.backend.errors import BadInput, LacksCapability
 from zataku.table.backend.port import Backend
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.restore import beside
+from zataku.table.embedded.file.restore import beside
 from zataku.table.store_url import StorePlace, open_store
 
 

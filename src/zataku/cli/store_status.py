@@ -11,7 +11,7 @@ from zataku.table.backend.errors import SchemaRefused
 from zataku.table.backend.port import Backend, IndexState
 from zataku.table.backend.schema_diff import TableFit, fits
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.lock import holder
+from zataku.table.embedded.file.lock import holder
 from zataku.table.schema.table import Table
 from zataku.table.store_url import StorePlace, open_store
 

@@ -11,8 +11,8 @@ import apsw
 from zataku.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge, Unavailable
 from zataku.server.admin.messages import BackupView
 from zataku.table.backend.errors import StoreDamaged, TableError
-from zataku.table.embedded import backup
-from zataku.table.embedded.faults import judged
+from zataku.table.embedded.file import backup
+from zataku.table.embedded.file.sqlite_errors import judged
 
 ENDING = ".db"
 _AT_ONCE = 1 << 20

@@ -29,13 +29,13 @@ from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb import reads as reading
 from zataku.table.dynamodb import writes as writing
 from zataku.table.dynamodb.backups import Backups
-from zataku.table.dynamodb.book import Book
+from zataku.table.dynamodb.call_lock import Gate
 from zataku.table.dynamodb.capabilities import EVERYTHING, found_out
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.describe import Stored, description, look, stored
-from zataku.table.dynamodb.gate import Gate
+from zataku.table.dynamodb.metadata_table import Book
 from zataku.table.dynamodb.streams import Streams
-from zataku.table.dynamodb.tables import Tables
+from zataku.table.dynamodb.table_management import Tables
 from zataku.table.dynamodb.transact import Transactions
 from zataku.table.store.metering import Usage
 from zataku.table.store.retry import Patience, Retry

@@ -28,7 +28,7 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 
 from zataku.table.backend.errors import NotGranted, StoreClosed
-from zataku.table.dynamodb.refusals import lost, refusal, unreachable
+from zataku.table.dynamodb.errors import lost, refusal, unreachable
 
 Service: TypeAlias = Literal["dynamodb", "dynamodbstreams"]
 Answer: TypeAlias = dict[str, Any]

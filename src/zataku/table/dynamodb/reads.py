@@ -15,10 +15,10 @@ from zataku.table.backend.request_validation import (
     refuse_lacking,
     refuse_many_reads,
 )
-from zataku.table.dynamodb.checked import key_of, partition_value, whole_key, whole_range, wire_key, wire_position
 from zataku.table.dynamodb.client import Answer, Client
-from zataku.table.dynamodb.compile import Expressions
-from zataku.table.dynamodb.units import REPORTED, charge_reads
+from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_reads
+from zataku.table.dynamodb.expressions import Expressions
+from zataku.table.dynamodb.validation import key_of, partition_value, whole_key, whole_range, wire_key, wire_position
 from zataku.table.dynamodb.wire import WireItem, item_of
 
 Parameters: TypeAlias = dict[str, Any]

@@ -16,7 +16,7 @@ from zataku.table.backend.errors import (
 from zataku.table.backend.port import TransactWrite
 from zataku.table.backend.request_validation import check_transaction, refuse_size
 from zataku.table.dynamodb.client import Answer, Client
-from zataku.table.dynamodb.units import REPORTED, charge_cancellation, charge_writes
+from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_cancellation, charge_writes
 from zataku.table.dynamodb.writes import checked
 from zataku.table.store.retry import Retry
 

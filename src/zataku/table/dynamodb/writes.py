@@ -10,10 +10,10 @@ from zataku.table.backend.limits import BATCH_WRITES
 from zataku.table.backend.port import DeleteItem, ItemKey, PutItem, TransactWrite, UpdateItem, Write, Written
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item, item_size
-from zataku.table.dynamodb.checked import check_update, key_of, whole_item, whole_key, wire_key
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.compile import Expressions
-from zataku.table.dynamodb.units import REPORTED, charge_refusal, charge_writes
+from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_refusal, charge_writes
+from zataku.table.dynamodb.expressions import Expressions
+from zataku.table.dynamodb.validation import check_update, key_of, whole_item, whole_key, wire_key
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
 
 Parameters: TypeAlias = dict[str, Any]

@@ -30,7 +30,7 @@ from zataku.table.backend.port import (
     Written,
 )
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.embedded import facts, log
+from zataku.table.embedded import facts, streams
 from zataku.table.embedded import usage as kept_usage
 from zataku.table.embedded.charging import (
     charge_get,
@@ -41,15 +41,15 @@ from zataku.table.embedded.charging import (
     charge_snapshot,
     charge_write,
 )
-from zataku.table.embedded.counting import sizes
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.engine import Engine, reading_only
-from zataku.table.embedded.line import Line, again, served
+from zataku.table.embedded.file.restore import in_place_of_a_damaged_store
+from zataku.table.embedded.lookups import at_one_moment, lookup, lookups, one_by_one
 from zataku.table.embedded.pages import Page
+from zataku.table.embedded.queue import Line, again, served
 from zataku.table.embedded.reader import ReadDesk
-from zataku.table.embedded.reads import at_one_moment, lookup, lookups, one_by_one
-from zataku.table.embedded.restore import in_place_of_a_damaged_store
-from zataku.table.embedded.sweep import sweep
+from zataku.table.embedded.statistics import sizes
+from zataku.table.embedded.tables.expiry import sweep
 from zataku.table.embedded.transact import Transaction, refuse_repeats
 from zataku.table.embedded.writes import prepared, several, single
 from zataku.table.store.metering import Usage
@@ -246,7 +246,7 @@ class EmbeddedBackend:
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """What the consumer has not acknowledged, the oldest first."""
         engine = self._running()
-        log.refuse_silent(engine.database.catalog.part(table.name))
+        streams.refuse_silent(engine.database.catalog.part(table.name))
         if limit < 1 or not consumer:
             raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
         # Listening begins before reading, so that a change in between is not missed.
@@ -262,10 +262,10 @@ class EmbeddedBackend:
 
     async def _next_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
         engine = self._running()
-        reading = partial(log.read, table, consumer, limit)
+        reading = partial(streams.read, table, consumer, limit)
         found = await served(engine.reader.line, reading)
         if found is None:
-            await served(engine.writer.line, partial(log.register, table, consumer))
+            await served(engine.writer.line, partial(streams.register, table, consumer))
             found = await served(engine.reader.line, reading)
         return found or []
 
@@ -279,13 +279,13 @@ class EmbeddedBackend:
     async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
         """The consumer is done up to this position; durable, and never backwards."""
         engine = self._running()
-        work = partial(log.acknowledge, table.name, consumer, log.number(position))
+        work = partial(streams.acknowledge, table.name, consumer, streams.number(position))
         await served(engine.writer.line, work)
 
     async def forget(self, table: TableSchema, consumer: str) -> None:
         """Drop a consumer and its checkpoint."""
         engine = self._running()
-        await served(engine.writer.line, partial(log.forget, table.name, consumer))
+        await served(engine.writer.line, partial(streams.forget, table.name, consumer))
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:
         """Delete at most so many expired items, in portions between other writes, and trim the stream."""
@@ -295,7 +295,7 @@ class EmbeddedBackend:
         while more and deleted < limit:
             some, more = await served(line, partial(sweep, table.name, now, limit - deleted))
             deleted += some
-        while await served(line, partial(log.trim, table.name)) == log.TRIM_PORTION:
+        while await served(line, partial(streams.trim, table.name)) == streams.TRIM_PORTION:
             pass
         return deleted
 

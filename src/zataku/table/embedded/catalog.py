@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from zataku.table.backend.errors import BadInput, IndexNotReady
 from zataku.table.backend.port import IndexState
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
-from zataku.table.embedded import layout
+from zataku.table.embedded.file import layout
 
 
 class IndexPart:

@@ -9,13 +9,13 @@ import apsw
 import apsw.sqlite_extra
 
 from zataku.table.backend.errors import BadInput, SchemaRefused, StoreClosed, StoreDamaged
-from zataku.table.embedded import layout
 from zataku.table.embedded.catalog import Catalog
-from zataku.table.embedded.faults import damaged, judged
-from zataku.table.embedded.lock import FileLock
-from zataku.table.embedded.recent import Recent
-from zataku.table.embedded.sqlite import Connection
-from zataku.table.embedded.watermark import Watermark, last_mark
+from zataku.table.embedded.file import layout
+from zataku.table.embedded.file.commit_mark import Watermark, last_mark
+from zataku.table.embedded.file.lock import FileLock
+from zataku.table.embedded.file.sqlite_errors import damaged, judged
+from zataku.table.embedded.file.sqlite_types import Connection
+from zataku.table.embedded.item_cache import Recent
 
 CHECKSUM_VFS = "cksmvfs"
 _CACHE_KIB = 32 * 1024

@@ -11,13 +11,14 @@ import apsw
 from zataku.clock import Clock
 from zataku.table.backend.errors import StoreClosed, StoreDamaged
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.embedded import alter, restore, walk
-from zataku.table.embedded.backup import back_up, remove
 from zataku.table.embedded.database import Database
-from zataku.table.embedded.group import Group
-from zataku.table.embedded.lock import holder
-from zataku.table.embedded.log import Listeners, Trim
+from zataku.table.embedded.file import restore
+from zataku.table.embedded.file.backup import back_up, remove
+from zataku.table.embedded.file.lock import holder
 from zataku.table.embedded.reader import Reader
+from zataku.table.embedded.streams import Listeners, Trim
+from zataku.table.embedded.tables import backfill, definitions
+from zataku.table.embedded.write_group import Group
 from zataku.table.embedded.writer import Writer
 
 _TRIM_EVERY_SECONDS = 60
@@ -42,7 +43,7 @@ class Engine:
             if database.read_only:
                 self.look_again()
             else:
-                database.catalog = alter.load(database.connection)
+                database.catalog = definitions.load(database.connection)
                 self._writer = Writer(database, clock)
                 self._writer.logged = self.listeners.tell
                 self._writer.between = self._trim_now_and_then
@@ -72,7 +73,7 @@ class Engine:
         """Learn the tables anew, where another process may have changed them."""
         connection = self.database.reader()
         try:
-            self.database.catalog = alter.load(connection)
+            self.database.catalog = definitions.load(connection)
         except apsw.Error as error:
             raise self.database.judge(error) from error
         finally:
@@ -105,14 +106,14 @@ class Engine:
     def adapt(self, tables: Sequence[TableSchema]) -> None:
         """Make the file fit the tables. One that is only looked at stays as it is, and must have the same keys."""
         if self._writer is None:
-            alter.refuse_unfit(self.database.catalog, tables)
+            definitions.refuse_unfit(self.database.catalog, tables)
             return
         self.writer.line.post(partial(self._adapt, tables)).result()
 
     def _adapt(self, tables: Sequence[TableSchema], _: Group) -> None:
-        self.writer.transaction(lambda group: alter.adapt(group, tables))
-        self.database.catalog = alter.load(self.database.connection)
-        self.writer.chores[:] = walk.walks(self.database)
+        self.writer.transaction(lambda group: definitions.adapt(group, tables))
+        self.database.catalog = definitions.load(self.database.connection)
+        self.writer.chores[:] = backfill.walks(self.database)
 
     def back_up(self, destination: Path, report: Callable[[int, int], None]) -> None:
         """Write a copy while everyone goes on working."""
@@ -159,7 +160,7 @@ class Engine:
                 database.damage = error
                 raise
             self.writer.go_on()
-            database.catalog = alter.load(database.connection)
+            database.catalog = definitions.load(database.connection)
 
     def _trim_now_and_then(self) -> None:
         now = self._clock.now()

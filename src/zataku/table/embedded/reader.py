@@ -9,9 +9,9 @@ import apsw
 from zataku.table.backend.errors import StoreClosed
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.database import Database
-from zataku.table.embedded.line import Call, Line, answer, run
-from zataku.table.embedded.recent import Kept
-from zataku.table.embedded.sqlite import Connection, Cursor
+from zataku.table.embedded.file.sqlite_types import Connection, Cursor
+from zataku.table.embedded.item_cache import Kept
+from zataku.table.embedded.queue import Call, Line, answer, run
 
 _STALE_SECONDS = 1.0
 _STALE_COMMITS = 50

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from zataku.table.embedded import layout
-from zataku.table.embedded.group import Group
+from zataku.table.embedded.file import layout
 from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.write_group import Group
 from zataku.table.store.metering import Usage
 
 _THERE = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'usage'"

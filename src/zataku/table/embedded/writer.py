@@ -8,12 +8,12 @@ import apsw
 
 from zataku.clock import Clock
 from zataku.table.backend.errors import ResultUnknown, StoreClosed
-from zataku.table.embedded.checkpoint import Checkpointer
 from zataku.table.embedded.database import Database
-from zataku.table.embedded.faults import damaged, is_full
-from zataku.table.embedded.group import Group
-from zataku.table.embedded.line import Call, Line, answer, run
-from zataku.table.embedded.sqlite import Connection
+from zataku.table.embedded.file.checkpointer import Checkpointer
+from zataku.table.embedded.file.sqlite_errors import damaged, is_full
+from zataku.table.embedded.file.sqlite_types import Connection
+from zataku.table.embedded.queue import Call, Line, answer, run
+from zataku.table.embedded.write_group import Group
 
 Result = TypeVar("Result")
 

@@ -11,8 +11,8 @@ from zataku.table.backend.update_evaluation import applied
 from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
-from zataku.table.embedded.group import Found, Group
 from zataku.table.embedded.rows import Before, NewRow
+from zataku.table.embedded.write_group import Found, Group
 
 
 class Decision(NamedTuple):

@@ -7,13 +7,13 @@ from msgspec import Struct
 from zataku.table.backend.errors import BadInput, LeaseLost, ResultUnknown, StoreClosed, TableError
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.dynamodb.streams.course import Course
-from zataku.table.dynamodb.streams.lease import Lease
+from zataku.table.dynamodb.streams.lease_assignment import share
+from zataku.table.dynamodb.streams.leases import Lease
 from zataku.table.dynamodb.streams.owner import Owner
-from zataku.table.dynamodb.streams.place import Place, label_of, ordinal, place_of
-from zataku.table.dynamodb.streams.reader import ShardReader
+from zataku.table.dynamodb.streams.positions import Place, label_of, ordinal, place_of
+from zataku.table.dynamodb.streams.shard_reader import ShardReader
 from zataku.table.dynamodb.streams.shards import readable
-from zataku.table.dynamodb.streams.sharing import share
+from zataku.table.dynamodb.streams.stream_lineage import Course
 
 # So many times in the span of a lease its owner shows that it lives, and looks what the others do.
 RENEWALS = 4

@@ -5,8 +5,8 @@ from random import Random
 from msgspec import Struct
 
 from zataku.clock import Clock
-from zataku.table.dynamodb.book import Book
 from zataku.table.dynamodb.client import Client
+from zataku.table.dynamodb.metadata_table import Book
 
 
 class Owner(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from zataku.table.backend.port import RawChange
-from zataku.table.dynamodb.streams.place import Place
+from zataku.table.dynamodb.streams.positions import Place
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
 
 # Who deletes an item whose time has passed, in the words of the service.

@@ -8,7 +8,7 @@ from msgspec import Struct
 from zataku.table.backend.errors import BadInput, SchemaRefused, TableError
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.streams.place import label_of
+from zataku.table.dynamodb.streams.positions import label_of
 
 # More pages than any stream has: the paging of a service that never ends must not hang a reader.
 _MOST_PAGES = 1000

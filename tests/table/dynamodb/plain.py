@@ -1,0 +1,49 @@
+"""Tables and clients for tests that talk to the servers directly."""
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from msgspec.structs import replace
+
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
+from zataku.clock import SystemClock
+from zataku.table.backend.table_schema import TableSchema
+from zataku.table.dynamodb.client import Client
+from zataku.table.dynamodb.table_management import Tables
+
+BOTH: tuple[ServerName, ...] = ("dynoxide", "ministack")
+
+
+@asynccontextmanager
+async def connected(endpoint: str, kind: Callable[[str], Client] = Client) -> AsyncIterator[Client]:
+    """A connection to an address, closed at the end."""
+    client = kind(endpoint)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+def client_of(name: ServerName) -> AbstractAsyncContextManager[Client]:
+    """A connection to a server."""
+    return connected(shared_server(name).endpoint, PlainClient)
+
+
+def fresh(table: TableSchema) -> TableSchema:
+    """The table under a name that no other test uses."""
+    return replace(table, name=f"{table.name}-{secrets.token_hex(5)}")
+
+
+async def fitted(client: Client, *tables: TableSchema, manage: bool = True) -> None:
+    """Make the tables fit, and wait for what goes on in the background."""
+    making = Tables(client, SystemClock(), manage=manage)
+    await making.fit(tables)
+    await making.settled()
+
+
+async def put(client: Client, table: TableSchema, *items: dict[str, dict[str, object]]) -> None:
+    """Write items as they travel."""
+    for item in items:
+        await client.call("PutItem", TableName=table.name, Item=item)

@@ -1,0 +1,105 @@
+"""Tables with streams on real servers, and the processes that read them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from random import Random
+from uuid import uuid4
+
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
+from zataku.clock import Clock, ManualClock
+from zataku.table.backend.port import RawChange
+from zataku.table.backend.table_schema import KeyAttribute, StreamView, TableSchema
+from zataku.table.backend.values import Item
+from zataku.table.dynamodb.client import Client
+from zataku.table.dynamodb.metadata_table import Book
+from zataku.table.dynamodb.streams import Streams
+from zataku.table.dynamodb.wire import wire_item
+
+SERVERS: Sequence[ServerName] = ("dynoxide", "ministack")
+
+
+def unique(name: str) -> str:
+    """A name that no other test uses."""
+    return f"{name}{uuid4().hex[:12]}"
+
+
+class Bench:
+    """A server with a table that has a stream, and a book."""
+
+    def __init__(self, client: Client, table: TableSchema, book: Book) -> None:
+        self.client = client
+        self.table = table
+        self.book = book
+        self.clock = ManualClock()
+        self._readers = AsyncExitStack()
+
+    async def put(self, sk: str, **attributes: object) -> None:
+        """Write an item."""
+        item: Item = {"pk": "p", "sk": sk, **attributes}
+        await self.client.call("PutItem", TableName=self.table.name, Item=wire_item(item))
+
+    async def delete(self, sk: str) -> None:
+        """Take an item away."""
+        await self.client.call("DeleteItem", TableName=self.table.name, Key=wire_item({"pk": "p", "sk": sk}))
+
+    def process(self, clock: Clock | None = None, owner: str | None = None) -> Streams:
+        """One more process that reads; it is closed with the bench."""
+        made = Streams(self.client, self.book, clock or self.clock, Random(1), owner=owner)
+        self._readers.push_async_callback(made.close)
+        return made
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        await self._readers.aclose()
+
+
+async def make_table(client: Client, table: TableSchema) -> None:
+    """A table with the keys and the stream of its schema."""
+    await client.call(
+        "CreateTable",
+        TableName=table.name,
+        KeySchema=[
+            {"AttributeName": key.name, "KeyType": kind}
+            for key, kind in zip(table.keys, ("HASH", "RANGE"), strict=True)
+        ],
+        AttributeDefinitions=[{"AttributeName": key.name, "AttributeType": key.type} for key in table.keys],
+        BillingMode="PAY_PER_REQUEST",
+        **(
+            {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": table.stream}}
+            if table.stream is not None
+            else {}
+        ),
+    )
+
+
+@asynccontextmanager
+async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES") -> AsyncIterator[Bench]:
+    """A table with a stream on one of the servers."""
+    client = PlainClient(shared_server(name).endpoint)
+    table = TableSchema(unique("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
+    book = Book(client, unique("ZatakuStore"), ManualClock())
+    made = Bench(client, table, book)
+    try:
+        await asyncio.gather(make_table(client, table), book.start())
+        yield made
+        await made.close()
+        await asyncio.gather(*(client.call("DeleteTable", TableName=it) for it in (table.name, book.name)))
+    finally:
+        await client.close()
+
+
+async def drained(streams: Streams, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
+    """All that waits for a consumer, acknowledged batch by batch."""
+    found: list[RawChange] = []
+    while changes := await streams.changes(table, consumer, limit):
+        assert len(changes) <= limit
+        found += changes
+        await streams.acknowledge(table, consumer, changes[-1].position)
+    return found
+
+
+def names(changes: Sequence[RawChange]) -> list[str]:
+    """Which items changed."""
+    return [change.keys["sk"] for change in changes]

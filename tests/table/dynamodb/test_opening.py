@@ -1,0 +1,156 @@
+"""Opening a store in DynamoDB: what it can do, what it needs, what it is called."""
+
+import asyncio
+import secrets
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tests.designs.board import Game, board
+from tests.designs.connections import Connection, connections
+from tests.support.dynamodb_servers import shared_server
+from tests.table.dynamodb.fronts import Front, answered
+from tests.table.dynamodb.plain import connected
+from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
+from zataku.table.dynamodb.backend import DynamoBackend
+from zataku.table.dynamodb.client import Client
+from zataku.table.strict.strict_backend import Faults
+
+UNKNOWN = answered("UnknownOperationException")
+
+
+@pytest.fixture
+def env() -> str:
+    return secrets.token_hex(5)
+
+
+async def capabilities_behind(front: Front) -> frozenset[str]:
+    backend = DynamoBackend(Client(front.endpoint))
+    await backend.probe()
+    await backend.close()
+    return backend.capabilities
+
+
+async def test_a_service_is_asked_what_it_can_do():
+    async with Front(shared_server("ministack").endpoint) as front:
+        everything = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
+        assert await capabilities_behind(front) == everything
+        for operation, capability in (
+            ("TransactWriteItems", "transactions"),
+            ("ListStreams", "streams"),
+            ("DescribeTimeToLive", "ttl"),
+            ("ListBackups", "backups"),
+        ):
+            front.always = {operation: UNKNOWN}
+            assert await capabilities_behind(front) == everything - {capability}
+
+
+async def test_what_the_caller_has_no_right_to_is_taken_to_be_there():
+    async with Front(shared_server("ministack").endpoint) as front:
+        front.always = {"ListBackups": answered("AccessDeniedException")}
+        assert "backups" in await capabilities_behind(front)
+
+
+async def test_dynoxide_keeps_no_backups():
+    async with Front(shared_server("dynoxide").endpoint) as front:
+        assert "backups" not in await capabilities_behind(front)
+
+
+async def test_a_design_that_needs_what_the_service_lacks_fails_before_anything_is_touched(env: str):
+    """As ScyllaDB's Alternator, which knows no transactions."""
+    async with Front(shared_server("dynoxide").endpoint) as front:
+        front.always = {"TransactWriteItems": UNKNOWN}
+        with pytest.raises(LacksCapability, match="transactions"):
+            await open_dynamodb([board], endpoint=front.endpoint, env=env)
+        assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(front.seen)
+
+
+async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
+    endpoint = shared_server("dynoxide").endpoint
+    async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
+        await store.put(Connection(connection_id="c"))
+    async with connected(endpoint) as client:
+        for name in (f"ZatakuStore-{env}", connections.schema(env).name):
+            assert (await client.call("DescribeTable", TableName=name))["Table"]["TableStatus"] == "ACTIVE"
+
+
+async def test_without_the_right_to_change_the_tables_must_be_there(env: str):
+    async with Front(shared_server("ministack").endpoint) as front:
+        with pytest.raises(SchemaRefused, match="missing"):
+            await open_dynamodb([board], endpoint=front.endpoint, env=env, manage=False)
+        assert "CreateTable" not in front.seen
+        await (await open_dynamodb([board], endpoint=front.endpoint, env=env)).close()
+        front.seen.clear()
+        async with await open_dynamodb([board], endpoint=front.endpoint, env=env, manage=False) as store:
+            await store.put(Game(game_id="g"))
+        assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(front.seen)
+
+
+async def test_the_store_itself_misbehaves_when_asked_to(env: str):
+    """Strict mode in front of a service."""
+    faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
+    turn = path(Game, lambda it: it.current_turn)
+    async with await open_dynamodb(
+        [board], endpoint=shared_server("dynoxide").endpoint, env=env, faults=faults
+    ) as store:
+        await store.write_many(put=[Game(game_id=f"g{at}") for at in range(10)])
+        await asyncio.gather(*(store.update(Game.key(game_id="g1"), turn.add(1)) for _ in range(10)))
+        found = await store.get(Game.key(game_id="g1"), strong=True)
+        assert found is not None
+        assert found.current_turn == 10
+
+
+async def test_a_reader_that_waits_does_not_keep_the_store_from_closing(env: str):
+    store = await open_dynamodb([board], endpoint=shared_server("dynoxide").endpoint, env=env)
+    waiting = asyncio.create_task(store.stream(board, "watcher").read(wait=600))
+    await asyncio.sleep(0.2)
+    await asyncio.wait_for(store.close(), 20)
+    with pytest.raises(StoreClosed):
+        await asyncio.wait_for(waiting, 20)
+
+
+async def test_what_a_host_wants_to_know_is_told(env: str):
+    endpoint = shared_server("ministack").endpoint
+    table = board.schema(env).name
+    async with await open_dynamodb([board], endpoint=endpoint, env=env) as store:
+        await store.write_many(put=[Game(game_id=name) for name in "abc"])
+        facts = await store.backend.facts()
+        assert facts["endpoint"] == endpoint
+        assert facts["region"] == "us-east-1"
+        assert facts["book"] == f"ZatakuStore-{env}"
+        assert "active" in facts[table]
+        assert "not protected" in facts[table]
+        sizes = {(size.table, size.index): size.items for size in await store.backend.sizes()}
+        assert sizes[table, None] == 3
+        assert {index for _, index in sizes} == {None, *board.indexes}
+
+
+async def test_units_are_summed_across_stores(env: str):
+    endpoint = shared_server("dynoxide").endpoint
+    for _ in range(2):
+        async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
+            with store.measured("greeting") as bill:
+                await store.put(Connection(connection_id="c"))
+                await store.get(Connection.key(connection_id="c"), strong=True)
+            assert (bill.reads, bill.writes) == (1, 1)
+            assert {place for place, _ in bill.places} == {connections.schema(env).name}
+    async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
+        assert await store.backend.usage() == [Usage("greeting", 2, 2.0, 2.0)]
+
+
+def test_a_missing_library_names_the_extra_that_brings_it():
+    program = """
+        import asyncio, sys
+        sys.modules["aiobotocore"] = None
+        from zataku.table import LacksCapability, open_dynamodb
+        try:
+            asyncio.run(open_dynamodb([]))
+        except LacksCapability as problem:
+            print(problem.message)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "pip install 'zataku[aws]'" in done.stdout

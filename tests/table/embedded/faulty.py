@@ -1,0 +1,71 @@
+"""A disk that fails on request, for a child process: `python -m tests.table.embedded.faulty <path> <fault>`.
+
+It lies under the checksum VFS, so that the store runs as it always does. Prints what each call came to.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import apsw
+
+from tests.table.embedded.tables import PLAIN, Desk, game
+
+FAULT = {"now": ""}
+
+
+class FaultyFile(apsw.VFSFile):
+    def __init__(self, filename: object, flags: list[int]) -> None:
+        self.log = bool(flags[0] & apsw.SQLITE_OPEN_WAL)
+        super().__init__("unix", filename, flags)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802 - apsw's name
+        if FAULT["now"] == "sync" and self.log:
+            raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
+        if FAULT["now"] == "checkpoint" and not self.log:
+            raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
+        super().xSync(flags)
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - apsw's name
+        if FAULT["now"] == "full" and self.log:
+            raise apsw.exception_for(apsw.SQLITE_FULL)
+        super().xWrite(data, offset)
+
+
+class FaultyDisk(apsw.VFS):
+    def __init__(self) -> None:
+        super().__init__("faulty", "unix", makedefault=True)
+
+    def xOpen(self, name: object, flags: list[int]) -> FaultyFile:  # noqa: N802 - apsw's name
+        return FaultyFile(name, flags)
+
+
+async def attempt(name: str, work: object) -> None:
+    try:
+        result = await work
+        print(name, "ok" if result is None or not isinstance(result, dict) else result.get("n"))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is printed
+        print(name, type(error).__name__)
+
+
+async def main(path: Path, fault: str) -> None:
+    from zataku.table.embedded import EmbeddedBackend
+
+    store = EmbeddedBackend(path)
+    await store.start([PLAIN])
+    desk = Desk(store)
+    await attempt("before", desk.put(game("a", n=1)))
+    FAULT["now"] = fault
+    await asyncio.gather(*(attempt("during", desk.put(game("a", n=2))) for _ in range(2)))
+    FAULT["now"] = ""
+    await attempt("after", desk.put(game("b", n=3)))
+    await attempt("read", desk.get("a"))
+    await attempt("close", store.close())
+    await store.start([PLAIN])
+    await attempt("reopened", desk.get("a"))
+    await store.close()
+
+
+if __name__ == "__main__":
+    disk = FaultyDisk()
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,198 @@
+"""Tables that change from one start to the next."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.table.embedded.tables import (
+    BY_NAME,
+    BY_SCORE,
+    BY_STATUS,
+    GAMES,
+    PLAIN,
+    Desk,
+    game,
+    index_filled,
+    items,
+    started,
+)
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.table_schema import ALL, KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.embedded.tables import backfill
+
+INDEXED = replace(PLAIN, indexes=(BY_STATUS,))
+
+
+async def test_items_are_there_after_a_restart(path: Path) -> None:
+    store = await started(path)
+    await Desk(store).put(game("a", n=1))
+    secret = await store.secret()
+    await store.close()
+    store = await started(path)
+    assert await Desk(store).get("a") == game("a", n=1)
+    assert await store.secret() == secret
+    assert len(secret) == 32
+    await store.close()
+
+
+async def everything_indexed(desk: Desk) -> None:
+    """The index says exactly what the items say."""
+    expected = sorted(
+        (item["status"], item["at"], item["PK"])
+        for item in await desk.every()
+        if type(item.get("at")) is int and "status" in item
+    )
+    found = await desk.every(index=BY_STATUS)
+    assert sorted((item["status"], item["at"], item["PK"]) for item in found) == expected
+
+
+async def test_a_new_global_index_fills_while_writes_go_on(path: Path) -> None:
+    store = await started(path, [PLAIN])
+    desk = Desk(store)
+    await asyncio.gather(*(desk.put(game(f"{n}", status="OPEN", at=n)) for n in range(1500)))
+    await desk.put(game("wrong", status="OPEN", at="text"))
+    await store.start([INDEXED])
+    with pytest.raises(errors.IndexNotReady):
+        await Desk(store, INDEXED).query("OPEN", index=BY_STATUS)
+    (state,) = await store.index_states()
+    assert (state.status, state.total) == ("creating", 1501)
+
+    async def busy(start: int) -> int:
+        n = start
+        while any(state.status == "creating" for state in await store.index_states()):
+            await desk.update(f"{n % 1500}", "META", ex.Assign(("status",), ex.Literally("DONE")))
+            await desk.delete(f"{(n + 700) % 1500}")
+            await desk.put(game(f"new{n}", status="OPEN", at=n))
+            n += 1
+        return n - start
+
+    turns = await asyncio.gather(busy(0), busy(100), busy(1400))
+    assert sum(turns) > 5
+    await everything_indexed(Desk(store, INDEXED))
+    assert (await store.index_states())[0].status == "active"
+    await store.close()
+
+
+async def test_filling_goes_on_after_a_restart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await started(path, [PLAIN])
+    await asyncio.gather(*(Desk(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(1000)))
+    portions = 0
+    original = backfill.IndexWalk.portion
+
+    def few(self, group):
+        nonlocal portions
+        portions += 1
+        if portions > 3:
+            # The walk stands still, as it would in a process that was stopped here.
+            group.changed = False
+            return False
+        return original(self, group)
+
+    monkeypatch.setattr(backfill.IndexWalk, "portion", few)
+    await store.start([INDEXED])
+    while portions < 4:
+        await asyncio.sleep(0.001)
+    await Desk(store, INDEXED).delete("999")
+    await store.close()
+    monkeypatch.setattr(backfill.IndexWalk, "portion", original)
+    store = await started(path, [INDEXED])
+    (state,) = await store.index_states()
+    assert state.done >= 300
+    await index_filled(store, "by_status")
+    await everything_indexed(Desk(store, INDEXED))
+    await store.close()
+
+
+async def test_a_global_index_can_go_and_come_back_with_other_keys(path: Path) -> None:
+    store = await started(path, [INDEXED])
+    desk = Desk(store, INDEXED)
+    await desk.put(game("a", status="OPEN", at=1))
+    await store.start([PLAIN])
+    with pytest.raises(errors.BadInput, match="no index"):
+        await desk.query("OPEN", index=BY_STATUS)
+    await desk.put(game("b", status="OPEN", at=2))
+    other = replace(PLAIN, indexes=(IndexSchema("by_status", KeyAttribute("status")),))
+    await store.start([other])
+    await index_filled(store, "by_status")
+    assert len(await desk.query("OPEN", index=other.indexes[0])) == 2
+    await store.start([INDEXED])
+    await index_filled(store, "by_status")
+    assert [item["PK"] for item in await desk.query("OPEN", index=BY_STATUS, newest_first=True)] == ["b", "a"]
+    await store.close()
+
+
+async def test_a_projection_changes_without_filling_anew(path: Path) -> None:
+    store = await started(path, [INDEXED])
+    desk = Desk(store, INDEXED)
+    await desk.put(game("a", status="OPEN", at=1, n=1))
+    narrow = replace(BY_STATUS, projection=KEYS_ONLY)
+    await store.start([replace(PLAIN, indexes=(narrow,))])
+    assert (await store.index_states())[0].status == "active"
+    assert await desk.query("OPEN", index=narrow) == [game("a", status="OPEN", at=1)]
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (replace(GAMES, indexes=(BY_STATUS, BY_NAME)), "local index by_score of Games is gone"),
+        (replace(GAMES, indexes=(*GAMES.indexes, replace(BY_SCORE, name="second"))), "second of Games is new"),
+        (replace(GAMES, indexes=(BY_STATUS, replace(BY_SCORE, projection=ALL))), "has changed.*Export"),
+        (replace(GAMES, sk=KeyAttribute("other"), indexes=()), "keys of Games have changed"),
+        (replace(GAMES, pk=KeyAttribute("PK", "N"), indexes=()), "keys of Games have changed"),
+    ],
+)
+async def test_what_a_stored_table_cannot_become_is_refused(
+    store: EmbeddedBackend, games: Desk, table: TableSchema, words: str
+) -> None:
+    await games.put(game("a", score=1))
+    with pytest.raises(errors.SchemaRefused, match=words):
+        await store.start([table])
+    assert len(await games.query("a", index=BY_SCORE)) == 1
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        replace(PLAIN, name="T", sk=None, indexes=(BY_SCORE,)),
+        replace(PLAIN, name="T", indexes=(replace(BY_SCORE, pk=KeyAttribute("other")),)),
+        replace(PLAIN, name="T", indexes=(BY_STATUS, BY_STATUS)),
+        replace(PLAIN, name="T", indexes=(BY_STATUS, IndexSchema("x", KeyAttribute("status", "N")))),
+        replace(PLAIN, name="T", indexes=tuple(replace(BY_STATUS, name=f"i{n}") for n in range(21))),
+    ],
+)
+async def test_a_table_that_makes_no_sense_is_refused(store: EmbeddedBackend, table: TableSchema) -> None:
+    with pytest.raises(errors.SchemaRefused):
+        await store.start([table])
+    with pytest.raises(errors.BadInput):
+        await Desk(store, table).get("a")
+
+
+async def test_a_stream_can_be_switched_on_and_off(path: Path) -> None:
+    store = await started(path, [PLAIN])
+    await Desk(store).put(game("before"))
+    loud = replace(PLAIN, stream="NEW_IMAGE")
+    await store.start([loud])
+    await Desk(store).put(game("during"))
+    assert [change.keys["PK"] for change in await Desk(store, loud).drain()] == ["during"]
+    await store.start([PLAIN])
+    await Desk(store).put(game("after"))
+    await store.start([loud])
+    assert [change.keys["PK"] for change in await Desk(store, loud).drain()] == ["during"]
+    await store.close()
+
+
+async def test_tables_of_odd_names_live_side_by_side(path: Path) -> None:
+    names = ["a-b.c_d", "select", "Ünï", 'quo"te']
+    tables = [replace(PLAIN, name=name) for name in names]
+    store = await started(path, tables)
+    for table in tables:
+        await Desk(store, table).put(game(table.name))
+    for table in tables:
+        assert [item["PK"] for item in await Desk(store, table).every()] == [table.name]
+    assert items(await Desk(store, tables[0]).page("a-b.c_d")) == [game("a-b.c_d")]
+    await store.close()

@@ -1,0 +1,284 @@
+"""A file that cannot be trusted is reported, never read as if nothing had happened."""
+
+import asyncio
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.table.embedded.tables import PLAIN, Desk, game, started
+from zataku.table.backend import errors
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.embedded.database import connect
+from zataku.table.embedded.file.layout import PAGE_SIZE
+
+
+async def with_items(path: Path, count: int = 300) -> None:
+    store = await started(path, [PLAIN])
+    await asyncio.gather(*(Desk(store).put(game(f"{n:04d}", body=f"{n:04d}" * 200)) for n in range(count)))
+    await store.close()
+
+
+def flip(path: Path, offset: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 0x10]))
+
+
+def copied(path: Path, to: Path) -> Path:
+    """The store as a crash would leave it, log included."""
+    to.mkdir(exist_ok=True)
+    for ending in ("", "-wal", ".mark"):
+        side = path.with_name(path.name + ending)
+        if side.exists():
+            shutil.copy(side, to / side.name)
+    return to / path.name
+
+
+async def test_a_flipped_byte_is_reported_not_returned(path: Path) -> None:
+    await with_items(path)
+    content = path.read_bytes()
+    flip(path, content.index(b"0123012301230123") + 10)
+    store = await started(path, [PLAIN])
+    with pytest.raises(errors.StoreDamaged, match="checksum.*restore a backup"):
+        await Desk(store).get("0123")
+    for call in (Desk(store).get("0001"), Desk(store).put(game("x")), store.secret(), store.start([PLAIN])):
+        with pytest.raises(errors.StoreDamaged):
+            await call
+    await store.close()
+
+
+async def test_any_flipped_byte_is_noticed_by_a_whole_read(path: Path, tmp_path: Path) -> None:
+    await with_items(path, 60)
+    pages = path.stat().st_size // PAGE_SIZE
+    for page in range(1, pages):
+        broken = copied(path, tmp_path / "broken")
+        flip(broken, page * PAGE_SIZE + 1234 + page)
+        with pytest.raises(errors.StoreDamaged):
+            store = await started(broken, [PLAIN])
+            try:
+                await Desk(store).every()
+                await store.backup(tmp_path / "never")
+            finally:
+                await store.close()
+
+
+async def test_a_write_into_a_damaged_page_is_refused(path: Path) -> None:
+    await with_items(path)
+    flip(path, path.read_bytes().index(b"0200020002000200") + 10)
+    store = await started(path, [PLAIN])
+    with pytest.raises(errors.StoreDamaged):
+        await Desk(store).put(game("0200", n=1))
+    await store.close()
+
+
+@pytest.mark.parametrize("garbage", [b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 8000])
+async def test_garbage_is_not_opened(path: Path, garbage: bytes) -> None:
+    path.write_bytes(garbage)
+    with pytest.raises(errors.StoreDamaged):
+        await started(path, [PLAIN])
+    assert path.read_bytes() == garbage
+
+
+async def test_a_truncated_file_is_not_opened(path: Path) -> None:
+    await with_items(path)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 3 * PAGE_SIZE)
+    with pytest.raises(errors.StoreDamaged):
+        await started(path, [PLAIN])
+
+
+async def crashed(path: Path, to: Path) -> Path:
+    """A copy taken while everything acknowledged lies in the log alone."""
+    store = await started(path, [PLAIN])
+    for n in range(20):
+        await Desk(store).put(game(f"{n}"))
+    copy = copied(path, to)
+    await store.close()
+    return copy
+
+
+async def test_a_crash_loses_nothing(path: Path, tmp_path: Path) -> None:
+    store = await started(await crashed(path, tmp_path / "copy"), [PLAIN])
+    assert len(await Desk(store).every()) == 20
+    await store.close()
+
+
+@pytest.mark.parametrize("loss", ["deleted", "cut", "flipped"])
+async def test_a_lost_log_is_noticed(path: Path, tmp_path: Path, loss: str) -> None:
+    copy = await crashed(path, tmp_path / "copy")
+    log = copy.with_name(copy.name + "-wal")
+    if loss == "deleted":
+        log.unlink()
+    elif loss == "cut":
+        with log.open("r+b") as file:
+            file.truncate(log.stat().st_size - 100)
+    else:
+        flip(log, log.stat().st_size // 2)
+    before = copy.read_bytes()
+    with pytest.raises(errors.StoreDamaged, match="acknowledged commits are missing.*accept_loss=True"):
+        await started(copy, [PLAIN])
+    assert copy.read_bytes() == before
+    store = await started(copy, [PLAIN], accept_loss=True)
+    assert len(await Desk(store).every()) < 20
+    await Desk(store).put(game("new"))
+    await store.close()
+    store = await started(copy, [PLAIN])
+    assert await Desk(store).get("new") == game("new")
+    await store.close()
+
+
+async def test_an_old_copy_put_back_is_noticed(path: Path, tmp_path: Path) -> None:
+    await with_items(path, 5)
+    old = copied(path, tmp_path / "old")
+    store = await started(path, [PLAIN])
+    await Desk(store).put(game("later"))
+    await store.close()
+    shutil.copy(old, path)
+    with pytest.raises(errors.StoreDamaged, match="1 acknowledged commits are missing"):
+        await started(path, [PLAIN])
+
+
+async def test_a_vanished_file_is_noticed(path: Path) -> None:
+    await with_items(path, 5)
+    path.unlink()
+    with pytest.raises(errors.StoreDamaged, match="gone"):
+        await started(path, [PLAIN])
+    assert not path.exists()
+    store = await started(path, [PLAIN], accept_loss=True)
+    assert await Desk(store).every() == []
+    await store.close()
+
+
+async def test_a_newer_format_and_foreign_files_are_left_alone(path: Path, tmp_path: Path) -> None:
+    await with_items(path, 1)
+    connection = connect(path, writable=True)
+    connection.pragma("user_version", 99)
+    connection.close()
+    with pytest.raises(errors.SchemaRefused, match="newer"):
+        await started(path, [PLAIN])
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as other:
+        other.execute("CREATE TABLE mine (x)")
+    other.close()
+    with pytest.raises(errors.BadInput, match="not a Zataku store"):
+        await started(foreign, [PLAIN])
+
+
+async def test_a_second_store_on_the_same_file_is_refused(path: Path) -> None:
+    store = await started(path, [PLAIN])
+    with pytest.raises(errors.StoreClosed, match="Another process holds"):
+        await started(path, [PLAIN])
+    await Desk(store).put(game("a"))
+    await store.close()
+    again = await started(path, [PLAIN])
+    await again.close()
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+from tests.table.embedded.tables import PLAIN, started
+from zataku.table.backend.errors import StoreClosed
+try:
+    asyncio.run(started(Path(sys.argv[1]), [PLAIN]))
+except StoreClosed as error:
+    print(error.message)
+"""
+
+
+async def test_a_second_process_on_the_same_file_is_refused(store: EmbeddedBackend, path: Path) -> None:
+    child = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True
+    )
+    import os
+
+    assert f"Another process holds {path} (process {os.getpid()})" in child.stdout
+
+
+def faulty(path: Path, fault: str) -> list[str]:
+    command = [sys.executable, "-m", "tests.table.embedded.faulty", str(path), fault]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_a_disk_that_does_not_confirm_ends_the_store(path: Path) -> None:
+    assert faulty(path, "sync") == [
+        "before ok",
+        "during ResultUnknown",
+        "during ResultUnknown",
+        "after StoreDamaged",
+        "read StoreDamaged",
+        "close ok",
+        "reopened 2",
+    ]
+
+
+def test_a_disk_that_is_full_for_a_moment_costs_only_that_moment(path: Path) -> None:
+    assert faulty(path, "full") == [
+        "before ok",
+        "during StoreFull",
+        "during StoreFull",
+        "after ok",
+        "read 1",
+        "close ok",
+        "reopened 1",
+    ]
+
+
+async def test_a_full_store_rolls_the_whole_group_back_and_goes_on_later(path: Path) -> None:
+    store = await started(path, [PLAIN])
+    desk = Desk(store)
+    await desk.put(game("first"))
+    connection = store._engine.database.connection
+    pages = connection.pragma("page_count")
+    connection.pragma("max_page_count", pages + 2)
+    results = await asyncio.gather(
+        *(desk.put(game(f"{n}", body="x" * 5000)) for n in range(20)), return_exceptions=True
+    )
+    assert {type(result) for result in results} == {errors.StoreFull}
+    assert "Nothing of this call was written" in str(results[0])
+    assert [item["PK"] for item in await desk.every()] == ["first"]
+    connection.pragma("max_page_count", 1_000_000)
+    await asyncio.gather(*(desk.put(game(f"{n}", body="x" * 5000)) for n in range(20)))
+    assert len(await desk.every()) == 21
+    await store.close()
+
+
+async def test_a_really_full_disk(tmp_path: Path) -> None:
+    mount = tmp_path / "small"
+    mount.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(mount)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system needs more rights")
+    try:
+        store = await started(mount / "store.db", [PLAIN])
+        desk = Desk(store)
+        ballast = mount / "ballast"
+        ballast.write_bytes(b"\0" * 1_000_000)
+        acknowledged = []
+        with pytest.raises(errors.StoreFull):
+            for n in range(1000):
+                await desk.put(game(f"{n}", body="x" * 50_000))
+                acknowledged.append(f"{n}")
+        assert sorted(item["PK"] for item in await desk.every()) == sorted(acknowledged)
+        with pytest.raises(errors.StoreFull):
+            await store.backup(mount / "backup")
+        ballast.unlink()
+        await desk.put(game("later"))
+        await store.close()
+        store = await started(mount / "store.db", [PLAIN])
+        assert sorted(item["PK"] for item in await Desk(store).every()) == sorted([*acknowledged, "later"])
+        await store.close()
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+
+
+def test_other_users_of_sqlite_keep_their_default(path: Path) -> None:
+    assert "unix" in apsw.vfs_names()[0]

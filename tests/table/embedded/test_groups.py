@@ -1,0 +1,152 @@
+"""Writers that share a commit, callers on several loops, and the end of a store."""
+
+import asyncio
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.table.embedded.tables import PLAIN, Desk, game, started
+from zataku.table.backend import errors
+from zataku.table.backend import expression as ex
+from zataku.table.backend.port import GetItem, PutItem
+from zataku.table.embedded import EmbeddedBackend, reader, writer
+
+
+def commits(store: EmbeddedBackend) -> int:
+    assert store._engine is not None
+    return store._engine.database.commits
+
+
+async def test_writers_that_wait_together_share_a_commit(store: EmbeddedBackend, plain: Desk) -> None:
+    before = commits(store)
+    await asyncio.gather(*(plain.put(game(f"{n}")) for n in range(200)))
+    assert commits(store) - before <= 20
+    assert len(await plain.every()) == 200
+
+
+async def test_in_a_group_each_write_sees_those_before_it(store: EmbeddedBackend, plain: Desk) -> None:
+    absent = ex.Missing(("PK",))
+    results = await asyncio.gather(*(plain.put(game("seat", who=n), absent) for n in range(50)), return_exceptions=True)
+    assert results[0].old is None
+    assert {type(result) for result in results[1:]} == {errors.ConditionFailed}
+    await asyncio.gather(*(plain.update("counter", "META", ex.Increase(("n",), 1)) for _ in range(100)))
+    assert await plain.get("counter") == game("counter", n=100)
+
+
+async def test_refused_writes_commit_nothing(store: EmbeddedBackend, plain: Desk) -> None:
+    await plain.put(game("a"))
+    before = commits(store)
+    with pytest.raises(errors.ConditionFailed):
+        await plain.put(game("a", n=1), ex.Missing(("PK",)))
+    await plain.put(game("a"))
+    assert commits(store) == before
+
+
+async def test_a_cancelled_caller_does_not_disturb_the_others(plain: Desk) -> None:
+    tasks = [asyncio.create_task(plain.put(game(f"{n}"))) for n in range(20)]
+    await asyncio.sleep(0)
+    tasks[3].cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert isinstance(results[3], asyncio.CancelledError)
+    assert len(await plain.every()) >= 19
+
+
+async def test_a_long_line_makes_callers_wait(plain: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "MOST_WAITING", 5)
+    await asyncio.gather(*(plain.put(game(f"{n}")) for n in range(300)))
+    assert len(await plain.every()) == 300
+
+
+async def test_callers_on_several_event_loops(store: EmbeddedBackend, plain: Desk) -> None:
+    async def work(name: str) -> None:
+        for n in range(20):
+            await asyncio.gather(*(store.write(PutItem(PLAIN, game(f"{name}-{n}-{m}"))) for m in range(5)))
+            assert await store.get(GetItem(PLAIN, (f"{name}-{n}-0", "META"))) is not None
+
+    threads = [threading.Thread(target=lambda name=f"t{n}": asyncio.run(work(name))) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    await work("main")
+    for thread in threads:
+        await asyncio.to_thread(thread.join)
+    assert len(await plain.every()) == 400
+
+
+async def test_closing_finishes_what_was_accepted(path: Path) -> None:
+    store = await started(path, [PLAIN])
+    writing = [asyncio.create_task(Desk(store).put(game(f"{n}"))) for n in range(100)]
+    reading = [asyncio.create_task(Desk(store).get(f"{n}")) for n in range(10)]
+    await asyncio.sleep(0)
+    await asyncio.gather(store.close(), store.close())
+    await asyncio.gather(*writing, *reading)
+    for call in (Desk(store).put(game("late")), Desk(store).get("0"), Desk(store).every()):
+        with pytest.raises(errors.StoreClosed):
+            await call
+    await store.close()
+    assert not path.with_name(path.name + "-wal").exists() or path.with_name(path.name + "-wal").stat().st_size == 0
+    store = await started(path, [PLAIN])
+    assert len(await Desk(store).every()) == 100
+    await store.close()
+
+
+async def test_a_store_that_was_never_started_says_so(path: Path) -> None:
+    store = EmbeddedBackend(path)
+    with pytest.raises(errors.StoreClosed, match="Start it first"):
+        await Desk(store).get("a")
+    await store.close()
+
+
+async def test_a_failed_start_lets_go_of_the_file(path: Path) -> None:
+    store = await started(path, [PLAIN])
+    await store.close()
+    from msgspec.structs import replace
+
+    with pytest.raises(errors.SchemaRefused):
+        await started(path, [replace(PLAIN, sk=None)])
+    store = await started(path, [PLAIN])
+    await store.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_writer_that_breaks_leaves_nobody_waiting(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await started(path, [PLAIN])
+    engine = store._engine
+    assert engine is not None
+
+    def broken(group: object) -> None:
+        raise MemoryError("no more memory")
+
+    monkeypatch.setattr(engine.writer, "_commit", broken)
+    results = await asyncio.gather(*(Desk(store).put(game(f"{n}")) for n in range(20)), return_exceptions=True)
+    assert {type(result) for result in results} == {errors.StoreClosed}
+    with pytest.raises(errors.StoreClosed):
+        await Desk(store).put(game("later"))
+    await store.close()
+
+
+async def test_the_log_is_emptied_under_load(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "CHECKPOINT_PAGES", 50)
+    monkeypatch.setattr(reader, "_STALE_SECONDS", 0.01)
+    store = await started(path, [PLAIN])
+    desk = Desk(store)
+    engine = store._engine
+    assert engine is not None
+    done = asyncio.Event()
+
+    async def read() -> None:
+        while not done.is_set():
+            await desk.get("0")
+
+    readers = [asyncio.create_task(read()) for _ in range(3)]
+    lengths = []
+    for n in range(100):
+        # A snapshot that lags holds the log only until it is too old, even if nobody reads again.
+        await desk.get("0", lagging=True) if n < 5 else None
+        await asyncio.gather(*(desk.put(game(f"{m}", body=f"{n}" * 5000)) for m in range(20)))
+        lengths.append(engine.writer._log_pages)
+    done.set()
+    await asyncio.gather(*readers)
+    assert sum(after < before for before, after in pairwise(lengths)) >= 3
+    await store.close()
