@@ -8,12 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bench import report
-from bench.live import showing
-from bench.live.audience import PER_ADDRESS
-from bench.live.contestants import Contestant, Ours, Plain
-from bench.live.rounds import PATIENCE, Round, room_of
-from bench.live.showing import Measured
-from bench.live.talk import content, told
+from bench.live import summary
+from bench.live.clients import PER_ADDRESS
+from bench.live.comments import content, told
+from bench.live.measurement import PATIENCE, Round, room_of
+from bench.live.servers import Contestant, Ours, Plain
+from bench.live.summary import Measured
 from bench.serving import allow_sockets, tell
 from zataku.realtime.sockets import frames
 
@@ -87,13 +87,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="zataku-bench-", dir=asked.folder) as folder:
         ours = measure(lambda: Ours(Path(tempfile.mkdtemp(dir=folder))), asked)
     peer = measure(Plain, asked)
-    known += showing.facts(ours, peer)
+    known += summary.facts(ours, peer)
     known.append(("length of the run", f"{time.perf_counter() - began:.0f} s"))
     whole = asked.sockets == PEOPLE and tuple(asked.rates) == RATES
     save = whole if asked.save is None else asked.save
     if save:
-        (report.HERE / "results" / "live.svg").write_text(showing.picture(ours, peer, asked.sockets), encoding="utf-8")
-    report.publish("live", showing.rows(ours, peer), known, save=save)
+        (report.HERE / "results" / "live.svg").write_text(summary.picture(ours, peer, asked.sockets), encoding="utf-8")
+    report.publish("live", summary.rows(ours, peer), known, save=save)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,16 @@ from xml.etree import ElementTree
 import pytest
 
 from bench.charts import Line, Point, chart
-from bench.live import talk
-from bench.live.hearing import Ear, Unfit, read
-from bench.live.ladder import Ladder
-from bench.live.rounds import Round
-from bench.live.showing import Measured, facts, picture, rows
+from bench.live import comments
+from bench.live.delivery_order import Ladder
+from bench.live.frames import Ear, Unfit, read
+from bench.live.measurement import Round
+from bench.live.summary import Measured, facts, picture, rows
 from zataku.realtime.sockets import frames
 
 
 def told(*numbers: int) -> bytes:
-    return b"".join(frames.text(talk.told(number)) for number in numbers)
+    return b"".join(frames.text(comments.told(number)) for number in numbers)
 
 
 def measured(*rounds: Round, lost: int = 0) -> Measured:

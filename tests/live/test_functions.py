@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.live.talk import HALL, SORA, room, said, socket
+from tests.live.entities import HALL, SORA, room, said, socket
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room
 from zataku.live.functions import comments, connections, moderation, rooms
 from zataku.live.functions.function import Function
 from zataku.live.limits import CommentId
-from zataku.live.moderation import Upvotes
+from zataku.live.moderation.design import Upvotes
 from zataku.table import Entity, Key, NotGranted, Store
 
 FUNCTIONS = {it.__name__: it for it in Function.__subclasses__()}

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.live.talk import HALL, NOW, act, room, said, socket, uuid
+from tests.live.entities import HALL, NOW, act, room, said, socket, uuid
 from zataku.live.design import Comment, Connection, Room, comments
-from zataku.live.hosting import block_sender, block_word
 from zataku.live.limits import BEFORE_ALL, folded, moment, seq_of
-from zataku.live.moderation import Block
+from zataku.live.moderation.design import Block
+from zataku.live.moderation.writes import block_sender, block_word
 from zataku.table import BadInput, Store, WrongType
 
 FAMILY = "👨‍👩‍👧‍👦"

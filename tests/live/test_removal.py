@@ -6,16 +6,16 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.live.talk import ATTIC, HALL, act, opened_room, room, said, socket, uuid
+from tests.live.entities import ATTIC, HALL, act, opened_room, room, said, socket, uuid
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, Unavailable
 from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
-from zataku.live.hosting import block_sender, delete_comment, mark_comment
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
 from zataku.live.messages import Close
-from zataku.live.moderation import Upvote, Upvotes
+from zataku.live.moderation.design import Upvote, Upvotes
+from zataku.live.moderation.writes import block_sender, delete_comment, mark_comment
 from zataku.live.removal import removal
 from zataku.live.writes import close_room, join, post_comments, remove_own_comment, upvote_first
 from zataku.platform.identity import Identity

@@ -3,11 +3,11 @@
 from collections import Counter
 from random import Random
 
-from tests.live.talk import HALL, WEB
+from tests.live.entities import HALL, WEB
 from tests.support.stores import START
 from zataku.live.design import comments_after, comments_of, latest_comments, room_now
 from zataku.live.limits import BEFORE_ALL, seq_of
-from zataku.live.moderation import LogEntry, Mark, Upvote, Upvotes, log_of, marked, moderation_of, upvotes_in
+from zataku.live.moderation.design import LogEntry, Mark, Upvote, Upvotes, log_of, marked, moderation_of, upvotes_in
 from zataku.live.samples import (
     TALK_COMMENTS,
     audience,

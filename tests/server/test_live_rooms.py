@@ -11,7 +11,7 @@ import pytest
 from tests.realtime.sockets.memory_connection import MemoryConnection
 from tests.server.conftest import PUBLIC, Come
 from zataku.live.design import comments, connections_in
-from zataku.live.moderation import moderation
+from zataku.live.moderation.design import moderation
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Join

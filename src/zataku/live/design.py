@@ -11,7 +11,6 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from zataku.live import moderation as beside
 from zataku.live.departures import DEPARTURES as DEPARTURES
 from zataku.live.limits import (
     ANONYMOUS,
@@ -33,7 +32,8 @@ from zataku.live.limits import (
     SlowMode,
     refuse_invisible,
 )
-from zataku.live.moderation import A_COMMENT, A_ROOM
+from zataku.live.moderation import design as beside
+from zataku.live.moderation.design import A_COMMENT, A_ROOM
 from zataku.table import (
     CHECK,
     DELETE,

@@ -25,7 +25,7 @@ from zataku.live.design import (
 )
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
 from zataku.live.messages import Close, Forget
-from zataku.live.moderation import (
+from zataku.live.moderation.design import (
     Block,
     LogEntry,
     Mark,

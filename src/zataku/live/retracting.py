@@ -5,10 +5,10 @@ import msgspec
 from zataku.errors import Conflict, Forbidden, RequestError
 from zataku.live import messages as said
 from zataku.live.design import Comment
+from zataku.live.errors import busy, no_such_comment
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
 from zataku.live.limits import OWN_REMOVAL_SECONDS, CommentId, Epoch, RoomId, SenderId
-from zataku.live.refusing import busy, no_such_comment
-from zataku.live.talk import Talk
+from zataku.live.rules.room_state import Talk
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import Asked, Event, StaleRoom
 from zataku.table import Store

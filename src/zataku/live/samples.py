@@ -22,7 +22,7 @@ from zataku.live.limits import (
     moment,
     seq_of,
 )
-from zataku.live.moderation import Block, LogEntry, Mark, Upvote, Upvotes
+from zataku.live.moderation.design import Block, LogEntry, Mark, Upvote, Upvotes
 
 Moderated: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
 

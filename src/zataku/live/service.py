@@ -7,17 +7,17 @@ import msgspec
 
 from zataku.errors import Conflict, NotFound
 from zataku.live import messages as said
-from zataku.live.deeds import MARKING
 from zataku.live.design import Comment, Room
+from zataku.live.errors import ROOM_CLOSED, busy, not_the_host
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import CreateRoomFunction, GetUserRoomsFunction
-from zataku.live.governing import Governing
 from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, Seq
-from zataku.live.refusing import ROOM_CLOSED, busy, not_the_host
+from zataku.live.moderation.actions import MARKING
+from zataku.live.moderation.moderator import Governing
 from zataku.live.retracting import Retracting
-from zataku.live.showing import blocked_sender, comment_view, log_view, reactions_view, room_view, standing_view
-from zataku.live.talk import Talk
+from zataku.live.rules.room_state import Talk
+from zataku.live.views import blocked_sender, comment_view, log_view, reactions_view, room_view, standing_view
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.system import AppContext

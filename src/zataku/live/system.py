@@ -1,14 +1,14 @@
 """Live rooms, plugged into the server."""
 
 from zataku.live import messages as said
-from zataku.live.after.api import after_routes
 from zataku.live.api import live_routes
-from zataku.live.attendance import Attendance
+from zataku.live.archive.api import after_routes
+from zataku.live.connections import Attendance
 from zataku.live.design import TABLES
 from zataku.live.home import home_of
 from zataku.live.removal import removal
+from zataku.live.room import Talks
 from zataku.live.service import LiveRooms
-from zataku.live.talks import Talks
 from zataku.system import AppContext, System
 
 

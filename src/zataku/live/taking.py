@@ -7,9 +7,9 @@ from zataku.live import messages as said
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.rooms import CloseRoomFunction, OwnRoomFunction
 from zataku.live.limits import seconds_at
-from zataku.live.moderation import Reactions
-from zataku.live.paces import AT_ONCE, Pace
-from zataku.live.talk import SHOWN_AT_FIRST, Applause, Talk
+from zataku.live.moderation.design import Reactions
+from zataku.live.rules.rate_limits import AT_ONCE, Pace
+from zataku.live.rules.room_state import SHOWN_AT_FIRST, Applause, Talk
 from zataku.realtime.rooms.behaviour import Event, LostRoom
 from zataku.table import Store
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from zataku.live import messages as said
-from zataku.live.refusing import too_fast
-from zataku.live.talk import Answers
+from zataku.live.errors import too_fast
+from zataku.live.rules.room_state import Answers
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import Asked
 from zataku.realtime.sockets.limits import TokenBucket

@@ -7,7 +7,6 @@ that took a room last writes comments into it. What the host does is in `hosting
 from collections.abc import Sequence
 from itertools import pairwise
 
-from zataku.live import hosting as hosting
 from zataku.live.design import Comment, Connection, Room, Socket, comments, connections, moderation, rooms
 from zataku.live.errors import UnfitTick
 from zataku.live.limits import (
@@ -28,7 +27,8 @@ from zataku.live.limits import (
     moment,
     seq_of,
 )
-from zataku.live.moderation import Mark, Reactions, Upvote, Upvotes
+from zataku.live.moderation import writes as hosting
+from zataku.live.moderation.design import Mark, Reactions, Upvote, Upvotes
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
 
 status = path(Room, lambda room: room.status)

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from zataku.live.functions.function import Function
 from zataku.live.limits import CommentId, Epoch, RoomId, SenderId
-from zataku.live.moderation import (
+from zataku.live.moderation.design import (
     Block,
     LogEntry,
     Mark,
@@ -17,7 +17,7 @@ from zataku.live.moderation import (
     reactions_in,
     upvotes_in,
 )
-from zataku.live.standing import Standing, loaded
+from zataku.live.rules.moderation_state import Standing, loaded
 from zataku.live.writes import count_reactions, upvote, upvote_first
 from zataku.table import Page, Plan
 

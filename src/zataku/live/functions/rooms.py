@@ -8,11 +8,11 @@ from uuid import uuid4
 
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.live.design import Room, newest_rooms_of, room, room_now, rooms_by_code
+from zataku.live.errors import closed, no_such_room
 from zataku.live.functions.function import Function
 from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName, moment
-from zataku.live.moderation import Reactions, blocks_of, marks_of, reactions_in, upvotes_in
-from zataku.live.refusing import closed, no_such_room
-from zataku.live.standing import Standing, loaded
+from zataku.live.moderation.design import Reactions, blocks_of, marks_of, reactions_in, upvotes_in
+from zataku.live.rules.moderation_state import Standing, loaded
 from zataku.live.writes import close_room, create_room, take_room
 from zataku.table import Page
 from zataku.table.backend.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown

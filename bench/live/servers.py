@@ -1,0 +1,97 @@
+"""The two that are measured: the server as a host starts it, and the loop that stores nothing."""
+
+import sys
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+from prometheus_client.parser import text_string_to_metric_families
+
+from bench.live import comments
+from bench.serving import Served, free_port
+
+_POSTING = "LiveComment-Comments-{env}.post_comments"
+"""The access pattern that comments are written by."""
+
+
+class Opened(msgspec.Struct, rename="camel"):
+    """What is to be known of a room that was opened."""
+
+    room_id: str
+
+
+class Units(msgspec.Struct, frozen=True):
+    """What writing comments has cost so far: transactions and write units."""
+
+    calls: float = 0
+    writes: float = 0
+
+
+class Ours(Served):
+    """`zataku serve` with its embedded store on a disk and all its limits as they are."""
+
+    answers = True
+    """It says when a comment is stored."""
+
+    def __init__(self, folder: Path) -> None:
+        port = free_port()
+        command = [sys.executable, "-m", "zataku", "serve", "--no-demo", "--port", str(port), "--data", str(folder)]
+        super().__init__("zataku", command, port, log=folder / "log")
+        self.join: bytes | None = None
+
+    def start(self) -> None:
+        """Start it and open a room, as a guest who sends no cookie."""
+        super().start()
+        content = msgspec.json.encode({"name": "Measured"})
+        opened = msgspec.json.decode(self._asked("POST", "/api/live/rooms", content), type=Opened)
+        self._room = f"live/{opened.room_id}"
+        self.join = comments.join(self._room)
+
+    def comment(self, number: int) -> bytes:
+        """Somebody comments."""
+        return comments.comment(self._room, number)
+
+    def units(self) -> Units:
+        """What the server's own meter says, once there was a comment."""
+        found = {
+            sample.name: sample.value
+            for family in text_string_to_metric_families(self._asked("GET", "/metrics").decode())
+            for sample in family.samples
+            if sample.labels.get("pattern") == _POSTING
+        }
+        return Units(found["zataku_table_calls_total"], found["zataku_table_write_units_total"])
+
+    def _asked(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= 300:
+            raise ConnectionError(f"{method} {path} was answered {answer.status}: {content!r}")
+        return content
+
+
+class Plain(Served):
+    """The loop that everybody writes first: it tells everybody what anybody sends."""
+
+    answers = False
+    join = None
+
+    def __init__(self) -> None:
+        port = free_port()
+        super().__init__("plain loop", [sys.executable, "-m", "bench.realtime.plain", str(port)], port)
+
+    def comment(self, number: int) -> bytes:
+        """Somebody sends what everybody is to get."""
+        return comments.told(number)
+
+    def units(self) -> Units:
+        """It stores nothing."""
+        return Units()
+
+
+Contestant: TypeAlias = Ours | Plain

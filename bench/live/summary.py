@@ -1,0 +1,114 @@
+"""What is shown of a run: rows beside the peer, facts, and a picture."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from bench import report
+from bench.charts import Line, Point, chart
+from bench.live.measurement import PATIENCE, Round
+
+PEER = "plain loop"
+AIMS = {(1, 0.5): 1.0, (10, 0.99): 1.0, (50, 0.99): 5.0, (200, 0.99): 5.0}
+"""How many times longer the plain loop must take, by rate and share of the comments; the slowest of 20 is left out."""
+ALONE = 5
+"""Write units of a comment below 1 KB in a transaction of its own: 3 with its index, 2 for the check of its room."""
+_KIB, _MIB = 1024, 1024 * 1024
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A contestant's rounds, and what it needed for everybody. Sizes are bytes."""
+
+    rounds: Sequence[Round]
+    said: int
+    """Comments times people, in the rounds and before them."""
+    deliveries: int
+    per_socket: float
+    memory: int
+
+
+def rows(ours: Measured, peer: Measured) -> list[report.Row]:
+    """Every figure beside the peer's."""
+    return [
+        *(_wait(mine, theirs, share) for mine, theirs in _pairs(ours, peer) for share in (0.5, 0.99)),
+        report.row(
+            "deliveries, each once and in one order",
+            ours=ours.deliveries,
+            peer=ours.said,
+            peer_name="all that was said",
+            unit="comments × sockets",
+            aim=1,
+        ),
+        *(_units(mine) for mine in ours.rounds),
+        _size("memory of a socket in the room", ours.per_socket / _KIB, peer.per_socket / _KIB, "KiB"),
+        _size("memory of the server after all this", ours.memory / _MIB, peer.memory / _MIB, "MiB"),
+    ]
+
+
+def facts(ours: Measured, peer: Measured) -> list[tuple[str, str]]:
+    """What the figures do not say by themselves."""
+    found = [
+        ("processor of ours", _by_rate(ours, lambda it: f"{it.server_share:.0%}")),
+        ("processor of the plain loop", _by_rate(peer, lambda it: f"{it.server_share:.0%}")),
+        ("processor of the load", f"{_by_rate(ours, _load)} with ours, {_by_rate(peer, _load)} with the plain loop"),
+        ("comments posted too late", f"by {1000 * max(it.late for it in (*ours.rounds, *peer.rounds)):.0f} ms at most"),
+        ("comments of ours in one transaction", _by_rate(ours, lambda it: f"{it.said / max(it.calls, 1):.1f}")),
+    ]
+    for name, measured in (("ours", ours), (PEER, peer)):
+        found += [(f"{name} at {it.rate}/s", _behind(it)) for it in measured.rounds if it.reached < it.said]
+    return found
+
+
+def picture(ours: Measured, peer: Measured, people: int) -> str:
+    """The waits by rate, ours and the peer's."""
+    lines = [
+        Line(name=f"{name}, {of}", colour=colour, dashed=share > 0.9, points=_points(measured, share))
+        for name, colour, measured in ((PEER, "#b4492f", peer), ("Zataku", "#2b5c8a", ours))
+        for share, of in ((0.99, "p99"), (0.5, "p50"))
+    ]
+    note = "○ at least: fell behind" if any(it.fell_behind for it in (*ours.rounds, *peer.rounds)) else ""
+    title = f"From a comment to the last of {people:,} readers"
+    return chart(title, lines, x="comments a second", y="milliseconds", note=note)
+
+
+def _pairs(ours: Measured, peer: Measured) -> Iterable[tuple[Round, Round]]:
+    return zip(ours.rounds, peer.rounds, strict=True)
+
+
+def _wait(mine: Round, theirs: Round, share: float) -> report.Row:
+    return report.row(
+        f"{mine.rate}/s, p{share * 100:g} from post to last receiver",
+        ours=mine.wait(share),
+        peer=theirs.wait(share),
+        peer_name=f"{PEER}, at least" if theirs.fell_behind else PEER,
+        unit="ms",
+        aim=AIMS.get((mine.rate, share)),
+        more_is_better=False,
+    )
+
+
+def _units(mine: Round) -> report.Row:
+    case, alone = f"{mine.rate}/s, cost of a comment", "a transaction for each"
+    units = mine.writes / mine.said
+    return report.row(case, ours=units, peer=ALONE, peer_name=alone, unit="write units", more_is_better=False)
+
+
+def _size(case: str, ours: float, peer: float, unit: str) -> report.Row:
+    return report.row(case, ours=ours, peer=peer, peer_name=PEER, unit=unit, more_is_better=False)
+
+
+def _points(measured: Measured, share: float) -> list[Point]:
+    return [Point(it.rate, it.wait(share), it.fell_behind) for it in measured.rounds]
+
+
+def _by_rate(measured: Measured, text: Callable[[Round], str]) -> str:
+    return ", ".join(f"{text(it)} at {it.rate}/s" for it in measured.rounds)
+
+
+def _load(of: Round) -> str:
+    return f"{of.load_share:.0%}"
+
+
+def _behind(of: Round) -> str:
+    reached = f"{of.reached:,} of {of.said:,} comments had reached everybody {PATIENCE:g} s after the last"
+    return f"fell behind; {reached}" if of.fell_behind else f"too much at once; {of.refused:,} comments were refused"

@@ -1,0 +1,89 @@
+"""Upvotes: those of one question and tick are counted together, so that a popular one does not conflict with itself."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from zataku.errors import RequestError
+from zataku.live import messages as said
+from zataku.live.errors import ALREADY_UPVOTED, already_upvoted, blocked, busy, no_such_comment
+from zataku.live.functions.moderation import UpvoteFunction
+from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
+from zataku.live.rules.room_state import Answers, Talk
+from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, StaleRoom
+from zataku.table import Store
+from zataku.table.backend.errors import TransactionCancelled
+
+_encode = msgspec.json.Encoder().encode
+
+Voters = dict[SenderId, int]
+"""Who wants the question answered, with the place of their command in the batch."""
+
+
+class Voting:
+    """Counts who wants what answered."""
+
+    def __init__(self, store: Store) -> None:
+        self._upvote = UpvoteFunction(store)
+
+    async def vote(
+        self, state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers, now: float
+    ) -> Kept[Talk]:
+        """Count the upvotes of a batch on one question, each session once."""
+        voters = _heeded(state, comment_id, asked, answers)
+        known = state.standing.votes.get(comment_id, 0)
+        votes = known + await self._counted(state, comment_id, voters, answers, now)
+        body = _encode(said.Upvoted(comment_id=comment_id, votes=votes))
+        again = {place for place, it in asked if it.again}
+        for place, answer in enumerate(answers):
+            # Counted now, or by an earlier owner that could not say so any more.
+            counted_before = place in again and isinstance(answer, RequestError) and answer.code == ALREADY_UPVOTED
+            if (place in voters.values() and answer is LATER) or counted_before:
+                answers[place] = body
+        if votes == known:
+            return Kept(state=state, answers=answers)
+        state = replace(state, standing=state.standing.counted(comment_id, votes))
+        return Kept(state=state, events=[Event(body)], answers=answers)
+
+    async def _counted(self, state: Talk, comment_id: CommentId, voters: Voters, answers: Answers, now: float) -> int:
+        """How many were counted. Each attempt leaves out those of whom the table knows, and they are answered."""
+        first, turned = comment_id not in state.standing.votes, False
+        while voters:
+            try:
+                await self._upvote(state.room.room_id, comment_id, list(voters), now, state.epoch, first=first)
+            except TransactionCancelled as cancelled:
+                met = [reason.code == "condition_failed" for reason in cancelled.reasons]
+                before = [who for who, is_there in zip(voters, met, strict=False) if is_there]
+                for who in before:
+                    answers[voters.pop(who)] = already_upvoted()
+                if before:
+                    continue
+                if met[len(voters)] and not turned:
+                    # Somebody was counted before after all, or nobody any more.
+                    first, turned = not first, True
+                    continue
+                if not cancelled.conflict and not any(met[:-1]):
+                    # It is the room that is not as it was.
+                    raise StaleRoom(state.room.room_id) from cancelled
+                refusal = busy() if cancelled.conflict else no_such_comment()
+                for place in voters.values():
+                    answers[place] = refusal
+                voters.clear()
+            else:
+                return len(voters)
+        return 0
+
+
+def _heeded(state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers) -> Voters:
+    """The sessions that may upvote. Others are refused, and a session that asks twice waits for its first answer."""
+    voters: Voters = {}
+    for place, it in asked:
+        who = SenderId(it.who.account_id)
+        if state.standing.is_gone(comment_id):
+            answers[place] = no_such_comment()
+        elif who in state.standing.senders:
+            answers[place] = blocked()
+        elif who not in voters and len(voters) < UPVOTES_AT_ONCE:
+            voters[who] = place
+    return voters

@@ -1,0 +1,247 @@
+"""Rooms to take along: CSV that spreadsheets read and none of them runs, JSON, and nobody's id in either."""
+
+import csv
+import io
+from collections.abc import AsyncIterator
+from random import Random
+
+import httpx
+import msgspec
+import pytest
+from litestar import Litestar, Request
+from litestar.di import Provide
+
+from tests.live.entities import HALL, MIDORI, room, said, uuid
+from tests.support.app_context import app_context, user_identity
+from tests.support.stores import START
+from zataku.clock import ManualClock
+from zataku.live.archive.api import after_routes
+from zataku.live.archive.export import Exports
+from zataku.live.archive.messages import Export
+from zataku.live.archive.naming import disposition
+from zataku.live.archive.reading import AT_A_TIME
+from zataku.live.archive.spreadsheet import harmless, rows
+from zataku.live.design import Comment
+from zataku.live.limits import moment
+from zataku.live.messages import Reactions as ReactionsView
+from zataku.live.moderation.design import Mark, Reactions, Upvotes
+from zataku.live.samples import talk_comments, talk_moderation, talk_room
+from zataku.platform.identity import Identity
+from zataku.server.http.compression import Compression
+from zataku.server.http.errors import HANDLERS
+from zataku.table import Store
+
+MARKUP = '<script>alert("1")</script>, &amp; "quoted"'
+
+
+@pytest.fixture
+async def web(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncClient]:
+    """Whoever says `as: host` is the host."""
+
+    def identity(request: Request) -> Identity:  # type: ignore[type-arg]
+        return user_identity(str(MIDORI)) if request.headers.get("as") == "host" else user_identity()
+
+    app = Litestar(
+        route_handlers=after_routes(app_context(strict, clock)),
+        dependencies={"identity": Provide(identity, sync_to_thread=False)},
+        exception_handlers=HANDLERS,
+        openapi_config=None,
+        logging_config=None,
+    )
+    transport = httpx.ASGITransport(app=Compression(app))  # type: ignore[arg-type]  # ASGI has many types
+    async with httpx.AsyncClient(transport=transport, base_url=f"http://zataku/api/live/rooms/{HALL}/") as client:
+        yield client
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+def mark(kind: str, comment: Comment) -> Mark:
+    return Mark(room_id=HALL, mark=kind, comment_id=comment.comment_id, at=moment(START))  # type: ignore[arg-type]
+
+
+async def filled(store: Store) -> None:
+    """A room in which something became of the comments."""
+    one, two, three = said(1, MARKUP), said(2, "=HYPERLINK(1)"), said(3, "rude")
+    marks = [mark("PINNED", one), mark("ANSWERED", one), mark("HIDDEN", three)]
+    votes = Upvotes(room_id=HALL, comment_id=one.comment_id, votes=7)
+    claps = [Reactions(room_id=HALL, minute=moment(START + at), clap=3, lol=1) for at in (0, 60)]
+    await store.write_many(put=[room(), one, two, three, *marks, votes, *claps])
+
+
+async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
+    strict: Store, web: httpx.AsyncClient
+) -> None:
+    await filled(strict)
+    answer = await web.get("export.csv")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.content.startswith(
+        b"\xef\xbb\xbfseq,createdAt,nickname,content,votes,pinned,answered,hidden,commentId\r\n"
+    )
+    assert answer.content.count(b"\r\n") == answer.content.count(b"\n") == 3
+    first, second = table(answer.content.decode())
+    assert first == {
+        "seq": "000010000001",
+        "createdAt": moment(START + 0.001),
+        "nickname": "Anonymous",
+        "content": MARKUP,
+        "votes": "7",
+        "pinned": "true",
+        "answered": "true",
+        "hidden": "false",
+        "commentId": said(1).comment_id,
+    }
+    assert second["content"] == "'=HYPERLINK(1)"
+
+
+async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Store, web: httpx.AsyncClient) -> None:
+    await filled(strict)
+    answer = await web.get("export.json")
+    assert answer.headers["content-type"] == "application/json"
+    made = msgspec.json.decode(answer.content, type=Export)
+    assert (made.room.name, made.exported_at, made.reactions) == ("発表会", moment(START), ReactionsView(clap=6, lol=2))
+    assert [(it.content, it.votes, it.pinned, it.answered, it.hidden) for it in made.comments] == [
+        (MARKUP, 7, True, True, False),
+        ("=HYPERLINK(1)", 0, False, False, False),
+    ]
+
+
+async def test_the_host_takes_along_what_is_hidden(strict: Store, web: httpx.AsyncClient) -> None:
+    await filled(strict)
+    assert "rude" not in (await web.get("export.csv")).text + (await web.get("export.json")).text
+    in_csv = table((await web.get("export.csv", headers={"as": "host"})).text)
+    in_json = msgspec.json.decode((await web.get("export.json", headers={"as": "host"})).content, type=Export)
+    assert [it["hidden"] for it in in_csv] == ["false", "false", "true"]
+    assert [it.hidden for it in in_json.comments] == [False, False, True]
+    assert in_json.comments[2].content == "rude"
+
+
+async def test_a_room_without_comments_is_exported_all_the_same(strict: Store, web: httpx.AsyncClient) -> None:
+    await strict.put(room())
+    assert table((await web.get("export.csv")).text) == []
+    assert msgspec.json.decode((await web.get("export.json")).content, type=Export).comments == []
+
+
+async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(strict: Store, clock: ManualClock) -> None:
+    random = Random(3)
+    talk = talk_room(random, START)
+    comments = list(talk_comments(random, START, talk.room_id, 3 * AT_A_TIME + 7))
+    handled = list(talk_moderation(random, talk, comments))
+    await strict.write_many(put=[talk, *comments, *handled])
+    host = user_identity(str(talk.host_id))
+    exports = Exports(app_context(strict, clock))
+
+    chunks = [it async for it in (await exports.csv(host, talk.room_id)).chunks]
+    assert max(chunk.count(b"\r\n") for chunk in chunks) <= AT_A_TIME
+    assert len(chunks) >= 5
+    written = b"".join(chunks).decode()
+    assert [it["content"] for it in table(written)] == [harmless(it.content) for it in comments]
+
+    chunks = [it async for it in (await exports.json(host, talk.room_id)).chunks]
+    assert max(chunk.count(b'"seq"') for chunk in chunks) <= AT_A_TIME
+    whole = msgspec.json.decode(b"".join(chunks), type=Export)
+    assert [it.seq for it in whole.comments] == [it.seq for it in comments]
+    for private in {it.sender_id for it in comments} | {talk.host_id}:
+        assert str(private) not in written
+        assert str(private).encode() not in b"".join(chunks)
+
+
+async def test_no_answer_names_a_sender(strict: Store, web: httpx.AsyncClient) -> None:
+    await filled(strict)
+    for path in ("timeline", "questions", "search?q=u", "export.csv", "export.json"):
+        answer = await web.get(path, headers={"as": "host"})
+        assert answer.status_code == 200
+        assert not [word for word in ("guest:sora", "user:midori", "senderId", "hostId") if word in answer.text]
+
+
+@pytest.mark.parametrize("path", ["timeline", "questions", "search?q=x", "export.csv", "export.json"])
+async def test_a_room_that_is_not_there_is_refused_before_anything_is_sent(web: httpx.AsyncClient, path: str) -> None:
+    for nowhere in (uuid(77), "x"):
+        answer = await web.get(f"../{nowhere}/{path}")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_such_room")
+        assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("asked", ["", "q=", f"q={'x' * 101}", "q=%20", "q=x&after=5", "q=x&after=00000000000x"])
+async def test_a_search_that_makes_no_sense_is_refused(strict: Store, web: httpx.AsyncClient, asked: str) -> None:
+    await strict.put(room())
+    answer = await web.get(f"search?{asked}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\rx", " =1", "　=1", "\u00a0-2", "＝1", "＋1", "－1", "＠x",
+        "　＝cmd|' /C calc'!A0", "\ufeff=1", "\u200b=1", "﹦1", "⁺1", "=",
+    ],
+)  # fmt: skip
+def test_nothing_is_a_formula(cell: str) -> None:
+    assert harmless(cell) == f"'{cell}"
+    [read] = csv.reader(io.StringIO(rows([[cell, "next"]]).decode(), newline=""))
+    assert read == [f"'{cell}", "next"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("hi;=1+1", "hi;'=1+1"),
+        ("hi; =1", "hi; '=1"),
+        ("한;　＝1;+2", "한;　'＝1;'+2"),
+        (";@SUM(1)", ";'@SUM(1)"),
+        (";;-1", ";;'-1"),
+        ("a;-x", "a;'-x"),
+        ("a;-(1)", "a;'-(1)"),
+        ("a;－１", "a;'－１"),
+        ("a;--1", "a;'--1"),
+        ("a;-+1", "a;'-+1"),
+        ("a;-$A$1", "a;'-$A$1"),
+        ("a;- 1", "a;'- 1"),
+        # The next cell of the row may go on with it: in these countries `-,1` is a number.
+        ("a;-", "a;'-"),
+        ("a;\u200b=1", "a;\u200b'=1"),
+        ('a;"=1+1', "a;\"'=1+1"),
+        ('a; ""=1', 'a; ""\'=1'),
+        ("=1;=2", "'=1;'=2"),
+    ],
+)
+def test_nothing_is_a_formula_where_rows_are_split_at_semicolons(cell: str, written: str) -> None:
+    assert harmless(cell) == written
+    split = csv.reader(io.StringIO(rows([["1", cell, "2"]]).decode(), newline=""), delimiter=";")
+    assert not [it for row in split for it in row if it.strip(" \u3000\u200b")[:1] in tuple("=+-@＝＋－＠")]
+    [read] = csv.reader(io.StringIO(rows([["1", cell, "2"]]).decode(), newline=""))
+    assert read == ["1", written, "2"]
+
+
+@pytest.mark.parametrize("cell", [";-)", "なるほど ;-)", "a;b", "a; b=1", "a;", ";", "a;'=1", "1;2;3", "x；=1", ";)"])
+def test_a_wink_and_what_is_no_formula_after_a_semicolon_stay_as_they_are(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+async def test_json_is_exact(strict: Store, web: httpx.AsyncClient) -> None:
+    await strict.write_many(put=[room(), said(1, "=1;=2")])
+    answer = await web.get("export.json")
+    assert msgspec.json.decode(answer.content, type=Export).comments[0].content == "=1;=2"
+
+
+@pytest.mark.parametrize("cell", ["", "a=1", "1-1", "'=1", "👍=", "…", "<=", "x@y.z", "  a", "~"])
+def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("LT大会 2026", "LT%E5%A4%A7%E4%BC%9A%202026%202030-01-01.csv"),
+        ("../../etc/passwd", "etc%20passwd%202030-01-01.csv"),
+        ('a"b;c\\d:e', "a%20b%3Bc%20d%20e%202030-01-01.csv"),
+        ("CON", "CON%202030-01-01.csv"),
+        ("...", "comments%202030-01-01.csv"),
+        ("\u200eright", "right%202030-01-01.csv"),
+        ("𠮷" * 100, "%F0%A0%AE%B7" * 50 + "%202030-01-01.csv"),
+    ],
+)
+def test_the_file_has_the_name_of_the_room_as_far_as_files_can(name: str, file: str) -> None:
+    told = disposition(room(name=name, created_at="2030-01-01T00:00:00.000Z"), "csv")
+    assert told == f"attachment; filename=\"comments-2030-01-01.csv\"; filename*=UTF-8''{file}"

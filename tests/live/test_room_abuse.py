@@ -1,0 +1,307 @@
+"""A running room among people who mean no good, on a table that fails, and after accounts were removed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from tests.live.test_room import (
+    HALL,
+    MIDORI,
+    SORA,
+    answered,
+    asks,
+    carry_out,
+    close,
+    hall,
+    seen,
+    somebody,
+    stored,
+    wants,
+)
+from tests.realtime.rooms.room_process import House, Paper, ProcessClock, house
+from tests.support.app_context import app_context
+from tests.support.stores import START, temporary_store
+from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
+from zataku.live.design import TABLES
+from zataku.live.limits import CommentId
+from zataku.live.messages import (
+    BlockSender,
+    BlockWord,
+    Command,
+    DeleteComment,
+    Forget,
+    MarkComment,
+    Pause,
+    Say,
+    Slow,
+    TakeBack,
+    Upvote,
+)
+from zataku.live.moderation.design import Block, moderation
+from zataku.live.removal import removal
+from zataku.live.room import Talks
+from zataku.live.service import LiveRooms
+from zataku.platform.design import TABLES as PLATFORM
+from zataku.platform.identity import Identity
+from zataku.realtime.bus.in_process import InProcessBus
+from zataku.realtime.messages import Join, Place
+from zataku.table import ResultUnknown, Store
+from zataku.table.backend.errors import Throttled
+
+TOPIC = f"live/{HALL}"
+
+
+def new_id() -> CommentId:
+    return CommentId(str(uuid4()))
+
+
+class Failing:
+    """A store whose writes fail."""
+
+    def __init__(self, store: Any, problem: type[Exception], *, done: bool = False) -> None:
+        self._store, self._problem, self._done = store, problem, done
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, plan: Any, **how: Any) -> Any:
+        if self._done:
+            await self._store.write(plan, **how)
+        raise self._problem("The table is in trouble.")
+
+
+@pytest.fixture
+async def alone(tmp_path: Path) -> AsyncIterator[House]:
+    """A process that runs the hall."""
+    clock = ProcessClock(START)
+    async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
+        await hall(store)
+        async with house("web-0", InProcessBus(), store, clock) as made:
+            made.rooms.add(Talks(store))
+            yield made
+
+
+async def do(at: House, command: Command, who: Identity = SORA) -> bytes | None:
+    return await at.rooms.ask(TOPIC, who, msgspec.json.encode(command))
+
+
+async def shown(at: House, who: Identity, place: Place | None = None) -> list[dict[str, Any]]:
+    """What somebody gets who joins, from a place or anew."""
+    paper = Paper()
+    socket = at.hub.open(paper, who, "192.0.2.1")
+    await at.rooms.join(socket, Join(id=1, to=TOPIC, at=place))
+    at.hub._flush_queue.end()
+    at.rooms.leave(socket, TOPIC)
+    return paper.messages
+
+
+async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: House) -> None:
+    await do(alone, Say(content="before"))
+    await shown(alone, MIDORI)
+    for secret, act in ((new_id(), "hide"), (new_id(), "delete")):
+        await do(alone, Say(content=f"SECRET {act}", id=secret))
+        gone = MarkComment(comment_id=secret, mark="HIDDEN") if act == "hide" else DeleteComment(comment_id=secret)
+        await do(alone, gone, MIDORI)
+    (joined, *_) = await shown(alone, somebody(1))
+    at = joined["at"]
+    for back in range(8):
+        messages = await shown(alone, somebody(2 + back), Place(at["epoch"], at["seq"] - back))
+        assert "SECRET" not in str(messages)
+
+
+async def test_comments_do_not_wait_for_wishes_of_others(embedded: Store) -> None:
+    talks = await hall(embedded)
+    wishes = [wants(TakeBack(comment_id=new_id()), somebody(n)) for n in range(40)]
+    wishes += [wants(Upvote(comment_id=new_id()), somebody(n)) for n in range(40)]
+    kept = await talks.keep(await talks.take(HALL), [*wishes, asks("innocent")], START)
+    assert msgspec.json.decode(kept.answers[-1] or b"")["content"] == "innocent"  # pyright: ignore[reportArgumentType]
+
+
+async def test_whoever_wishes_for_too_much_is_told_to_wait(embedded: Store) -> None:
+    talks = await hall(embedded)
+    asked = [wants(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
+    kept = await carry_out(talks, await talks.take(HALL), asked)
+    assert answered(kept) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
+
+
+@pytest.mark.parametrize(("problem", "code"), [(Throttled, "unavailable"), (ResultUnknown, "unsettled")])
+async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
+    embedded: Store, problem: type[Exception], code: str
+) -> None:
+    talks = await hall(embedded)
+    question = new_id()
+    state = (await carry_out(talks, await talks.take(HALL), [asks("question", id=question)])).state
+    voting = talks._voting._upvote
+    healthy, voting._store = voting._store, Failing(voting._store, problem)
+    batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(Pause()), asks("two")]
+    kept = await carry_out(talks, state, batch)
+    assert answered(kept, missing="done") == [code, "one", "done", "paused"]
+    voting._store = healthy
+    kept = await carry_out(talks, kept.state, [wants(Upvote(comment_id=question), somebody(1))])
+    assert (await seen(talks, kept.state)).standing.votes == {question: 1}
+
+
+async def test_a_count_whose_reply_was_lost_is_looked_up(embedded: Store) -> None:
+    talks = await hall(embedded)
+    question = new_id()
+    state = (await carry_out(talks, await talks.take(HALL), [asks("question", id=question)])).state
+    voting = talks._voting._upvote
+    healthy, voting._store = voting._store, Failing(voting._store, ResultUnknown, done=True)
+    kept = await carry_out(talks, state, [wants(Upvote(comment_id=question), somebody(1))])
+    voting._store = healthy
+    assert answered(kept) == ["unsettled"]
+    kept = await carry_out(talks, kept.state, [wants(Upvote(comment_id=question), somebody(n)) for n in (1, 2)])
+    assert answered(kept, missing="counted") == ["already_upvoted", "counted"]
+    assert (await seen(talks, kept.state)).standing.votes == {question: 2}
+
+
+async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lost(embedded: Store) -> None:
+    talks = await hall(embedded)
+    removing = talks._retracting._remove
+    removing._store = Failing(removing._store, ResultUnknown)
+    kept = await carry_out(talks, await talks.take(HALL), [wants(TakeBack(comment_id=new_id()), SORA)])
+    assert (answered(kept), kept.events) == (["unsettled"], [])
+    assert not kept.state.standing.deleted
+
+
+async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Store) -> None:
+    talks = await hall(strict)
+    one, two = new_id(), new_id()
+    back, vote = wants(TakeBack(comment_id=one), SORA), wants(Upvote(comment_id=two), SORA)
+    await carry_out(talks, await talks.take(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
+    again = [replace(back, again=True), replace(vote, again=True)]
+    kept = await carry_out(talks, await talks.take(HALL), again, START + 1)
+    assert answered(kept, missing="done") == ["done", "done"]
+
+
+async def test_a_room_learns_that_an_account_is_gone(alone: House) -> None:
+    said = new_id()
+    await do(alone, Say(content="hello", nickname="Hanako", id=said))
+    await do(alone, MarkComment(comment_id=said, mark="PINNED"), MIDORI)
+    await do(alone, BlockSender(comment_id=said), MIDORI)
+    await removal(app_context(alone.store, alone.clock, alone.rooms))(SORA.account_id)
+    assert "Hanako" not in str(await shown(alone, somebody(1)))
+    await do(alone, BlockSender(comment_id=said, on=False), MIDORI)
+    with pytest.raises(NotFound):
+        await do(alone, BlockSender(comment_id=said), MIDORI)
+    assert not [it async for it in alone.store.scan(moderation) if isinstance(it, Block)]
+
+
+async def test_whoever_still_has_an_account_is_not_forgotten(alone: House) -> None:
+    await do(alone, Say(content="hello", nickname="Hanako"))
+    (before, *_) = await shown(alone, somebody(1))
+    await do(alone, Forget())
+    (after, *_) = await shown(alone, somebody(1))
+    assert after["snapshot"] == before["snapshot"]
+
+
+async def test_a_word_as_long_as_an_id_is_a_word(alone: House) -> None:
+    await do(alone, BlockWord(word="x" * 36), MIDORI)
+    rooms = LiveRooms(app_context(alone.store, alone.clock, alone.rooms))
+    assert [it.subject for it in (await rooms.moderation(MIDORI, HALL)).log] == ["x" * 36]
+
+
+@pytest.mark.parametrize("word", ["ß" * 30, "\ufdfa" * 4, "㌀" * 20, "ŉ" * 26])
+async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: House, word: str) -> None:
+    with pytest.raises(InvalidRequest):
+        await do(alone, BlockWord(word=word), MIDORI)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("bad", "b\u200bad"),
+        ("bad", "b\u00adad"),
+        ("bad", "b\ufe0fad"),
+        ("bad", "b\u200dad"),
+        ("bad", "ba\u0336d"),
+        ("istanbul", "İSTANBUL"),
+        ("istanbul", "ıstanbul"),
+        ("ガ", "ｶﾞ"),
+        ("가", "\u1100\u1161"),
+    ],
+)
+async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: House, word: str, said: str) -> None:
+    await do(alone, BlockWord(word=word), MIDORI)
+    with pytest.raises(Forbidden):
+        await do(alone, Say(content=said))
+
+
+async def test_everybodys_snapshot_does_not_grow_for_ever(embedded: Store) -> None:
+    talks = await hall(embedded)
+    state = await talks.take(HALL)
+    gone = {new_id(): None for _ in range(3000)}
+    votes = {new_id(): 1 for _ in range(3000)}
+    most_wanted = new_id()
+    standing = replace(state.standing, deleted=gone, votes={**votes, most_wanted: 9})
+    told = (await seen(talks, replace(state, standing=standing))).standing
+    assert told.gone == list(gone)[-500:]
+    assert (len(told.votes), told.votes[most_wanted]) == (500, 9)
+
+
+async def test_an_id_that_is_taken_costs_its_sender_and_nobody_else(embedded: Store) -> None:
+    talks = await hall(embedded)
+    taken = new_id()
+    state = (await carry_out(talks, await talks.take(HALL), [asks("mine", id=taken)])).state
+    codes: list[str] = []
+    for _ in range(7):
+        kept = await talks.keep(state, [asks("theirs", somebody(1), id=taken), asks("x", somebody(2))], START + 20)
+        state = kept.state
+        codes.append(answered(kept)[0])
+    assert codes == ["id_taken"] * 5 + ["too_many_requests"] * 2
+
+
+async def test_a_clock_that_is_set_back_silences_nobody(embedded: Store) -> None:
+    talks = await hall(embedded)
+    state = (await carry_out(talks, await talks.take(HALL), [asks(str(n)) for n in range(5)])).state
+    state = (await carry_out(talks, state, [asks("at once")], START - 3600)).state
+    assert answered(await carry_out(talks, state, [asks("later")], START - 3595)) == ["later"]
+
+
+async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> None:
+    talks = await hall(embedded)
+    state = await talks.take(HALL)
+    for seconds in range(1, 8):
+        state = (await talks.keep(state, [wants(Slow(seconds=seconds))], START)).state
+    log = (await LiveRooms(app_context(embedded, ProcessClock(START))).moderation(MIDORI, HALL)).log
+    assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
+
+
+async def test_a_pinned_comment_that_was_hidden_comes_back_where_it_was(embedded: Store) -> None:
+    talks = await hall(embedded)
+    one, two = new_id(), new_id()
+    state = (await carry_out(talks, await talks.take(HALL), [asks("a", id=one), asks("b", id=two)])).state
+    pins = [wants(MarkComment(comment_id=it, mark="PINNED")) for it in (one, two)]
+    hiding = [wants(MarkComment(comment_id=one, mark="HIDDEN", on=on)) for on in (True, False)]
+    kept = await carry_out(talks, state, [*pins, *hiding])
+    order: list[str] = []
+    for event in map(msgspec.json.decode, (it.body for it in kept.events)):
+        if event["k"] == "pinned":
+            order = [event["comment"]["content"], *(it for it in order if it != event["comment"]["content"])]
+    assert order == [it.content for it in (await seen(talks, kept.state)).standing.pinned] == ["b", "a"]
+
+
+async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House) -> None:
+    await do(alone, Say(content="x"))
+    paper = Paper()
+    socket = alone.hub.open(paper, somebody(1), "192.0.2.1")
+    await alone.rooms.join(socket, Join(id=1, to=TOPIC))
+    alone.hub._slow_readers.mute(socket, socket.hearing[TOPIC])
+    await alone.rooms.ask(TOPIC, MIDORI, close().what)
+    async with asyncio.timeout(5):
+        while not any(it.get("error", {}).get("code") == "room_closed" for it in paper.messages):
+            alone.hub._flush_queue.end()
+            await asyncio.sleep(0)
+
+
+async def test_what_was_said_stays_whatever_else_fails(embedded: Store) -> None:
+    talks = await hall(embedded)
+    kept = await carry_out(talks, await talks.take(HALL), [asks("kept"), wants(TakeBack(comment_id=new_id()))])
+    assert isinstance(kept.answers[1], RequestError)
+    assert [it.content for it in await stored(embedded)] == ["kept"]

@@ -1,0 +1,80 @@
+"""Reactions: counted as they come, told together, stored by the minute, and of one person no more than a hand can."""
+
+import msgspec
+
+from tests.live.test_room import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
+from tests.support.stores import START
+from zataku.live.limits import CommentId, moment
+from zataku.live.messages import BlockSender, React, Snapshot
+from zataku.live.moderation.design import reactions_in
+from zataku.live.room import Talks
+from zataku.live.rules.room_state import Talk
+from zataku.platform.identity import Identity
+from zataku.table import Store
+
+
+def react(talks: Talks, state: Talk, who: Identity, kind: str = "clap", now: float = START) -> Talk:
+    """Somebody reacts, as the room lets it pass."""
+    asked = wants(React(reaction=kind), who)  # pyright: ignore[reportArgumentType]
+    return talks.passing(state, asked, now).state if talks.heeds(asked, now) else state
+
+
+async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
+    return [(it.minute, it.clap, it.aha, it.lol) async for it in store.each(reactions_in(HALL))]
+
+
+async def totals(talks: Talks, state: Talk) -> tuple[int, int, int]:
+    told = talks.beat(state, START).state
+    found = msgspec.json.decode(await talks.snapshot(told, SORA, None), type=Snapshot).standing.reactions
+    return found.clap, found.aha, found.lol
+
+
+async def test_reactions_of_a_moment_are_told_together_and_once(strict: Store) -> None:
+    talks = await hall(strict)
+    state = await talks.take(HALL)
+    for number in range(30):
+        state = react(talks, state, somebody(number), "clap" if number % 3 else "lol")
+    passed = talks.beat(state, START)
+    assert [msgspec.json.decode(it.body) for it in passed.events] == [{"k": "reacted", "clap": 20, "lol": 10}]
+    assert talks.beat(passed.state, START).events == ()
+    assert talks.beat(passed.state, START).state is passed.state
+
+
+async def test_one_person_counts_five_times_a_second(strict: Store) -> None:
+    talks = await hall(strict)
+    state = await talks.take(HALL)
+    for moment_ in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9, 1.0, 1.1):
+        state = react(talks, state, SORA, now=START + moment_)
+    state = react(talks, state, MIDORI, now=START + 1.1)
+    assert await totals(talks, state) == (8, 0, 0)
+
+
+async def test_counts_are_stored_by_the_minute_and_a_new_owner_counts_on(store: Store) -> None:
+    talks = await hall(store)
+    state = await talks.take(HALL)
+    state = react(talks, state, SORA, now=START + 59)
+    state = react(talks, state, SORA, "aha", now=START + 61)
+    state = await talks.flush(state)
+    assert await minutes(store) == [(moment(START), 1, 0, 0), (moment(START + 60), 0, 1, 0)]
+    state = await talks.take(HALL)
+    assert await totals(talks, state) == (1, 1, 0)
+    state = await talks.flush(react(talks, state, MIDORI, "aha", now=START + 62))
+    assert await minutes(store) == [(moment(START), 1, 0, 0), (moment(START + 60), 0, 2, 0)]
+    assert await totals(talks, state) == (1, 2, 0)
+
+
+async def test_applause_before_the_closing_is_kept(strict: Store) -> None:
+    talks = await hall(strict)
+    state = react(talks, await talks.take(HALL), SORA)
+    kept = await carry_out(talks, state, [close()])
+    assert kept.over
+    assert await minutes(strict) == [(moment(START), 1, 0, 0)]
+
+
+async def test_whoever_is_kept_out_is_not_heard_clapping(strict: Store) -> None:
+    talks = await hall(strict)
+    kept = await carry_out(talks, await talks.take(HALL), [asks("x")])
+    said = CommentId(msgspec.json.decode(kept.answers[0] or b"")["commentId"])  # pyright: ignore[reportArgumentType]
+    state = (await carry_out(talks, kept.state, [wants(BlockSender(comment_id=said))])).state
+    assert react(talks, state, SORA) is state
+    assert react(talks, state, MIDORI) is not state
