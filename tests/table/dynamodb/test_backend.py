@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fronts import Front
-from tests.table.dynamodb.plain import connected, fresh
+from tests.table.dynamodb.fault_proxy import Front
+from tests.table.dynamodb.server_tables import connected, fresh
 from zataku.table.backend import expression as ex
 from zataku.table.backend.consumed_capacity import Bill
 from zataku.table.backend.errors import ConditionFailed, IndexNotReady, TableError, TokenReused, TransactionCancelled

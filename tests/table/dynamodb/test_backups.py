@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.dynamodb_servers import shared_server, start_server, stop_server
-from tests.table.dynamodb.scripted import served
-from tests.table.dynamodb.streaming import unique
+from tests.table.dynamodb.streams.scripted_service import served
+from tests.table.dynamodb.streams.stream_tables import unique
 from zataku.clock import ManualClock, SystemClock
 from zataku.table.backend.errors import BadInput, LacksCapability, StoreUnreachable, TableError
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.dynamodb.backups import Backups
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.table_management import Tables
+from zataku.table.dynamodb.tables.management import Tables
 from zataku.table.dynamodb.wire import item_of, wire_item
 
 PLAIN = TableSchema("unnamed", KeyAttribute("pk"), KeyAttribute("sk"))

@@ -11,8 +11,8 @@ import pytest
 from tests.designs.board import Game, board
 from tests.designs.connections import Connection, connections
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fronts import Front, answered
-from tests.table.dynamodb.plain import connected
+from tests.table.dynamodb.fault_proxy import Front, answered
+from tests.table.dynamodb.server_tables import connected
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client

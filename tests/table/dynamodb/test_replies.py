@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fronts import Front, answered, first_only, garbled, lost_after, lost_before
+from tests.table.dynamodb.fault_proxy import Front, answered, first_only, garbled, lost_after, lost_before
 from zataku.table import (
     ConditionFailed,
     Entity,

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fronts import Front, answered, content_of, lost_after, passed, reply
-from tests.table.dynamodb.plain import BOTH, client_of, connected, fitted, fresh, put
+from tests.table.dynamodb.fault_proxy import Front, answered, content_of, lost_after, passed, reply
+from tests.table.dynamodb.server_tables import BOTH, client_of, connected, fitted, fresh, put
 from zataku.clock import SystemClock
 from zataku.table.backend.errors import BadInput, SchemaRefused
 from zataku.table.backend.table_schema import (
@@ -22,9 +22,9 @@ from zataku.table.backend.table_schema import (
     include,
 )
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.describe import Stored, look
-from zataku.table.dynamodb.differences import differences
-from zataku.table.dynamodb.table_management import Tables
+from zataku.table.dynamodb.tables.description import Stored, look
+from zataku.table.dynamodb.tables.differences import differences
+from zataku.table.dynamodb.tables.management import Tables
 
 BY_STATUS = IndexSchema("ByStatus", KeyAttribute("status"), KeyAttribute("at", "N"))
 BY_NAME = IndexSchema("ByName", KeyAttribute("name"), projection=KEYS_ONLY)

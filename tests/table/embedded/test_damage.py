@@ -203,7 +203,7 @@ async def test_a_second_process_on_the_same_file_is_refused(store: EmbeddedBacke
 
 
 def faulty(path: Path, fault: str) -> list[str]:
-    command = [sys.executable, "-m", "tests.table.embedded.faulty", str(path), fault]
+    command = [sys.executable, "-m", "tests.table.embedded.faulty_disk", str(path), fault]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 

@@ -32,10 +32,10 @@ from zataku.table.dynamodb.backups import Backups
 from zataku.table.dynamodb.call_lock import Gate
 from zataku.table.dynamodb.capabilities import EVERYTHING, found_out
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.describe import Stored, description, look, stored
 from zataku.table.dynamodb.metadata_table import Book
 from zataku.table.dynamodb.streams import Streams
-from zataku.table.dynamodb.table_management import Tables
+from zataku.table.dynamodb.tables.description import Stored, description, look, stored
+from zataku.table.dynamodb.tables.management import Tables
 from zataku.table.dynamodb.transact import Transactions
 from zataku.table.store.metering import Usage
 from zataku.table.store.retry import Patience, Retry

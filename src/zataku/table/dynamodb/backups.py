@@ -12,7 +12,7 @@ from zataku.table.backend.errors import BadInput, LacksCapability, SchemaRefused
 from zataku.table.backend.port import Progress
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Answer, Client
-from zataku.table.dynamodb.table_management import Tables
+from zataku.table.dynamodb.tables.management import Tables
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 _FIRST_PAUSE = 0.5

@@ -44,10 +44,10 @@ from zataku.table.embedded.charging import (
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.engine import Engine, reading_only
 from zataku.table.embedded.file.restore import in_place_of_a_damaged_store
-from zataku.table.embedded.lookups import at_one_moment, lookup, lookups, one_by_one
-from zataku.table.embedded.pages import Page
 from zataku.table.embedded.queue import Line, again, served
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.lookups import at_one_moment, lookup, lookups, one_by_one
+from zataku.table.embedded.reads.pages import Page
+from zataku.table.embedded.reads.reader import ReadDesk
 from zataku.table.embedded.statistics import sizes
 from zataku.table.embedded.tables.expiry import sweep
 from zataku.table.embedded.transact import Transaction, refuse_repeats

@@ -12,7 +12,7 @@ from zataku.table.backend.consumed_capacity import Bill
 from zataku.table.backend.port import GetItem, QueryItems, ScanItems, TransactWrite, Write
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import IndexPart
-from zataku.table.embedded.pages import PageRead
+from zataku.table.embedded.reads.pages import PageRead
 from zataku.table.embedded.rows import NewRow
 from zataku.table.embedded.write_group import Found, unmoved
 from zataku.table.embedded.writes import Decision

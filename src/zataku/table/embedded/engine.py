@@ -15,7 +15,7 @@ from zataku.table.embedded.database import Database
 from zataku.table.embedded.file import restore
 from zataku.table.embedded.file.backup import back_up, remove
 from zataku.table.embedded.file.lock import holder
-from zataku.table.embedded.reader import Reader
+from zataku.table.embedded.reads.reader import Reader
 from zataku.table.embedded.streams import Listeners, Trim
 from zataku.table.embedded.tables import backfill, definitions
 from zataku.table.embedded.write_group import Group

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.reader import ReadDesk
 
 _CONSUMERS = "SELECT name, position FROM consumers WHERE table_number = ? ORDER BY name"
 

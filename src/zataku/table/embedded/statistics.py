@@ -9,7 +9,7 @@ from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Size
 from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.queue import Line, served
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.reader import ReadDesk
 
 PORTION = 2_000
 

@@ -10,7 +10,7 @@ from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import RawChange
 from zataku.table.embedded.catalog import TablePart
 from zataku.table.embedded.queue import wake
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.reader import ReadDesk
 from zataku.table.embedded.write_group import INSERT, MODIFY, REMOVE, Group
 
 TRIM_PORTION = 500

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from zataku.table.embedded.file import layout
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.reader import ReadDesk
 from zataku.table.embedded.write_group import Group
 from zataku.table.store.metering import Usage
 

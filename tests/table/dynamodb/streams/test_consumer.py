@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.support.dynamodb_servers import ServerName
-from tests.table.dynamodb.streaming import SERVERS, Bench, bench, drained, names
+from tests.table.dynamodb.streams.stream_tables import SERVERS, Bench, bench, drained, names
 from zataku.table.backend.errors import BadInput, StoreClosed
 from zataku.table.dynamodb.streams import Streams
 

@@ -11,7 +11,8 @@ from tests.table.embedded.tables import PLAIN, Desk, game, started
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import GetItem, PutItem
-from zataku.table.embedded import EmbeddedBackend, reader, writer
+from zataku.table.embedded import EmbeddedBackend, writer
+from zataku.table.embedded.reads import reader
 
 
 def commits(store: EmbeddedBackend) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.table.dynamodb.plain import client_of, fitted, fresh
+from tests.table.dynamodb.server_tables import client_of, fitted, fresh
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import holds
 from zataku.table.backend.port import KeyRange

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
-from tests.table.dynamodb.scripted import TABLE, StreamService, served
-from tests.table.dynamodb.streaming import SERVERS, Bench, bench, drained, names, unique
+from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
+from tests.table.dynamodb.streams.stream_tables import SERVERS, Bench, bench, drained, names, unique
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from zataku.table.backend.table_schema import Capacity, IndexSchema, OnDemand, Projection, TableSchema
-from zataku.table.dynamodb.describe import Stored
+from zataku.table.dynamodb.tables.description import Stored
 
 Parameters = dict[str, Any]
 _MANAGED_KEY: Parameters = {"Enabled": True, "SSEType": "KMS"}

@@ -15,9 +15,9 @@ from zataku.table.backend.errors import (
 from zataku.table.backend.schema_changes import refuse_changes, refuse_nonsense
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.describe import Stored, description, look
-from zataku.table.dynamodb.describe import stored as stored_table
-from zataku.table.dynamodb.differences import Difference, creation, differences
+from zataku.table.dynamodb.tables.description import Stored, description, look
+from zataku.table.dynamodb.tables.description import stored as stored_table
+from zataku.table.dynamodb.tables.differences import Difference, creation, differences
 
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 5.0

@@ -10,7 +10,7 @@ from zataku.table.backend.request_validation import checked_attributes, refuse_m
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.item_cache import Kept, Recent
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.reader import ReadDesk
 
 # What a read found, and the size of the whole item; 0 for none.
 Sized: TypeAlias = tuple[Row | None, int]

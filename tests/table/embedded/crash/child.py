@@ -15,7 +15,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.crash.ledger import CELLS, OWNERS, Cell, Receipt, Tally, open_ledger
+from tests.table.embedded.crash.ledger import CELLS, OWNERS, Cell, Receipt, Tally, open_ledger
 from zataku.table import Store, path
 
 STEPS = 1_000_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from tests.crash.ledger import OWNERS, SHELVES, Cell, Receipt, Tally
+from tests.table.embedded.crash.ledger import OWNERS, SHELVES, Cell, Receipt, Tally
 from zataku.table import Change, Entity
 
 State = int | None

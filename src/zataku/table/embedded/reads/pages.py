@@ -20,8 +20,8 @@ from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
-from zataku.table.embedded.paths import Way, query_way, scan_way
-from zataku.table.embedded.reader import ReadDesk
+from zataku.table.embedded.reads.page_sql import Way, query_way, scan_way
+from zataku.table.embedded.reads.reader import ReadDesk
 
 _NO_LIMIT = -1
 # So many rows are fetched in one go, which is quicker than one by one; more might be far too many bytes.

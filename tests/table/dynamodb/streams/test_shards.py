@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from tests.support.dynamodb_servers import shared_server
 from tests.support.plain_client import PlainClient
-from tests.table.dynamodb.scripted import TABLE, StreamService, served
-from tests.table.dynamodb.streaming import Bench, drained, unique
+from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
+from tests.table.dynamodb.streams.stream_tables import Bench, drained, unique
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import Throttled
 from zataku.table.backend.port import RawChange

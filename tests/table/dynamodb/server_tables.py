@@ -11,7 +11,7 @@ from tests.support.plain_client import PlainClient
 from zataku.clock import SystemClock
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.table_management import Tables
+from zataku.table.dynamodb.tables.management import Tables
 
 BOTH: tuple[ServerName, ...] = ("dynoxide", "ministack")
 

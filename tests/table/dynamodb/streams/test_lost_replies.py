@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.support.dynamodb_servers import ServerName
-from tests.table.dynamodb.streaming import SERVERS, bench, names
+from tests.table.dynamodb.streams.stream_tables import SERVERS, bench, names
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import ResultUnknown, StoreUnreachable
 from zataku.table.backend.port import RawChange

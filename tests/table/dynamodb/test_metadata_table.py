@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
-from tests.table.dynamodb.streaming import SERVERS, unique
+from tests.table.dynamodb.streams.stream_tables import SERVERS, unique
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import ConditionFailed
 from zataku.table.dynamodb.client import Client

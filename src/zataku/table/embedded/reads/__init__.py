@@ -1,0 +1,1 @@
+"""FIXME: say what this package holds."""
