@@ -3,7 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import finds, together
 from tests.designs.board import (
     Candidate,
     Follow,
@@ -23,6 +22,7 @@ from tests.designs.board import (
 from tests.designs.connections import Connection, connections, connections_in
 from tests.designs.kifu import Kifu, KifuLine, Slug, kifu, kifu_by_creation, kifu_shared_as, slugs
 from tests.designs.ranking import FoundName, LevelLine, Profile, RankLine, Snapshot, levels, named, ranked, ranking
+from tests.support.store_reads import finds, together
 from zataku.table import Span, StaleIndexKey, Store, View, path
 
 KEY = Game.key(game_id="g1")

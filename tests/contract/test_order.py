@@ -5,7 +5,6 @@ from decimal import Decimal
 import pytest
 import pytest_asyncio
 
-from tests.contract.asking import finds, paged
 from tests.designs.measures import (
     Blob,
     Measure,
@@ -23,6 +22,7 @@ from tests.designs.measures import (
     words_back,
     words_in,
 )
+from tests.support.store_reads import finds, paged
 from zataku.table import BadInput, BadKey, DesignError, Store, WrongType
 
 # The order of UTF-8: the last of the basic plane comes before anything beyond it, unlike in UTF-16.

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import contents, together
 from tests.designs.board import Candidate, Game, Move, Vote, board
 from tests.designs.connections import Connection, connections
+from tests.support.store_reads import contents, together
 from zataku.clock import ManualClock
 from zataku.table import (
     BadInput,

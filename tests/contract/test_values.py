@@ -10,8 +10,8 @@ import pytest_asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tests.contract.asking import finds
 from tests.designs.board import Game, Move
+from tests.support.store_reads import finds
 from zataku.table import ConditionFailed, Entity, Nullable, Span, Store, Table, path
 
 cabinet = Table("CabinetOfCuriosities", pk="pk", sk="sk")

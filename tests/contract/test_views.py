@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.contract.asking import finds
 from tests.designs.board import (
     Candidate,
     Game,
@@ -31,6 +30,7 @@ from tests.designs.kifu import (
     texts_by_update,
 )
 from tests.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
+from tests.support.store_reads import finds
 from zataku.table import BadInput, InKey, Span, Store, StrongReadRefused, View
 
 

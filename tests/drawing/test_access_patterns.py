@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually, finds, pages
 from tests.drawing.games import NOW, chance, kept, room
+from tests.support.store_reads import eventually, finds, pages
 from zataku.clock import ManualClock
 from zataku.drawing.design import (
     Game,

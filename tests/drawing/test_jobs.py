@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import drained
 from tests.drawing.games import NOW, chance, kept, room
+from tests.support.store_reads import drained
 from zataku.drawing import jobs
 from zataku.drawing.design import ChatMessage, Game, esiritori, oldest_chat
 from zataku.drawing.jobs import CONSUMER, cap_chat

@@ -3,7 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import finds
 from tests.drawing.commands import (
     A_TURN,
     DATA,
@@ -33,6 +32,7 @@ from tests.drawing.games import (
     settings,
     turn_of,
 )
+from tests.support.store_reads import finds
 from zataku.drawing import writes
 from zataku.drawing.design import (
     ChatMessage,

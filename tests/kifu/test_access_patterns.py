@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually, finds
 from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, a_tag, kid, tid
+from tests.support.store_reads import eventually, finds
 from zataku.kifu import design
 from zataku.kifu.design import (
     AccessedRecord,

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually
 from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, added, claim_of, kid, welcomed
+from tests.support.store_reads import eventually
 from zataku.kifu.authorization import as_others_see, shared_record, visible_record
 from zataku.kifu.errors import UnfitChange
 from zataku.kifu.limits import ShareCode

@@ -6,7 +6,6 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually
 from tests.live.entities import (
     ATTIC,
     HALL,
@@ -25,6 +24,7 @@ from tests.live.entities import (
     said,
     socket,
 )
+from tests.support.store_reads import eventually
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.design import (

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from structlog.testing import capture_logs
 
-from tests.contract.asking import eventually
 from tests.live.entities import ATTIC, HALL, MIDORI, WEB, opened_room, room, socket, uuid
+from tests.support.store_reads import eventually
 from zataku.clock import ManualClock
 from zataku.live import connections as keeping
 from zataku.live.connections import AFTER_TROUBLE, MOST_OF_A_TICK, TICK, Attendance

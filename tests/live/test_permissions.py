@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.asking import contents
 from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
+from tests.support.store_reads import contents
 from tests.support.stores import START
 from zataku.live import design
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, Socket, comments, connections, moderation, rooms

@@ -6,9 +6,9 @@ from itertools import count
 
 import pytest
 
-from tests.contract.asking import eventually
 from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, act, all_of, opened_room, owned, room, said, socket, taken
 from tests.support.concurrency import race
+from tests.support.store_reads import eventually
 from tests.support.stores import START
 from zataku.live.design import Socket, comments_after, connection, room_now
 from zataku.live.limits import BEFORE_ALL, SenderId, moment, seq_of

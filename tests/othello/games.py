@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import contents
+from tests.support.store_reads import contents
 from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, User, Vote, ballot_of, votes_in
 from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, side_of

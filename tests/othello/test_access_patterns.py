@@ -4,8 +4,8 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually, finds, paged
 from tests.othello.games import C3, C5, DEADLINE, E3, GAME, NOW, TURN, candidate, person, user_named, vote, voted_game
+from tests.support.store_reads import eventually, finds, paged
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.design import (

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import finds
 from tests.othello.games import (
     AFTER,
     C3,
@@ -19,6 +18,7 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
+from tests.support.store_reads import finds
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.design import Commentary, Move, games_with

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import finds
 from tests.othello.games import (
     AFTER,
     AFTER_D3,
@@ -30,6 +29,7 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
+from tests.support.store_reads import finds
 from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, Vote, candidates_by, game, games_with, user, vote_of
 from zataku.othello.errors import NotPossible

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from tests.contract.asking import eventually, finds, pages
 from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, holder_of, now_of, player, snap, standing
+from tests.support.store_reads import eventually, finds, pages
 from zataku.ranking.design import (
     BucketStart,
     Day,

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually
 from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, claim_of, now_of, player, standing
+from tests.support.store_reads import eventually
 from zataku.ranking.daily_ranking import write_day
 from zataku.ranking.design import (
     Day,

@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.asking import eventually, finds
 from tests.ranking.players import (
     DAY,
     EVENING,
@@ -21,6 +20,7 @@ from tests.ranking.players import (
     snap,
     standing,
 )
+from tests.support.store_reads import eventually, finds
 from zataku.ranking.design import Day, NamedPlayer, RosterPart, Standing, find_by_name, roster_part, snapshot
 from zataku.ranking.errors import FutureValues, NothingChanges, NotNew, OlderValues, WrongHolder
 from zataku.ranking.limits import UserId

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.contract.asking import eventually
 from tests.live.entities import (
     HALL,
     HARU,
@@ -17,6 +16,7 @@ from tests.live.entities import (
     said,
     uuid,
 )
+from tests.support.store_reads import eventually
 from tests.support.stores import START
 from zataku.live.design import comments_after, room_now
 from zataku.live.limits import BEFORE_ALL, CommentId, SenderId

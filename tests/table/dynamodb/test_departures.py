@@ -1,7 +1,8 @@
 """Departures from AWS's documentation that the store copes with by itself, shown on the bare implementation.
 
-Others are listed where they are met: `tests/contract/stores.py` (answers), `tests/twins/departures.py` (answers and
-units of dynoxide), `tests/cost/test_servers.py` (units). Neither implementation ever reports a transaction conflict;
+Others are listed where they are met: `tests/contract/stores.py` (answers),
+`tests/table/differential/departures.py` (answers and units of dynoxide), `tests/table/cost/test_server_units.py`
+(units). Neither implementation ever reports a transaction conflict;
 those come from strict mode and from the fronts in `tests/table/dynamodb/fronts.py`.
 """
 

@@ -1,0 +1,120 @@
+"""Writing the difference between two states of an item."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.designs.board import Candidate, Game, Move, Settings
+from tests.support.store_reads import contents, together
+from zataku.table import BadInput, BadKey, ConditionFailed, Store, path
+
+KEY = Game.key(game_id="g1")
+CANDIDATE = Candidate(game_id="g1", turn_number=1, candidate_id="c1", user_id="ann", created_at="t1", vote_count=1)
+CANDIDATE_KEY = Candidate.key(game_id="g1", turn_number=1, candidate_id="c1")
+
+note = path(Game, lambda it: it.note)
+
+
+async def test_a_save_writes_what_differs_and_counts_the_version(store: Store):
+    was = await store.put(Game(game_id="g1", note="old", tags=frozenset({"a"})))
+    now = await store.save(replace(was, note=None, current_turn=2, settings=Settings(hint="h")), was=was)
+    assert now == replace(was, note=None, current_turn=2, settings=Settings(hint="h"), version=1)
+    assert await store.get(KEY, strong=True) == now
+
+
+async def test_a_chain_of_saves(store: Store):
+    state = await store.put(Game(game_id="g1"))
+    for turn in range(1, 6):
+        state = await store.save(replace(state, current_turn=turn), was=state)
+    assert state.version == 5
+    assert await store.get(KEY, strong=True) == state
+
+
+async def test_a_save_of_nothing_new_writes_nothing(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    assert await store.save(replace(was), was=was) == was
+    assert await store.get(KEY, strong=True) == was
+
+
+async def test_the_version_itself_is_no_difference(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    await store.save(replace(was, version=9), was=was)
+    assert await store.get(KEY, strong=True) == was
+
+
+async def test_a_lost_update_is_noticed_by_the_version(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    first = await store.save(replace(was, note="first"), was=was)
+    with pytest.raises(ConditionFailed) as refused:
+        await store.save(replace(was, current_turn=9), was=was)
+    assert refused.value.current == first
+    assert await store.get(KEY, strong=True) == first
+
+
+async def test_an_update_in_between_is_noticed_by_the_version(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    between = await store.update(KEY, note.set("between"))
+    with pytest.raises(ConditionFailed):
+        await store.save(replace(was, current_turn=9), was=was)
+    assert await store.get(KEY, strong=True) == between
+
+
+async def test_without_a_version_a_write_to_the_same_field_is_noticed(store: Store):
+    await store.put(CANDIDATE)
+    first = await store.save(replace(CANDIDATE, vote_count=2), was=CANDIDATE)
+    with pytest.raises(ConditionFailed) as refused:
+        await store.save(replace(CANDIDATE, vote_count=3), was=CANDIDATE)
+    assert refused.value.current == first
+
+
+async def test_without_a_version_writes_to_different_fields_both_stay(store: Store):
+    await store.put(CANDIDATE)
+    await store.save(replace(CANDIDATE, vote_count=2), was=CANDIDATE)
+    await store.save(replace(CANDIDATE, description="late"), was=CANDIDATE)
+    found = await store.get(CANDIDATE_KEY, strong=True)
+    assert found == replace(CANDIDATE, vote_count=2, description="late")
+
+
+async def test_without_a_version_a_value_that_appeared_is_noticed(store: Store):
+    bare = replace(CANDIDATE, picture=None)
+    await store.put(bare)
+    first = await store.save(replace(bare, picture=b"1"), was=bare)
+    with pytest.raises(ConditionFailed):
+        await store.save(replace(bare, picture=b"2"), was=bare)
+    assert await store.get(CANDIDATE_KEY, strong=True) == first
+
+
+async def test_a_save_of_a_deleted_item_is_refused_and_does_not_bring_it_back(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    await store.put(CANDIDATE)
+    await store.delete(KEY)
+    await store.delete(CANDIDATE_KEY)
+    for now, before in (
+        (replace(was, note="x"), was),
+        (replace(CANDIDATE, description="x"), CANDIDATE),
+        (replace(CANDIDATE, picture=b"x"), CANDIDATE),
+    ):
+        with pytest.raises(ConditionFailed) as refused:
+            await store.save(now, was=before)
+        assert refused.value.current is None
+    assert not await contents(store)
+
+
+async def test_a_save_cannot_move_an_item(store: Store):
+    was = await store.put(Game(game_id="g1"))
+    with pytest.raises(BadKey, match="transaction"):
+        await store.save(replace(was, game_id="g2"), was=was)
+    assert await contents(store) == {repr(was): 1}
+
+
+async def test_a_save_takes_two_states_of_one_kind(store: Store):
+    with pytest.raises(BadInput, match="Move"):
+        await store.save(Game(game_id="g1"), was=Move(game_id="g1", turn_number=1))
+    with pytest.raises(BadInput, match="Move"):
+        await together(store, lambda tx: tx.save(Game(game_id="g1"), was=Move(game_id="g1", turn_number=1)))
+    assert not await contents(store)
+
+
+async def test_a_set_that_lost_its_last_member_can_be_saved(store: Store):
+    was = await store.put(Game(game_id="g1", tags=frozenset({"a"})))
+    now = await store.save(replace(was, tags=None), was=was)
+    assert (await store.get(KEY, strong=True)) == now

@@ -1,0 +1,28 @@
+"""Every store says what a plain dictionary says, whatever is asked of it and in whatever order."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.contract.model_comparison import Comparing
+from tests.contract.stores import STORES, StoreKind
+
+
+@pytest.mark.parametrize("store", STORES, ids=lambda kind: kind.name)
+def test_a_store_agrees_with_a_plain_model(store: StoreKind, tmp_path: Path):
+    # Where its server is not installed, the test is skipped here, before a machine has opened anything.
+    store.machine_place(tmp_path)
+
+    class Machine(Comparing):
+        kind = store
+
+    usual = settings()
+    wanted = settings(
+        max_examples=max(1, int(usual.max_examples * store.examples)),
+        stateful_step_count=usual.stateful_step_count,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        deadline=None,
+    )
+    run_state_machine_as_test(Machine, settings=wanted)

@@ -1,0 +1,72 @@
+"""The golden table on DynamoDB implementations that others wrote, over HTTP: what they report is what we would bill.
+
+AWS reports nothing of refused calls; there the store's own arithmetic is tested.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.plain_client import PlainClient
+from tests.table.cost.case import INDEXED, PLAIN, Case, carry_out
+from tests.table.cost.departures import DYNOXIDE, departure
+from tests.table.cost.golden_table import GOLDEN
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.port import Backend, DeleteItem, ScanItems
+from zataku.table.dynamodb.backend import DynamoBackend
+
+SERVERS: tuple[ServerName, ...] = ("dynoxide", "ministack")
+
+
+def _cases() -> list[Any]:
+    found: list[Any] = []
+    for name in SERVERS:
+        for case in GOLDEN:
+            reason = departure(name, case)
+            marks = () if reason is None else pytest.mark.xfail(reason=reason, raises=AssertionError)
+            found.append(pytest.param(name, case, id=f"{name}-{case.name}", marks=marks))
+    return found
+
+
+# Making a client takes longer than a case.
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
+    stores: dict[ServerName, Backend] = {}
+    for name in SERVERS:
+        stores[name] = store = DynamoBackend(PlainClient(shared_server(name).endpoint), book="GoldenStore")
+        await store.start([PLAIN, INDEXED])
+    yield stores
+    for store in stores.values():
+        await store.close()
+
+
+async def _empty(store: Backend) -> None:
+    """Take away what the case before has left."""
+    for table in (PLAIN, INDEXED):
+        start = None
+        while True:
+            page = await store.scan(ScanItems(table, start=start))
+            for row in page.rows:
+                assert isinstance(row, dict)
+                await store.write(DeleteItem(table, (row["pk"], row["sk"])))
+            start = page.resume
+            if start is None:
+                break
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize(("name", "case"), _cases())
+async def test_a_server_reports_what_aws_bills(name: ServerName, case: Case, stores: dict[ServerName, Backend]) -> None:
+    await _empty(stores[name])
+    bill = Bill()
+    await carry_out(stores[name], case, bill)
+    # An index query is reported with 0 units of the table.
+    used = {place: units for place, units in bill.places.items() if units != (0, 0)}
+    assert used == case.costs, case.rule
+
+
+def test_every_departure_is_of_a_case() -> None:
+    assert DYNOXIDE.keys() <= {case.name for case in GOLDEN}

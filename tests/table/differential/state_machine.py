@@ -1,0 +1,253 @@
+"""The same random calls on two stores: they give the same answers, refuse the same things and cost the same."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from itertools import count
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from msgspec.structs import replace
+
+from tests.support.dynamodb_servers import shared_server
+from tests.support.plain_client import PlainClient
+from tests.table.differential import strategies
+from tests.table.differential.departures import explained, may_pad
+from tests.table.differential.outcome import Outcome, outcome
+from tests.table.differential.sample_table import (
+    BY_WEIGHT,
+    COLOURS,
+    INDEXES,
+    KEYS,
+    bad_items,
+    items,
+    keys,
+    sort_number,
+    twin_table,
+)
+from zataku.clock import ManualClock
+from zataku.table.backend import port as port
+from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.dynamodb.backend import DynamoBackend
+from zataku.table.embedded import EmbeddedBackend
+
+T = TypeVar("T")
+Call = Callable[[port.Backend, Bill], Awaitable[object]]
+_numbers = count()
+_ATTRIBUTES = ("PK", "SK", "colour", "n", "weight", "text", "count", "list", "map")
+
+
+@st.composite
+def writes(draw: st.DrawFn, table: port.TableSchema, key: port.ItemKey, checks: bool = False) -> port.TransactWrite:
+    """Any write under a key."""
+    condition = draw(strategies.conditions)
+    kinds = ["put", "put", "update", "update", "delete", "check"] if checks else ["put", "update", "update", "delete"]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "put":
+        return port.PutItem(table, draw(items(key)), condition)
+    if kind == "update":
+        return port.UpdateItem(table, key, draw(strategies.changes(key)), condition)
+    if kind == "check" and condition is not None:
+        return port.CheckItem(table, key, condition)
+    return port.DeleteItem(table, key, condition)
+
+
+@st.composite
+def ranges(draw: st.DrawFn, index: IndexSchema | None) -> port.KeyRange | None:
+    """Any stretch of sort keys, or none."""
+    sign = draw(st.sampled_from([None, "=", "<", "<=", ">", ">=", "between", "begins"]))
+    if sign is None:
+        return None
+    ends = st.sampled_from(["a", "ab", "b", "が", "aa"]) if index is None else sort_number(draw(keys))
+    if sign == "between":
+        low, high = sorted([draw(ends), draw(ends)])
+        return port.KeyRange(sign, low, high)
+    return port.KeyRange(sign, draw(ends))
+
+
+def _where(row: port.Row) -> tuple[str, str]:
+    item = unpack(row) if isinstance(row, bytes) else row
+    return item["PK"], item["SK"]
+
+
+class Twins(RuleBasedStateMachine):
+    """An embedded store and one over HTTP, side by side."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        endpoint = shared_server("dynoxide").endpoint
+        self.runner = asyncio.Runner()
+        self.folder = TemporaryDirectory(prefix="zataku-twins-")
+        self.table = twin_table(f"TwinsTable-{next(_numbers):05d}")
+        clock = ManualClock()
+        self.ours: port.Backend = EmbeddedBackend(Path(self.folder.name) / "store.db", clock=clock)
+        self.theirs: port.Backend = DynamoBackend(PlainClient(endpoint), clock=clock, random=Random(1))
+        self.run(self.ours.start([self.table]))
+        self.run(self.theirs.start([self.table]))
+        self.left_off: port.QueryItems | None = None
+        self.tokens: list[tuple[str, list[port.TransactWrite]]] = []
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Carry out something."""
+        return self.runner.get_loop().run_until_complete(work)
+
+    def teardown(self) -> None:
+        """Compare everything that lies there, then leave."""
+        try:
+            self.everything()
+        finally:
+            self.run(self.ours.close())
+            self.run(self.theirs.close())
+            self.runner.close()
+            self.folder.cleanup()
+
+    def both(self, request: object, call: Call) -> Outcome:
+        """Make one call on both; a difference must be a known departure, after which the twins are made equal again."""
+        ours = self.run(outcome(lambda bill: call(self.ours, bill)))
+        theirs = self.run(outcome(lambda bill: call(self.theirs, bill)))
+        if ours != theirs:
+            assert explained(request, ours, theirs), f"{request}\nours:   {ours}\ntheirs: {theirs}"
+            self.run(self._even_out())
+        return ours
+
+    async def _even_out(self) -> None:
+        for key in KEYS:
+            lies = await self.ours.get(port.GetItem(self.table, key, strong=True))
+            if lies is None:
+                await self.theirs.write(port.DeleteItem(self.table, key))
+            else:
+                item = unpack(lies) if isinstance(lies, bytes) else lies
+                await self.theirs.write(port.PutItem(self.table, item))
+
+    # Writes
+
+    @initialize(data=st.data())
+    def fill(self, data: st.DataObject) -> None:
+        for key in KEYS[:6]:
+            put = port.PutItem(self.table, data.draw(items(key)))
+            self.both(put, lambda store, bill, put=put: store.write(put, bill))
+
+    @rule(data=st.data(), key=keys)
+    def write(self, data: st.DataObject, key: port.ItemKey) -> None:
+        write = data.draw(writes(self.table, key))
+        assert not isinstance(write, port.CheckItem)
+        self.both(write, lambda store, bill: store.write(write, bill))
+
+    @rule(data=st.data(), key=keys)
+    def write_something_bad(self, data: st.DataObject, key: port.ItemKey) -> None:
+        put = port.PutItem(self.table, data.draw(bad_items(key)))
+        ours = self.both(put, lambda store, bill: store.write(put, bill))
+        assert ours.answer == "bad input"
+
+    @rule(data=st.data(), chosen=st.lists(keys, min_size=1, max_size=5))
+    def write_a_batch(self, data: st.DataObject, chosen: list[port.ItemKey]) -> None:
+        batch = [
+            port.PutItem(self.table, data.draw(items(key)))
+            if data.draw(st.booleans())
+            else port.DeleteItem(self.table, key)
+            for key in chosen
+        ]
+        self.both(batch, lambda store, bill: store.batch_write(batch, bill))
+
+    @rule(data=st.data(), chosen=st.lists(keys, min_size=1, max_size=4), with_token=st.booleans())
+    def transact(self, data: st.DataObject, chosen: list[port.ItemKey], with_token: bool) -> None:
+        plan = [data.draw(writes(self.table, key, checks=True)) for key in chosen]
+        token = f"token-{next(_numbers)}" if with_token else None
+        done = self.both(plan, lambda store, bill: store.transact(plan, token, bill))
+        if may_pad(plan):
+            # A transaction answers nothing: a list that was padded would show only in what is read later.
+            self.run(self._even_out())
+        if token is not None and done.answer is None:
+            self.tokens.append((token, plan))
+
+    @precondition(lambda self: bool(self.tokens))
+    @rule(data=st.data(), same=st.booleans(), key=keys)
+    def repeat_a_transaction(self, data: st.DataObject, same: bool, key: port.ItemKey) -> None:
+        token, plan = data.draw(st.sampled_from(self.tokens))
+        again = plan if same else [*plan[1:], port.PutItem(self.table, {"PK": "new", "SK": key[1]})]
+        self.both(again, lambda store, bill: store.transact(again, token, bill))
+
+    # Reads
+
+    @rule(key=keys, strong=st.booleans(), some=st.booleans())
+    def get(self, key: port.ItemKey, strong: bool, some: bool) -> None:
+        read = port.GetItem(self.table, key, strong, ("text", "n") if some else None)
+        self.both(read, lambda store, bill: store.get(read, bill))
+
+    @rule(chosen=st.lists(keys, min_size=1, max_size=6), strong=st.booleans())
+    def get_a_batch(self, chosen: list[port.ItemKey], strong: bool) -> None:
+        reads = [port.GetItem(self.table, key, strong) for key in chosen]
+        self.both(reads, lambda store, bill: store.batch_get(reads, bill))
+
+    @rule(chosen=st.lists(keys, min_size=1, max_size=6))
+    def snapshot(self, chosen: list[port.ItemKey]) -> None:
+        reads = [port.GetItem(self.table, key, strong=True) for key in chosen]
+        self.both(reads, lambda store, bill: store.snapshot(reads, bill))
+
+    @rule(
+        data=st.data(),
+        index=st.sampled_from([None, *INDEXES]),
+        newest_first=st.booleans(),
+        limit=st.sampled_from([None, 1, 2, 3, 50]),
+        strong=st.booleans(),
+        shape=st.sampled_from(["all", "all", "some", "count"]),
+    )
+    def query(
+        self,
+        data: st.DataObject,
+        index: IndexSchema | None,
+        newest_first: bool,
+        limit: int | None,
+        strong: bool,
+        shape: str,
+    ) -> None:
+        partitions = ["p", "q#1", "nowhere"] if index is None or index.local else [*COLOURS, "nowhere"]
+        read = port.QueryItems(
+            self.table,
+            data.draw(st.sampled_from(partitions)),
+            index,
+            data.draw(ranges(index)),
+            newest_first,
+            limit,
+            filter=data.draw(strategies.filters) if index is not BY_WEIGHT else None,
+            attributes=_ATTRIBUTES[: data.draw(st.integers(1, 9))] if shape == "some" else None,
+            strong=strong,
+            count_only=shape == "count",
+        )
+        self._page(read)
+
+    @precondition(lambda self: self.left_off is not None)
+    @rule()
+    def go_on_paging(self) -> None:
+        assert self.left_off is not None
+        self._page(self.left_off)
+
+    def _page(self, read: port.QueryItems) -> None:
+        resume: list[port.Position | None] = []
+
+        async def page(store: port.Backend, bill: Bill) -> port.Rows:
+            rows = await store.query(read, bill)
+            resume.append(rows.resume)
+            return rows
+
+        self.both(read, page)
+        going_on = bool(resume) and resume[0] is not None
+        self.left_off = replace(read, start=resume[0]) if going_on else None
+
+    @rule(segments=st.integers(1, 3), index=st.sampled_from([None, *INDEXES]))
+    def everything(self, segments: int = 1, index: IndexSchema | None = None) -> None:
+        every = [port.ScanItems(self.table, index, segment=each, segments=segments) for each in range(segments)]
+
+        async def walk(store: port.Backend, bill: Bill) -> list[port.Row]:
+            # Which item lies in which segment, and in which order they come, is each store's own affair; and so is
+            # what the segments cost, each of which is rounded up.
+            spent = bill if segments == 1 else Bill()
+            found = [row for read in every for row in (await store.scan(read, spent)).rows]
+            return sorted(found, key=_where)
+
+        self.both(every[0], walk)

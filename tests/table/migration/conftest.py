@@ -1,0 +1,31 @@
+"""Upgrades are tested on the embedded store, on the same on a bad day, and on a DynamoDB that others wrote.
+
+What an upgrade asks of a store are the conditions and transactions of the contract, which every store is held to there.
+"""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.contract.conftest import OpenStore, clock, open_store, place
+from tests.contract.stores import STORES, DynamoPlace
+from tests.support.plain_client import PlainClient
+from tests.table.migration.room_revisions import third
+from zataku.table import Store
+
+__all__ = ["clock", "open_store", "place"]
+
+KINDS = {kind.name: kind for kind in STORES}
+KINDS["dynoxide"] = replace(KINDS["dynoxide"], place=lambda _: DynamoPlace("dynoxide", PlainClient))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One run for each store."""
+    if "store_kind" in metafunc.fixturenames:
+        kinds = [KINDS[name] for name in ("embedded", "embedded-strict", "dynoxide")]
+        metafunc.parametrize("store_kind", kinds, ids=lambda kind: kind.name, scope="function")
+
+
+@pytest.fixture
+async def store(open_store: OpenStore) -> Store:
+    """Today's program on an empty store."""
+    return await open_store(third)

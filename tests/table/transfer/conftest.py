@@ -1,0 +1,38 @@
+"""A filled store, an empty one, and a clock for each test."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, opened_store
+from zataku.clock import ManualClock
+from zataku.table.embedded import EmbeddedBackend
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "export"
+
+
+@pytest.fixture
+async def old_home(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
+    """A store with 300 pieces of furniture and 40 curtains."""
+    store = await opened_store(tmp_path / "old.db")
+    await fill(store, FURNITURE, items_for(FURNITURE, 300))
+    await fill(store, CURTAINS, items_for(CURTAINS, 40))
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def new_home(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
+    """The same tables with nothing in them."""
+    store = await opened_store(tmp_path / "new.db")
+    yield store
+    await store.close()

@@ -1,0 +1,174 @@
+"""A damaged export is refused, and nothing of it is written."""
+
+import gzip
+import json
+import shutil
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import md5
+from pathlib import Path
+
+import pytest
+
+from tests.table.transfer.sample_items import CURTAINS, FURNITURE, lines_in
+from zataku.clock import ManualClock
+from zataku.table import ExportDamaged
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.transfer import export_store, import_store
+
+BOTH = (CURTAINS, FURNITURE)
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted((folder / "FurnitureOfARoom/data").iterdir())
+
+
+def flip_a_byte(folder: Path) -> None:
+    part = parts(folder)[-1]
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+
+
+def cut_a_part(folder: Path) -> None:
+    part = parts(folder)[-1]
+    part.write_bytes(part.read_bytes()[:-10])
+
+
+def lose_a_part(folder: Path) -> None:
+    parts(folder)[1].unlink()
+
+
+def swap_two_parts(folder: Path) -> None:
+    one, other = parts(folder)[:2]
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+
+
+def replace_a_part(folder: Path) -> None:
+    parts(folder)[0].write_bytes(gzip.compress(b'{"Item":{"PK":{"S":"a"},"SK":{"S":"b"}}}\n'))
+
+
+def edit_a_manifest(folder: Path) -> None:
+    path = folder / "FurnitureOfARoom/manifest-files.json"
+    path.write_text(path.read_text().replace('"itemCount":', '"itemCount":1', 1))
+
+
+def edit_a_manifest_and_its_checksum(folder: Path) -> None:
+    path = folder / "FurnitureOfARoom/manifest-files.json"
+    lines = path.read_bytes().splitlines(keepends=True)[1:]
+    path.write_bytes(b"".join(lines))
+    path.with_suffix(".md5").write_bytes(b64encode(md5(path.read_bytes()).digest()))
+    path = folder / "FurnitureOfARoom/manifest-summary.json"
+    summary = json.loads(path.read_bytes())
+    summary["itemCount"] = sum(json.loads(line)["itemCount"] for line in lines)
+    path.write_text(json.dumps(summary))
+    path.with_suffix(".md5").write_bytes(b64encode(md5(path.read_bytes()).digest()))
+
+
+def lose_a_manifest(folder: Path) -> None:
+    (folder / "FurnitureOfARoom/manifest-summary.json").unlink()
+
+
+def lose_a_checksum(folder: Path) -> None:
+    (folder / "FurnitureOfARoom/manifest-files.md5").unlink()
+
+
+def lose_a_table(folder: Path) -> None:
+    shutil.rmtree(folder / "FurnitureOfARoom")
+
+
+def edit_the_list_of_parts(folder: Path) -> None:
+    path = folder / "FurnitureOfARoom/zataku-parts.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def edit_the_top_file(folder: Path) -> None:
+    path = folder / "zataku-export.json"
+    path.write_text(path.read_text().replace('"items": 300', '"items": 299'))
+
+
+def cut_the_top_file(folder: Path) -> None:
+    path = folder / "zataku-export.json"
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def come_from_the_future(folder: Path) -> None:
+    path = folder / "zataku-export.json"
+    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+
+
+DAMAGES: list[tuple[Callable[[Path], None], str]] = [
+    (flip_a_byte, "MD5"),
+    (cut_a_part, "length"),
+    (lose_a_part, "missing"),
+    (swap_two_parts, "length"),
+    (replace_a_part, "length"),
+    (edit_a_manifest, r"checksum in manifest-files\.md5"),
+    (edit_a_manifest_and_its_checksum, "disagree"),
+    (lose_a_manifest, r"manifest-summary\.json is missing"),
+    (lose_a_checksum, r"manifest-files\.md5 is missing"),
+    (lose_a_table, "is missing"),
+    (edit_the_list_of_parts, "was changed after the export"),
+    (edit_the_top_file, "was changed after the export"),
+    (cut_the_top_file, "cannot be understood"),
+    (come_from_the_future, "newer program"),
+]
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGES, ids=lambda it: getattr(it, "__name__", None))
+async def test_a_damaged_export_changes_nothing(
+    damage: Callable[[Path], None],
+    words: str,
+    old_home: EmbeddedBackend,
+    new_home: EmbeddedBackend,
+    folder: Path,
+    clock: ManualClock,
+):
+    await export_store(old_home, BOTH, folder, clock=clock, page_items=20, part_bytes=1)
+    damage(folder)
+    with pytest.raises(ExportDamaged, match=words):
+        await import_store(new_home, BOTH, folder)
+    assert await lines_in(new_home, CURTAINS) == []
+    assert await lines_in(new_home, FURNITURE) == []
+    assert not list(folder.glob("zataku-import-*"))
+
+
+async def test_an_unfinished_export_is_not_imported(
+    old_home: EmbeddedBackend, new_home: EmbeddedBackend, folder: Path, clock: ManualClock
+):
+    def stop(table: str, items: int, total: int | None, size: int) -> None:
+        if items > 100:
+            raise KeyError("power cut")
+
+    with pytest.raises(KeyError, match="power cut"):
+        await export_store(old_home, BOTH, folder, clock=clock, page_items=20, part_bytes=1, progress=stop)
+    with pytest.raises(ExportDamaged, match="was not finished"):
+        await import_store(new_home, BOTH, folder)
+    assert await lines_in(new_home, CURTAINS) == []
+    assert (await export_store(old_home, BOTH, folder, clock=clock)).resumed
+    await import_store(new_home, BOTH, folder)
+
+
+@pytest.mark.parametrize("content", [None, "file", "empty", "else"])
+async def test_what_is_no_export_is_not_imported(content: str | None, new_home: EmbeddedBackend, folder: Path):
+    if content == "file":
+        folder.write_text("not a folder")
+    elif content is not None:
+        folder.mkdir()
+        if content == "else":
+            (folder / "letters.txt").write_text("mine")
+    with pytest.raises(ExportDamaged, match="is no folder|holds no export"):
+        await import_store(new_home, BOTH, folder)
+
+
+async def test_a_complete_export_that_was_damaged_is_not_called_complete(
+    old_home: EmbeddedBackend, folder: Path, clock: ManualClock
+):
+    await export_store(old_home, BOTH, folder, clock=clock)
+    parts(folder)[0].unlink()
+    with pytest.raises(ExportDamaged, match="is missing"):
+        await export_store(old_home, BOTH, folder, clock=clock)
+    await export_store(old_home, BOTH, folder, clock=clock, again=True)
+    assert (await export_store(old_home, BOTH, folder, clock=clock)).already

@@ -1,0 +1,37 @@
+"""Two stores side by side."""
+
+from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for
+from zataku.table.backend import port as port
+from zataku.table.backend.values import Item
+from zataku.table.embedded import EmbeddedBackend
+from zataku.table.transfer import Difference, compare_stores
+
+
+async def differences(one: port.Backend, other: port.Backend) -> list[Difference]:
+    return [difference async for difference in compare_stores(one, other, [FURNITURE, CURTAINS])]
+
+
+async def test_stores_with_the_same_items_have_no_differences(old_home: EmbeddedBackend, new_home: EmbeddedBackend):
+    await fill(new_home, FURNITURE, items_for(FURNITURE, 300)[::-1])
+    await fill(new_home, CURTAINS, items_for(CURTAINS, 40))
+    assert await differences(old_home, new_home) == []
+
+
+async def test_every_difference_is_named(old_home: EmbeddedBackend, new_home: EmbeddedBackend):
+    furniture = items_for(FURNITURE, 300)
+    first, last = furniture[0], furniture[-1]
+    await fill(new_home, FURNITURE, [{**first, "scratched": True}, *furniture[1:-1]])
+    await fill(new_home, CURTAINS, [*items_for(CURTAINS, 40), {"number": 77}])
+    assert await differences(old_home, new_home) == [
+        Difference("FurnitureOfARoom", (first["PK"], first["SK"]), "differs"),
+        Difference("FurnitureOfARoom", (last["PK"], last["SK"]), "only in one"),
+        Difference("CurtainsByNumber", (77, None), "only in other"),
+    ]
+
+
+async def test_yes_is_not_one(old_home: EmbeddedBackend, new_home: EmbeddedBackend):
+    flag: Item = {"number": 90, "flag": True}
+    await fill(new_home, FURNITURE, items_for(FURNITURE, 300))
+    await fill(new_home, CURTAINS, [*items_for(CURTAINS, 40), flag])
+    await fill(old_home, CURTAINS, [{"number": 90, "flag": 1}])
+    assert await differences(old_home, new_home) == [Difference("CurtainsByNumber", (90, None), "differs")]
