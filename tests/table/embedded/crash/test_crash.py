@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.table.embedded.crash.checking import Content, History, Replay, problems
+from tests.table.embedded.crash.crash_checks import Content, History, Replay, problems
 from tests.table.embedded.crash.ledger import OWNERS, SHELVES, Receipt, Tally, cells_of, ledger, open_ledger, values_on
 from zataku.table import Store
 
@@ -28,7 +28,7 @@ class Nursery:
     """The process that brings writers up."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.table.embedded.crash.child"]
+        command = [sys.executable, "-m", "tests.table.embedded.crash.writer_process"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0)
         assert self.process.stdin is not None
         assert self.process.stdout is not None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from tests.table.embedded.crash.checking import Content, History, Replay, problems
+from tests.table.embedded.crash.crash_checks import Content, History, Replay, problems
 from tests.table.embedded.crash.ledger import OWNERS, SHELVES, Cell, Receipt, Tally
 from zataku.table import Change, Entity
 
