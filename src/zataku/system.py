@@ -13,7 +13,7 @@ import msgspec
 from litestar.types import ControllerRouterHandler
 
 from zataku.clock import Clock
-from zataku.jobs.definitions import Daily, Follower, Task
+from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
 from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
@@ -38,7 +38,7 @@ class AppContext(msgspec.Struct, frozen=True, kw_only=True):
     """The name of this process that stays the same when it is started again; no two running ones share it."""
     public_url: str
     """Where people reach the server, without a slash at its end."""
-    keep: Callable[[Identity], Awaitable[None]]
+    ensure_account: Callable[[Identity], Awaitable[None]]
     """Gives a guest an account in the table, when something of theirs is to be kept. Nothing for others."""
 
 
@@ -54,7 +54,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
 
     - `routes`: Litestar handlers, controllers and routers under `/api/NAME`.
     - `behaviour`: how its rooms behave, if it has rooms; their topics are `NAME/ID`.
-    - `tasks`, `daily`, `followers`: what is done in the background.
+    - `deadline_jobs`, `daily_jobs`, `stream_consumers`: its background work.
     - `life`: goes on beside all that while the server is open. It begins when rooms can run, and ends when everybody
       was sent home and rooms and jobs are handed over; the store is open all the while.
     - `messages`: unions and structs that cross a socket, by name, for the types of the web pages.
@@ -68,9 +68,9 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...]
     routes: tuple[ControllerRouterHandler, ...] = ()
     behaviour: Behaviour[Any] | None = None
-    tasks: tuple[Task, ...] = ()
-    daily: tuple[Daily, ...] = ()
-    followers: tuple[Follower, ...] = ()
+    deadline_jobs: tuple[DeadlineJob, ...] = ()
+    daily_jobs: tuple[DailyJob, ...] = ()
+    stream_consumers: tuple[StreamConsumer, ...] = ()
     life: Life | None = None
     messages: Mapping[str, Any] = {}
     home: Home

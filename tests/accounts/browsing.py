@@ -12,12 +12,12 @@ from litestar.types import ControllerRouterHandler, Message, Scope
 
 from tests.accounts.people import Household
 from zataku.accounts.api import routes
-from zataku.accounts.rate_limits import LIMITS, Limit, Rates
+from zataku.accounts.rate_limits import RATE_LIMITS, RateLimit, RateLimits
 from zataku.errors import RateLimited, RequestError
 from zataku.platform.identity import Identity
 
 # What limits do is tested by itself.
-GENEROUS = {occasion: Limit(10_000, 60.0, 10_000) for occasion in LIMITS}
+GENEROUS = {occasion: RateLimit(10_000, 60.0, 10_000) for occasion in RATE_LIMITS}
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
 
 
@@ -32,18 +32,18 @@ async def _set_guest(message: Message, scope: Scope) -> None:
         MutableScopeHeaders.from_message(message).add("Set-Cookie", cookie.to_header(header=""))
 
 
-def application(house: Household, rates: Rates | None = None, *more: ControllerRouterHandler) -> Litestar:
+def application(house: Household, rate_limits: RateLimits | None = None, *more: ControllerRouterHandler) -> Litestar:
     """The routes, with an identity for every caller as the server gives it."""
 
     async def identity(request: Request[Any, Any, Any]) -> Identity:
-        found = await house.identities.of(request.cookies, request.headers.get("authorization"))
+        found = await house.authenticator.authenticate(request.cookies, request.headers.get("authorization"))
         if found is None:
-            found, cookie = house.identities.new_guest("en")
+            found, cookie = house.authenticator.new_guest("en")
             request.scope["state"]["guest"] = cookie
         return found
 
     return Litestar(
-        [*routes(house.accounts, house.identities, rates or Rates(house.clock, GENEROUS)), *more],
+        [*routes(house.accounts, house.authenticator, rate_limits or RateLimits(house.clock, GENEROUS)), *more],
         dependencies={"identity": Provide(identity)},
         exception_handlers={RequestError: _refused},
         before_send=[_set_guest],

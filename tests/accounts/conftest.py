@@ -7,7 +7,7 @@ from argon2 import PasswordHasher
 
 from tests.accounts.people import Ends, Household, quick
 from tests.support.stores import RACING_STORES, START, store_fixture
-from zataku.accounts.authentication import Identities
+from zataku.accounts.authentication import Authenticator
 from zataku.accounts.cookies import Cookies
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
@@ -44,7 +44,7 @@ async def household(store: Store, clock: ManualClock, passwords: Passwords) -> H
     """Everything there is about accounts, on a store."""
     ends: Ends = []
     accounts = Accounts(store, clock, passwords, ended=lambda who, what: ends.append((who, what)))
-    return Household(store, clock, accounts, Identities(store, clock, Cookies(b"s" * 32, secure=False)), ends)
+    return Household(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ends)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def house(strict: Store, clock: ManualClock, passwords: Passwords) -> Asyn
     """On the store that refuses, delays and shortens."""
     made = await household(strict, clock, passwords)
     yield made
-    await made.identities.settle()
+    await made.authenticator.drain()
 
 
 @pytest.fixture
@@ -60,4 +60,4 @@ async def rough(contested: Store, clock: ManualClock, passwords: Passwords) -> A
     """On that store and on one that loses replies, too."""
     made = await household(contested, clock, passwords)
     yield made
-    await made.identities.settle()
+    await made.authenticator.drain()

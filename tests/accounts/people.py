@@ -5,7 +5,7 @@ from typing import TypeAlias
 from argon2 import PasswordHasher
 from msgspec import Struct
 
-from zataku.accounts.authentication import Identities
+from zataku.accounts.authentication import Authenticator
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.accounts.tokens import Token
@@ -31,12 +31,12 @@ class Household(Struct):
     store: Store
     clock: ManualClock
     accounts: Accounts
-    identities: Identities
+    authenticator: Authenticator
     ends: Ends
 
     def guest(self) -> Identity:
         """Somebody who has just come."""
-        return self.identities.new_guest("ja")[0]
+        return self.authenticator.new_guest("ja")[0]
 
     async def user(self, name: str = "Hana", guest: Identity | None = None) -> tuple[Account, Token]:
         """Somebody who signs up."""
@@ -44,7 +44,7 @@ class Household(Struct):
 
     async def with_session(self, token: Token) -> Identity | None:
         """Whoever comes with a session."""
-        return await self.identities.of({self.identities.cookies.session_name: token.as_session()})
+        return await self.authenticator.authenticate({self.authenticator.cookies.session_name: token.as_session()})
 
     async def known(self, token: Token) -> Identity:
         """Whoever comes with a session that counts."""
@@ -54,4 +54,4 @@ class Household(Struct):
 
     async def with_key(self, token: Token) -> Identity | None:
         """A program that comes with a key."""
-        return await self.identities.of({}, f"Bearer {token.as_key()}")
+        return await self.authenticator.authenticate({}, f"Bearer {token.as_key()}")

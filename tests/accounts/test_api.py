@@ -10,7 +10,7 @@ from litestar import Litestar
 from tests.accounts.browsing import AGENT, application, browser
 from tests.accounts.people import Household
 from zataku.accounts.messages import ChangePassword, KeyMade, KeyView, SignIn
-from zataku.accounts.rate_limits import HOUR, LIMITS, Limit, Rates
+from zataku.accounts.rate_limits import HOUR, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.secrets import Secret
 from zataku.errors import Unavailable
 
@@ -216,7 +216,7 @@ async def test_half_a_character_is_refused_and_breaks_nothing(hana: httpx.AsyncC
 
 
 async def test_guessing_passwords_is_slowed_down(house: Household) -> None:
-    app = application(house, Rates(house.clock))
+    app = application(house, RateLimits(house.clock))
     async with browser(app) as owner, browser(app, "198.51.100.9") as thief, browser(app, "198.51.100.9") as second:
         await good(await owner.post("/api/accounts", json=HANA))
         guess = {"name": "hana", "password": "wrong horse"}
@@ -231,7 +231,7 @@ async def test_guessing_passwords_is_slowed_down(house: Household) -> None:
 
 
 async def test_passwords_are_guessed_no_faster_by_who_is_signed_in(house: Household) -> None:
-    app = application(house, Rates(house.clock))
+    app = application(house, RateLimits(house.clock))
     async with browser(app) as hana:
         await good(await hana.post("/api/accounts", json=HANA))
         guess = {"old": "wrong horse", "new": "battery staple"}
@@ -241,7 +241,7 @@ async def test_passwords_are_guessed_no_faster_by_who_is_signed_in(house: Househ
 
 
 async def test_one_address_signs_up_so_many_times_and_no_more(house: Household) -> None:
-    app = application(house, Rates(house.clock, {**LIMITS, "sign_up_address": Limit(3, HOUR, 3)}))
+    app = application(house, RateLimits(house.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(3, HOUR, 3)}))
     statuses: list[int] = []
     for number in range(4):
         async with browser(app, f"2001:db8::{number:x}") as client:
@@ -250,7 +250,7 @@ async def test_one_address_signs_up_so_many_times_and_no_more(house: Household) 
 
 
 async def test_looking_for_a_free_name_does_not_use_the_sign_ups_of_a_household_up(house: Household) -> None:
-    app = application(house, Rates(house.clock))
+    app = application(house, RateLimits(house.clock))
     async with browser(app) as hana, browser(app) as otto:
         await good(await hana.post("/api/accounts", json=HANA))
         statuses = [(await otto.post("/api/accounts", json=HANA)).status_code for _ in range(12)]
@@ -261,7 +261,7 @@ async def test_looking_for_a_free_name_does_not_use_the_sign_ups_of_a_household_
 async def test_who_loses_the_race_for_a_name_has_used_a_sign_up_and_who_was_sent_away_has_not(
     house: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = application(house, Rates(house.clock, {**LIMITS, "sign_up_address": Limit(2, HOUR, 2)}))
+    app = application(house, RateLimits(house.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(2, HOUR, 2)}))
     passwords, hashed = house.accounts.passwords, house.accounts.passwords.hashed
 
     async def crowded(_: Secret) -> str:
@@ -286,7 +286,7 @@ async def test_who_could_not_be_heard_has_not_guessed(house: Household, monkeypa
     async def crowded(*_: object) -> bool:
         raise Unavailable("Too many people sign in right now.", code="busy")
 
-    app = application(house, Rates(house.clock))
+    app = application(house, RateLimits(house.clock))
     async with browser(app) as hana:
         await good(await hana.post("/api/accounts", json=HANA))
         with monkeypatch.context() as patch:

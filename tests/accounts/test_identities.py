@@ -17,73 +17,75 @@ async def stored(store: Store, identity: Identity | Account) -> Account | None:
 
 
 def guest_cookies(house: Household, guest: Identity) -> dict[str, str]:
-    cookies = house.identities.cookies
+    cookies = house.authenticator.cookies
     return {cookies.guest_name: cookies.guest(guest.account_id, int(house.clock.now() * SECOND)).value or ""}
 
 
 async def test_a_caller_with_nothing_is_nobody(house: Household) -> None:
-    assert await house.identities.of({}) is None
-    assert await house.identities.of({"zataku_guest": "x", "zataku_session": "y"}, "Basic dXNlcg==") is None
+    assert await house.authenticator.authenticate({}) is None
+    assert (
+        await house.authenticator.authenticate({"zataku_guest": "x", "zataku_session": "y"}, "Basic dXNlcg==") is None
+    )
 
 
 async def test_a_new_guest_is_known_again_and_nothing_is_stored(house: Household) -> None:
-    guest, cookie = house.identities.new_guest("ko")
-    assert not guest.kept
-    found = await house.identities.of({cookie.key: cookie.value or ""}, None, "ko")
+    guest, cookie = house.authenticator.new_guest("ko")
+    assert not guest.is_stored
+    found = await house.authenticator.authenticate({cookie.key: cookie.value or ""}, None, "ko")
     assert found == guest
     assert await stored(house.store, guest) is None
 
 
 async def test_a_guest_reads_the_language_that_the_browser_remembers(house: Household) -> None:
-    guest, cookie = house.identities.new_guest("ko")
-    found = await house.identities.of({cookie.key: cookie.value or "", "zataku_language": "ja"})
+    guest, cookie = house.authenticator.new_guest("ko")
+    found = await house.authenticator.authenticate({cookie.key: cookie.value or "", "zataku_language": "ja"})
     assert found == replace(guest, language="ja")
 
 
 async def test_a_guest_whose_account_is_kept_is_known_by_the_same_cookie(house: Household) -> None:
     guest = house.guest()
-    kept = await house.identities.keep(guest)
-    assert kept.kept
-    assert await house.identities.of(guest_cookies(house, guest)) == kept
+    kept = await house.authenticator.ensure_account(guest)
+    assert kept.is_stored
+    assert await house.authenticator.authenticate(guest_cookies(house, guest)) == kept
 
 
 async def test_keeping_somebody_twice_changes_nothing(house: Household) -> None:
     guest = house.guest()
-    kept = await house.identities.keep(guest)
+    kept = await house.authenticator.ensure_account(guest)
     before = await stored(house.store, guest)
-    assert await house.identities.keep(guest) == kept
-    assert await house.identities.keep(kept) is kept
+    assert await house.authenticator.ensure_account(guest) == kept
+    assert await house.authenticator.ensure_account(kept) is kept
     assert await stored(house.store, guest) == before
 
 
 async def test_the_mark_of_a_guest_who_has_signed_up_is_void(house: Household) -> None:
     guest = house.guest()
     await house.user(guest=guest)
-    assert await house.identities.of(guest_cookies(house, guest)) is None
+    assert await house.authenticator.authenticate(guest_cookies(house, guest)) is None
     with pytest.raises(Unauthorized):
-        await house.identities.keep(guest)
+        await house.authenticator.ensure_account(guest)
 
 
 async def test_the_mark_of_a_guest_who_has_left_is_void(house: Household) -> None:
-    guest = await house.identities.keep(house.guest())
+    guest = await house.authenticator.ensure_account(house.guest())
     await house.accounts.delete_account(guest, None)
-    assert await house.identities.of(guest_cookies(house, guest)) is None
+    assert await house.authenticator.authenticate(guest_cookies(house, guest)) is None
     with pytest.raises(Unauthorized):
-        await house.identities.keep(replace(guest, kept=False))
+        await house.authenticator.ensure_account(replace(guest, is_stored=False))
 
 
 async def test_a_session_says_who_somebody_is(house: Household) -> None:
     user, token = await house.user()
     found = await house.known(token)
     assert (found.account_id, found.role, found.name, found.language) == (user.account_id, "user", "Hana", "ja")
-    assert found.session == token.secret.hashed()
+    assert found.session_hash == token.secret.hashed()
     assert found.scopes is None
 
 
 async def test_a_session_counts_more_than_the_mark_of_a_guest(house: Household) -> None:
     user, token = await house.user()
-    cookies = {house.identities.cookies.session_name: token.as_session(), **guest_cookies(house, house.guest())}
-    found = await house.identities.of(cookies)
+    cookies = {house.authenticator.cookies.session_name: token.as_session(), **guest_cookies(house, house.guest())}
+    found = await house.authenticator.authenticate(cookies)
     assert found is not None
     assert found.account_id == user.account_id
 
@@ -92,8 +94,8 @@ async def test_who_is_signed_out_is_the_guest_from_before(house: Household) -> N
     _, token = await house.user()
     guest = house.guest()
     await house.accounts.sign_out(await house.known(token))
-    cookies = {house.identities.cookies.session_name: token.as_session(), **guest_cookies(house, guest)}
-    found = await house.identities.of(cookies, None, "ja")
+    cookies = {house.authenticator.cookies.session_name: token.as_session(), **guest_cookies(house, guest)}
+    found = await house.authenticator.authenticate(cookies, None, "ja")
     assert found == guest
 
 
@@ -123,10 +125,10 @@ async def test_a_session_ends_30_days_after_its_last_use(house: Household) -> No
     _, token = await house.user()
     await house.clock.advance(20 * DAY / SECOND)
     assert await house.with_session(token) is not None
-    await house.identities.settle()
+    await house.authenticator.drain()
     await house.clock.advance(29 * DAY / SECOND)
     assert await house.with_session(token) is not None
-    await house.identities.settle()
+    await house.authenticator.drain()
     await house.clock.advance(30 * DAY / SECOND)
     assert await house.with_session(token) is None
 
@@ -137,7 +139,7 @@ async def test_use_is_noted_every_ten_minutes_and_visits_once_a_day(house: House
 
     async def noted() -> tuple[int, int]:
         await house.known(token)
-        await house.identities.settle()
+        await house.authenticator.drain()
         used = await house.store.get(session(user.account_id, token.secret.hashed()))
         seen = await stored(house.store, user)
         assert isinstance(used, Session)
@@ -153,13 +155,13 @@ async def test_use_is_noted_every_ten_minutes_and_visits_once_a_day(house: House
 
 
 async def test_many_requests_at_once_note_one_visit(house: Household) -> None:
-    guest = await house.identities.keep(house.guest())
+    guest = await house.authenticator.ensure_account(house.guest())
     await house.clock.advance(2 * DAY / SECOND)
     cookies = guest_cookies(house, guest)
     with house.store.measured("visits") as bill:
         for _ in range(20):
-            assert await house.identities.of(cookies) is not None
-        await house.identities.settle()
+            assert await house.authenticator.authenticate(cookies) is not None
+        await house.authenticator.drain()
     assert bill.writes <= 2
     found = await stored(house.store, guest)
     assert found is not None
@@ -172,7 +174,7 @@ async def test_a_store_that_takes_no_notes_stops_nobody(house: Household) -> Non
     found = await house.with_session(token)
     assert found is not None
     await house.store.close()
-    await house.identities.settle()
+    await house.authenticator.drain()
 
 
 async def test_a_program_acts_for_its_user_within_its_scopes(house: Household) -> None:
@@ -180,10 +182,10 @@ async def test_a_program_acts_for_its_user_within_its_scopes(house: Household) -
     token, made = await house.accounts.keys.make(user.account_id, "bot", frozenset({"ranking:read"}))
     found = await house.with_key(token)
     assert found is not None
-    assert (found.account_id, found.name, found.key) == (user.account_id, "Hana", made.key_hash)
+    assert (found.account_id, found.name, found.key_hash) == (user.account_id, "Hana", made.key_hash)
     assert found.may("ranking:read")
     assert not found.may("ranking:write")
-    await house.identities.settle()
+    await house.authenticator.drain()
     used = await house.store.get(api_key(user.account_id, made.key_hash))
     assert used is not None
     assert used.last_used_at == int(house.clock.now() * SECOND)
@@ -202,10 +204,10 @@ async def test_the_key_of_an_admin_is_no_admin(house: Household) -> None:
 
 async def test_a_bad_key_is_refused_even_beside_a_good_session(house: Household) -> None:
     user, token = await house.user()
-    cookies = {house.identities.cookies.session_name: token.as_session()}
+    cookies = {house.authenticator.cookies.session_name: token.as_session()}
     for text in ("zk_nonsense", Token.made(user.account_id).as_key(), "x"):
         with pytest.raises(Unauthorized) as refused:
-            await house.identities.of(cookies, f"Bearer {text}")
+            await house.authenticator.authenticate(cookies, f"Bearer {text}")
         assert refused.value.code == "bad_key"
         assert text not in str(refused.value)
 
@@ -234,26 +236,26 @@ async def test_nobody_is_known_by_an_account_that_is_deleted(house: Household) -
 
 
 async def test_a_cookie_is_renewed_only_for_whoever_came_with_it(house: Household) -> None:
-    identities = house.identities
+    authenticator = house.authenticator
     guest = house.guest()
-    assert identities.renewed(guest, {}) == []
-    assert [each.key for each in identities.renewed(guest, guest_cookies(house, guest))] == ["zataku_guest"]
-    assert identities.renewed(house.guest(), guest_cookies(house, guest)) == []
+    assert authenticator.renewed_cookies(guest, {}) == []
+    assert [each.key for each in authenticator.renewed_cookies(guest, guest_cookies(house, guest))] == ["zataku_guest"]
+    assert authenticator.renewed_cookies(house.guest(), guest_cookies(house, guest)) == []
     user, token = await house.user()
-    cookies = {identities.cookies.session_name: token.as_session()}
-    (renewed,) = identities.renewed(await house.known(token), cookies)
+    cookies = {authenticator.cookies.session_name: token.as_session()}
+    (renewed,) = authenticator.renewed_cookies(await house.known(token), cookies)
     assert renewed.value == token.as_session()
     key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset())
     program = await house.with_key(key)
     assert program is not None
-    assert identities.renewed(program, cookies) == []
+    assert authenticator.renewed_cookies(program, cookies) == []
     _, another = await house.accounts.sign_in("Hana", PASSWORD, "")
     # Of two cookies with one name, the one that nobody was known by.
-    assert identities.renewed(await house.known(another), cookies) == []
+    assert authenticator.renewed_cookies(await house.known(another), cookies) == []
 
 
 async def test_who_was_let_in_holds_while_what_they_came_with_does(house: Household) -> None:
-    guest, holds = house.guest(), house.identities.holds
+    guest, holds = house.guest(), house.authenticator.is_still_valid
     assert await holds(guest)
     user, token = await house.user(guest=guest)
     assert not await holds(guest)
@@ -275,17 +277,17 @@ async def test_looking_whether_somebody_holds_is_no_visit(house: Household) -> N
     person = await house.known(token)
     for _ in range(29):
         await house.clock.advance(DAY / SECOND)
-        assert await house.identities.holds(person)
-        await house.identities.settle()
+        assert await house.authenticator.is_still_valid(person)
+        await house.authenticator.drain()
     await house.clock.advance(DAY / SECOND)
-    assert not await house.identities.holds(person)
+    assert not await house.authenticator.is_still_valid(person)
 
 
 async def test_sessions_of_before_a_moment_do_not_count(house: Household) -> None:
     user, token = await house.user()
     await house.clock.advance(1)
-    house.identities.sessions_from = int(house.clock.now() * SECOND)
+    house.authenticator.sessions_from = int(house.clock.now() * SECOND)
     assert await house.with_session(token) is None
     _, later = await house.accounts.sign_in("Hana", PASSWORD, "")
     assert await house.with_session(later) is not None
-    assert [house.identities.counts(each) for each in await house.accounts.sessions.of(user)] == [True, False]
+    assert [house.authenticator.is_current(each) for each in await house.accounts.sessions.of(user)] == [True, False]

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from tests.accounts.people import OTHER, PASSWORD, Household
 from zataku.accounts.secrets import Secret
-from zataku.accounts.sessions import MOST_SESSIONS
+from zataku.accounts.sessions import MAX_SESSIONS
 from zataku.errors import RequestError
 from zataku.platform.design import account, job, owner_of_name
 
@@ -39,7 +39,7 @@ async def test_of_many_who_want_one_name_one_gets_it(rough: Household) -> None:
 
 
 async def test_one_guest_in_many_tabs_becomes_one_user(rough: Household) -> None:
-    guest = await rough.identities.keep(rough.guest())
+    guest = await rough.authenticator.ensure_account(rough.guest())
     won, codes = await ended(*(rough.user(f"Hana {number}", guest) for number in range(MANY)))
     assert len(won) == 1
     assert set(codes) == {"not_this_guest"}
@@ -50,7 +50,7 @@ async def test_one_guest_in_many_tabs_becomes_one_user(rough: Household) -> None
 async def test_a_guest_who_signs_up_while_something_is_kept_loses_nothing(rough: Household) -> None:
     guest = rough.guest()
     kept, signed_up = await asyncio.gather(
-        ended(*(rough.identities.keep(guest) for _ in range(MANY))), ended(rough.user(guest=guest))
+        ended(*(rough.authenticator.ensure_account(guest) for _ in range(MANY))), ended(rough.user(guest=guest))
     )
     assert set(kept[1]) <= {"not_this_guest"}
     assert signed_up[1] == []
@@ -61,15 +61,15 @@ async def test_a_guest_who_signs_up_while_something_is_kept_loses_nothing(rough:
 
 async def test_a_guest_is_kept_once_however_many_ask(rough: Household) -> None:
     guest = rough.guest()
-    won, codes = await ended(*(rough.identities.keep(guest) for _ in range(MANY)))
+    won, codes = await ended(*(rough.authenticator.ensure_account(guest) for _ in range(MANY)))
     assert codes == []
     assert len(set(won)) == 1
 
 
 async def test_however_many_sign_in_at_once_20_sessions_are_left(rough: Household) -> None:
     user, _ = await rough.user()
-    await asyncio.gather(*(rough.accounts.sign_in("Hana", PASSWORD, "") for _ in range(MOST_SESSIONS + 5)))
-    assert len(await rough.accounts.sessions.of(user)) == MOST_SESSIONS
+    await asyncio.gather(*(rough.accounts.sign_in("Hana", PASSWORD, "") for _ in range(MAX_SESSIONS + 5)))
+    assert len(await rough.accounts.sessions.of(user)) == MAX_SESSIONS
 
 
 async def test_two_new_passwords_in_one_moment_leave_one_that_opens(rough: Household) -> None:
@@ -90,7 +90,7 @@ async def test_a_visit_in_the_same_moment_does_not_stop_a_new_name(rough: Househ
     identity = await rough.known(token)
     renamed = await rough.accounts.rename(identity, "Nana")
     assert renamed.name == "Nana"
-    await rough.identities.settle()
+    await rough.authenticator.drain()
 
 
 async def test_who_leaves_while_signing_in_is_out(rough: Household) -> None:

@@ -3,26 +3,26 @@
 import pytest
 
 from tests.support.stores import START
-from zataku.accounts.rate_limits import LIMITS, Limit, Occasion, Rates, neighbourhood
+from zataku.accounts.rate_limits import RATE_LIMITS, RateLimit, RateLimitName, RateLimits, client_network
 from zataku.clock import ManualClock
 from zataku.errors import RateLimited
 
 
-def allowed(rates: Rates, occasion: Occasion, *whose: str, most: int = 100_000) -> int:
+def allowed(rate_limits: RateLimits, occasion: RateLimitName, *whose: str, most: int = 100_000) -> int:
     for number in range(most):
         try:
-            rates.take(occasion, *whose)
+            rate_limits.consume(occasion, *whose)
         except RateLimited:
             return number
     return most
 
 
-@pytest.mark.parametrize("occasion", LIMITS)
-async def test_each_limit_lets_a_burst_through_and_then_its_rate(clock: ManualClock, occasion: Occasion) -> None:
-    rates, limit = Rates(clock), LIMITS[occasion]
-    assert allowed(rates, occasion, "hana") == limit.burst
+@pytest.mark.parametrize("occasion", RATE_LIMITS)
+async def test_each_limit_lets_a_burst_through_and_then_its_rate(clock: ManualClock, occasion: RateLimitName) -> None:
+    rate_limits, limit = RateLimits(clock), RATE_LIMITS[occasion]
+    assert allowed(rate_limits, occasion, "hana") == limit.burst
     await clock.advance(limit.seconds)
-    assert allowed(rates, occasion, "hana") == min(limit.burst, limit.times)
+    assert allowed(rate_limits, occasion, "hana") == min(limit.burst, limit.times)
 
 
 def test_the_limits_are_those_that_were_promised() -> None:
@@ -34,71 +34,73 @@ def test_the_limits_are_those_that_were_promised() -> None:
         "read_address": (12_000, 60, 6000),
         "socket_address": (3000, 60, 1500),
     }
-    assert {name: (LIMITS[name].times, LIMITS[name].seconds, LIMITS[name].burst) for name in promised} == promised
-    assert (LIMITS["read"].times, LIMITS["read"].seconds) == (600, 60)
+    assert {
+        name: (RATE_LIMITS[name].times, RATE_LIMITS[name].seconds, RATE_LIMITS[name].burst) for name in promised
+    } == promised
+    assert (RATE_LIMITS["read"].times, RATE_LIMITS["read"].seconds) == (600, 60)
 
 
 def test_a_hall_of_500_phones_comes_in_and_looks_at_what_is_left_within_a_minute(clock: ManualClock) -> None:
-    rates, coming_in, at_the_end = Rates(clock), 4, 4
+    rate_limits, coming_in, at_the_end = RateLimits(clock), 4, 4
     for _ in range(500 * (coming_in + at_the_end)):
-        rates.take("read_address", "192.0.2.1")
+        rate_limits.consume("read_address", "192.0.2.1")
 
 
 async def test_who_comes_back_when_told_is_let_in_and_not_a_moment_earlier(clock: ManualClock) -> None:
-    rates = Rates(clock)
-    allowed(rates, "sign_in", "hana", "192.0.2.1")
+    rate_limits = RateLimits(clock)
+    allowed(rate_limits, "sign_in", "hana", "192.0.2.1")
     with pytest.raises(RateLimited) as refused:
-        rates.take("sign_in", "hana", "192.0.2.1")
+        rate_limits.consume("sign_in", "hana", "192.0.2.1")
     wait = refused.value.retry_after
     assert wait == 12
     assert refused.value.problem.details == {"retry_after": 12}
     await clock.advance(wait - 1)
-    assert allowed(rates, "sign_in", "hana", "192.0.2.1") == 0
+    assert allowed(rate_limits, "sign_in", "hana", "192.0.2.1") == 0
     await clock.advance(1)
-    assert allowed(rates, "sign_in", "hana", "192.0.2.1") == 1
+    assert allowed(rate_limits, "sign_in", "hana", "192.0.2.1") == 1
 
 
 def test_what_is_given_back_can_be_taken_again_and_no_more(clock: ManualClock) -> None:
-    rates = Rates(clock)
-    rates.give_back("sign_in", "hana")
-    assert allowed(rates, "sign_in", "hana") == 5
-    rates.give_back("sign_in", "hana")
-    assert allowed(rates, "sign_in", "hana") == 1
+    rate_limits = RateLimits(clock)
+    rate_limits.refund("sign_in", "hana")
+    assert allowed(rate_limits, "sign_in", "hana") == 5
+    rate_limits.refund("sign_in", "hana")
+    assert allowed(rate_limits, "sign_in", "hana") == 1
 
 
 def test_each_caller_and_each_occasion_is_counted_by_itself(clock: ManualClock) -> None:
-    rates = Rates(clock)
-    allowed(rates, "sign_in", "hana", "192.0.2.1")
-    assert allowed(rates, "sign_in", "hana", "192.0.2.2") == 5
-    assert allowed(rates, "sign_in", "otto", "192.0.2.1") == 5
-    assert allowed(rates, "password", "hana", "192.0.2.1") == 5
+    rate_limits = RateLimits(clock)
+    allowed(rate_limits, "sign_in", "hana", "192.0.2.1")
+    assert allowed(rate_limits, "sign_in", "hana", "192.0.2.2") == 5
+    assert allowed(rate_limits, "sign_in", "otto", "192.0.2.1") == 5
+    assert allowed(rate_limits, "password", "hana", "192.0.2.1") == 5
 
 
 def test_two_parts_are_never_taken_for_two_others(clock: ManualClock) -> None:
-    rates = Rates(clock)
-    allowed(rates, "sign_in", "a b", "c")
-    assert allowed(rates, "sign_in", "a", "b c") == 5
+    rate_limits = RateLimits(clock)
+    allowed(rate_limits, "sign_in", "a b", "c")
+    assert allowed(rate_limits, "sign_in", "a", "b c") == 5
 
 
 async def test_a_clock_that_is_set_back_gives_nothing_away(clock: ManualClock) -> None:
-    rates = Rates(clock)
-    allowed(rates, "sign_in", "hana")
-    rates._clock = ManualClock(START - 3600)
-    assert allowed(rates, "sign_in", "hana") == 0
-    rates._clock = ManualClock(START - 3600 + 60)
-    assert allowed(rates, "sign_in", "hana") == 5
+    rate_limits = RateLimits(clock)
+    allowed(rate_limits, "sign_in", "hana")
+    rate_limits._clock = ManualClock(START - 3600)
+    assert allowed(rate_limits, "sign_in", "hana") == 0
+    rate_limits._clock = ManualClock(START - 3600 + 60)
+    assert allowed(rate_limits, "sign_in", "hana") == 5
 
 
 def test_only_so_many_callers_are_remembered(clock: ManualClock) -> None:
-    rates = Rates(clock, {"write": Limit(1, 60.0, 1)}, remembered=100)
-    rates.take("write", "hana")
+    rate_limits = RateLimits(clock, {"write": RateLimit(1, 60.0, 1)}, remembered=100)
+    rate_limits.consume("write", "hana")
     for number in range(99):
-        rates.take("write", f"guest {number}")
-    assert allowed(rates, "write", "hana") == 0
+        rate_limits.consume("write", f"guest {number}")
+    assert allowed(rate_limits, "write", "hana") == 0
     for number in range(99):
-        rates.take("write", f"other {number}")
-    assert allowed(rates, "write", "hana") == 0
-    assert sum(len(buckets) for buckets in rates._buckets.values()) == 100
+        rate_limits.consume("write", f"other {number}")
+    assert allowed(rate_limits, "write", "hana") == 0
+    assert sum(len(buckets) for buckets in rate_limits._buckets.values()) == 100
 
 
 @pytest.mark.parametrize(
@@ -116,4 +118,4 @@ def test_only_so_many_callers_are_remembered(clock: ManualClock) -> None:
     ],
 )
 def test_one_household_is_one_address(address: str | None, counted: str) -> None:
-    assert neighbourhood(address) == counted
+    assert client_network(address) == counted

@@ -5,13 +5,12 @@ import asyncio
 import pytest
 
 from tests.accounts.people import PASSWORD, Household
-from zataku.accounts.removal import removal_task
+from zataku.accounts.removal import AccountRemoval
 from zataku.accounts.tokens import Token
-from zataku.jobs.definitions import Task
 from zataku.platform import writes
 from zataku.platform.design import Account, Job, Session, account, everything_of, job, owner_of_name
 from zataku.platform.identity import Identity
-from zataku.platform.limits import GUEST_LASTS, SECOND, AccountId, expiry
+from zataku.platform.limits import GUEST_TTL, SECOND, AccountId, expiry
 
 
 class System:
@@ -47,8 +46,8 @@ async def left(house: Household, account_id: AccountId) -> list[object]:
     return [each async for each in house.store.each(everything_of(account_id))]
 
 
-def task(house: Household, *systems: System) -> Task:
-    made = removal_task(house.store, house.clock, [each.remove for each in systems])
+def removal(house: Household, *systems: System) -> AccountRemoval:
+    made = AccountRemoval(house.store, house.clock, [each.remove for each in systems])
     assert (made.system, made.kind) == ("platform", "remove_account")
     return made
 
@@ -56,7 +55,7 @@ def task(house: Household, *systems: System) -> Task:
 async def test_everything_goes_and_the_name_is_free(house: Household) -> None:
     user, work = await leaving(house)
     one, two = System(), System()
-    assert await task(house, one, two).work(work) is None
+    assert await removal(house, one, two).run(work) is None
     assert one.asked == two.asked == [user.account_id]
     (bare,) = await left(house, user.account_id)
     assert isinstance(bare, Account)
@@ -66,31 +65,31 @@ async def test_everything_goes_and_the_name_is_free(house: Household) -> None:
 
 
 async def test_no_old_cookie_brings_the_id_back_to_life(house: Household) -> None:
-    guest, cookie = house.identities.new_guest("ja")
+    guest, cookie = house.authenticator.new_guest("ja")
     cookies = {cookie.key: cookie.value or ""}
     user, token = await house.user(guest=guest)
     await house.accounts.delete_account(await house.known(token), PASSWORD)
-    await task(house).work(await due(house, user.account_id))
-    await house.clock.advance((GUEST_LASTS - 1) / SECOND)
-    assert await house.identities.of(cookies) is None
+    await removal(house).run(await due(house, user.account_id))
+    await house.clock.advance((GUEST_TTL - 1) / SECOND)
+    assert await house.authenticator.authenticate(cookies) is None
     await house.clock.advance(1)
-    assert await house.identities.of(cookies) is None
+    assert await house.authenticator.authenticate(cookies) is None
 
 
 async def test_doing_it_twice_is_doing_it_once(rough: Household) -> None:
     user, work = await leaving(rough)
     system = System()
     for _ in range(2):
-        await task(rough, system).work(work)
+        await removal(rough, system).run(work)
     assert len(await left(rough, user.account_id)) == 1
     assert system.asked == [user.account_id] * 2
 
 
 async def test_two_runners_in_one_moment_do_no_harm(rough: Household) -> None:
     user, work = await leaving(rough)
-    removal = task(rough, System())
-    await asyncio.gather(*(removal.work(work) for _ in range(4)), return_exceptions=True)
-    await removal.work(work)
+    interrupted = removal(rough, System())
+    await asyncio.gather(*(interrupted.run(work) for _ in range(4)), return_exceptions=True)
+    await interrupted.run(work)
     assert len(await left(rough, user.account_id)) == 1
     assert await rough.store.get(owner_of_name("Hana")) is None
 
@@ -99,14 +98,14 @@ async def test_a_system_in_trouble_keeps_the_name_claimed_until_it_is_well(house
     user, work = await leaving(house)
     first, ill, last = System(), System(), System()
     ill.trouble = RuntimeError("out of order")
-    removal = task(house, first, ill, last)
+    interrupted = removal(house, first, ill, last)
     with pytest.raises(ExceptionGroup) as failed:
-        await removal.work(work)
+        await interrupted.run(work)
     assert "out of order" in str(failed.value.exceptions)
     assert last.asked == [user.account_id]
     assert await house.store.get(owner_of_name("Hana")) is not None
     ill.trouble = None
-    await removal.work(work)
+    await interrupted.run(work)
     assert await house.store.get(owner_of_name("Hana")) is None
 
 
@@ -126,7 +125,7 @@ async def test_what_lies_in_the_account_goes_in_any_number(house: Household) -> 
         for _ in range(120)
     ]
     await house.store.write_many(put=sessions)
-    await task(house).work(work)
+    await removal(house).run(work)
     assert len(await left(house, user.account_id)) == 1
 
 
@@ -137,16 +136,16 @@ async def test_who_has_not_left_is_left_alone(house: Household) -> None:
         by_mistake = Job(
             system="platform", kind="remove_account", subject=subject, scheduled_for=now, due_at=now, run=now
         )
-        await task(house, system).work(by_mistake)
+        await removal(house, system).run(by_mistake)
     assert system.asked == []
     assert await house.with_session(token) is not None
 
 
 async def test_a_guest_leaves_as_well(house: Household) -> None:
-    guest: Identity = await house.identities.keep(house.guest())
+    guest: Identity = await house.authenticator.ensure_account(house.guest())
     await house.accounts.delete_account(guest, None)
     system = System()
-    await task(house, system).work(await due(house, guest.account_id))
+    await removal(house, system).run(await due(house, guest.account_id))
     assert system.asked == [guest.account_id]
     found = await house.store.get(account(guest.account_id))
     assert found is not None
@@ -156,7 +155,7 @@ async def test_a_guest_leaves_as_well(house: Household) -> None:
 async def test_others_are_not_touched(house: Household) -> None:
     _, work = await leaving(house)
     other, token = await house.user("Otto")
-    await task(house).work(work)
+    await removal(house).run(work)
     assert await house.with_session(token) is not None
     assert await house.store.get(owner_of_name("Otto")) is not None
     assert await house.store.write(writes.sign_out_everywhere(other.account_id)) is not None

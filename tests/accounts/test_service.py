@@ -6,7 +6,7 @@ from tests.accounts.people import OTHER, PASSWORD, Household, quick
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
-from zataku.accounts.sessions import MOST_SESSIONS
+from zataku.accounts.sessions import MAX_SESSIONS
 from zataku.errors import Conflict, Forbidden, InvalidRequest, RequestError, Unauthorized
 from zataku.platform.design import account, job, keys_of, owner_of_name, sessions_of
 from zataku.platform.limits import AccountId
@@ -25,7 +25,7 @@ async def test_a_guest_who_signs_up_keeps_the_id(house: Household) -> None:
 
 
 async def test_a_guest_with_an_account_keeps_it_when_signing_up(house: Household) -> None:
-    guest = await house.identities.keep(house.guest())
+    guest = await house.authenticator.ensure_account(house.guest())
     await house.clock.advance(60)
     user, token = await house.user(guest=guest)
     assert user.created_at == user.last_seen_at - 60_000
@@ -106,7 +106,7 @@ async def test_an_account_does_not_show_its_password_where_it_is_printed(house: 
 async def test_of_more_than_20_sessions_the_one_longest_unused_ends(house: Household) -> None:
     user, first = await house.user()
     tokens = []
-    for _ in range(MOST_SESSIONS - 1):
+    for _ in range(MAX_SESSIONS - 1):
         await house.clock.advance(1)
         tokens.append((await house.accounts.sign_in("Hana", PASSWORD, ""))[1])
     assert await house.with_session(first) is not None
@@ -115,7 +115,7 @@ async def test_of_more_than_20_sessions_the_one_longest_unused_ends(house: House
     assert await house.with_session(first) is None
     assert await house.with_session(tokens[0]) is not None
     assert await house.with_session(last) is not None
-    assert await held(house.store, user.account_id) == MOST_SESSIONS
+    assert await held(house.store, user.account_id) == MAX_SESSIONS
     assert house.ends[1:] == [(user.account_id, first.secret.hashed())]
 
 
@@ -163,7 +163,7 @@ async def test_a_name_is_taken_from_nobody(house: Household) -> None:
 
 async def test_a_language_is_remembered_for_users_and_for_guests_of_whom_something_is_kept(house: Household) -> None:
     _, token = await house.user()
-    kept, fresh = await house.identities.keep(house.guest()), house.guest()
+    kept, fresh = await house.authenticator.ensure_account(house.guest()), house.guest()
     for identity in (await house.known(token), kept, fresh):
         assert (await house.accounts.choose_language(identity, "ko")).language == "ko"
     assert (await house.known(token)).language == "ko"

@@ -16,7 +16,7 @@ from litestar import Litestar, Request, Response
 
 from tests.accounts.people import quick
 from tests.cli.running import Host
-from zataku.accounts.authentication import Identities
+from zataku.accounts.authentication import Authenticator
 from zataku.accounts.control_file import CONTROL_FILE
 from zataku.accounts.control_routes import control_routes
 from zataku.accounts.passwords import Passwords
@@ -39,11 +39,11 @@ def weak(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def sign_up_in(store: Store) -> Account:
-    identities = await Identities.open(store, CLOCK, "http://127.0.0.1:8000")
+    authenticator = await Authenticator.open(store, CLOCK, "http://127.0.0.1:8000")
     passwords = Passwords(quick())
     try:
         accounts = Accounts(store, CLOCK, passwords)
-        guest, _ = identities.new_guest("ja")
+        guest, _ = authenticator.new_guest("ja")
         return (await accounts.sign_up(guest, "Hana", Secret("correct horse"), "Firefox"))[0]
     finally:
         passwords.close()

@@ -11,7 +11,7 @@ from tests.jobs.conftest import Processes
 from tests.jobs.working import NOW, Deeds, passing, until
 from tests.platform.people import numbered
 from zataku.clock import ManualClock
-from zataku.jobs.definitions import Daily
+from zataku.jobs.definitions import DailyJob
 from zataku.platform import writes
 from zataku.platform.design import Job, job
 from zataku.platform.limits import DAY, HOUR, MINUTE
@@ -39,9 +39,9 @@ def night(clock: ManualClock) -> Night:
     return Night(clock)
 
 
-def every_day(night: Night, **given: Any) -> Sequence[Daily]:
+def every_day(night: Night, **given: Any) -> Sequence[DailyJob]:
     usual = {"system": "ranking", "kind": "write_day", "hour": 9, "minute": 30, "zone": "Asia/Seoul"}
-    return [Daily(**usual | {"work": night.work} | given)]
+    return [DailyJob(**usual | {"handle": night.work} | given)]
 
 
 async def stored(store: Store) -> Job:
@@ -54,7 +54,7 @@ async def test_a_daily_task_runs_once_a_day_however_many_processes_there_are(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     for number in range(3):
-        await processes(store, f"web-{number}", daily=every_day(night)).start()
+        await processes(store, f"web-{number}", daily_jobs=every_day(night)).start()
     assert (await stored(store)).due_at == NINE_THIRTY
     for day in range(3):
         await clock.advance((NINE_THIRTY + day * DAY) / 1000 - 5 - clock.now())
@@ -65,10 +65,10 @@ async def test_a_daily_task_runs_once_a_day_however_many_processes_there_are(
 async def test_a_night_without_any_process_is_caught_up_with_in_one_run(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
-    web = await processes(store, "web-1", daily=every_day(night)).start()
+    web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
     await web.stop()
     await clock.advance(3 * DAY / 1000)
-    again = await processes(store, "web-2", daily=every_day(night)).start()
+    again = await processes(store, "web-2", daily_jobs=every_day(night)).start()
     await until(lambda: len(night.done) == 1 and not again.runner.counts.running)
     assert night.scheduled == [NINE_THIRTY]
     assert (await stored(store)).due_at == NINE_THIRTY + 3 * DAY
@@ -77,10 +77,10 @@ async def test_a_night_without_any_process_is_caught_up_with_in_one_run(
 async def test_a_restart_after_the_run_does_not_run_it_again_that_day(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
-    web = await processes(store, "web-1", daily=every_day(night)).start()
+    web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
     await passing(clock, HOUR, lambda: len(night.done) == 1, step=60)
     await web.stop()
-    await processes(store, "web-2", daily=every_day(night)).start()
+    await processes(store, "web-2", daily_jobs=every_day(night)).start()
     await passing(clock, HOUR, lambda: clock.now() * 1000 > NINE_THIRTY + HOUR, step=60)
     assert len(night.done) == 1
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
@@ -91,16 +91,16 @@ async def test_a_process_whose_clock_is_behind_does_not_bring_todays_run_back(
 ):
     tomorrow = NINE_THIRTY + DAY
     await store.write(writes.schedule_job("ranking", "write_day", "daily", at=tomorrow, now=NOW))
-    await processes(store, "web-1", daily=every_day(night)).start()
+    await processes(store, "web-1", daily_jobs=every_day(night)).start()
     assert (await stored(store)).due_at == tomorrow
 
 
 async def test_a_task_that_is_set_to_another_time_of_day_runs_at_the_new_one(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
-    web = await processes(store, "web-1", daily=every_day(night, hour=20)).start()
+    web = await processes(store, "web-1", daily_jobs=every_day(night, hour=20)).start()
     await web.stop()
-    await processes(store, "web-2", daily=every_day(night)).start()
+    await processes(store, "web-2", daily_jobs=every_day(night)).start()
     assert (await stored(store)).due_at == NINE_THIRTY
 
 
@@ -109,11 +109,11 @@ async def test_work_that_wants_to_go_on_sooner_does_so_and_then_the_days_go_on(
 ):
     soon = NINE_THIRTY + 10 * MINUTE
     night.answers["daily"] = [soon, NINE_THIRTY + 9 * DAY]
-    web = await processes(store, "web-1", daily=every_day(night)).start()
+    web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
     await passing(clock, HOUR, lambda: len(night.done) == 1 and not web.runner.counts.running, step=60)
     assert (await stored(store)).due_at == soon
     await web.stop()
-    later = await processes(store, "web-2", daily=every_day(night)).start()
+    later = await processes(store, "web-2", daily_jobs=every_day(night)).start()
     assert (await stored(store)).due_at == soon
     await passing(clock, HOUR, lambda: len(night.done) == 2 and not later.runner.counts.running, step=60)
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
@@ -126,7 +126,7 @@ async def test_a_daily_task_that_is_found_dead_gets_another_chance_at_the_next_s
     found = await stored(store)
     dead = replace(found, state="dead", due_at=None, died_at=NOW, attempts=40)
     await store.write_many(put=[dead])
-    web = await processes(store, "web-1", daily=every_day(night)).start()
+    web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
     await until(lambda: len(night.done) == 1 and not web.runner.counts.running)
     assert (await stored(store)).due_at == NINE_THIRTY
 
@@ -136,7 +136,7 @@ async def test_many_processes_that_start_at_once_schedule_one_job(
 ):
     with capture_logs():
         for number in range(4):
-            await processes(contested, f"web-{number}", daily=every_day(night)).start()
+            await processes(contested, f"web-{number}", daily_jobs=every_day(night)).start()
     found = await contested.get(job("ranking", "write_day", "daily"))
     assert found is not None
     assert found.due_at == NINE_THIRTY
@@ -144,14 +144,14 @@ async def test_many_processes_that_start_at_once_schedule_one_job(
 
 def test_a_zone_that_nobody_knows_is_refused_before_anything_starts(store: Store, night: Night, processes: Processes):
     with pytest.raises(ValueError, match="no time zone"):
-        processes(store, "web-1", daily=every_day(night, zone="Asia/Atlantis"))
+        processes(store, "web-1", daily_jobs=every_day(night, zone="Asia/Atlantis"))
 
 
 async def test_what_has_expired_is_swept_every_few_minutes(store: Store, clock: ManualClock, processes: Processes):
     async def items() -> int:
         return sum(size.items for size in await store.backend.sizes() if size.index is None)
 
-    await store.write(writes.keep_guest(numbered(1), "ko", NOW))
+    await store.write(writes.create_guest(numbered(1), "ko", NOW))
     web = await processes(store, "web-1").start()
     await passing(clock, 1, lambda: True)
     assert await items() == 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zataku.jobs.definitions import Daily
+from zataku.jobs.definitions import DailyJob
 from zataku.jobs.time_of_day import is_a_time, next_time, zone_of
 from zataku.platform.limits import DAY, HOUR
 
@@ -16,8 +16,8 @@ from zataku.platform.limits import DAY, HOUR
 async def nothing(_job: object) -> None: ...
 
 
-def daily(hour: int, minute: int = 0, zone: str = "UTC") -> Daily:
-    return Daily(system="ranking", kind="write_day", hour=hour, minute=minute, zone=zone, work=nothing)
+def daily(hour: int, minute: int = 0, zone: str = "UTC") -> DailyJob:
+    return DailyJob(system="ranking", kind="write_day", hour=hour, minute=minute, zone=zone, handle=nothing)
 
 
 def at(text: str, zone: str) -> int:

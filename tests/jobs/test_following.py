@@ -12,7 +12,7 @@ from tests.jobs.conftest import Processes
 from tests.jobs.working import Process, passing
 from tests.support.stores import temporary_store
 from zataku.clock import ManualClock
-from zataku.jobs.definitions import Follower
+from zataku.jobs.definitions import StreamConsumer
 from zataku.jobs.stream_consumers import HELD_FOR
 from zataku.platform.design import TABLES
 from zataku.table import NEW_AND_OLD, Change, DesignError, Entity, Store, Table
@@ -53,8 +53,8 @@ class Reader:
         """Each change when it came first."""
         return list(dict.fromkeys(self.read))
 
-    def follower(self) -> Follower:
-        return Follower(name="digest", table=notes, take=self.take)
+    def follower(self) -> StreamConsumer:
+        return StreamConsumer(name="digest", table=notes, handle=self.take)
 
 
 async def write(store: Store, numbers: range) -> None:
@@ -138,6 +138,6 @@ async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: Manua
 def test_followers_that_could_not_follow_are_refused_before_anything_starts(kept: Store, processes: Processes):
     reader = Reader()
     with pytest.raises(ValueError, match="same name"):
-        processes(kept, "web-1", followers=[reader.follower(), reader.follower()])
+        processes(kept, "web-1", stream_consumers=[reader.follower(), reader.follower()])
     with pytest.raises(DesignError, match="has no stream"):
-        processes(kept, "web-1", followers=[Follower(name="digest", table=TABLES[0], take=reader.take)])
+        processes(kept, "web-1", stream_consumers=[StreamConsumer(name="digest", table=TABLES[0], handle=reader.take)])

@@ -23,7 +23,7 @@ async def test_two_runners_never_run_one_job_twice(contested: Store, clock: Manu
     deeds = Deeds(clock)
     subjects = [f"{number}" for number in range(60)]
     with capture_logs():
-        webs = [await processes(contested, f"web-{number}", work=deeds.work).start() for number in range(3)]
+        webs = [await processes(contested, f"web-{number}", handle=deeds.work).start() for number in range(3)]
         for number, subject in enumerate(subjects):
             await webs[number % 3].schedule.at(NOW + 40 * number, "othello", "close_turn", subject)
         await passing(clock, 120, lambda: set(deeds.done) == set(subjects))
@@ -44,11 +44,11 @@ async def test_the_job_of_a_killed_runner_is_done_by_another_when_its_time_is_ov
     stuck = Deeds(clock)
     stuck.gate.clear()
     with capture_logs():
-        killed = await processes(store, "web-1", work=stuck.work, lasts=30 * SECOND).start()
+        killed = await processes(store, "web-1", handle=stuck.work, lease_ms=30 * SECOND).start()
         await killed.schedule.at(NOW, "othello", "close_turn", "a")
         await until(lambda: len(stuck.began) == 1)
         killed.wire.cut = True
-        await processes(store, "web-2", work=deeds.work, lasts=30 * SECOND).start()
+        await processes(store, "web-2", handle=deeds.work, lease_ms=30 * SECOND).start()
         await passing(clock, 29, lambda: clock.now() > NOW / 1000 + 28.5)
         assert deeds.began == []
         await passing(clock, 5, lambda: deeds.done == ["a"])
@@ -61,10 +61,10 @@ async def test_a_long_run_is_renewed_and_nobody_else_takes_it(
 ):
     deeds.gate.clear()
     other = Deeds(clock)
-    web = await processes(store, "web-1", work=deeds.work, lasts=3 * SECOND).start()
+    web = await processes(store, "web-1", handle=deeds.work, lease_ms=3 * SECOND).start()
     await web.schedule.at(NOW, "othello", "close_turn", "a")
     await until(lambda: len(deeds.began) == 1)
-    await processes(store, "web-2", work=other.work, lasts=3 * SECOND).start()
+    await processes(store, "web-2", handle=other.work, lease_ms=3 * SECOND).start()
     await passing(clock, 20, lambda: clock.now() > NOW / 1000 + 15)
     deeds.gate.set()
     await until(lambda: deeds.done == ["a"])
@@ -77,12 +77,12 @@ async def test_a_run_that_another_process_has_taken_is_broken_off_and_says_nothi
     stuck = Deeds(clock)
     stuck.gate.clear()
     with capture_logs() as said:
-        paused = await processes(store, "web-1", work=stuck.work, lasts=6 * SECOND).start()
+        paused = await processes(store, "web-1", handle=stuck.work, lease_ms=6 * SECOND).start()
         await paused.schedule.at(NOW, "othello", "close_turn", "a")
         await until(lambda: len(stuck.began) == 1)
         paused.wire.cut = True
         deeds.gate.clear()
-        await processes(store, "web-2", work=deeds.work, lasts=60 * SECOND).start()
+        await processes(store, "web-2", handle=deeds.work, lease_ms=60 * SECOND).start()
         await passing(clock, 10, lambda: len(deeds.began) == 1)
         taken = await one(store, "a")
         paused.wire.cut = False
@@ -98,7 +98,7 @@ async def test_what_runs_may_finish_when_the_server_stops(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
     deeds.gate.clear()
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     await web.schedule.at(NOW, "othello", "close_turn", "a")
     await until(lambda: len(deeds.began) == 1)
     stopping = asyncio.ensure_future(web.runner.stop())
@@ -117,7 +117,7 @@ async def test_what_does_not_finish_in_time_is_handed_over_at_once(
 ):
     stuck = Deeds(clock)
     stuck.gate.clear()
-    web = await processes(store, "web-1", work=stuck.work).start()
+    web = await processes(store, "web-1", handle=stuck.work).start()
     await web.schedule.at(NOW, "othello", "close_turn", "a", what="{}")
     await until(lambda: len(stuck.began) == 1)
     await web.stop()
@@ -125,13 +125,13 @@ async def test_what_does_not_finish_in_time_is_handed_over_at_once(
     found = await one(store, "a")
     assert found is not None
     assert (found.state, found.due_at, found.payload) == ("waiting", NOW, "{}")
-    await processes(store, "web-2", work=deeds.work).start()
+    await processes(store, "web-2", handle=deeds.work).start()
     await until(lambda: deeds.done == ["a"])
 
 
 async def test_an_unreachable_store_is_waited_for(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
     with capture_logs() as said:
-        web = await processes(store, "web-1", work=deeds.work).start()
+        web = await processes(store, "web-1", handle=deeds.work).start()
         await passing(clock, 1, lambda: True)
         web.wire.cut = True
         await passing(clock, 20, lambda: len(said) >= 2)

@@ -9,10 +9,10 @@ from structlog.testing import capture_logs
 from tests.jobs.conftest import Processes
 from tests.jobs.working import NOW, Deeds, one, passing, until
 from zataku.clock import ManualClock
-from zataku.jobs.definitions import Task
-from zataku.jobs.runner import MOST_AT_ONCE, Runner
+from zataku.jobs.definitions import DeadlineJob
+from zataku.jobs.runner import MOST_AT_ONCE, JobRunner
 from zataku.platform import writes
-from zataku.platform.limits import MOST_ATTEMPTS, OwnerId
+from zataku.platform.limits import MAX_JOB_ATTEMPTS, OwnerId
 from zataku.table import Store
 
 
@@ -22,7 +22,7 @@ def deeds(clock: ManualClock) -> Deeds:
 
 
 async def test_a_job_is_done_at_its_time_and_goes(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     await web.schedule.at(NOW + 5_300, "othello", "close_turn", "a")
     await passing(clock, 10, lambda: deeds.done == ["a"], step=0.1)
     assert deeds.began == [("a", pytest.approx(NOW / 1000 + 5.3, abs=0.11))]
@@ -33,7 +33,7 @@ async def test_a_job_is_done_at_its_time_and_goes(store: Store, clock: ManualClo
 async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     await passing(clock, 1, lambda: True)
     await web.schedule.at(NOW, "othello", "close_turn", "a")
     await until(lambda: deeds.done == ["a"])
@@ -43,7 +43,7 @@ async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
 async def test_what_another_process_scheduled_is_found(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
-    await processes(store, "web-1", work=deeds.work).start()
+    await processes(store, "web-1", handle=deeds.work).start()
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW + 3_000, now=NOW))
     await passing(clock, 5, lambda: deeds.done == ["a"])
     assert clock.now() >= NOW / 1000 + 3
@@ -54,7 +54,7 @@ async def test_what_was_due_while_nobody_ran_is_caught_up_with_the_oldest_first(
 ):
     for number in range(5):
         await store.write(writes.schedule_job("othello", "close_turn", f"{number}", at=NOW - 9_000 * number, now=NOW))
-    await processes(store, "web-1", work=deeds.work).start()
+    await processes(store, "web-1", handle=deeds.work).start()
     await until(lambda: len(deeds.done) == 5)
     assert [subject for subject, _ in deeds.began] == ["4", "3", "2", "1", "0"]
 
@@ -63,7 +63,7 @@ async def test_a_job_that_asks_for_another_time_is_done_again_then(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
     deeds.answers["a"] = [NOW + 4_000, None]
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     await web.schedule.at(NOW, "othello", "close_turn", "a")
     await passing(clock, 10, lambda: deeds.done == ["a", "a"])
     assert deeds.began[1][1] >= NOW / 1000 + 4
@@ -75,7 +75,7 @@ async def test_a_deadline_that_is_asked_for_during_the_run_is_kept(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
     deeds.gate.clear()
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     await web.schedule.at(NOW, "othello", "close_turn", "a")
     await until(lambda: len(deeds.began) == 1)
     await web.schedule.at(NOW + 3_000, "othello", "close_turn", "a")
@@ -88,7 +88,7 @@ async def test_no_more_than_eight_run_at_once_and_the_others_follow(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
     deeds.gate.clear()
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     for number in range(120):
         await web.schedule.at(NOW, "othello", "close_turn", f"{number}")
     await until(lambda: deeds.at_once == MOST_AT_ONCE)
@@ -103,7 +103,7 @@ async def test_a_job_that_fails_is_tried_again_after_a_pause_that_grows(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
     deeds.answers["a"] = [OSError("no disk"), ValueError("x" * 900), None]
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     with capture_logs() as said:
         await web.schedule.at(NOW, "othello", "close_turn", "a")
         await until(lambda: web.runner.counts.failures == 1)
@@ -125,28 +125,28 @@ async def test_the_fortieth_failure_is_the_last(store: Store, clock: ManualClock
         writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=NOW, until=NOW + 1)
     )
     assert claim is not None
-    for _ in range(MOST_ATTEMPTS - 2):
+    for _ in range(MAX_JOB_ATTEMPTS - 2):
         claim = await store.write(
             writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=NOW + 1, until=NOW + 2)
         )
         await store.write(writes.move_job("othello", "close_turn", "a", at=NOW, now=NOW + 2))
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     with capture_logs():
         await until(lambda: web.runner.counts.deaths == 1 and not web.runner.counts.running)
     found = await one(store, "a")
     assert found is not None
-    assert (found.state, found.attempts, found.last_error) == ("dead", MOST_ATTEMPTS, "OSError: no disk")
+    assert (found.state, found.attempts, found.last_error) == ("dead", MAX_JOB_ATTEMPTS, "OSError: no disk")
 
 
 async def test_a_job_that_kills_its_runners_is_given_up_without_being_run(
     store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
 ):
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
-    for number in range(MOST_ATTEMPTS):
+    for number in range(MAX_JOB_ATTEMPTS):
         now = NOW + number
         await store.write(writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=now, until=now + 1))
     await clock.advance(60)
-    web = await processes(store, "web-1", work=deeds.work).start()
+    web = await processes(store, "web-1", handle=deeds.work).start()
     with capture_logs():
         await until(lambda: web.runner.counts.deaths == 1)
     assert deeds.began == []
@@ -159,7 +159,7 @@ async def test_jobs_of_kinds_that_nobody_here_does_are_left_alone_and_told_once(
         await store.write(writes.schedule_job("kifu", "from_the_future", f"{number}", at=NOW - 99, now=NOW))
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
     with capture_logs() as said:
-        web = await processes(store, "web-1", work=deeds.work).start()
+        web = await processes(store, "web-1", handle=deeds.work).start()
         await passing(clock, 5, lambda: clock.now() > NOW / 1000 + 3)
     assert deeds.done == ["a"]
     assert [line["event"] for line in said] == ["job_of_unknown_kind"]
@@ -172,7 +172,7 @@ async def test_work_that_cancels_itself_has_failed(
     async def confused(_job: object) -> None:
         raise asyncio.CancelledError
 
-    web = await processes(store, "web-1", work=confused).start()
+    web = await processes(store, "web-1", handle=confused).start()
     with capture_logs():
         await web.schedule.at(NOW, "othello", "close_turn", "a")
         await until(lambda: web.runner.counts.failures == 1 and not web.runner.counts.running)
@@ -182,16 +182,16 @@ async def test_work_that_cancels_itself_has_failed(
 
 
 async def test_two_tasks_of_one_kind_are_refused(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
-    task = Task(system="othello", kind="close_turn", work=deeds.work)
+    task = DeadlineJob(system="othello", kind="close_turn", handle=deeds.work)
     made = processes(store, "web-1")
     with pytest.raises(ValueError, match="same kind"):
-        Runner(
+        JobRunner(
             store=store,
             clock=clock,
             random=made.runner._random,  # pyright: ignore[reportPrivateUsage]  any will do
             process="web-2",
             schedule=made.schedule,
-            tasks=[task, task],
+            deadline_jobs=[task, task],
         )
 
 
@@ -199,7 +199,7 @@ async def test_work_that_fails_before_it_begins_has_failed(store: Store, clock: 
     def broken(_job: object) -> Any:
         raise KeyError("turn")
 
-    web = await processes(store, "web-1", work=broken).start()
+    web = await processes(store, "web-1", handle=broken).start()
     with capture_logs():
         await web.schedule.at(NOW, "othello", "close_turn", "a")
         await until(lambda: web.runner.counts.failures == 1 and not web.runner.counts.running)

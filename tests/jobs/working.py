@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 
 from tests.support.stores import START
 from zataku.clock import ManualClock
-from zataku.jobs.definitions import Daily, Follower, Task, Work
-from zataku.jobs.runner import Runner
+from zataku.jobs.definitions import DailyJob, DeadlineJob, JobHandler, StreamConsumer
+from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule
 from zataku.platform.design import Job, job
 from zataku.platform.limits import MINUTE
@@ -123,24 +123,28 @@ class Process:
         store: Store,
         clock: ManualClock,
         name: str,
-        work: Work | None = None,
-        daily: Sequence[Daily] = (),
-        followers: Sequence[Follower] = (),
-        lasts: int = MINUTE,
+        handle: JobHandler | None = None,
+        daily_jobs: Sequence[DailyJob] = (),
+        stream_consumers: Sequence[StreamConsumer] = (),
+        lease_ms: int = MINUTE,
     ) -> None:
         self.wire = Wire(store.backend)
         self.store = Store(cast("Backend", self.wire), store.tables, secret=b"", clock=clock, retry=store.retry)
         self.schedule = Schedule(self.store, clock)
-        tasks = [] if work is None else [Task(system="othello", kind="close_turn", work=work, lasts=lasts)]
-        self.runner = Runner(
+        tasks = (
+            []
+            if handle is None
+            else [DeadlineJob(system="othello", kind="close_turn", handle=handle, lease_ms=lease_ms)]
+        )
+        self.runner = JobRunner(
             store=self.store,
             clock=clock,
             random=Random(name),
             process=name,
             schedule=self.schedule,
-            tasks=tasks,
-            daily=daily,
-            followers=followers,
+            deadline_jobs=tasks,
+            daily_jobs=daily_jobs,
+            stream_consumers=stream_consumers,
         )
         self._clock = clock
 

@@ -27,7 +27,10 @@ async def test_the_three_records_that_changed_last_are_shown_by_their_names(embe
 async def test_whoever_has_kept_nothing_costs_nothing(embedded: Store, clock: ManualClock):
     home = plug(app_context(embedded, clock)).home
     with embedded.measured("guest") as bill:
-        assert msgspec.to_builtins(await home(user_identity(role="guest", kept=False))) == {"count": 0, "latest": []}
+        assert msgspec.to_builtins(await home(user_identity(role="guest", is_stored=False))) == {
+            "count": 0,
+            "latest": [],
+        }
     assert bill.reads == 0
     assert msgspec.to_builtins(await home(user_identity())) == {"count": 0, "latest": []}
 

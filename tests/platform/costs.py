@@ -23,7 +23,7 @@ from tests.platform.people import (
 from tests.support.cost_assertions import Case
 from zataku.platform import design, writes
 from zataku.platform.design import ApiKey, Job, NameClaim
-from zataku.platform.limits import MOST_ATTEMPTS
+from zataku.platform.limits import MAX_JOB_ATTEMPTS
 from zataku.table import Entity, Key, Plan, Query, Store
 from zataku.text import fold
 
@@ -39,7 +39,7 @@ KEYS = [
     for number in range(10)
 ]
 RUNNING = a_job(state="running", owner=WEB, due_at=NOW + 60_000, attempts=1)
-DEAD = a_job(state="dead", due_at=None, died_at=NOW, attempts=MOST_ATTEMPTS)
+DEAD = a_job(state="dead", due_at=None, died_at=NOW, attempts=MAX_JOB_ATTEMPTS)
 # The largest job: each of its characters takes four bytes.
 PAYLOAD, PROBLEM = "𠮷" * 1000, "𠮷" * 500
 HUGE: tuple[Literal["platform"], str, str] = ("platform", "k" * 30, "~" * 120)
@@ -62,7 +62,7 @@ def huge(state: str = "waiting", **given: Any) -> Job:
     states: dict[str, dict[str, Any]] = {
         "waiting": {},
         "running": {"owner": "w" * 60, "due_at": NOW + 60_000, "attempts": 1},
-        "dead": {"due_at": None, "died_at": NOW, "attempts": MOST_ATTEMPTS},
+        "dead": {"due_at": None, "died_at": NOW, "attempts": MAX_JOB_ATTEMPTS},
     }
     made = dict(zip(("system", "kind", "subject"), HUGE, strict=True), state=state, payload=PAYLOAD, last_error=PROBLEM)
     return a_job(**made | states[state] | given)
@@ -96,20 +96,20 @@ ACCOUNTS: dict[str, Case] = {
     "sessions_of": reading(design.sessions_of(ME), SESSIONS),
     "keys_of": reading(design.keys_of(ME), KEYS),
     "everything_of": reading(design.everything_of(ME), [USER, *SESSIONS, *KEYS]),
-    "keep_guest": writing(writes.keep_guest(numbered(3), "ja", NOW)),
+    "create_guest": writing(writes.create_guest(numbered(3), "ja", NOW)),
     "sign_up": writing(writes.sign_up(numbered(3), LONG, PASSWORD, "ja", NOW)),
     "become_user": writing(writes.become_user(GUEST, LONG, PASSWORD, NOW), GUEST),
     "rename": writing(writes.rename(USER, "駒" * 20, NOW), USER, CLAIM),
     "change_password": writing(writes.change_password(USER, PASSWORD.replace("aGFz", "bGFz"), NOW), USER),
     "choose_language": writing(writes.choose_language(ME, "ko"), USER),
     "grant_role": writing(writes.grant_role(ME, admin=True), USER),
-    "note_visit": writing(writes.note_visit(GUEST, NOW + 90_000_000), GUEST),
+    "record_visit": writing(writes.record_visit(GUEST, NOW + 90_000_000), GUEST),
     "sign_in": writing(writes.sign_in(USER, hashed(1), "~" * 200, NOW), USER),
-    "use_session": writing(writes.use_session(ME, hashed(1), NOW + 600_000), SESSIONS[1]),
+    "touch_session": writing(writes.touch_session(ME, hashed(1), NOW + 600_000), SESSIONS[1]),
     "sign_out": writing(writes.sign_out(ME, hashed(1)), SESSIONS[1]),
     "sign_out_everywhere": writing(writes.sign_out_everywhere(ME), USER, *SESSIONS),
     "add_key": writing(writes.add_key(ME, hashed(1), "将" * 40, SCOPES, NOW), USER),
-    "use_key": writing(writes.use_key(ME, hashed(1), NOW + 90_000_000), KEYS[1]),
+    "touch_key": writing(writes.touch_key(ME, hashed(1), NOW + 90_000_000), KEYS[1]),
     "revoke_key": writing(writes.revoke_key(ME, hashed(1)), KEYS[1]),
     "mark_deleted": writing(writes.mark_deleted(ME, NOW), USER),
     "remove_account": writing(
@@ -205,8 +205,8 @@ ALSO: dict[str, tuple[Case, float, float]] = {
     "the largest job fails": (writing(writes.fail_job(huge("running"), PROBLEM, NOW), huge("running")), 0, 9),
     "the largest job dies": (
         writing(
-            writes.fail_job(huge("running", attempts=MOST_ATTEMPTS), PROBLEM, NOW),
-            huge("running", attempts=MOST_ATTEMPTS),
+            writes.fail_job(huge("running", attempts=MAX_JOB_ATTEMPTS), PROBLEM, NOW),
+            huge("running", attempts=MAX_JOB_ATTEMPTS),
         ),
         0,
         15,

@@ -8,9 +8,9 @@ from tests.platform.conftest import NOW
 from zataku.platform.design import Account, Checkpoint, Job, Lease, NameClaim, Session
 from zataku.platform.limits import (
     CHECKPOINT_REMEMBERED,
-    GUEST_LASTS,
-    LEASE_REMEMBERED,
-    SESSION_LASTS,
+    GUEST_TTL,
+    LEASE_ITEM_TTL,
+    SESSION_TTL,
     AccountId,
     OwnerId,
     expiry,
@@ -44,7 +44,7 @@ GUEST = Account(
     language="ko",
     created_at=NOW,
     last_seen_at=NOW,
-    expires_at=expiry(NOW, GUEST_LASTS),
+    expires_at=expiry(NOW, GUEST_TTL),
 )
 
 
@@ -62,7 +62,7 @@ def a_session(user: Account, number: int) -> Session:
         user_agent="Firefox",
         created_at=NOW,
         last_used_at=NOW,
-        expires_at=expiry(NOW, SESSION_LASTS),
+        expires_at=expiry(NOW, SESSION_TTL),
     )
 
 
@@ -97,7 +97,7 @@ def a_lease(**given: Any) -> Lease:
     """A lease that a process holds for ten seconds more."""
     until = NOW + 10_000
     usual = {"name": "room/drawing/7F3K9Q", "owner": WEB, "until": until, "epoch": 5}
-    return Lease(**usual | {"expires_at": expiry(until, LEASE_REMEMBERED)} | given)
+    return Lease(**usual | {"expires_at": expiry(until, LEASE_ITEM_TTL)} | given)
 
 
 def a_checkpoint(position: str, **given: Any) -> Checkpoint:

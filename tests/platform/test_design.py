@@ -6,7 +6,7 @@ import pytest
 
 from zataku.platform import writes
 from zataku.platform.design import DEPARTURES, Account, Job, dead, due, platform
-from zataku.platform.limits import SHARDS
+from zataku.platform.limits import JOB_SHARDS
 from zataku.table.export.doing import planned
 from zataku.table.export.example import example_item
 from zataku.table.lint import lint
@@ -59,7 +59,7 @@ def test_jobs_spread_evenly_over_the_shards():
         Job(system="othello", kind="close_turn", subject=f"game-{n}#1", scheduled_for=1, due_at=1, run=1).shard
         for n in range(4000)
     )
-    assert set(made) == set(range(SHARDS))
+    assert set(made) == set(range(JOB_SHARDS))
     assert min(made.values()) > 900
 
 

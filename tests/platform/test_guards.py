@@ -30,7 +30,7 @@ async def refuses(store: Store, plan: Plan[Any], *there: Entity) -> None:
 
 async def test_an_account_is_not_replaced_by_that_of_a_guest(store: Store):
     for there in (HANA, GUEST, GONE):
-        await refuses(store, writes.keep_guest(there.account_id, "en", NOW + 1), there)
+        await refuses(store, writes.create_guest(there.account_id, "en", NOW + 1), there)
 
 
 async def test_an_account_is_not_replaced_by_somebody_who_signs_up_with_its_id(store: Store):
@@ -44,8 +44,8 @@ async def test_an_account_marked_as_deleted_changes_no_more(gone: Account, store
     for plan in (
         writes.choose_language(ME, "ko"),
         writes.grant_role(ME, admin=True),
-        writes.note_visit(HANA, NOW + 2 * DAY),
-        writes.note_visit(replace(GUEST, account_id=ME), NOW + 2 * DAY),
+        writes.record_visit(HANA, NOW + 2 * DAY),
+        writes.record_visit(replace(GUEST, account_id=ME), NOW + 2 * DAY),
         writes.sign_out_everywhere(ME),
         writes.mark_deleted(ME, NOW + 1),
         writes.add_key(ME, hashed(1), "bot", frozenset(), NOW),

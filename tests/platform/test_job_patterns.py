@@ -8,7 +8,7 @@ from tests.platform.people import OTHER, TURN, WEB, a_job, running
 from zataku.platform import writes
 from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs, due_jobs, job
 from zataku.platform.errors import NotClaimed
-from zataku.platform.limits import DAY, HOUR, MOST_ATTEMPTS
+from zataku.platform.limits import DAY, HOUR, MAX_JOB_ATTEMPTS
 from zataku.table import ConditionFailed, Plan, Query, Store
 
 SHARD = a_job().shard
@@ -147,7 +147,7 @@ async def test_a_job_survives_an_outage_of_a_day_and_the_fortieth_failure_is_its
     store = strict
     await store.write(writes.schedule_job(*TURN, at=NOW, now=NOW))
     now = NOW
-    for attempt in range(1, MOST_ATTEMPTS + 1):
+    for attempt in range(1, MAX_JOB_ATTEMPTS + 1):
         claimed = await store.write(writes.claim_job(*TURN, runner=WEB, now=now, until=now + 60_000))
         assert claimed is not None
         failed = await store.write(writes.fail_job(claimed, f"failure {attempt}", now))
@@ -261,7 +261,7 @@ async def test_a_job_that_is_done_and_scheduled_anew_counts_its_runs_on(store: S
 
 @pytest.mark.parametrize("end", ["reschedule", "fail", "die", "take over"])
 async def test_a_run_that_has_ended_is_not_ended_again(end: str, store: Store):
-    claimed = await running(store, attempts=MOST_ATTEMPTS if end == "die" else 1)
+    claimed = await running(store, attempts=MAX_JOB_ATTEMPTS if end == "die" else 1)
     if end == "reschedule":
         await store.write(writes.reschedule_job(claimed, NOW))
     elif end == "take over":

@@ -283,7 +283,7 @@ def test_a_job_that_nobody_would_find_is_refused(given: dict[str, Any]):
 
 
 def test_a_failed_job_waits_longer_each_time_but_an_hour_at_most():
-    seconds = [pause_after(attempts) // 1000 for attempts in range(1, limits.MOST_ATTEMPTS)]
+    seconds = [pause_after(attempts) // 1000 for attempts in range(1, limits.MAX_JOB_ATTEMPTS)]
     assert seconds == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, *[3600] * 30]
 
 

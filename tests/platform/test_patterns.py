@@ -20,7 +20,7 @@ from zataku.platform.design import (
     sessions_of,
 )
 from zataku.platform.errors import AccountDeleted, NotAGuest, NotAUser, NotDeleted
-from zataku.platform.limits import DAY, GUEST_LASTS, MINUTE
+from zataku.platform.limits import DAY, GUEST_TTL, MINUTE
 from zataku.table import ConditionFailed, Store, TransactionCancelled
 
 NEW_PASSWORD = PASSWORD.replace("aGFz", "bGFz")
@@ -57,11 +57,11 @@ async def test_a_taken_name_leaves_no_account_behind(store: Store):
 
 
 async def test_a_guest_is_kept_for_ninety_days_after_the_last_visit(store: Store, clock: ManualClock):
-    await store.write(writes.keep_guest(numbered(1), "ko", NOW))
+    await store.write(writes.create_guest(numbered(1), "ko", NOW))
     with pytest.raises(ConditionFailed):
-        await store.write(writes.note_visit(await who(store), NOW + DAY - 1))
-    await store.write(writes.note_visit(await who(store), NOW + DAY))
-    await clock.advance((GUEST_LASTS + DAY) / 1000 - 1)
+        await store.write(writes.record_visit(await who(store), NOW + DAY - 1))
+    await store.write(writes.record_visit(await who(store), NOW + DAY))
+    await clock.advance((GUEST_TTL + DAY) / 1000 - 1)
     assert (await who(store)).last_seen_at == NOW + DAY
     await clock.advance(1)
     assert await store.get(account(numbered(1))) is None
@@ -70,7 +70,7 @@ async def test_a_guest_is_kept_for_ninety_days_after_the_last_visit(store: Store
 async def test_a_guest_who_signs_up_keeps_the_id_and_stays(store: Store, clock: ManualClock):
     await store.write_many(put=[GUEST])
     await store.write(writes.become_user(GUEST, "하나", PASSWORD, NOW + 1))
-    await clock.advance(GUEST_LASTS)
+    await clock.advance(GUEST_TTL)
     user = await who(store, 2)
     assert (user.role, user.name, user.created_at, user.expires_at) == ("user", "하나", NOW, None)
     claim = await store.get(owner_of_name("하나"))
@@ -82,8 +82,8 @@ async def test_a_guest_who_signed_up_meanwhile_does_not_expire_by_a_late_visit(s
     await store.write_many(put=[GUEST])
     await store.write(writes.become_user(GUEST, "하나", PASSWORD, NOW))
     with pytest.raises(ConditionFailed):
-        await store.write(writes.note_visit(GUEST, NOW + 2 * DAY))
-    await store.write(writes.note_visit(await who(store, 2), NOW + 2 * DAY))
+        await store.write(writes.record_visit(GUEST, NOW + 2 * DAY))
+    await store.write(writes.record_visit(await who(store, 2), NOW + 2 * DAY))
     assert (await who(store, 2)).expires_at is None
 
 
@@ -117,14 +117,14 @@ async def test_a_session_lasts_thirty_days_after_a_use_noted_every_ten_minutes(s
     hana = await settled_in(store)
     await store.write(writes.sign_in(hana, hashed(1), "Firefox", NOW))
     with pytest.raises(ConditionFailed):
-        await store.write(writes.use_session(hana.account_id, hashed(1), NOW + 10 * MINUTE - 1))
-    await store.write(writes.use_session(hana.account_id, hashed(1), NOW + 10 * MINUTE))
+        await store.write(writes.touch_session(hana.account_id, hashed(1), NOW + 10 * MINUTE - 1))
+    await store.write(writes.touch_session(hana.account_id, hashed(1), NOW + 10 * MINUTE))
     await clock.advance(30 * 24 * 60 * 60 + 599)
     assert await signed_in(store, hana.account_id, hashed(1))
     await clock.advance(1)
     assert not await signed_in(store, hana.account_id, hashed(1))
     with pytest.raises(ConditionFailed):
-        await store.write(writes.use_session(hana.account_id, hashed(1), NOW + 31 * DAY))
+        await store.write(writes.touch_session(hana.account_id, hashed(1), NOW + 31 * DAY))
 
 
 async def test_signing_out_ends_one_session_and_everywhere_all_of_them(store: Store):
@@ -159,10 +159,10 @@ async def test_a_key_is_made_used_once_a_day_and_revoked(store: Store):
     scopes = frozenset({"ranking:write"})
     made = await store.write(writes.add_key(hana.account_id, hashed(1), "夜間取込み", scopes, NOW))
     assert await store.get(api_key(hana.account_id, hashed(1))) == made
-    await store.write(writes.use_key(hana.account_id, hashed(1), NOW))
+    await store.write(writes.touch_key(hana.account_id, hashed(1), NOW))
     with pytest.raises(ConditionFailed):
-        await store.write(writes.use_key(hana.account_id, hashed(1), NOW + DAY - 1))
-    await store.write(writes.use_key(hana.account_id, hashed(1), NOW + DAY))
+        await store.write(writes.touch_key(hana.account_id, hashed(1), NOW + DAY - 1))
+    await store.write(writes.touch_key(hana.account_id, hashed(1), NOW + DAY))
     await store.write(writes.revoke_key(hana.account_id, hashed(1)))
     assert await store.get(api_key(hana.account_id, hashed(1))) is None
 
@@ -224,7 +224,7 @@ async def test_what_is_left_of_a_removed_account_says_nothing_and_goes_after_nin
     assert await store.get(owner_of_name("はなこ")) is None
     with pytest.raises(AccountDeleted):
         writes.become_user(left, "はなこ", PASSWORD, NOW)
-    await clock.advance(GUEST_LASTS / 1000)
+    await clock.advance(GUEST_TTL / 1000)
     assert await store.get(account(HANA.account_id)) is None
 
 

@@ -122,7 +122,7 @@ async def test_a_session_in_busy_use_is_written_once_in_ten_minutes(contested: S
     hana = await settled_in(contested)
     await contested.write_many(put=[a_session(hana, 1)])
     later = NOW + 600_000
-    ended = await race(*(contested.write(writes.use_session(hana.account_id, hashed(1), later)) for _ in range(MANY)))
+    ended = await race(*(contested.write(writes.touch_session(hana.account_id, hashed(1), later)) for _ in range(MANY)))
     assert ended.allows(1)
 
 

@@ -5,7 +5,7 @@ from random import Random
 from tests.platform.conftest import NOW
 from zataku.platform import samples
 from zataku.platform.design import Account, NameClaim, due_jobs
-from zataku.platform.limits import SHARDS
+from zataku.platform.limits import JOB_SHARDS
 from zataku.table import Store
 from zataku.table.schema.entity import binding_of
 
@@ -35,6 +35,6 @@ async def test_the_community_is_stored_as_it_was_made(store: Store):
 async def test_some_jobs_of_the_community_are_due_at_its_moment(priced: Store):
     items = list(samples.jobs(Random(7), NOW))
     await priced.write_many(put=items)
-    due = {job.subject for shard in range(SHARDS) for job in (await priced.page(due_jobs(shard, NOW))).items}
+    due = {job.subject for shard in range(JOB_SHARDS) for job in (await priced.page(due_jobs(shard, NOW))).items}
     assert due == {job.subject for job in items if job.due_at is not None and job.due_at <= NOW}
     assert 0 < len(due) < 24

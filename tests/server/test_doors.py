@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tests.platform.people import numbered
 from tests.realtime.sockets.memory_connection import MemoryConnection, PatientClock
 from tests.server.conftest import PUBLIC, Come
-from zataku.accounts.rate_limits import LIMITS, Occasion
+from zataku.accounts.rate_limits import RATE_LIMITS, RateLimitName
 from zataku.clock import ManualClock
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
@@ -35,21 +35,21 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 DEADLINE = 10.0
 PASSWORD = "a long enough one"
-PROGRAM = Identity(account_id=numbered(1), role="user", language="en", key="b" * 64)
+PROGRAM = Identity(account_id=numbered(1), role="user", language="en", key_hash="b" * 64)
 
 
-UseUp = Callable[[Occasion, str], None]
+UseUp = Callable[[RateLimitName, str], None]
 
 
 @pytest.fixture
 def use_up(house: Application, monkeypatch: pytest.MonkeyPatch) -> UseUp:
     """Lets an address have asked as often as it may, in a moment that does not pass."""
-    rates = house.parts.reception.rates
-    monkeypatch.setattr(rates, "_clock", ManualClock(house.parts.house.clock.now()))
+    rate_limits = house.parts.reception.rate_limits
+    monkeypatch.setattr(rate_limits, "_clock", ManualClock(house.parts.house.clock.now()))
 
-    def use_up(occasion: Occasion, address: str) -> None:
-        for _ in range(LIMITS[occasion].burst):
-            rates.take(occasion, address)
+    def use_up(occasion: RateLimitName, address: str) -> None:
+        for _ in range(RATE_LIMITS[occasion].burst):
+            rate_limits.consume(occasion, address)
 
     return use_up
 
@@ -135,11 +135,13 @@ async def test_no_page_can_push_the_clock(come: Come) -> None:
 
 
 async def test_behind_a_public_address_nobody_is_taken_for_this_machine(house: Application) -> None:
-    identities, figures = house.parts.reception.identities, Metrics()
+    authenticator, figures = house.parts.reception.authenticator, Metrics()
     for public, status in ((False, 200), (True, 403)):
-        shown = metrics_route(figures, identities, "", public=public)
+        shown = metrics_route(figures, authenticator, "", public=public)
         app = Litestar([shown], exception_handlers=HANDLERS, logging_config=None, openapi_config=None)
-        watched: Any = RequestLog(cast("App", app), RequestContextReader(()), house.parts.reception.rates, figures)
+        watched: Any = RequestLog(
+            cast("App", app), RequestContextReader(()), house.parts.reception.rate_limits, figures
+        )
         transport = httpx.ASGITransport(app=watched, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as silent_proxy:
             assert (await silent_proxy.get("/metrics")).status_code == status
@@ -150,7 +152,7 @@ async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> Non
     hub = ConnectionHub(clock, Random(1), SocketLimits())
     stays, goes = MemoryConnection(), MemoryConnection()
     hub.open(stays, PROGRAM, "198.51.100.1")
-    hub.open(goes, replace(PROGRAM, key="c" * 64), "198.51.100.1")
+    hub.open(goes, replace(PROGRAM, key_hash="c" * 64), "198.51.100.1")
     answers: list[Any] = [Throttled("The table is busy.")]
 
     async def holds(identity: Identity) -> bool:

@@ -36,11 +36,11 @@ def app_context(store: Store, clock: Clock, rooms: object = None) -> AppContext:
         process="web-1",
         node="web-1",
         public_url="http://127.0.0.1:8000",
-        keep=_keep_account,
+        ensure_account=_has_account,
     )
 
 
-async def _keep_account(_identity: Identity) -> None:
+async def _has_account(_identity: Identity) -> None:
     """Every caller has an account already."""
 
 

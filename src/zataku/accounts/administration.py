@@ -43,7 +43,7 @@ class AccountFacts(Shown, frozen=True, kw_only=True):
     keys: int
 
 
-class Caretaker:
+class AccountAdministration:
     """Does it, by name. Nobody of that name is refused."""
 
     def __init__(self, accounts: Accounts) -> None:
@@ -80,16 +80,16 @@ class Caretaker:
         except TransactionCancelled as refused:
             if refused.conflict:
                 raise
-            raise nobody_called(order.name) from None
+            raise no_such_account(order.name) from None
         return Done(name=user.name or "")
 
     async def _found(self, name: str) -> Account:
         found = await self._accounts.named(name)
         if found is None:
-            raise nobody_called(name)
+            raise no_such_account(name)
         return found
 
 
-def nobody_called(name: str) -> NotFound:
+def no_such_account(name: str) -> NotFound:
     """Why nothing can be done for somebody who is not there."""
     return NotFound(f"Nobody is called {name!r}. Check the name.", code="no_such_account")

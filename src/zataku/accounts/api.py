@@ -13,7 +13,7 @@ from litestar.params import JSONBody, PathParameter, SkipValidation
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET
 
-from zataku.accounts.authentication import Identities
+from zataku.accounts.authentication import Authenticator
 from zataku.accounts.messages import (
     ChangeMe,
     ChangePassword,
@@ -26,9 +26,9 @@ from zataku.accounts.messages import (
     SignIn,
     SignUp,
 )
-from zataku.accounts.rate_limits import Rates, neighbourhood
+from zataku.accounts.rate_limits import RateLimits, client_network
 from zataku.accounts.secrets import Secret
-from zataku.accounts.service import Accounts, Outrun
+from zataku.accounts.service import Accounts, LateConflict
 from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
@@ -43,16 +43,18 @@ AddressOf: TypeAlias = Callable[[Caller], str | None]
 class Desk:
     """What the handlers share: the service, the cookies and the counts."""
 
-    def __init__(self, accounts: Accounts, identities: Identities, rates: Rates, address_of: AddressOf) -> None:
+    def __init__(
+        self, accounts: Accounts, authenticator: Authenticator, rate_limits: RateLimits, address_of: AddressOf
+    ) -> None:
         self.accounts = accounts
-        self.identities = identities
-        self.cookies = identities.cookies
-        self.rates = rates
+        self.authenticator = authenticator
+        self.cookies = authenticator.cookies
+        self.rate_limits = rate_limits
         self._address_of = address_of
 
     def address(self, request: Caller) -> str:
         """What counts as the caller's address."""
-        return neighbourhood(self._address_of(request))
+        return client_network(self._address_of(request))
 
     def signed_in(self, user: Account, session: Cookie, *more: Cookie, status: int = 201) -> Response[Me]:
         """The answer to somebody who has signed up or in."""
@@ -74,7 +76,7 @@ HashId: TypeAlias = Annotated[
 async def show_me(request: Caller, identity: Who, desk: TheDesk) -> Response[Me]:
     """Who the caller is, guests included. Cookies that the caller came with last for their full time anew."""
     found = await desk.accounts.account_of(identity)
-    return Response(Me.of(found or identity), cookies=desk.identities.renewed(identity, request.cookies))
+    return Response(Me.of(found or identity), cookies=desk.authenticator.renewed_cookies(identity, request.cookies))
 
 
 @patch("/me", summary="Change your name or language")
@@ -93,7 +95,7 @@ async def change_me(data: JSONBody[ChangeMe], identity: Who, desk: TheDesk) -> R
 @delete("/me", summary="Delete your account")
 async def leave(data: JSONBody[DeleteAccount], identity: Who, desk: TheDesk) -> Response[None]:
     """Delete the account with everything it owns in every system. Users give their password."""
-    desk.rates.take("password", identity.account_id)
+    desk.rate_limits.consume("password", identity.account_id)
     password = None if data.password is None else Secret(data.password)
     await desk.accounts.delete_account(identity, password)
     return Response(None, status_code=204, cookies=[desk.cookies.no_session(), desk.cookies.no_guest()])
@@ -104,7 +106,7 @@ async def change_password(
     request: Caller, data: JSONBody[ChangePassword], identity: Who, desk: TheDesk
 ) -> Response[None]:
     """Another password for the old one. Every other browser is signed out; this one and all API keys stay."""
-    desk.rates.take("password", identity.account_id)
+    desk.rate_limits.consume("password", identity.account_id)
     token = await desk.accounts.change_password(identity, Secret(data.old), Secret(data.new), _agent(request))
     return Response(None, status_code=204, cookies=[desk.cookies.session(token)])
 
@@ -116,15 +118,15 @@ async def change_password(
 async def sign_up(request: Caller, data: JSONBody[SignUp], identity: Who, desk: TheDesk) -> Response[Me]:
     """Become a user under a name that nobody has. A guest keeps everything that is theirs."""
     address = desk.address(request)
-    desk.rates.take("sign_up_address", address)
+    desk.rate_limits.consume("sign_up_address", address)
     try:
         user, token = await desk.accounts.sign_up(identity, data.name, Secret(data.password), _agent(request))
-    except Outrun:
+    except LateConflict:
         # It came to nothing, but cost as much as if it had not.
         raise
     except (InvalidRequest, Conflict, Unavailable):
         # Looking for a name that is free may take some tries, and a whole club may share the address.
-        desk.rates.give_back("sign_up_address", address)
+        desk.rate_limits.refund("sign_up_address", address)
         raise
     return desk.signed_in(user, desk.cookies.session(token), desk.cookies.no_guest())
 
@@ -133,14 +135,14 @@ async def sign_up(request: Caller, data: JSONBody[SignUp], identity: Who, desk: 
 async def sign_in(request: Caller, data: JSONBody[SignIn], identity: Who, desk: TheDesk) -> Response[Me]:
     """Come back under a name. A session that this browser had before ends; its guest waits until the user signs out."""
     address = desk.address(request)
-    desk.rates.take("sign_in_address", address)
-    desk.rates.take("sign_in", sought(data.name), address)
+    desk.rate_limits.consume("sign_in_address", address)
+    desk.rate_limits.consume("sign_in", sought(data.name), address)
     try:
         user, token = await desk.accounts.sign_in(data.name, Secret(data.password), _agent(request))
     except Unavailable:
         # Nothing was tried: too many others were.
-        desk.rates.give_back("sign_in_address", address)
-        desk.rates.give_back("sign_in", sought(data.name), address)
+        desk.rate_limits.refund("sign_in_address", address)
+        desk.rate_limits.refund("sign_in", sought(data.name), address)
         raise
     await desk.accounts.sign_out(identity)
     return desk.signed_in(user, desk.cookies.session(token))
@@ -164,8 +166,8 @@ async def sign_out_everywhere(identity: Who, desk: TheDesk) -> Response[None]:
 async def list_sessions(identity: Who, desk: TheDesk) -> list[SessionView]:
     """The browsers in which the caller is signed in, the latest used first."""
     user = await desk.accounts.user(identity)
-    counting = [each for each in await desk.accounts.sessions.of(user) if desk.identities.counts(each)]
-    return [SessionView.of(each, identity.session) for each in counting]
+    counting = [each for each in await desk.accounts.sessions.of(user) if desk.authenticator.is_current(each)]
+    return [SessionView.of(each, identity.session_hash) for each in counting]
 
 
 @delete("/sessions/{session_id:str}", summary="Sign out elsewhere")
@@ -188,7 +190,7 @@ async def list_keys(identity: Who, desk: TheDesk) -> list[KeyView]:
 @post("/keys", summary="Make an API key")
 async def make_key(data: JSONBody[MakeKey], identity: Who, desk: TheDesk) -> KeyMade:
     """A key with which a program acts for the caller, who gives the password for it. It is shown this once."""
-    desk.rates.take("password", identity.account_id)
+    desk.rate_limits.consume("password", identity.account_id)
     password = Secret(data.password)
     token, made = await desk.accounts.make_key(identity, password, data.label, data.scopes, data.days)
     return KeyMade(key=token.as_key(), view=KeyView.of(made))
@@ -224,10 +226,10 @@ def client_host(request: Caller) -> str | None:
 
 
 def routes(
-    accounts: Accounts, identities: Identities, rates: Rates, address_of: AddressOf = client_host
+    accounts: Accounts, authenticator: Authenticator, rate_limits: RateLimits, address_of: AddressOf = client_host
 ) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api, for an application that provides `identity`."""
-    desk = Desk(accounts, identities, rates, address_of)
+    desk = Desk(accounts, authenticator, rate_limits, address_of)
     return (
         Router(
             "/api",

@@ -1,7 +1,7 @@
 """API keys: how programs act for a user, within the scopes that the user chose."""
 
 from zataku.accounts.once import once
-from zataku.accounts.sessions import Ended, nobody_told
+from zataku.accounts.sessions import Ended, ignore_ended
 from zataku.accounts.tokens import Token
 from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, InvalidRequest, Unauthorized
@@ -10,13 +10,13 @@ from zataku.platform.design import ApiKey, keys_of
 from zataku.platform.limits import DAY, AccountId, Scope, expiry
 from zataku.table import Store, TransactionCancelled
 
-MOST_KEYS = 10
+MAX_KEYS = 10
 
 
 class Keys:
     """Makes, lists and revokes keys."""
 
-    def __init__(self, store: Store, clock: Clock, ended: Ended = nobody_told) -> None:
+    def __init__(self, store: Store, clock: Clock, ended: Ended = ignore_ended) -> None:
         self._store = store
         self._clock = clock
         self._ended = ended
@@ -25,8 +25,8 @@ class Keys:
         self, account_id: AccountId, label: str, scopes: frozenset[Scope], days: int | None = None
     ) -> tuple[Token, ApiKey]:
         """A new key, at most ten. The token is known to nobody but whoever gets it now."""
-        if len(await self.of(account_id)) >= MOST_KEYS:
-            raise Conflict(f"There are {MOST_KEYS} keys already. Revoke one first.", code="too_many_keys")
+        if len(await self.of(account_id)) >= MAX_KEYS:
+            raise Conflict(f"There are {MAX_KEYS} keys already. Revoke one first.", code="too_many_keys")
         token, now = Token.made(account_id), now_ms(self._clock)
         ends = None if days is None else expiry(now, days * DAY)
         try:

@@ -17,7 +17,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import FromPath, JSONBody, SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.accounts.administration import Caretaker, Done, Order, Verb
+from zataku.accounts.administration import AccountAdministration, Done, Order, Verb
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.errors import Forbidden
@@ -47,7 +47,7 @@ class Guard:
 
 @post("/accounts/{verb:str}", status_code=200, include_in_schema=False)
 async def carry_out(
-    verb: FromPath[Verb], data: JSONBody[Order], caretaker: NamedDependency[SkipValidation[Caretaker]]
+    verb: FromPath[Verb], data: JSONBody[Order], caretaker: NamedDependency[SkipValidation[AccountAdministration]]
 ) -> Done:
     """Do what the host asks for on the command line."""
     done = await caretaker.do(verb, data)
@@ -67,7 +67,7 @@ def control_routes(
     accounts: Accounts, token: Secret, near: Near = from_loopback, opt: Mapping[str, Any] | None = None
 ) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /control. They ask nobody for an identity; `opt` is handed on to them."""
-    caretaker = Caretaker(accounts)
+    caretaker = AccountAdministration(accounts)
     return (
         Router(
             "/control",

@@ -9,9 +9,9 @@ from typing import get_args
 
 from litestar.datastructures import Cookie
 
-from zataku.accounts.guest_tokens import GuestMark, GuestMarks
+from zataku.accounts.guest_tokens import GuestToken, GuestTokenSigner
 from zataku.accounts.tokens import Token, session_token
-from zataku.platform.limits import DAY, GUEST_LASTS, SECOND, SESSION_LASTS, AccountId, Language
+from zataku.platform.limits import DAY, GUEST_TTL, SECOND, SESSION_TTL, AccountId, Language
 from zataku.table.schema.field_types import Millis
 
 LANGUAGE = "zataku_language"
@@ -33,7 +33,7 @@ class Cookies:
     """Writes and reads the cookies of one server. Reading never fails: a broken cookie is as good as none."""
 
     def __init__(self, secret: bytes, *, secure: bool) -> None:
-        self._marks = GuestMarks(secret)
+        self._marks = GuestTokenSigner(secret)
         self._secure = secure
         prefix = _HOST_ONLY if secure else ""
         self.guest_name = prefix + _GUEST
@@ -41,11 +41,11 @@ class Cookies:
 
     def guest(self, account_id: AccountId, now: Millis) -> Cookie:
         """The cookie of a guest, from now on."""
-        return self._hidden(self.guest_name, self._marks.made(GuestMark(account_id, now)), GUEST_LASTS)
+        return self._hidden(self.guest_name, self._marks.made(GuestToken(account_id, now)), GUEST_TTL)
 
     def session(self, token: Token) -> Cookie:
         """The cookie of somebody who has signed in."""
-        return self._hidden(self.session_name, token.as_session(), SESSION_LASTS)
+        return self._hidden(self.session_name, token.as_session(), SESSION_TTL)
 
     def language(self, chosen: Language) -> Cookie:
         """The language, for the pages to read."""
@@ -60,7 +60,7 @@ class Cookies:
         """Takes the cookie of a session back."""
         return self._hidden(self.session_name, "", 0)
 
-    def guest_in(self, cookies: Mapping[str, str], now: Millis) -> GuestMark | None:
+    def guest_in(self, cookies: Mapping[str, str], now: Millis) -> GuestToken | None:
         """The guest that a browser says it is."""
         return self._marks.read(cookies.get(self.guest_name), now)
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import msgspec
 
-from zataku.platform.limits import GUEST_LASTS, HOUR, AccountId
+from zataku.platform.limits import GUEST_TTL, HOUR, AccountId
 from zataku.table.schema.field_types import UUID_FORM, Millis
 
 _MARK = re.compile(rf"1\.({UUID_FORM})\.([0-9]{{1,15}})\.([A-Za-z0-9_-]{{43}})")
@@ -19,26 +19,26 @@ _PURPOSE = b"zataku/accounts/guest-mark/1"
 _AHEAD = HOUR
 
 
-class GuestMark(msgspec.Struct, frozen=True):
+class GuestToken(msgspec.Struct, frozen=True):
     """Who a guest is, and since when their mark holds."""
 
     account_id: AccountId
     issued_at: Millis
 
 
-class GuestMarks:
+class GuestTokenSigner:
     """Makes marks and tells its own from others."""
 
     def __init__(self, secret: bytes) -> None:
         # A key of its own: what is signed here can never pass for anything else signed with the store's secret.
         self._key = hmac.digest(secret, _PURPOSE, sha256)
 
-    def made(self, mark: GuestMark) -> str:
+    def made(self, mark: GuestToken) -> str:
         """The mark as a text."""
         said = f"1.{mark.account_id}.{mark.issued_at}"
         return f"{said}.{self._signature(said)}"
 
-    def read(self, text: str | None, now: Millis) -> GuestMark | None:
+    def read(self, text: str | None, now: Millis) -> GuestToken | None:
         """The mark in a text; None for anything else, and for one that is too old."""
         found = _MARK.fullmatch(text or "")
         if found is None:
@@ -47,7 +47,7 @@ class GuestMarks:
         if not hmac.compare_digest(signature, self._signature(said)):
             return None
         issued_at = int(found[2])
-        return GuestMark(AccountId(found[1]), issued_at) if -_AHEAD <= now - issued_at < GUEST_LASTS else None
+        return GuestToken(AccountId(found[1]), issued_at) if -_AHEAD <= now - issued_at < GUEST_TTL else None
 
     def _signature(self, said: str) -> str:
         return urlsafe_b64encode(hmac.digest(self._key, said.encode(), sha256)).rstrip(b"=").decode()

@@ -21,7 +21,7 @@ MINUTE, HOUR = 60.0, 3600.0
 MOST_REMEMBERED = 20_000
 _NEIGHBOURS = 64
 
-Occasion: TypeAlias = Literal[
+RateLimitName: TypeAlias = Literal[
     "sign_in",
     "sign_in_address",
     "sign_up_address",
@@ -36,7 +36,7 @@ Occasion: TypeAlias = Literal[
 ]
 
 
-class Limit(msgspec.Struct, frozen=True):
+class RateLimit(msgspec.Struct, frozen=True):
     """So many times in so many seconds on average, and so many at once."""
 
     times: int
@@ -49,28 +49,28 @@ class Limit(msgspec.Struct, frozen=True):
         return self.times / self.seconds
 
 
-LIMITS: Mapping[Occasion, Limit] = MappingProxyType(
+RATE_LIMITS: Mapping[RateLimitName, RateLimit] = MappingProxyType(
     {
         # Somebody who forgot a password tries a few; who guesses needs thousands.
-        "sign_in": Limit(5, MINUTE, 5),
-        "sign_in_address": Limit(20, MINUTE, 20),
+        "sign_in": RateLimit(5, MINUTE, 5),
+        "sign_in_address": RateLimit(20, MINUTE, 20),
         # Everybody at a party may sign up behind one router within the same minutes.
-        "sign_up_address": Limit(60, HOUR, 30),
+        "sign_up_address": RateLimit(60, HOUR, 30),
         # By somebody who is signed in, to change the password or to leave.
-        "password": Limit(5, MINUTE, 5),
-        "write": Limit(60, MINUTE, 30),
-        "read": Limit(600, MINUTE, 200),
+        "password": RateLimit(5, MINUTE, 5),
+        "write": RateLimit(60, MINUTE, 30),
+        "read": RateLimit(600, MINUTE, 200),
         # A room full of people may share one address, as behind the router of a club. Without these, somebody who
         # sends no cookie is a new guest each time, and never too many.
-        "write_address": Limit(1200, MINUTE, 600),
+        "write_address": RateLimit(1200, MINUTE, 600),
         # A hall of 500 phones opens a room in the same minute, and at the end of a short talk looks at what is left of
         # it: four answers for each phone at either time. A second hall may be behind the same router.
-        "read_address": Limit(12_000, MINUTE, 6000),
+        "read_address": RateLimit(12_000, MINUTE, 6000),
         # A hall that opens a page for the first time asks for all of its files at once.
-        "file_address": Limit(60_000, MINUTE, 30_000),
+        "file_address": RateLimit(60_000, MINUTE, 30_000),
         # QR codes that nobody has asked for yet: each takes a while to draw.
-        "code_address": Limit(60, MINUTE, 60),
-        "socket_address": Limit(3000, MINUTE, 1500),
+        "code_address": RateLimit(60, MINUTE, 60),
+        "socket_address": RateLimit(3000, MINUTE, 1500),
     }
 )
 
@@ -80,18 +80,22 @@ class _Bucket(msgspec.Struct):
     at: float
 
 
-class Rates:
+class RateLimits:
     """The buckets of all callers."""
 
     def __init__(
-        self, clock: Clock, limits: Mapping[Occasion, Limit] = LIMITS, *, remembered: int = MOST_REMEMBERED
+        self,
+        clock: Clock,
+        limits: Mapping[RateLimitName, RateLimit] = RATE_LIMITS,
+        *,
+        remembered: int = MOST_REMEMBERED,
     ) -> None:
         self._clock = clock
         self._limits = limits
         self._most = remembered
-        self._buckets: dict[Occasion, OrderedDict[str, _Bucket]] = {occasion: OrderedDict() for occasion in limits}
+        self._buckets: dict[RateLimitName, OrderedDict[str, _Bucket]] = {occasion: OrderedDict() for occasion in limits}
 
-    def take(self, occasion: Occasion, *whose: str) -> None:
+    def consume(self, occasion: RateLimitName, *whose: str) -> None:
         """Count one for a caller, or refuse with RateLimited and the seconds until it is possible again."""
         limit, bucket = self._limits[occasion], self._bucket(occasion, "\n".join(whose))
         if bucket.left < 1:
@@ -99,12 +103,12 @@ class Rates:
             raise RateLimited(f"Too often. Wait {wait} seconds and try again.", retry_after=wait)
         bucket.left -= 1
 
-    def give_back(self, occasion: Occasion, *whose: str) -> None:
+    def refund(self, occasion: RateLimitName, *whose: str) -> None:
         """Take one count back, for what came to nothing."""
         bucket = self._bucket(occasion, "\n".join(whose))
         bucket.left = min(self._limits[occasion].burst, bucket.left + 1)
 
-    def _bucket(self, occasion: Occasion, whose: str) -> _Bucket:
+    def _bucket(self, occasion: RateLimitName, whose: str) -> _Bucket:
         limit, buckets, now = self._limits[occasion], self._buckets[occasion], self._clock.now()
         bucket = buckets.get(whose)
         if bucket is None:
@@ -119,7 +123,7 @@ class Rates:
         return bucket
 
 
-def neighbourhood(address: str | None) -> str:
+def client_network(address: str | None) -> str:
     """What counts as one address: an IPv4 address, or the /64 of an IPv6 address, which one household has."""
     try:
         found = ip_address((address or "").partition("%")[0])

@@ -10,7 +10,7 @@ from zataku.accounts.naming import fit_name
 from zataku.accounts.once import happened, once
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.secrets import Secret
-from zataku.accounts.sessions import Ended, Sessions, nobody_told
+from zataku.accounts.sessions import Ended, Sessions, ignore_ended
 from zataku.accounts.tokens import Token
 from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, Forbidden, Unauthorized, Unavailable
@@ -25,14 +25,14 @@ Change: TypeAlias = Callable[[Account], Plan[Account]]
 _TRIES = 8
 
 
-class Outrun(Conflict):
+class LateConflict(Conflict):
     """Somebody else was faster, and that came out only after the password had been hashed."""
 
 
 class Accounts:
     """The use cases. Each changes everything it is about, or nothing and says why."""
 
-    def __init__(self, store: Store, clock: Clock, passwords: Passwords, ended: Ended = nobody_told) -> None:
+    def __init__(self, store: Store, clock: Clock, passwords: Passwords, ended: Ended = ignore_ended) -> None:
         self.sessions = Sessions(store, clock, ended)
         self.keys = Keys(store, clock, ended)
         self.passwords = passwords
@@ -68,8 +68,8 @@ class Accounts:
 
     async def sign_out(self, identity: Identity) -> None:
         """The session that somebody came with ends; who has none is out already."""
-        if identity.session is not None:
-            await self.sessions.end(identity.account_id, identity.session)
+        if identity.session_hash is not None:
+            await self.sessions.end(identity.account_id, identity.session_hash)
 
     async def sign_out_everywhere(self, identity: Identity) -> None:
         """All sessions of a user end, this one too."""
@@ -193,7 +193,9 @@ class Accounts:
             if found is None:
                 plan = writes.sign_up(guest.account_id, name, kept, guest.language, now)
             elif found.role != "guest" or found.deleted_at is not None:
-                raise Outrun("This guest has signed up or left meanwhile. Load the page anew.", code="not_this_guest")
+                raise LateConflict(
+                    "This guest has signed up or left meanwhile. Load the page anew.", code="not_this_guest"
+                )
             else:
                 plan = writes.become_user(found, name, kept, now)
             if (made := await self._tried(plan)) is not None:
@@ -218,7 +220,7 @@ class Accounts:
             if any(met[:1]):
                 return None
             if any(met):
-                raise _taken(Outrun) from None
+                raise _taken(LateConflict) from None
             raise
 
     async def _demand(self, user: Account, password: Secret) -> None:

@@ -10,21 +10,21 @@ from zataku.platform.design import Account, Session, sessions_of
 from zataku.platform.limits import AccountId
 from zataku.table import Store
 
-MOST_SESSIONS = 20
+MAX_SESSIONS = 20
 _LONGEST_AGENT = 200
 
 Ended = Callable[[AccountId, str | None], None]
 """Told when a session or key ends, by its hash, or None for all sessions of an account: open sockets are to close."""
 
 
-def nobody_told(account_id: AccountId, what: str | None) -> None:
+def ignore_ended(account_id: AccountId, what: str | None) -> None:
     """For those who have no sockets open."""
 
 
 class Sessions:
     """Begins, lists and ends sessions."""
 
-    def __init__(self, store: Store, clock: Clock, ended: Ended = nobody_told) -> None:
+    def __init__(self, store: Store, clock: Clock, ended: Ended = ignore_ended) -> None:
         self._store = store
         self._clock = clock
         self._ended = ended
@@ -55,7 +55,7 @@ class Sessions:
 
     async def _make_room(self, user: Account) -> None:
         """After the new one is there: however many sign in at once, the last to count sees them all."""
-        for each in (await self.of(user))[MOST_SESSIONS:]:
+        for each in (await self.of(user))[MAX_SESSIONS:]:
             await self.end(user.account_id, each.token_hash)
 
 

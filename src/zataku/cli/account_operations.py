@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from zataku.accounts.administration import AccountFacts, Caretaker, Done, Order, Verb, nobody_called
+from zataku.accounts.administration import AccountAdministration, AccountFacts, Done, Order, Verb, no_such_account
 from zataku.accounts.control_file import CONTROL_FILE, ControlFile
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.secrets import Secret
@@ -58,7 +58,7 @@ async def shown(house: House, name: str) -> AccountFacts:
 async def given(house: House, verb: Verb, name: str, password: str | None = None) -> str:
     """Carry an order out; gives the name as its owner spells it."""
     if sought(name) == NOBODY:
-        raise nobody_called(name)
+        raise no_such_account(name)
     if password is not None:
         check_password(Secret(password), name)
     order = Order(name=name, password=password)
@@ -70,7 +70,7 @@ async def given(house: House, verb: Verb, name: str, password: str | None = None
 
 
 @asynccontextmanager
-async def _caretaker(house: House, *, read_only: bool) -> AsyncGenerator[Caretaker]:
+async def _caretaker(house: House, *, read_only: bool) -> AsyncGenerator[AccountAdministration]:
     place = house.place
     if place.path is not None and not place.path.exists():
         raise NotFound(f"There is no store at {place.path}. Give the server's --data or --store.", code="no_store")
@@ -79,7 +79,7 @@ async def _caretaker(house: House, *, read_only: bool) -> AsyncGenerator[Caretak
     kept = await open_store(place, TABLES, env=house.env, clock=clock, read_only=read_only or place.path is None)
     try:
         async with kept as store:
-            yield Caretaker(Accounts(store, clock, passwords))
+            yield AccountAdministration(Accounts(store, clock, passwords))
     finally:
         passwords.close()
 

@@ -11,7 +11,7 @@ from zataku.errors import Conflict, InvalidRequest, NotFound
 from zataku.jobs.schedule import JobId, Schedule
 from zataku.platform.design import TABLES, Job, coming_jobs, dead_jobs
 from zataku.platform.design import job as one_job
-from zataku.platform.limits import SECOND, SHARDS, JobState
+from zataku.platform.limits import JOB_SHARDS, SECOND, JobState
 from zataku.table import BadInput, Store
 from zataku.table.backend.errors import StoreClosed
 from zataku.table.schema.field_types import Millis
@@ -45,7 +45,7 @@ async def listed(house: House, most: int) -> Listed:
     async with _opened(house, read_only=True) as store:
         dead: list[Job] = []
         ids: list[tuple[Millis, JobId]] = []
-        for shard in range(SHARDS):
+        for shard in range(JOB_SHARDS):
             dead += (await store.page(dead_jobs(shard), limit=most + 1)).items
             coming = (await store.page(coming_jobs(shard), limit=most + 1)).items
             for it in coming:

@@ -7,7 +7,7 @@ from zataku.drawing.design import esiritori
 from zataku.drawing.home import home_of
 from zataku.drawing.jobs import CONSUMER, cap_chat
 from zataku.drawing.removal import removal
-from zataku.jobs.definitions import Follower
+from zataku.jobs.definitions import StreamConsumer
 from zataku.system import AppContext, System
 from zataku.table import Change
 
@@ -21,7 +21,7 @@ def plug(context: AppContext) -> System:
     return System(
         name="drawing",
         tables=(esiritori,),
-        followers=(Follower(name=CONSUMER, table=esiritori, take=keep_chat_short),),
+        stream_consumers=(StreamConsumer(name=CONSUMER, table=esiritori, handle=keep_chat_short),),
         home=home_of(context),
         remove=removal(context),
         demo=demo_of(context),

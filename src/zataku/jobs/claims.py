@@ -5,7 +5,7 @@ from zataku.jobs.schedule import JobId
 from zataku.platform import writes
 from zataku.platform.design import Job
 from zataku.platform.design import job as one_job
-from zataku.platform.limits import MOST_ATTEMPTS, SECOND, ErrorText, OwnerId
+from zataku.platform.limits import MAX_JOB_ATTEMPTS, SECOND, ErrorText, OwnerId
 from zataku.table import ConditionFailed, Plan, ResultUnknown, Store
 from zataku.table.schema.field_types import Millis
 
@@ -25,10 +25,10 @@ class Claims:
         """The moment, as jobs note it."""
         return int(self._clock.now() * SECOND)
 
-    async def take(self, id_: JobId, lasts: Millis) -> Job | None:
+    async def take(self, id_: JobId, lease_ms: Millis) -> Job | None:
         """The job for a run of this process; None when it is not due, or another has it."""
         now = self.now()
-        until = now + lasts
+        until = now + lease_ms
         try:
             return await self._store.write(writes.claim_job(*id_, runner=self._owner, now=now, until=until))
         except ConditionFailed:
@@ -37,10 +37,10 @@ class Claims:
             found = await self._store.get(one_job(*id_))
             return found if found is not None and found.owner == self._owner and found.due_at == until else None
 
-    async def renew(self, claim: Job, lasts: Millis) -> Millis | None:
+    async def renew(self, claim: Job, lease_ms: Millis) -> Millis | None:
         """Until when the run may go on now; None when another has the job."""
         now = self.now()
-        until = now + lasts
+        until = now + lease_ms
         try:
             await self._store.write(writes.renew_job(claim, until, now))
         except ConditionFailed:
@@ -84,12 +84,12 @@ class Claims:
             try:
                 await self._store.write(writes.fail_job(claim, said, self.now()))
             except ConditionFailed:
-                return unsure and claim.attempts >= MOST_ATTEMPTS
+                return unsure and claim.attempts >= MAX_JOB_ATTEMPTS
             except ResultUnknown:
                 unsure = True
             else:
                 break
-        return claim.attempts >= MOST_ATTEMPTS
+        return claim.attempts >= MAX_JOB_ATTEMPTS
 
     async def give_back(self, claim: Job) -> bool:
         """The run is broken off, and whoever comes next may do it at once."""

@@ -1,7 +1,7 @@
 """Daily tasks as jobs: one job each, due once a day, whatever number of processes there is."""
 
 from zataku.clock import Clock
-from zataku.jobs.definitions import Daily, Task
+from zataku.jobs.definitions import DailyJob, DeadlineJob
 from zataku.jobs.schedule import Schedule
 from zataku.jobs.time_of_day import is_a_time, next_time
 from zataku.platform import writes
@@ -21,7 +21,7 @@ class Days:
         self._clock = clock
         self._schedule = schedule
 
-    def task(self, daily: Daily) -> Task:
+    def task(self, daily: DailyJob) -> DeadlineJob:
         """How the job of a daily task is done: its work, and then the next day.
 
         Days on which nobody ran it are caught up with in one run, which sees by `scheduled_for` how many there were. A
@@ -29,13 +29,13 @@ class Days:
         """
 
         async def work(job: Job) -> Millis | None:
-            sooner = await daily.work(job)
+            sooner = await daily.handle(job)
             tomorrow = next_time(daily, self._now())
             return tomorrow if sooner is None else min(sooner, tomorrow)
 
-        return Task(system=daily.system, kind=daily.kind, work=work, lasts=daily.lasts)
+        return DeadlineJob(system=daily.system, kind=daily.kind, handle=work, lease_ms=daily.lease_ms)
 
-    async def begin(self, daily: Daily) -> None:
+    async def begin(self, daily: DailyJob) -> None:
         """See to it that the task is scheduled. A time that was missed stays, and so is caught up with at once."""
         now = self._now()
         upcoming = next_time(daily, now)
@@ -57,7 +57,7 @@ class Days:
         return int(self._clock.now() * SECOND)
 
 
-def _set_otherwise(daily: Daily, found: Job, upcoming: Millis) -> bool:
+def _set_otherwise(daily: DailyJob, found: Job, upcoming: Millis) -> bool:
     """True when the job waits for a time of day that the task had once, later than the one that it has now.
 
     A right time is left alone even when it is tomorrow's: another process, whose clock is ahead, has done today's.

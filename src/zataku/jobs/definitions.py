@@ -11,20 +11,20 @@ from zataku.table import Table
 from zataku.table.schema.field_types import Millis
 from zataku.table.store.stream import Change
 
-Work: TypeAlias = Callable[[Job], Awaitable[Millis | None]]
+JobHandler: TypeAlias = Callable[[Job], Awaitable[Millis | None]]
 """Does a job. What it gives back is when the job is due again; None for done. It may run twice and must bear it."""
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """How the jobs of one kind are done. A run that takes longer than `lasts` is renewed while it goes on."""
+class DeadlineJob(msgspec.Struct, frozen=True, kw_only=True):
+    """How the jobs of one kind are done. A run that takes longer than `lease_ms` is renewed while it goes on."""
 
     system: System
     kind: JobKind
-    work: Work
-    lasts: Millis = MINUTE
+    handle: JobHandler
+    lease_ms: Millis = MINUTE
 
 
-class Daily(msgspec.Struct, frozen=True, kw_only=True):
+class DailyJob(msgspec.Struct, frozen=True, kw_only=True):
     """Something done once a day, at a time of day in a time zone such as Asia/Seoul. A restart catches up."""
 
     system: System
@@ -32,13 +32,13 @@ class Daily(msgspec.Struct, frozen=True, kw_only=True):
     hour: int
     minute: int = 0
     zone: str = "UTC"
-    work: Work
-    lasts: Millis = MINUTE
+    handle: JobHandler
+    lease_ms: Millis = MINUTE
 
 
-class Follower(msgspec.Struct, frozen=True, kw_only=True):
+class StreamConsumer(msgspec.Struct, frozen=True, kw_only=True):
     """Work that follows from the changes of a table. Changes come in order, each at least once."""
 
     name: str
     table: Table
-    take: Callable[[Sequence[Change]], Awaitable[None]]
+    handle: Callable[[Sequence[Change]], Awaitable[None]]

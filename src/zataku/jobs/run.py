@@ -7,9 +7,9 @@ import structlog
 from zataku.clock import Clock
 from zataku.jobs.claims import Claims
 from zataku.jobs.counters import Counts
-from zataku.jobs.definitions import Task
+from zataku.jobs.definitions import DeadlineJob
 from zataku.platform.design import Job
-from zataku.platform.limits import MOST_ATTEMPTS, SECOND
+from zataku.platform.limits import MAX_JOB_ATTEMPTS, SECOND
 from zataku.table import TableError
 from zataku.table.schema.field_types import Millis
 
@@ -23,7 +23,7 @@ _PAUSE = 1.0
 class Run:
     """A claimed job being done. It is renewed while it goes on, and broken off when another process has taken it."""
 
-    def __init__(self, claims: Claims, clock: Clock, counts: Counts, task: Task, claim: Job) -> None:
+    def __init__(self, claims: Claims, clock: Clock, counts: Counts, task: DeadlineJob, claim: Job) -> None:
         self._claims = claims
         self._clock = clock
         self._counts = counts
@@ -34,7 +34,7 @@ class Run:
 
     async def carry_out(self) -> None:
         """Do it and say how it ended. Cancelling breaks the run off and makes the job due again at once."""
-        if self._claim.attempts > MOST_ATTEMPTS:
+        if self._claim.attempts > MAX_JOB_ATTEMPTS:
             await self._failed("Its runners did not live to finish it.")
             return
         self._counts.runs += 1
@@ -61,20 +61,20 @@ class Run:
             renewing.cancel()
 
     async def _work(self) -> Millis | None:
-        return await self._task.work(self._claim)
+        return await self._task.handle(self._claim)
 
     async def _keep(self, work: "asyncio.Task[Millis | None]") -> None:
         """Renew the run as long as it goes on; break it off when it is another's, or may be."""
-        lasts = self._task.lasts
+        lease_ms = self._task.lease_ms
         until = self._claim.due_at or 0
-        pause = lasts * _RENEWED_AFTER / SECOND
+        pause = lease_ms * _RENEWED_AFTER / SECOND
         while True:
             await self._clock.sleep(pause)
             try:
-                renewed = await self._claims.renew(self._claim, lasts)
+                renewed = await self._claims.renew(self._claim, lease_ms)
             except TableError as problem:
                 if self._claims.now() < until:
-                    pause = min(_PAUSE, lasts * _RENEWED_AFTER / SECOND)
+                    pause = min(_PAUSE, lease_ms * _RENEWED_AFTER / SECOND)
                     continue
                 self._log.warning("job_not_renewed", problem=str(problem))
                 renewed = None
@@ -82,7 +82,7 @@ class Run:
                 self._lost = True
                 work.cancel()
                 return
-            until, pause = renewed, lasts * _RENEWED_AFTER / SECOND
+            until, pause = renewed, lease_ms * _RENEWED_AFTER / SECOND
 
     async def _failed(self, problem: str) -> None:
         self._counts.failures += 1

@@ -10,16 +10,16 @@ from zataku.clock import Clock
 from zataku.jobs.claims import Claims
 from zataku.jobs.counters import Counts
 from zataku.jobs.daily import Days
-from zataku.jobs.definitions import Daily, Follower, Task
+from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
 from zataku.jobs.due_queue import Agenda
 from zataku.jobs.run import Run
 from zataku.jobs.schedule import JobId, Schedule
 from zataku.jobs.stream_consumers import Following
 from zataku.jobs.sweeper import Sweeping
 from zataku.jobs.time_of_day import zone_of
-from zataku.jobs.timeouts import until_done, until_set
+from zataku.jobs.timeouts import wait_until_done, wait_until_set
 from zataku.platform.design import DueJob, due_jobs
-from zataku.platform.limits import SECOND, SHARDS, JobKind, Shard, System
+from zataku.platform.limits import JOB_SHARDS, SECOND, JobKind, Shard, System
 from zataku.table import Store
 from zataku.table.schema.field_types import Millis
 
@@ -37,7 +37,7 @@ _LONGEST_PAUSE = 30 * SECOND
 _BREAKING_OFF = 2.0
 
 
-class Runner:
+class JobRunner:
     """Does the jobs of all systems. `start` once, `stop` at the end; `counts` says how it goes."""
 
     def __init__(
@@ -48,9 +48,9 @@ class Runner:
         random: Random,
         process: str,
         schedule: Schedule,
-        tasks: Sequence[Task] = (),
-        daily: Sequence[Daily] = (),
-        followers: Sequence[Follower] = (),
+        deadline_jobs: Sequence[DeadlineJob] = (),
+        daily_jobs: Sequence[DailyJob] = (),
+        stream_consumers: Sequence[StreamConsumer] = (),
     ) -> None:
         self.counts = Counts()
         self._store = store
@@ -59,11 +59,11 @@ class Runner:
         self._claims = Claims(store, clock, process)
         self._days = Days(store, clock, schedule)
         self._sweeping = Sweeping(store, clock, random, self.counts)
-        self._daily = tuple(daily)
-        self._tasks = _by_kind([*tasks, *map(self._days.task, daily)])
-        for each in daily:
+        self._daily = tuple(daily_jobs)
+        self._tasks = _by_kind([*deadline_jobs, *map(self._days.task, daily_jobs)])
+        for each in daily_jobs:
             zone_of(each)
-        self._following = Following(store, clock, random, process, followers, self.counts)
+        self._following = Following(store, clock, random, process, stream_consumers, self.counts)
         self._agenda = Agenda()
         self._awake = asyncio.Event()
         self._runs: dict[JobId, asyncio.Task[None]] = {}
@@ -88,11 +88,11 @@ class Runner:
             await asyncio.wait([self._looking])
         await self._sweeping.stop()
         await self._following.stop()
-        await until_done(list(self._runs.values()), self._clock, LAST_RUNS)
+        await wait_until_done(list(self._runs.values()), self._clock, LAST_RUNS)
         left = list(self._runs.values())
         for run in left:
             run.cancel()
-        await until_done(left, self._clock, _BREAKING_OFF)
+        await wait_until_done(left, self._clock, _BREAKING_OFF)
 
     # Finding what is due
 
@@ -111,7 +111,7 @@ class Runner:
                     more, pause = False, min(pause * 2, _LONGEST_PAUSE)
                 looking_at = now + (LOOKS_EVERY // 10 if more else int(pause * self._random.uniform(0.8, 1.2)))
             self._begin_due()
-            await until_set(self._awake, self._clock, self._rest(looking_at) / SECOND)
+            await wait_until_set(self._awake, self._clock, self._rest(looking_at) / SECOND)
 
     def _rest(self, looking_at: Millis) -> Millis:
         """How long there is nothing to do."""
@@ -122,7 +122,7 @@ class Runner:
     async def _look(self, now: Millis) -> bool:
         """Note what is due soon; True when there is more of it than was noted."""
         more = False
-        for shard in range(SHARDS):
+        for shard in range(JOB_SHARDS):
             more |= await self._look_at(shard, now)
         return more
 
@@ -168,7 +168,7 @@ class Runner:
         task = self._tasks[id_[:2]]
         self.counts.running += 1
         try:
-            claim = await self._claims.take(id_, task.lasts)
+            claim = await self._claims.take(id_, task.lease_ms)
             if claim is None:
                 return
             if self._stopping:
@@ -185,8 +185,8 @@ class Runner:
             self._awake.set()
 
 
-def _by_kind(tasks: Sequence[Task]) -> dict[tuple[System, JobKind], Task]:
-    made: dict[tuple[System, JobKind], Task] = {(task.system, task.kind): task for task in tasks}
+def _by_kind(tasks: Sequence[DeadlineJob]) -> dict[tuple[System, JobKind], DeadlineJob]:
+    made: dict[tuple[System, JobKind], DeadlineJob] = {(task.system, task.kind): task for task in tasks}
     if len(made) != len(tasks):
         raise ValueError("Two tasks are of the same kind. Give each kind of job one task.")
     return made

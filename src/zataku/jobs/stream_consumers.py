@@ -8,8 +8,8 @@ import structlog
 
 from zataku.clock import Clock
 from zataku.jobs.counters import Counts
-from zataku.jobs.definitions import Follower
-from zataku.jobs.timeouts import until_done
+from zataku.jobs.definitions import StreamConsumer
+from zataku.jobs.timeouts import wait_until_done
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId
@@ -41,7 +41,7 @@ class Following:
         clock: Clock,
         random: Random,
         process: str,
-        followers: Sequence[Follower],
+        followers: Sequence[StreamConsumer],
         counts: Counts,
     ) -> None:
         self._store = store
@@ -63,9 +63,9 @@ class Following:
         """Let them go to other processes. What was taken but not acknowledged comes again there."""
         for each in self._running:
             each.cancel()
-        await until_done(self._running, self._clock, _BREAKING_OFF)
+        await wait_until_done(self._running, self._clock, _BREAKING_OFF)
 
-    async def _compete(self, follower: Follower, stream: Stream) -> None:
+    async def _compete(self, follower: StreamConsumer, stream: Stream) -> None:
         """Follow whenever the lease can be had."""
         while True:
             held = await self._taken(follower)
@@ -81,7 +81,7 @@ class Following:
                 self._counts.behind.pop(follower.name, None)
                 await self._let_go(held)
 
-    async def _follow(self, follower: Follower, stream: Stream) -> None:
+    async def _follow(self, follower: StreamConsumer, stream: Stream) -> None:
         """Take change after change. Changes that cannot be taken come again, after a pause that grows."""
         pause = _FIRST_PAUSE
         while True:
@@ -90,7 +90,7 @@ class Following:
                 behind = self._clock.now() - changes[0].at if changes else 0.0
                 self._counts.behind[follower.name] = max(behind, 0.0)
                 if changes:
-                    await follower.take(changes)
+                    await follower.handle(changes)
                     await stream.acknowledge(changes[-1])
                 pause = _FIRST_PAUSE
             except Exception as problem:
@@ -101,7 +101,7 @@ class Following:
 
     # The lease
 
-    async def _taken(self, follower: Follower) -> Lease | None:
+    async def _taken(self, follower: StreamConsumer) -> Lease | None:
         name = f"follower/{follower.name}"
         now = self._now()
         try:

@@ -3,14 +3,14 @@
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from zataku.jobs.definitions import Daily
+from zataku.jobs.definitions import DailyJob
 from zataku.platform.limits import SECOND
 from zataku.table.schema.field_types import Millis
 
 _A_DAY = timedelta(days=1)
 
 
-def next_time(daily: Daily, after: Millis) -> Millis:
+def next_time(daily: DailyJob, after: Millis) -> Millis:
     """The first time after a moment.
 
     A time of day that the clocks pass over in spring counts as much later as they are put forward; one that comes twice
@@ -25,12 +25,12 @@ def next_time(daily: Daily, after: Millis) -> Millis:
     return due
 
 
-def is_a_time(daily: Daily, moment: Millis) -> bool:
+def is_a_time(daily: DailyJob, moment: Millis) -> bool:
     """True when the task is due at just this moment of some day."""
     return next_time(daily, moment - 1) == moment
 
 
-def zone_of(daily: Daily) -> ZoneInfo:
+def zone_of(daily: DailyJob) -> ZoneInfo:
     """The task's time zone."""
     try:
         return ZoneInfo(daily.zone)
@@ -41,5 +41,5 @@ def zone_of(daily: Daily) -> ZoneInfo:
         ) from unknown
 
 
-def _on(day: date, daily: Daily, zone: ZoneInfo) -> Millis:
+def _on(day: date, daily: DailyJob, zone: ZoneInfo) -> Millis:
     return int(datetime.combine(day, time(daily.hour, daily.minute), zone).timestamp()) * SECOND

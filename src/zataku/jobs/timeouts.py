@@ -7,16 +7,16 @@ from typing import Any
 from zataku.clock import Clock
 
 
-async def until_set(event: asyncio.Event, clock: Clock, seconds: float) -> None:
+async def wait_until_set(event: asyncio.Event, clock: Clock, seconds: float) -> None:
     """Wait until somebody sets the event, but no longer than so many seconds."""
     setting = asyncio.ensure_future(event.wait())
     try:
-        await until_done([setting], clock, seconds)
+        await wait_until_done([setting], clock, seconds)
     finally:
         setting.cancel()
 
 
-async def until_done(tasks: Collection["asyncio.Future[Any]"], clock: Clock, seconds: float) -> None:
+async def wait_until_done(tasks: Collection["asyncio.Future[Any]"], clock: Clock, seconds: float) -> None:
     """Wait until all tasks are done, but no longer than so many seconds. They go on after that."""
     if not tasks:
         return

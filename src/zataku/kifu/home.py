@@ -29,7 +29,7 @@ def home_of(context: AppContext) -> Home:
     """The caller's own, for 1.5 read units; nothing is read for a guest who has not kept anything."""
 
     async def home(who: Identity) -> KifuHome:
-        if not who.kept:
+        if not who.is_stored:
             return KifuHome()
         username = library_of_account(who.account_id)
         settings = await context.store.get(user_settings(username))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from zataku.jobs.definitions import Follower
+from zataku.jobs.definitions import StreamConsumer
 from zataku.kifu.cleanup import CONSUMER, follow
 from zataku.kifu.design import kifu_table
 from zataku.kifu.home import home_of
@@ -21,7 +21,7 @@ def plug(context: AppContext) -> System:
     return System(
         name="kifu",
         tables=(kifu_table,),
-        followers=(Follower(name=CONSUMER, table=kifu_table, take=unlink),),
+        stream_consumers=(StreamConsumer(name=CONSUMER, table=kifu_table, handle=unlink),),
         home=home_of(context),
         remove=removal(context),
     )

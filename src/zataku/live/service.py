@@ -46,7 +46,7 @@ class LiveRooms:
 
     async def open(self, host: Identity, name: RoomName) -> said.RoomView:
         """A presenter opens a room; who that is comes from the cookie, never from what was sent."""
-        await self._house.keep(host)
+        await self._house.ensure_account(host)
         host_id = HostId(host.account_id)
         made = await self._create(host_id, name, self._house.clock.now(), self._house.random)
         return room_view(made, host_id)

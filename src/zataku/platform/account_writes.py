@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from zataku.platform.design import Account, ApiKey, Job, NameClaim, Session, platform
 from zataku.platform.errors import AccountDeleted, NotAGuest, NotAUser, NotDeleted
 from zataku.platform.limits import (
-    GUEST_LASTS,
-    KEY_MOVES,
+    GUEST_TTL,
+    KEY_TOUCH_INTERVAL,
     SECOND,
-    SEEN_MOVES,
-    SESSION_LASTS,
-    SESSION_MOVES,
+    SESSION_TOUCH_INTERVAL,
+    SESSION_TTL,
+    VISIT_TOUCH_INTERVAL,
     AccountId,
     AccountName,
     AccountUuid,
@@ -54,7 +54,7 @@ key_used = path(ApiKey, lambda it: it.last_used_at)
 
 
 @platform.write(budget=Budget(writes=1))
-def keep_guest(account_id: AccountUuid, language: Language, now: Millis) -> Plan[Account]:
+def create_guest(account_id: AccountUuid, language: Language, now: Millis) -> Plan[Account]:
     """A guest does something that is kept, and so gets an account. Refused when there is one."""
     guest = Account(
         account_id=account_id,
@@ -62,7 +62,7 @@ def keep_guest(account_id: AccountUuid, language: Language, now: Millis) -> Plan
         language=language,
         created_at=now,
         last_seen_at=now,
-        expires_at=expiry(now, GUEST_LASTS),
+        expires_at=expiry(now, GUEST_TTL),
     )
     return Plan(put(guest, if_absent=True))
 
@@ -143,12 +143,12 @@ def grant_role(account_id: AccountUuid, admin: bool) -> Plan[Account]:
 
 
 @platform.write(budget=Budget(writes=1), example={"account": _GUEST})
-def note_visit(account: Account, now: Millis) -> Plan[Account]:
+def record_visit(account: Account, now: Millis) -> Plan[Account]:
     """Somebody is here: noted once a day at most, and a guest stays 90 days more. Refused when it was noted lately."""
     edits = [last_seen.set(now)]
-    unchanged = last_seen.at_most(now - SEEN_MOVES) & deleted.missing()
+    unchanged = last_seen.at_most(now - VISIT_TOUCH_INTERVAL) & deleted.missing()
     if account.role == "guest":
-        edits.append(account_expires.set(expiry(now, GUEST_LASTS)))
+        edits.append(account_expires.set(expiry(now, GUEST_TTL)))
         # Who has signed up meanwhile must not expire.
         unchanged = unchanged & role.equals("guest")
     return Plan(update(Account.key(account_id=account.account_id), *edits, when=unchanged))
@@ -170,17 +170,17 @@ def sign_in(user: Account, token_hash: Sha256, user_agent: UserAgent, now: Milli
         user_agent=user_agent,
         created_at=now,
         last_used_at=now,
-        expires_at=expiry(now, SESSION_LASTS),
+        expires_at=expiry(now, SESSION_TTL),
     )
     return Plan(put(session, if_absent=True))
 
 
 @platform.write(budget=Budget(writes=1))
-def use_session(account_id: AccountUuid, token_hash: Sha256, now: Millis) -> Plan[Session]:
+def touch_session(account_id: AccountUuid, token_hash: Sha256, now: Millis) -> Plan[Session]:
     """A session is used: it lasts 30 days more. Noted every ten minutes at most, and refused in between."""
     key = Session.key(account_id=account_id, token_hash=token_hash)
-    edits = session_used.set(now), session_expires.set(expiry(now, SESSION_LASTS))
-    return Plan(update(key, *edits, when=session_used.at_most(now - SESSION_MOVES)))
+    edits = session_used.set(now), session_expires.set(expiry(now, SESSION_TTL))
+    return Plan(update(key, *edits, when=session_used.at_most(now - SESSION_TOUCH_INTERVAL)))
 
 
 @platform.write(budget=Budget(writes=1))
@@ -222,9 +222,9 @@ def add_key(
 
 
 @platform.write(budget=Budget(writes=1))
-def use_key(account_id: AccountUuid, key_hash: Sha256, now: Millis) -> Plan[ApiKey]:
+def touch_key(account_id: AccountUuid, key_hash: Sha256, now: Millis) -> Plan[ApiKey]:
     """An API key is used: noted once a day at most. Refused when it was noted lately."""
-    long_ago: Condition[ApiKey] = key_used.missing() | key_used.at_most(now - KEY_MOVES)
+    long_ago: Condition[ApiKey] = key_used.missing() | key_used.at_most(now - KEY_TOUCH_INTERVAL)
     return Plan(update(ApiKey.key(account_id=account_id, key_hash=key_hash), key_used.set(now), when=long_ago))
 
 
@@ -260,7 +260,7 @@ def remove_account(account: Account, now: Millis) -> Plan[Account]:
         name=None,
         password=None,
         password_changed_at=None,
-        expires_at=expiry(now, GUEST_LASTS),
+        expires_at=expiry(now, GUEST_TTL),
     )
     gone = save(bare, was=account)
     return Plan(gone) if account.name is None else Plan(gone, _release(account, account.name))

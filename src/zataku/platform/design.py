@@ -33,8 +33,8 @@ from msgspec import Meta
 
 from zataku.platform.departures import DEPARTURES
 from zataku.platform.limits import (
+    JOB_SHARDS,
     POSITION_DIGITS,
-    SHARDS,
     AccountName,
     AccountUuid,
     Attempts,
@@ -235,7 +235,7 @@ class Job(Entity, frozen=True, kw_only=True, rename="camel"):
     @derived("system", "kind", "subject")
     def shard(self) -> Shard:
         """The partition of the indexes in which the job lies."""
-        return crc32(f"{self.system}#{self.kind}#{self.subject}".encode()) % SHARDS
+        return crc32(f"{self.system}#{self.kind}#{self.subject}".encode()) % JOB_SHARDS
 
 
 @platform.view(Job)

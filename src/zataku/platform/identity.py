@@ -4,21 +4,24 @@ import msgspec
 
 from zataku.platform.limits import AccountId, Language, Role, Scope
 
+# Processes of an earlier version read these names from the bus.
+_ENCODED_NAMES = {"is_stored": "kept", "session_hash": "session", "key_hash": "key"}
 
-class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody at the table: a guest with a cookie, a user with a session, or a program with a key.
 
-    `kept` is false while a guest has no account in the table yet. `session` and `key` are the hashes of what they came
-    in with. `scopes` is None for people, who may do all that their role allows.
+class Identity(msgspec.Struct, frozen=True, kw_only=True, rename=_ENCODED_NAMES):
+    """The authenticated caller: a guest with a cookie, a user with a session, or a program with an API key.
+
+    `is_stored` is false while a guest has no account in the table yet. `session_hash` and `key_hash` are hashes of the
+    credentials of the request. `scopes` is None for people, who may do everything that their role allows.
     """
 
     account_id: AccountId
     role: Role
     language: Language
     name: str | None = None
-    kept: bool = True
-    session: str | None = None
-    key: str | None = None
+    is_stored: bool = True
+    session_hash: str | None = None
+    key_hash: str | None = None
     scopes: frozenset[Scope] | None = None
 
     @property

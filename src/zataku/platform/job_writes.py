@@ -7,9 +7,9 @@ bytes: 6.5 KB.
 from zataku.platform.design import Job, platform
 from zataku.platform.errors import NotClaimed
 from zataku.platform.limits import (
-    FIRST_PAUSE,
-    LONGEST_PAUSE,
-    MOST_ATTEMPTS,
+    FIRST_RETRY_DELAY,
+    MAX_JOB_ATTEMPTS,
+    MAX_RETRY_DELAY,
     ErrorText,
     JobKind,
     Owner,
@@ -152,7 +152,7 @@ def fail_job(job: Job, problem: ErrorText, now: Millis) -> Plan[Job]:
     """
     condition = _mine(job)
     noted = owner.remove(), last_error.set(problem)
-    if job.attempts >= MOST_ATTEMPTS:
+    if job.attempts >= MAX_JOB_ATTEMPTS:
         return Plan(update(_key_of(job), state.set("dead"), due_at.remove(), died_at.set(now), *noted, when=condition))
     again = now + pause_after(job.attempts)
     return Plan(update(_key_of(job), state.set("waiting"), due_at.set(again), *noted, when=condition))
@@ -167,7 +167,7 @@ def retry_job(system: System, kind: JobKind, subject: Subject, at: Millis) -> Pl
 
 def pause_after(attempts: int) -> int:
     """How long a job waits after so many attempts, in milliseconds."""
-    return min(FIRST_PAUSE * 2 ** max(attempts - 1, 0), LONGEST_PAUSE)
+    return min(FIRST_RETRY_DELAY * 2 ** max(attempts - 1, 0), MAX_RETRY_DELAY)
 
 
 def _due_anew(at: Millis) -> tuple[Edit[Job], ...]:

@@ -4,7 +4,7 @@ from zataku.platform.design import Checkpoint, Lease, platform
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import (
     CHECKPOINT_REMEMBERED,
-    LEASE_REMEMBERED,
+    LEASE_ITEM_TTL,
     POSITION_DIGITS,
     SECOND,
     Consumer,
@@ -42,7 +42,7 @@ def take_lease(found: Lease | None, name: LeaseName, owner: Owner, now: Millis, 
         raise ValueError("A lease ends after it begins.")
     if found is not None and found.name != name:
         raise ValueError("Another lease was read than is to be taken.")
-    expires_at = expiry(until, LEASE_REMEMBERED)
+    expires_at = expiry(until, LEASE_ITEM_TTL)
     if found is None:
         first = Lease(name=name, owner=owner, until=until, epoch=now // SECOND, expires_at=expires_at)
         return Plan(put(first, if_absent=True))
@@ -63,14 +63,14 @@ def take_lease(found: Lease | None, name: LeaseName, owner: Owner, now: Millis, 
 @platform.write(budget=Budget(writes=1), example={"held": _HELD})
 def renew_lease(held: Lease, until: Millis) -> Plan[Lease]:
     """The owner keeps a lease for longer, never shorter. Refused when it has changed hands, however short the time."""
-    edits = lease_until.set(until), lease_expires.set(expiry(until, LEASE_REMEMBERED))
+    edits = lease_until.set(until), lease_expires.set(expiry(until, LEASE_ITEM_TTL))
     return Plan(update(Lease.key(name=held.name), *edits, when=_still(held) & lease_until.at_most(until)))
 
 
 @platform.write(budget=Budget(writes=1), example={"held": _HELD})
 def release_lease(held: Lease, now: Millis) -> Plan[Lease]:
     """The owner lets a lease go before its time. The item stays for a week, since it knows the epoch."""
-    edits = lease_owner.remove(), lease_until.set(now), lease_expires.set(expiry(now, LEASE_REMEMBERED))
+    edits = lease_owner.remove(), lease_until.set(now), lease_expires.set(expiry(now, LEASE_ITEM_TTL))
     return Plan(update(Lease.key(name=held.name), *edits, when=_still(held)))
 
 

@@ -146,25 +146,25 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 """Lengths of time in milliseconds, as all moments here but `expiresAt`."""
 
-SESSION_LASTS = 30 * DAY
-GUEST_LASTS = 90 * DAY
+SESSION_TTL = 30 * DAY
+GUEST_TTL = 90 * DAY
 """How long a session or guest outlives its last use."""
 
-SESSION_MOVES = 10 * MINUTE
-SEEN_MOVES = DAY
-KEY_MOVES = DAY
+SESSION_TOUCH_INTERVAL = 10 * MINUTE
+VISIT_TOUCH_INTERVAL = DAY
+KEY_TOUCH_INTERVAL = DAY
 """How much later a use must be than the last noted one to be noted: a visit costs no write."""
 
-SHARDS = 4
-MOST_ATTEMPTS = 40
-FIRST_PAUSE = 10 * SECOND
-LONGEST_PAUSE = HOUR
+JOB_SHARDS = 4
+MAX_JOB_ATTEMPTS = 40
+FIRST_RETRY_DELAY = 10 * SECOND
+MAX_RETRY_DELAY = HOUR
 """A failed job is tried again after 10 s, 20 s, 40 s and so on up to every hour, and is dead after 40 attempts.
 
 The pauses add up to 31 hours: what a job needs may be away for a day.
 """
 
-LEASE_REMEMBERED = 7 * DAY
+LEASE_ITEM_TTL = 7 * DAY
 CHECKPOINT_REMEMBERED = 7 * DAY
 """How long a lease that nobody holds, or a checkpoint that nobody moves, is kept."""
 

@@ -8,13 +8,13 @@ from zataku.platform.design import Account, ApiKey, Checkpoint, Job, Lease, Name
 from zataku.platform.limits import (
     CHECKPOINT_REMEMBERED,
     DAY,
-    GUEST_LASTS,
+    GUEST_TTL,
     HOUR,
-    LEASE_REMEMBERED,
+    LEASE_ITEM_TTL,
+    MAX_JOB_ATTEMPTS,
     MINUTE,
-    MOST_ATTEMPTS,
     SECOND,
-    SESSION_LASTS,
+    SESSION_TTL,
     AccountId,
     Language,
     OwnerId,
@@ -74,7 +74,7 @@ def guest(random: Random, now: Millis, language: Language = "en") -> Account:
         language=language,
         created_at=seen,
         last_seen_at=seen,
-        expires_at=expiry(seen, GUEST_LASTS),
+        expires_at=expiry(seen, GUEST_TTL),
     )
 
 
@@ -94,7 +94,7 @@ def session(random: Random, now: Millis, account: Account) -> Session:
         user_agent=random.choice(BROWSERS),
         created_at=used - random.randrange(30 * DAY),
         last_used_at=used,
-        expires_at=expiry(used, SESSION_LASTS),
+        expires_at=expiry(used, SESSION_TTL),
     )
 
 
@@ -151,7 +151,7 @@ def jobs(random: Random, now: Millis) -> Iterator[Job]:
         subject="R7K2PQ",
         scheduled_for=now - 2 * DAY,
         state="dead",
-        attempts=MOST_ATTEMPTS,
+        attempts=MAX_JOB_ATTEMPTS,
         run=now - 2 * DAY,
         last_error="TimeoutError: the room did not answer within 5 s",
         died_at=now - HOUR,
@@ -167,9 +167,9 @@ def leases(random: Random, now: Millis) -> Iterator[Lease]:
             owner=OwnerId(f"web-{number % 2 + 1}"),
             until=until,
             epoch=now // SECOND - random.randrange(1000),
-            expires_at=expiry(until, LEASE_REMEMBERED),
+            expires_at=expiry(until, LEASE_ITEM_TTL),
         )
-    yield Lease(name="singleton/sweep", until=now, epoch=now // SECOND, expires_at=expiry(now, LEASE_REMEMBERED))
+    yield Lease(name="singleton/sweep", until=now, epoch=now // SECOND, expires_at=expiry(now, LEASE_ITEM_TTL))
 
 
 def checkpoints(now: Millis) -> Iterator[Checkpoint]:

@@ -12,11 +12,12 @@ from random import Random
 
 import structlog
 
-from zataku.accounts.removal import removal_task
+from zataku.accounts.removal import AccountRemoval
 from zataku.accounts.secrets import Secret
 from zataku.background_tasks import BackgroundTasks
 from zataku.clock import AdvanceableClock, Clock, SystemClock
-from zataku.jobs.runner import Runner
+from zataku.jobs.definitions import DeadlineJob
+from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule
 from zataku.server.demo import demonstrate
 from zataku.server.endpoints.home import publish_room_changes
@@ -94,7 +95,7 @@ async def open_application(
             process=process,
             node=_node_name(machine, process, settings),
             public_url=public_url,
-            keep=reception.keep,
+            ensure_account=reception.ensure_account,
         )
         systems = tuple(plug(house) for plug in PLUGS)
         runner = _runner(house, systems)
@@ -119,17 +120,18 @@ async def open_application(
         yield opened
 
 
-def _runner(house: AppContext, systems: Sequence[System]) -> Runner:
-    removal = removal_task(house.store, house.clock, [system.remove for system in systems])
-    return Runner(
+def _runner(house: AppContext, systems: Sequence[System]) -> JobRunner:
+    removal = AccountRemoval(house.store, house.clock, [system.remove for system in systems])
+    remove_accounts = DeadlineJob(system=removal.system, kind=removal.kind, handle=removal.run)
+    return JobRunner(
         store=house.store,
         clock=house.clock,
         random=house.random,
         process=house.process,
         schedule=house.schedule,
-        tasks=[removal, *(task for system in systems for task in system.tasks)],
-        daily=[daily for system in systems for daily in system.daily],
-        followers=[follower for system in systems for follower in system.followers],
+        deadline_jobs=[remove_accounts, *(job for system in systems for job in system.deadline_jobs)],
+        daily_jobs=[job for system in systems for job in system.daily_jobs],
+        stream_consumers=[consumer for system in systems for consumer in system.stream_consumers],
     )
 
 
@@ -156,7 +158,7 @@ async def _begin(opened: Application, loopback: str, closing: AsyncExitStack) ->
     chores.start(parts.figures.watch_the_loop())
     chores.start(parts.history.run())
     chores.start(_keep_usage(parts.house))
-    chores.start(close_expired_connections(network.hub, parts.reception.identities.holds))
+    chores.start(close_expired_connections(network.hub, parts.reception.authenticator.is_still_valid))
     chores.start(publish_room_changes(parts.house, room_kinds(parts.systems)))
     if parts.settings.demo:
         chores.start(demonstrate(parts.house.topics, parts.systems))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from zataku.jobs.runner import Runner
+from zataku.jobs.runner import JobRunner
 from zataku.server.admin.history import Gauges, History
 from zataku.server.admin.memory import resident_megabytes
 from zataku.server.admin.request_counters import Counters
@@ -16,7 +16,7 @@ OF_JOBS = ("runs", "failures", "deaths", "lost", "unknown")
 
 
 def build_metrics(
-    house: AppContext, hub: ConnectionHub, runner: Runner, systems: Sequence[System]
+    house: AppContext, hub: ConnectionHub, runner: JobRunner, systems: Sequence[System]
 ) -> tuple[Metrics, History]:
     """The figures, and how they went over the last day."""
     figures, counters = Metrics(), Counters()

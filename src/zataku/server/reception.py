@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from zataku.accounts.authentication import Identities
+from zataku.accounts.authentication import Authenticator
 from zataku.accounts.passwords import Passwords
-from zataku.accounts.rate_limits import LIMITS, MINUTE, Limit, Rates
+from zataku.accounts.rate_limits import MINUTE, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.service import Accounts
 from zataku.accounts.sessions import Ended
 from zataku.clock import Clock
@@ -20,13 +20,13 @@ from zataku.table import Store
 class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
     """What deals with callers."""
 
-    identities: Identities
+    authenticator: Authenticator
     accounts: Accounts
-    rates: Rates
+    rate_limits: RateLimits
 
-    async def keep(self, identity: Identity) -> None:
+    async def ensure_account(self, identity: Identity) -> None:
         """Give a guest an account in the table."""
-        await self.identities.keep(identity)
+        await self.authenticator.ensure_account(identity)
 
 
 async def open_account_services(
@@ -34,11 +34,13 @@ async def open_account_services(
 ) -> AccountServices:
     """Begin to know people."""
     since = await asyncio.to_thread(sessions_from, settings.folder)
-    identities = await Identities.open(store, clock, public_url, since)
-    closing.push_async_callback(identities.settle)
+    authenticator = await Authenticator.open(store, clock, public_url, since)
+    closing.push_async_callback(authenticator.drain)
     passwords = Passwords()
     closing.callback(passwords.close)
     # A hall behind one router comes back all at once after a restart.
     most = settings.sockets_per_address
-    rates = Rates(clock, {**LIMITS, "socket_address": Limit(most, MINUTE, most)})
-    return AccountServices(identities=identities, accounts=Accounts(store, clock, passwords, ended), rates=rates)
+    rate_limits = RateLimits(clock, {**RATE_LIMITS, "socket_address": RateLimit(most, MINUTE, most)})
+    return AccountServices(
+        authenticator=authenticator, accounts=Accounts(store, clock, passwords, ended), rate_limits=rate_limits
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from zataku.accounts.secrets import Secret
-from zataku.jobs.runner import Runner
+from zataku.jobs.runner import JobRunner
 from zataku.server.admin.history import History
 from zataku.server.metrics import Metrics
 from zataku.server.network import Network
@@ -25,7 +25,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     network: Network
     reception: AccountServices
     systems: tuple[System, ...]
-    runner: Runner
+    runner: JobRunner
     figures: Metrics
     history: History
     control: Secret

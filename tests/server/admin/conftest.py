@@ -41,14 +41,14 @@ from zataku.table import Store
 from zataku.table.backend.errors import TableError
 from zataku.table.store_url import StorePlace, open_store
 
-ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session="a" * 64)
+ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session_hash="a" * 64)
 UPLOAD_LIMIT = 4_000_000
 SYSTEMS = {"platform": PLATFORM, "live": LIVE}
 CALLERS = {
     "admin": ADMIN,
     "user": replace(ADMIN, role="user"),
-    "guest": replace(ADMIN, role="guest", name=None, session=None),
-    "key": replace(ADMIN, key="b" * 64, session=None, scopes=frozenset({"live:write"})),
+    "guest": replace(ADMIN, role="guest", name=None, session_hash=None),
+    "key": replace(ADMIN, key_hash="b" * 64, session_hash=None, scopes=frozenset({"live:write"})),
 }
 
 

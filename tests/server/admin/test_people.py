@@ -14,7 +14,7 @@ SESSIONS = f"accounts/{HANA.account_id}/sessions"
 
 async def furnished(house: House) -> None:
     await settled_in(house.store)
-    mine = replace(a_session(HANA, 1), token_hash=ADMIN.session or "")
+    mine = replace(a_session(HANA, 1), token_hash=ADMIN.session_hash or "")
     old = replace(a_session(HANA, 2), last_used_at=HANA.created_at - 1)
     void = replace(a_session(HANA, 3), generation=9, last_used_at=HANA.created_at - 2)
     await house.store.write_many(put=[mine, old, void])
@@ -40,7 +40,7 @@ async def test_sessions_are_listed_the_last_used_first(any_house: House) -> None
     told = await any_house.get(SESSIONS)
     assert told["account"]["name"] == "はなこ"
     ids = [each["id"] for each in told["sessions"]]
-    assert ids == [ADMIN.session, hashed(2), hashed(3)]
+    assert ids == [ADMIN.session_hash, hashed(2), hashed(3)]
     assert [each["mine"] for each in told["sessions"]] == [True, False, False]
     assert [each["counts"] for each in told["sessions"]] == [True, True, False]
     assert told["sessions"][0]["expiresAt"] > told["sessions"][0]["createdAt"] > 1_600_000_000_000

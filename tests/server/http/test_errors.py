@@ -14,7 +14,7 @@ from litestar.exceptions import HTTPException, NotAuthorizedException, ServiceUn
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from tests.server.conftest import Come
-from zataku.accounts.rate_limits import Rates
+from zataku.accounts.rate_limits import RateLimits
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, RateLimited, Unauthorized
 from zataku.server.http.compression import Compression
@@ -92,7 +92,7 @@ async def ask() -> Any:
         request_max_body_size=1000,
         state=State({"paper": PageAssets(WebBuild(), "http://127.0.0.1")}),
     )
-    watched: Any = RequestLog(Compression(app), RequestContextReader(()), Rates(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
+    watched: Any = RequestLog(Compression(app), RequestContextReader(()), RateLimits(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
     transport = httpx.ASGITransport(app=watched, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         yield client

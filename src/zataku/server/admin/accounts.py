@@ -143,5 +143,5 @@ def _session(each: Session, found: Account, asking: Identity) -> AccountSession:
         last_used_at=each.last_used_at,
         expires_at=each.expires_at * SECOND,
         counts=each.generation == found.generation and found.deleted_at is None,
-        mine=asking.session == each.token_hash,
+        mine=asking.session_hash == each.token_hash,
     )

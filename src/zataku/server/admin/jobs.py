@@ -9,7 +9,7 @@ from zataku.clock import Clock
 from zataku.errors import Conflict, InvalidRequest, NotFound
 from zataku.platform import writes
 from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs, job
-from zataku.platform.limits import SHARDS, JobState
+from zataku.platform.limits import JOB_SHARDS, JobState
 from zataku.server.admin.messages import JobCount, JobName, JobPage, JobView
 from zataku.table import Plan, Store, TransactionCancelled
 from zataku.table.backend.errors import BadCursor
@@ -30,7 +30,7 @@ class JobList:
     async def count(self) -> JobCount:
         """How many there are, as far as a few pages tell."""
         waiting, running, dead, more = 0, 0, 0, False
-        for shard in range(SHARDS):
+        for shard in range(JOB_SHARDS):
             coming = await self._store.page(coming_jobs(shard), limit=_MOST_COUNTED)
             died = await self._store.page(dead_jobs(shard), limit=_MOST_COUNTED)
             runs = sum(each.state == "running" for each in coming.items)
@@ -40,7 +40,7 @@ class JobList:
 
     async def page(self, state: JobState | None, limit: int, after: str | None) -> JobPage:
         """Some jobs of each shard, in order; dead ones only when they are asked for."""
-        places = _read(after) if after else dict.fromkeys(range(SHARDS))
+        places = _read(after) if after else dict.fromkeys(range(JOB_SHARDS))
         share = max(1, limit // len(places))
         views: list[JobView] = []
         going_on: _Places = {}
@@ -153,7 +153,7 @@ def _read(text: str) -> _Places:
         places = _places.decode(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     except ValueError:
         raise _bad_place() from None
-    if not places or not set(places) <= set(range(SHARDS)):
+    if not places or not set(places) <= set(range(JOB_SHARDS)):
         raise _bad_place()
     return places
 

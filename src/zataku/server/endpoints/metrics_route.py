@@ -6,7 +6,7 @@ from litestar import HttpMethod, Response, route
 from litestar.types import ControllerRouterHandler
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from zataku.accounts.authentication import Identities
+from zataku.accounts.authentication import Authenticator
 from zataku.errors import Forbidden, Unauthorized
 from zataku.server.http.authentication import UNATTENDED
 from zataku.server.http.errors import Asked
@@ -17,7 +17,9 @@ FORM = CONTENT_TYPE_LATEST.replace("; charset=utf-8", "")
 """The content type of the figures; Litestar says the character set of every text itself."""
 
 
-def metrics_route(figures: Metrics, identities: Identities, token: str, *, public: bool) -> ControllerRouterHandler:
+def metrics_route(
+    figures: Metrics, authenticator: Authenticator, token: str, *, public: bool
+) -> ControllerRouterHandler:
     """The handler of /metrics: for admins, for whoever has the token, and for this machine.
 
     On a `public` server everybody may seem to come from this machine, by a proxy that does not say who they are.
@@ -30,7 +32,7 @@ def metrics_route(figures: Metrics, identities: Identities, token: str, *, publi
         if request_context(request.scope).near and not public:
             return True
         try:
-            known = await identities.of(cookies_in(request.headers))
+            known = await authenticator.authenticate(cookies_in(request.headers))
         except Unauthorized:
             return False
         return known is not None and known.is_admin

@@ -10,7 +10,7 @@ from litestar import Response, get
 from litestar.params import QueryParameter
 from litestar.types import ControllerRouterHandler
 
-from zataku.accounts.rate_limits import Rates, neighbourhood
+from zataku.accounts.rate_limits import RateLimits, client_network
 from zataku.errors import InvalidRequest
 from zataku.server.http.authentication import UNATTENDED
 from zataku.server.http.errors import Asked
@@ -25,16 +25,16 @@ DARK, LIGHT = "#1C2320", "#FFFFFF"
 class Codes:
     """Draws codes, one at a time, and holds those that were asked for lately: a whole hall looks at one."""
 
-    def __init__(self, public_url: str, rates: Rates) -> None:
+    def __init__(self, public_url: str, rate_limits: RateLimits) -> None:
         self._public_url = public_url
-        self._rates = rates
+        self._rate_limits = rate_limits
         self._held: OrderedDict[str, bytes] = OrderedDict()
         self._drawing = asyncio.Lock()
 
     async def of(self, path: str, place: str) -> bytes:
         """The code of a page, for somebody from that place; only new ones count for how often they may ask."""
         if path not in self._held:
-            self._rates.take("code_address", place)
+            self._rate_limits.consume("code_address", place)
             async with self._drawing:
                 if path not in self._held:
                     self._held[path] = await asyncio.to_thread(drawn, self._public_url + path)
@@ -43,9 +43,9 @@ class Codes:
         return self._held[path]
 
 
-def qr_route(public_url: str, rates: Rates) -> ControllerRouterHandler:
+def qr_route(public_url: str, rate_limits: RateLimits) -> ControllerRouterHandler:
     """The handler of /qr.svg."""
-    codes = Codes(public_url, rates)
+    codes = Codes(public_url, rate_limits)
 
     @get(
         "/qr.svg",
@@ -64,7 +64,7 @@ def qr_route(public_url: str, rates: Rates) -> ControllerRouterHandler:
         """A picture that leads whoever scans it to a page of this server."""
         if not re.fullmatch(_PATH, path):
             raise InvalidRequest("The path must be one of this server's pages, such as /live.", field="path")
-        code = await codes.of(path, neighbourhood(request_context(request.scope).address))
+        code = await codes.of(path, client_network(request_context(request.scope).address))
         return Response(code, headers={"Cache-Control": "public, max-age=3600"})
 
     return qr

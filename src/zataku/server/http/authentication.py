@@ -10,8 +10,8 @@ from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPReceiveMessage, Message, Receive, Scope, Send, WebSocketReceiveMessage
 
-from zataku.accounts.authentication import Identities
-from zataku.accounts.rate_limits import Rates, neighbourhood
+from zataku.accounts.authentication import Authenticator
+from zataku.accounts.rate_limits import RateLimits, client_network
 from zataku.errors import Forbidden, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.server.http.origins import SAFE_METHODS, Origins
@@ -33,37 +33,37 @@ class Authentication(ASGIMiddleware):
     scopes = (ScopeType.HTTP,)
     exclude_opt_key = "unattended"
 
-    def __init__(self, identities: Identities, rates: Rates, origins: Origins) -> None:
-        self._identities = identities
-        self._rates = rates
+    def __init__(self, authenticator: Authenticator, rate_limits: RateLimits, origins: Origins) -> None:
+        self._authenticator = authenticator
+        self._rate_limits = rate_limits
         self._origins = origins
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         """Let a request through, or raise why not."""
         visit, headers = request_context(scope), Headers.from_scope(scope)
         writes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
-        place = neighbourhood(visit.address)
+        place = client_network(visit.address)
         if writes:
             self._origins.check(visit, headers)
         visit.identity = await self.identify(visit, headers)
         _demand_scope(visit.identity, scope["path"], writes)
         new = bool(visit.cookies)
         if writes:
-            self._rates.take("write_address", place)
+            self._rate_limits.consume("write_address", place)
             # A browser has its mark before it writes. Who drops it each time is counted by where they come from.
-            self._rates.take("write", place if new else visit.identity.account_id)
+            self._rate_limits.consume("write", place if new else visit.identity.account_id)
         elif not new:
             # A hall comes in behind one router, all new within a minute: there the address alone counts.
-            self._rates.take("read", visit.identity.account_id)
+            self._rate_limits.consume("read", visit.identity.account_id)
         await next_app(scope, receive, send)
 
     async def identify(self, visit: RequestContext, headers: Mapping[str, str]) -> Identity:
         """Whoever the request comes from. Who says nothing becomes a guest, and is told so by a cookie."""
         language = chosen(None, headers.get("accept-language"))
-        known = await self._identities.of(cookies_in(headers), headers.get("authorization"), language)
+        known = await self._authenticator.authenticate(cookies_in(headers), headers.get("authorization"), language)
         if known is not None:
             return known
-        guest, cookie = self._identities.new_guest(language)
+        guest, cookie = self._authenticator.new_guest(language)
         visit.cookies.append(cookie.to_header(header=""))
         return guest
 

@@ -6,7 +6,7 @@ from math import ceil
 
 import structlog
 
-from zataku.accounts.rate_limits import Occasion, Rates, neighbourhood
+from zataku.accounts.rate_limits import RateLimitName, RateLimits, client_network
 from zataku.errors import Problem, RateLimited
 from zataku.server.http.asgi import App, Message, Receive, Scope, Send, refuse
 from zataku.server.http.request_context import RequestContext, RequestContextReader
@@ -27,10 +27,10 @@ class RequestLog:
     Here everything is counted that comes from one address, also what nothing answers to.
     """
 
-    def __init__(self, app: App, doorkeeper: RequestContextReader, rates: Rates, figures: Metrics) -> None:
+    def __init__(self, app: App, doorkeeper: RequestContextReader, rate_limits: RateLimits, figures: Metrics) -> None:
         self._app = app
         self._doorkeeper = doorkeeper
-        self._rates = rates
+        self._rate_limits = rate_limits
         self._figures = figures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,7 +47,7 @@ class RequestLog:
             await send(message)
 
         try:
-            self._rates.take(_occasion(scope["path"]), neighbourhood(visit.address))
+            self._rate_limits.consume(_occasion(scope["path"]), client_network(visit.address))
             await self._app(scope, receive, noting)
         except RateLimited as refused:
             said = {"retry-after": str(ceil(refused.retry_after)), "x-request-id": visit.id, **SAFE_HEADERS}
@@ -74,5 +74,5 @@ class RequestLog:
         )
 
 
-def _occasion(path: str) -> Occasion:
+def _occasion(path: str) -> RateLimitName:
     return "file_address" if path.startswith(_FILES) else "read_address"

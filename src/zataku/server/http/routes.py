@@ -47,14 +47,14 @@ def site(parts: Services) -> tuple[App, App]:
     settings, network, reception = parts.settings, parts.network, parts.reception
     doorkeeper = RequestContextReader(settings.proxies, https=parts.house.public_url.startswith("https:"))
     origins = Origins(settings.public_url, developing=settings.env == "dev")
-    callers = Authentication(reception.identities, reception.rates, origins)
+    callers = Authentication(reception.authenticator, reception.rate_limits, origins)
     described = api_routes(parts)
     paper = PageAssets(parts.build, parts.house.public_url)
     titles = {system.name: system.title for system in parts.systems if system.title is not None}
     routes: list[ControllerRouterHandler] = [
         *described,
         openapi_route(described, DEPENDENCIES),
-        metrics_route(parts.figures, reception.identities, settings.metrics_token, public=bool(settings.public_url)),
+        metrics_route(parts.figures, reception.authenticator, settings.metrics_token, public=bool(settings.public_url)),
         *control_routes(reception.accounts, parts.control, _here, UNATTENDED),
         *page_routes(paper, titles),
         *static_file_routes(StaticFiles(parts.web, STATIC)),
@@ -73,8 +73,8 @@ def site(parts: Services) -> tuple[App, App]:
         # Failures are logged once, where they are answered.
         logging_config=None,
     )
-    sockets = SocketApp(Endpoint(network.hub, network.doorway), doorkeeper, callers, reception.rates, origins)
-    return RequestLog(Compression(cast("App", app)), doorkeeper, reception.rates, parts.figures), sockets
+    sockets = SocketApp(Endpoint(network.hub, network.doorway), doorkeeper, callers, reception.rate_limits, origins)
+    return RequestLog(Compression(cast("App", app)), doorkeeper, reception.rate_limits, parts.figures), sockets
 
 
 def api_routes(parts: Services) -> list[ControllerRouterHandler]:
@@ -82,8 +82,8 @@ def api_routes(parts: Services) -> list[ControllerRouterHandler]:
     reception = parts.reception
     return [
         home_route(parts.systems, parts.house.topics),
-        qr_route(parts.house.public_url, reception.rates),
-        *account_routes(reception.accounts, reception.identities, reception.rates, _address),
+        qr_route(parts.house.public_url, reception.rate_limits),
+        *account_routes(reception.accounts, reception.authenticator, reception.rate_limits, _address),
         *(handler for system in parts.systems for handler in system.routes),
         *_admin(parts),
     ]
@@ -94,7 +94,7 @@ def _admin(parts: Services) -> tuple[ControllerRouterHandler, ...]:
 
     async def restored() -> None:
         now = now_ms(parts.house.clock)
-        parts.reception.identities.sessions_from = now
+        parts.reception.authenticator.sessions_from = now
         # What rooms hold in memory is of before.
         await parts.network.rooms.renew()
         parts.network.hub.come_back(0)

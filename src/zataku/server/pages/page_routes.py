@@ -142,7 +142,7 @@ def page(language: Language, text: str, status: int = 200, headers: Mapping[str,
 def language_of(request: Asked, identity: Identity | None) -> Language:
     """The language to answer in: `?lang=`, then what the browser was told, then the account, then what it likes."""
     asked = spoken(request.query_params.get("lang")) or spoken(request.cookies.get("zataku_language"))
-    known = identity.language if identity is not None and identity.kept else None
+    known = identity.language if identity is not None and identity.is_stored else None
     return asked or known or chosen(None, request.headers.get("accept-language"))
 
 

@@ -68,7 +68,7 @@ class ConnectionHub(Hub):
         """Close the sockets that came with what has ended. Their browsers come back as whoever they are now."""
         for socket in list(self._since):
             who = socket.identity
-            if who.account_id == ended.account_id and ended.what in (None, who.session, who.key):
+            if who.account_id == ended.account_id and ended.what in (None, who.session_hash, who.key_hash):
                 self.close(socket, _SIGNED_OUT, "You have signed out.")
 
     def dismiss_all_of(self, identity: Identity) -> None:

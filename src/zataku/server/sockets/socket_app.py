@@ -6,7 +6,7 @@ from math import ceil
 
 import structlog
 
-from zataku.accounts.rate_limits import Rates, neighbourhood
+from zataku.accounts.rate_limits import RateLimits, client_network
 from zataku.errors import NotFound, RateLimited, RequestError
 from zataku.platform.identity import Identity
 from zataku.realtime.sockets.endpoint import Endpoint
@@ -28,13 +28,13 @@ class SocketApp:
         endpoint: Endpoint,
         doorkeeper: RequestContextReader,
         callers: Authentication,
-        rates: Rates,
+        rate_limits: RateLimits,
         origins: Origins,
     ) -> None:
         self._endpoint = endpoint
         self._doorkeeper = doorkeeper
         self._callers = callers
-        self._rates = rates
+        self._rate_limits = rate_limits
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,7 +49,7 @@ class SocketApp:
             return
         begun, who = time.perf_counter(), identity.account_id
         try:
-            await self._endpoint.serve(scope, receive, send, identity=identity, address=neighbourhood(visit.address))
+            await self._endpoint.serve(scope, receive, send, identity=identity, address=client_network(visit.address))
         finally:
             seconds = round(time.perf_counter() - begun, 1)
             log.info("socket_ended", request_id=visit.id, seconds=seconds, account=who)
@@ -59,5 +59,5 @@ class SocketApp:
             raise NotFound(f"There is no socket at this address. It is at {PATH}.")
         headers: Mapping[str, str] = headers_of(scope)
         self._origins.check(visit, headers)
-        self._rates.take("socket_address", neighbourhood(visit.address))
+        self._rate_limits.consume("socket_address", client_network(visit.address))
         return await self._callers.identify(visit, headers)

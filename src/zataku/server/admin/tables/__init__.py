@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""Tables on the admin page: sizes, use and cost of each, its design, and its items."""
