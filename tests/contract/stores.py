@@ -117,8 +117,8 @@ class DynamoPlace:
 # A lost reply may leave anything behind, so that no single answer is right; the state machine reads back instead.
 ROUGH = replace(Faults.rough(), lost_reply=0.0)
 
-# Backups have names there, not files, dynoxide keeps none and ministack loses them with their table: tests/table/dynamodb has
-# tests of its own for them.
+# Backups have names there, not files, dynoxide keeps none and ministack loses them with their table:
+# tests/table/dynamodb has tests of its own for them.
 DYNAMODB = frozenset({"transactions", "streams", "ttl", "local-indexes"})
 EMBEDDED = DYNAMODB | {"backups", "sweeping"}
 

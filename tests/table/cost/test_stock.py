@@ -8,7 +8,7 @@ from tests.table.embedded.tables import GAMES, PLAIN, game, started
 from zataku.table.backend import port as port
 from zataku.table.backend.port import Size
 from zataku.table.backend.values import Item
-from zataku.table.embedded import EmbeddedBackend
+from zataku.table.embedded import EmbeddedBackend, statistics
 from zataku.table.embedded.database import connect, register_checksums
 from zataku.table.store.metering import Usage
 
@@ -56,7 +56,7 @@ async def test_entries_are_as_large_as_what_they_hold(store: EmbeddedBackend) ->
 
 
 async def test_counting_in_portions_misses_nothing(store: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "PORTION", 7)
+    monkeypatch.setattr(statistics, "PORTION", 7)
     await fill(store, *(MOVE | {"PK": f"{number:04d}"} for number in range(21)))
     assert await sizes(store) == {
         None: (21, 21 * 53),

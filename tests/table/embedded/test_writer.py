@@ -11,7 +11,7 @@ from tests.table.embedded.tables import PLAIN, Desk, game, started
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import GetItem, PutItem
-from zataku.table.embedded import EmbeddedBackend, writer
+from zataku.table.embedded import EmbeddedBackend, queue, writer
 from zataku.table.embedded.reads import reader
 
 
@@ -55,7 +55,7 @@ async def test_a_cancelled_caller_does_not_disturb_the_others(plain: Desk) -> No
 
 
 async def test_a_long_line_makes_callers_wait(plain: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "MOST_WAITING", 5)
+    monkeypatch.setattr(queue, "MOST_WAITING", 5)
     await asyncio.gather(*(plain.put(game(f"{n}")) for n in range(300)))
     assert len(await plain.every()) == 300
 

@@ -66,7 +66,7 @@ class RpcClient:
         self._context.bus.send(process_channel(to), encode(letter))
 
     async def ask(self, to: str, question: Question) -> Reply:
-        """The reply to a question. Raises its refusal, or `RoomMoved` when the room is not there or nothing comes back."""
+        """The reply to a question. Raises its refusal, or `RoomMoved` when the room is gone or nothing comes back."""
         number = next(_ids)
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._open[number] = (self._context.clock.now() + REPLY_WITHIN, answer)
