@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.export.test_cloudformation import found_wrong
 from tests.support.cost_assertions import declared_budgets
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
+from tests.table.export.cloudformation.test_template import found_wrong
 from zataku.cli.exporting import exported
 from zataku.table.export import template, to_json
-from zataku.table.export.doing import planned
+from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint_all
-from zataku.table.schema.access_pattern import Pattern
+from zataku.table.schema.access_pattern import QueryPattern
 from zataku.table.schema.design_catalogue import Design, find_designs
 
 ROOT = Path(__file__).parents[1]
@@ -90,7 +90,7 @@ def test_every_access_pattern_has_a_budget(design: Design) -> None:
 
 @every_design
 def test_the_budget_of_a_query_says_how_much_it_reads(design: Design) -> None:
-    queries = [made for table in design.tables for made in table.patterns.values() if isinstance(made, Pattern)]
+    queries = [made for table in design.tables for made in table.patterns.values() if isinstance(made, QueryPattern)]
     assert [made.facts.name for made in queries if made.facts.budget and not made.facts.budget.of] == []
 
 
@@ -101,7 +101,7 @@ def test_every_access_pattern_is_paid_for_in_a_test(design: Design) -> None:
 
 @every_design
 def test_the_document_tells_the_steps_of_every_write(design: Design) -> None:
-    untold = [name for table in design.tables for name, made in table.writes.items() if planned(made) is None]
+    untold = [name for table in design.tables for name, made in table.writes.items() if sample_plan(made) is None]
     assert untold == []
 
 

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.stores import STORES, Place, StoreKind
-from tests.designs.board import board
+from tests.support.designs.board import board
 from zataku.clock import Clock, ManualClock
 from zataku.table import Store, Table
 

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from tests.designs.pieces import Lid, Piece
+from tests.support.designs.pieces import Lid, Piece
 
 Item = Piece | Lid
 Place = tuple[str, str]

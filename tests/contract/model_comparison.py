@@ -10,7 +10,7 @@ from hypothesis.stateful import invariant, precondition, rule
 from tests.contract.model import Happened, Item, Place, place_of
 from tests.contract.operations import BOXES, COLOURS, boxes, items, key_of
 from tests.contract.write_machine import Writing
-from tests.designs.pieces import box_back, box_of, coloured, coloured_back, pieces, weighed, weighed_back
+from tests.support.designs.pieces import box_back, box_of, coloured, coloured_back, pieces, weighed, weighed_back
 from tests.support.store_reads import drained, paged
 from zataku.table import Change, Query
 

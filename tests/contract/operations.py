@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.contract.model import Item, Rule
-from tests.designs.pieces import Lid, Piece
+from tests.support.designs.pieces import Lid, Piece
 from zataku.table import Condition, Edit, Key, path
 
 BOXES = ("a", "b")

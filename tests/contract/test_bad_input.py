@@ -11,9 +11,9 @@ import pytest_asyncio
 from msgspec import Meta
 
 from tests.contract.test_conditions import Thing, shelf
-from tests.designs.board import Candidate, Game, Move, Settings, Vote, board
-from tests.designs.connections import Connection, connections
-from tests.designs.measures import Measure, Word, measures, words, words_in
+from tests.support.designs.board import Candidate, Game, Move, Settings, Vote, board
+from tests.support.designs.connections import Connection, connections
+from tests.support.designs.measures import Measure, Word, measures, words, words_in
 from tests.support.store_reads import contents, together
 from zataku.table import (
     BadCursor,

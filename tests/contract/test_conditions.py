@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from msgspec import Struct, field
 
-from tests.designs.measures import Measure, measures
+from tests.support.designs.measures import Measure, measures
 from zataku.table import Condition, ConditionFailed, Entity, InKey, Nullable, Span, Store, Table, path, some
 
 shelf = Table("ShelfOfManyThings", pk="pk", sk="sk")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.designs.board import Game, GameLine, Move, Vote, board, game_line, games_with, moves_of, votes_of
-from tests.designs.kifu import Analysis, kifu
+from tests.support.designs.board import Game, GameLine, Move, Vote, board, game_line, games_with, moves_of, votes_of
+from tests.support.designs.kifu import Analysis, kifu
 from tests.support.store_reads import contents, drained, eventually, finds, together
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Store, TransactionCancelled, path

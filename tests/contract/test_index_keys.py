@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import (
+from tests.support.designs.board import (
     Candidate,
     Follow,
     Follower,
@@ -19,9 +19,19 @@ from tests.designs.board import (
     listed_with,
     votes_of,
 )
-from tests.designs.connections import Connection, connections, connections_in
-from tests.designs.kifu import Kifu, KifuLine, Slug, kifu, kifu_by_creation, kifu_shared_as, slugs
-from tests.designs.ranking import FoundName, LevelLine, Profile, RankLine, Snapshot, levels, named, ranked, ranking
+from tests.support.designs.connections import Connection, connections, connections_in
+from tests.support.designs.kifu import Kifu, KifuLine, Slug, kifu, kifu_by_creation, kifu_shared_as, slugs
+from tests.support.designs.ranking import (
+    FoundName,
+    LevelLine,
+    Profile,
+    RankLine,
+    Snapshot,
+    levels,
+    named,
+    ranked,
+    ranking,
+)
 from tests.support.store_reads import finds, together
 from zataku.table import Span, StaleIndexKey, Store, View, path
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 import pytest_asyncio
 
-from tests.designs.measures import (
+from tests.support.designs.measures import (
     Blob,
     Measure,
     Word,

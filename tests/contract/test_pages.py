@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.designs.board import Game, Move, board, games_with, moves_of, newest_games_with, whole_game
-from tests.designs.measures import Word, words, words_as, words_back, words_in, words_with_note
+from tests.support.designs.board import Game, Move, board, games_with, moves_of, newest_games_with, whole_game
+from tests.support.designs.measures import Word, words, words_as, words_back, words_in, words_with_note
 from tests.support.store_reads import eventually, paged, pages
 from zataku.clock import ManualClock
 from zataku.table import BadCursor, BadInput, Store

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import Candidate, Game, Move, Vote
+from tests.support.designs.board import Candidate, Game, Move, Vote
 from zataku.clock import ManualClock
 from zataku.table import (
     BadInput,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.designs.board import Candidate, Game, Move, Vote
-from tests.designs.connections import Connection, connections
+from tests.support.designs.board import Candidate, Game, Move, Vote
+from tests.support.designs.connections import Connection, connections
 from tests.support.store_reads import contents
 from zataku.table import ConditionFailed, SameItemTwice, Store, WrongType, path
 

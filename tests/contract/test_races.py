@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import Candidate, Game, Vote, board
+from tests.support.designs.board import Candidate, Game, Vote, board
 from zataku.table import ConditionFailed, Store, TransactionCancelled, path
 
 KEY = Game.key(game_id="g1")

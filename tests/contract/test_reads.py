@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.designs.board import (
+from tests.support.designs.board import (
     Follow,
     Game,
     GameLine,
@@ -19,8 +19,8 @@ from tests.designs.board import (
     game_now,
     games_with,
 )
-from tests.designs.connections import Connection, connections
-from tests.designs.kifu import Analysis, Kifu, kifu
+from tests.support.designs.connections import Connection, connections
+from tests.support.designs.kifu import Analysis, Kifu, kifu
 from tests.support.store_reads import contents, eventually
 from zataku.clock import ManualClock
 from zataku.table import BadInput, DesignError, Store, path

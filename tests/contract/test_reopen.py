@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs.board import (
+from tests.support.designs.board import (
     Candidate,
     Game,
     Listed,
@@ -17,7 +17,7 @@ from tests.designs.board import (
     listed_with,
     votes_of,
 )
-from tests.designs.connections import Connection, connections
+from tests.support.designs.connections import Connection, connections
 from tests.support.store_reads import contents, eventually, finds
 from zataku.table import (
     DesignError,

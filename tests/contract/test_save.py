@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import Candidate, Game, Move, Settings
+from tests.support.designs.board import Candidate, Game, Move, Settings
 from tests.support.store_reads import contents, together
 from zataku.table import BadInput, BadKey, ConditionFailed, Store, path
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import Candidate, Game, Move, board
-from tests.designs.connections import connections
+from tests.support.designs.board import Candidate, Game, Move, board
+from tests.support.designs.connections import connections
 from tests.support.store_reads import drained, read_on, together
 from zataku.clock import ManualClock
 from zataku.table import Change, ConditionFailed, DesignError, Entity, Store, Table, TransactionCancelled, path

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import Candidate, Game, Move, Vote, board
-from tests.designs.connections import Connection, connections
+from tests.support.designs.board import Candidate, Game, Move, Vote, board
+from tests.support.designs.connections import Connection, connections
 from tests.support.store_reads import contents, together
 from zataku.clock import ManualClock
 from zataku.table import (

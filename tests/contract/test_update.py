@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.designs.board import Game, Move, Settings, Vote
-from tests.designs.measures import Measure, measures
+from tests.support.designs.board import Game, Move, Settings, Vote
+from tests.support.designs.measures import Measure, measures
 from tests.support.store_reads import contents
 from zataku.table import (
     BadNumber,

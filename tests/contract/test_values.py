@@ -10,7 +10,7 @@ import pytest_asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tests.designs.board import Game, Move
+from tests.support.designs.board import Game, Move
 from tests.support.store_reads import finds
 from zataku.table import ConditionFailed, Entity, Nullable, Span, Store, Table, path
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.designs.board import (
+from tests.support.designs.board import (
     Candidate,
     Game,
     GameLine,
@@ -16,7 +16,7 @@ from tests.designs.board import (
     turn_of,
     votes_of,
 )
-from tests.designs.kifu import (
+from tests.support.designs.kifu import (
     Analysis,
     Kifu,
     KifuLine,
@@ -29,7 +29,7 @@ from tests.designs.kifu import (
     tagged,
     texts_by_update,
 )
-from tests.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
+from tests.support.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
 from tests.support.store_reads import finds
 from zataku.table import BadInput, InKey, Span, Store, StrongReadRefused, View
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.contract.model import Item, Model, Planned, Rejected, place_of
 from tests.contract.operations import changes_for, demands_for, items, key_of, lives
 from tests.contract.stores import StoreKind
-from tests.designs.pieces import pieces
+from tests.support.designs.pieces import pieces
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, ResultUnknown, Transaction, TransactionCancelled
 

@@ -10,8 +10,8 @@ from zataku.drawing.design import TITLE, esiritori
 from zataku.table import KEYS_ONLY, NEW_AND_OLD, OnDemand, capacity_alarm, error_rate_alarm
 from zataku.table.backend.table_schema import ALL
 from zataku.table.export import design_document, template
-from zataku.table.export.doing import planned
-from zataku.table.lint import largest_item, lint
+from zataku.table.export.document.writes import sample_plan
+from zataku.table.lint import lint, max_item_size
 from zataku.table.schema.design_catalogue import find_designs
 
 
@@ -66,7 +66,7 @@ def test_the_lint_finds_nothing_that_is_not_waived():
 
 
 def test_no_item_comes_near_400_kb():
-    sizes = {binding.entity.__name__: largest_item(binding).bytes or 0 for binding in esiritori.bindings}
+    sizes = {binding.entity.__name__: max_item_size(binding).bytes or 0 for binding in esiritori.bindings}
     assert sizes == {
         "Game": 33_601,
         "Round": 29_096,
@@ -81,7 +81,7 @@ def test_no_item_comes_near_400_kb():
 def test_every_pattern_has_a_budget_and_every_write_shows_its_steps():
     facts = [made.facts for made in (*esiritori.patterns.values(), *esiritori.writes.values())]
     assert [fact.name for fact in facts if fact.budget is None] == []
-    assert [name for name, made in esiritori.writes.items() if planned(made) is None] == []
+    assert [name for name, made in esiritori.writes.items() if sample_plan(made) is None] == []
 
 
 def test_every_departure_has_its_reason_and_a_figure():

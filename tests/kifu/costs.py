@@ -37,7 +37,7 @@ from zataku.kifu.entities import (
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.kifu.samples import largest_record
 from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.table.schema.field_types import later
+from zataku.table.schema.field_types import add_seconds
 
 CODE = ShareCode("lkihofkwif4tF" + "0" * 9)
 AID = AnalysisId("01JGE1XYZ00000000000000000")
@@ -168,19 +168,21 @@ CASES: dict[str, Case] = {
     ),
     "add_record": adding(writes.add_record, TYPICAL),
     "change_record": writing(
-        lambda: writes.change_record(replace(TYPICAL, memo="序盤研究用"), TYPICAL, later(NOW, 9)), TYPICAL
+        lambda: writes.change_record(replace(TYPICAL, memo="序盤研究用"), TYPICAL, add_seconds(NOW, 9)), TYPICAL
     ),
     "change_moves": writing(
-        lambda: writes.change_moves(replace(TYPICAL, kifu="b" * 1700), TYPICAL, CLAIM, later(NOW, 9)), TYPICAL, CLAIM
+        lambda: writes.change_moves(replace(TYPICAL, kifu="b" * 1700), TYPICAL, CLAIM, add_seconds(NOW, 9)),
+        TYPICAL,
+        CLAIM,
     ),
     "move_record": writing(
-        lambda: writes.move_record(TYPICAL, CLAIM, "社団戦/2026/鈴木", later(NOW, 9)), TYPICAL, CLAIM
+        lambda: writes.move_record(TYPICAL, CLAIM, "社団戦/2026/鈴木", add_seconds(NOW, 9)), TYPICAL, CLAIM
     ),
     "remove_record": removing(lambda: writes.remove_record(CLAIM), TYPICAL, CLAIM),
-    "touch_record": writing(lambda: writes.touch_record(ME, ME, kid(0), later(NOW, 3600)), TYPICAL),
-    "touch_tag": writing(lambda: writes.touch_tag(ME, TAG.tag_id, later(NOW, 3600)), TAG),
+    "touch_record": writing(lambda: writes.touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)), TYPICAL),
+    "touch_tag": writing(lambda: writes.touch_tag(ME, TAG.tag_id, add_seconds(NOW, 3600)), TAG),
     "add_tag": adding(writes.add_tag, TAG),
-    "rename_tag": writing(lambda: writes.rename_tag(TAG, "中飛車", later(NOW, 9)), TAG, NAME),
+    "rename_tag": writing(lambda: writes.rename_tag(TAG, "中飛車", add_seconds(NOW, 9)), TAG, NAME),
     "remove_tag": removing(lambda: writes.remove_tag(TAG), TAG, NAME),
     "tag_record": writing(lambda: writes.tag_record(CLAIM, TAG), CLAIM, TAG),
     "untag_record": writing(lambda: writes.untag_record(CLAIM, TAG), CLAIM, TAG, LINKS[0]),

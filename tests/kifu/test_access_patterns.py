@@ -33,7 +33,7 @@ from zataku.kifu.entities import (
 )
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.table import Store
-from zataku.table.schema.field_types import later
+from zataku.table.schema.field_types import add_seconds
 
 CODE = ShareCode("lkihofkwif4tF")
 
@@ -48,13 +48,13 @@ def named(record: Record) -> dict[str, object]:
 
 
 THREE = (
-    a_record(1, created=NOW, latest_access=later(NOW, 30), latest_update=later(NOW, 20)),
-    a_record(2, created=later(NOW, 1), latest_access=later(NOW, 10), latest_update=later(NOW, 30)),
+    a_record(1, created=NOW, latest_access=add_seconds(NOW, 30), latest_update=add_seconds(NOW, 20)),
+    a_record(2, created=add_seconds(NOW, 1), latest_access=add_seconds(NOW, 10), latest_update=add_seconds(NOW, 30)),
     a_record(
         3,
-        created=later(NOW, 2),
-        latest_access=later(NOW, 20),
-        latest_update=later(NOW, 10),
+        created=add_seconds(NOW, 2),
+        latest_access=add_seconds(NOW, 20),
+        latest_update=add_seconds(NOW, 10),
         share=True,
         share_code=CODE,
     ),
@@ -145,7 +145,7 @@ async def test_settings_of_a_user_and_of_the_system(store: Store):
 
 async def test_tags_come_by_name_and_by_time(store: Store):
     names = ["四間飛車", "四間飛車左", "中飛車"]
-    made = [a_tag(at, name=name, created=later(NOW, at)) for at, name in enumerate(names)]
+    made = [a_tag(at, name=name, created=add_seconds(NOW, at)) for at, name in enumerate(names)]
     await store.write_many(put=[*made, a_tag(9, username=FRIEND), *THREE])
     lines = [NamedTag(username=ME, tag_id=it.tag_id, name=it.name) for it in made]
     await finds(store, design.tags_named(ME, "四間飛車"), lines[0], lines[1])

@@ -9,17 +9,17 @@ from zataku.kifu.entities import GoneText, SlugClaim
 from zataku.kifu.errors import UnfitChange
 from zataku.kifu.writes import change_moves, change_record, move_record, rename_tag
 from zataku.table import ConditionFailed, Store, TransactionCancelled
-from zataku.table.schema.field_types import later
+from zataku.table.schema.field_types import add_seconds
 
 
 async def test_a_change_is_dated_and_refused_to_whoever_read_an_older_record(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record())
-    changed = await store.write(change_record(replace(mine, memo="序盤"), mine, later(NOW, 5)))
-    assert changed == replace(mine, memo="序盤", latest_update=later(NOW, 5))
+    changed = await store.write(change_record(replace(mine, memo="序盤"), mine, add_seconds(NOW, 5)))
+    assert changed == replace(mine, memo="序盤", latest_update=add_seconds(NOW, 5))
     for late in (replace(mine, memo="終盤"), replace(mine, result="jishogi")):
         with pytest.raises(ConditionFailed):
-            await store.write(change_record(late, mine, later(NOW, 6)))
+            await store.write(change_record(late, mine, add_seconds(NOW, 6)))
     assert await store.get(design.record(ME, kid(0))) == changed
 
 
@@ -49,12 +49,12 @@ async def test_no_time_goes_back(store: Store):
     "change",
     [
         {},
-        {"latest_update": later(NOW, 1)},
+        {"latest_update": add_seconds(NOW, 1)},
         {"kifu": "▲２六歩"},
         {"slug": "b"},
         {"share": True, "share_code": "lkihofkwif4tF"},
-        {"created": later(NOW, 1)},
-        {"latest_access": later(NOW, 1)},
+        {"created": add_seconds(NOW, 1)},
+        {"latest_access": add_seconds(NOW, 1)},
     ],
 )
 def test_what_a_plain_change_does_not_do(change: dict[str, object]):
@@ -66,13 +66,13 @@ async def test_new_moves_are_a_new_text(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record())
     claim = await claim_of(store, mine)
-    changed = await store.write(change_moves(replace(mine, kifu="x", memo="y"), mine, claim, later(NOW, 1)))
-    assert changed == replace(mine, kifu="x", memo="y", latest_update=later(NOW, 1))
+    changed = await store.write(change_moves(replace(mine, kifu="x", memo="y"), mine, claim, add_seconds(NOW, 1)))
+    assert changed == replace(mine, kifu="x", memo="y", latest_update=add_seconds(NOW, 1))
     assert await store.get(design.record(ME, kid(0))) == changed
     assert await claim_of(store, mine) == replace(claim, text=1)
     assert [it async for it in store.each(design.leftovers_of(ME))] == [GoneText(username=ME, kifu_id=kid(0), text=0)]
     with pytest.raises(TransactionCancelled):
-        await store.write(change_moves(replace(changed, kifu="z"), changed, claim, later(NOW, 2)))
+        await store.write(change_moves(replace(changed, kifu="z"), changed, claim, add_seconds(NOW, 2)))
 
 
 def test_new_moves_are_refused_where_they_do_not_fit():
@@ -82,7 +82,7 @@ def test_new_moves_are_refused_where_they_do_not_fit():
     for record, its in (
         (replace(mine, memo="x"), claim),
         (replace(new, slug="b"), claim),
-        (replace(new, created=later(NOW, 1)), claim),
+        (replace(new, created=add_seconds(NOW, 1)), claim),
         (new, replace(claim, kifu_id=kid(1))),
         (new, replace(claim, text=999_999)),
     ):

@@ -23,7 +23,7 @@ from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store
 from zataku.table.backend.values import size_of
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import instant, later
+from zataku.table.schema.field_types import add_seconds, format_instant
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):
@@ -41,12 +41,12 @@ async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
     with embedded.measured("change") as changing:
         await embedded.write(change_record(replace(shared, memo="x"), shared, shared.latest_update))
     with embedded.measured("touch") as touching:
-        await embedded.write(touch_record(ME, ME, kid(0), later(instant(START), 3600)))
+        await embedded.write(touch_record(ME, ME, kid(0), add_seconds(format_instant(START), 3600)))
     assert (adding.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
     private = await embedded.put(large)
     claim = await embedded.get(slug_claim(ME, large.slug))
     with embedded.measured("moves") as moving:
-        await embedded.write(change_moves(replace(private, kifu="b" * KIFU_BYTES), private, claim, later(NOW, 9)))
+        await embedded.write(change_moves(replace(private, kifu="b" * KIFU_BYTES), private, claim, add_seconds(NOW, 9)))
     with embedded.measured("remove") as removing:
         await embedded.write(remove_record(claim))
     assert (moving.writes, removing.writes) == (911, 916)

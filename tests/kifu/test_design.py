@@ -8,7 +8,7 @@ from zataku.kifu.departures import DEPARTURES
 from zataku.kifu.entities import kifu_table
 from zataku.table.backend.table_schema import ALL, OnDemand, include
 from zataku.table.export import design_document, template
-from zataku.table.export.doing import planned
+from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint
 from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.table import needs
@@ -67,7 +67,7 @@ def test_every_departure_has_a_reason_and_a_figure():
 
 
 def test_every_write_shows_its_steps():
-    assert [name for name, write in kifu_table.writes.items() if planned(write) is None] == []
+    assert [name for name, write in kifu_table.writes.items() if sample_plan(write) is None] == []
 
 
 def test_the_printed_document_has_all_names_of_the_seed():

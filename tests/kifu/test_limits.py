@@ -19,7 +19,7 @@ from zataku.kifu.writes.analyses import (
 )
 from zataku.table import BadKey, WrongType
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import instant, later, seconds_of
+from zataku.table.schema.field_types import add_seconds, format_instant, parse_instant
 
 FORMS = {
     "username": (limits.NamedUser, ["h-akira", "h-akira2", "a", "9", "a_b", "a" * 32]),
@@ -230,9 +230,9 @@ def test_analysis_ids_sort_by_their_moments():
 
 
 def test_moments_come_back_as_they_were():
-    assert seconds_of("2025-12-31T11:11:31Z") == 1_767_179_491
-    assert instant(1_767_179_491.9) == "2025-12-31T11:11:31Z"
-    assert later("2025-12-31T23:30:00Z", 3600) == "2026-01-01T00:30:00Z"
+    assert parse_instant("2025-12-31T11:11:31Z") == 1_767_179_491
+    assert format_instant(1_767_179_491.9) == "2025-12-31T11:11:31Z"
+    assert add_seconds("2025-12-31T23:30:00Z", 3600) == "2026-01-01T00:30:00Z"
 
 
 @pytest.mark.parametrize("result", ["", "{}", '{"moves": ["７六歩"]}', "x" * 100_000, "zlib:not really"])

@@ -13,7 +13,7 @@ from zataku.kifu.limits import PositionHash
 from zataku.kifu.writes import change_moves, forget_positions, keep_positions
 from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store, TransactionCancelled
-from zataku.table.schema.field_types import later
+from zataku.table.schema.field_types import add_seconds
 
 
 def hashes(*numbers: int) -> list[PositionHash]:
@@ -68,7 +68,7 @@ async def test_a_slow_job_adds_nothing_to_new_moves_and_takes_nothing_from_them(
     old = await claim_of(store, mine)
     await store.write(keep_positions(old, 0, hashes(1, 2)))
     (before,) = await listed(store)
-    await store.write(change_moves(replace(mine, kifu="x"), mine, old, later(NOW, 1)))
+    await store.write(change_moves(replace(mine, kifu="x"), mine, old, add_seconds(NOW, 1)))
     new = await claim_of(store, mine)
     await store.write(keep_positions(new, 0, hashes(1, 3)))
     with pytest.raises(TransactionCancelled):
@@ -88,7 +88,7 @@ async def test_jobs_for_old_moves_race_with_new_ones(contested: Store):
         *certain(
             contested,
             *(keep_positions(old, part, hashes(part)) for part in range(4)),
-            *(change_moves(replace(mine, kifu=moves), mine, old, later(NOW, 1)) for moves in ("x", "y")),
+            *(change_moves(replace(mine, kifu=moves), mine, old, add_seconds(NOW, 1)) for moves in ("x", "y")),
             *(keep_positions(new, part, hashes(part)) for part in range(4)),
         )
     )

@@ -46,7 +46,7 @@ from zataku.kifu.writes import (
     unshare_record,
 )
 from zataku.table import ResultUnknown, Store
-from zataku.table.schema.field_types import later
+from zataku.table.schema.field_types import add_seconds
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 CODE = ShareCode("lkihofkwif4tF")
@@ -87,7 +87,7 @@ async def test_many_tags_race_for_one_name(contested: Store):
     old = await tagged(contested, a_tag(90))
     ended = await race(
         *(contested.write(add_tag(a_tag(at, name="矢倉"), owner)) for at in range(5)),
-        *(contested.write(rename_tag(it, "矢倉", later(NOW, 1))) for it in old),
+        *(contested.write(rename_tag(it, "矢倉", add_seconds(NOW, 1))) for it in old),
     )
     assert ended.allows(1)
     claim = await contested.get(design.tag_name_claim(ME, "矢倉"))
@@ -121,10 +121,10 @@ async def test_two_records_that_want_each_others_slugs(contested: Store):
     first, second = await added(contested, a_record(0, slug="a"), a_record(1, slug="b"))
     ours, theirs = await claim_of(contested, first), await claim_of(contested, second)
     ended = await race(
-        contested.write(move_record(first, ours, "b", later(NOW, 1))),
-        contested.write(move_record(second, theirs, "a", later(NOW, 1))),
-        contested.write(move_record(first, ours, "c", later(NOW, 1))),
-        contested.write(move_record(second, theirs, "c", later(NOW, 1))),
+        contested.write(move_record(first, ours, "b", add_seconds(NOW, 1))),
+        contested.write(move_record(second, theirs, "a", add_seconds(NOW, 1))),
+        contested.write(move_record(first, ours, "c", add_seconds(NOW, 1))),
+        contested.write(move_record(second, theirs, "c", add_seconds(NOW, 1))),
     )
     assert len(ended.won) <= 2
     await each_has_its_claim(contested)
@@ -211,7 +211,7 @@ async def test_an_analysis_that_finishes_many_times_finishes_once(contested: Sto
 
 async def test_many_looks_at_once_are_written_once(contested: Store):
     await contested.write_many(put=[a_record()])
-    at = later(NOW, 3600)
+    at = add_seconds(NOW, 3600)
     ended = await race(*(contested.write(touch_record(ME, ME, kid(0), at)) for _ in range(8)))
     assert ended.allows(1)
     assert (await contested.get(design.record(ME, kid(0)))).latest_access == at

@@ -56,7 +56,7 @@ from zataku.kifu.writes import (
     welcome_user,
 )
 from zataku.table import ConditionFailed, Store, TransactionCancelled
-from zataku.table.schema.field_types import later, seconds_of
+from zataku.table.schema.field_types import add_seconds, parse_instant
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 
@@ -147,8 +147,8 @@ async def test_moving_a_record_frees_its_old_slug(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record(slug="a/b"))
     mine = await store.write(change_moves(replace(mine, kifu="x"), mine, await claim_of(store, mine), NOW))
-    moved = await store.write(move_record(mine, await claim_of(store, mine), "c/d", later(NOW, 60)))
-    assert moved == replace(mine, slug="c/d", latest_update=later(NOW, 60))
+    moved = await store.write(move_record(mine, await claim_of(store, mine), "c/d", add_seconds(NOW, 60)))
+    assert moved == replace(mine, slug="c/d", latest_update=add_seconds(NOW, 60))
     assert await store.get(design.record(ME, kid(0))) == moved
     assert await store.get(design.slug_claim(ME, "a/b")) is None
     assert (await claim_of(store, moved)).text == 1
@@ -199,9 +199,9 @@ async def test_a_look_is_written_once_an_hour(store: Store):
     await welcomed(store)
     await added(store, a_record())
     for seconds, written in ((0, False), (3599, False), (3600, True), (7199, False), (7200, True)):
-        looked = touch_record(ME, ME, kid(0), later(NOW, seconds))
+        looked = touch_record(ME, ME, kid(0), add_seconds(NOW, seconds))
         if written:
-            assert (await store.write(looked)).latest_access == later(NOW, seconds)
+            assert (await store.write(looked)).latest_access == add_seconds(NOW, seconds)
         else:
             with pytest.raises(ConditionFailed):
                 await store.write(looked)
@@ -214,18 +214,18 @@ async def test_a_look_is_written_once_an_hour(store: Store):
 async def test_a_look_does_not_stand_in_the_way_of_a_change(store: Store):
     await welcomed(store)
     (mine,) = await added(store, a_record())
-    await store.write(touch_record(ME, ME, kid(0), later(NOW, 3600)))
-    await store.write(change_record(replace(mine, memo="x"), mine, later(NOW, 3601)))
+    await store.write(touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)))
+    await store.write(change_record(replace(mine, memo="x"), mine, add_seconds(NOW, 3601)))
     found = await store.get(design.record(ME, kid(0)))
-    assert (found.memo, found.latest_access) == ("x", later(NOW, 3600))
+    assert (found.memo, found.latest_access) == ("x", add_seconds(NOW, 3600))
 
 
 async def test_a_look_at_a_tag_is_written_once_an_hour(store: Store):
     await welcomed(store)
     (tag,) = await tagged(store, a_tag())
     with pytest.raises(ConditionFailed):
-        await store.write(touch_tag(ME, tag.tag_id, later(NOW, 3599)))
-    at = later(NOW, 3600)
+        await store.write(touch_tag(ME, tag.tag_id, add_seconds(NOW, 3599)))
+    at = add_seconds(NOW, 3600)
     assert await store.write(touch_tag(ME, tag.tag_id, at)) == replace(tag, latest_access=at)
     with pytest.raises(ConditionFailed):
         await store.write(touch_tag(ME, tid(9), at))
@@ -238,7 +238,7 @@ async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: 
         await store.write(add_tag(a_tag(2, name="矢倉"), await settings(store)))
     with pytest.raises(TransactionCancelled):
         await store.write(rename_tag(second, "矢倉", NOW))
-    renamed = await store.write(rename_tag(first, "早囲い", later(NOW, 5)))
+    renamed = await store.write(rename_tag(first, "早囲い", add_seconds(NOW, 5)))
     assert await store.get(design.tag(ME, tid(0))) == renamed
     second = await store.write(rename_tag(second, "矢倉", NOW))
     with pytest.raises(TransactionCancelled):
@@ -308,12 +308,12 @@ def test_nobody_is_allowed_what_is_their_own():
 
 async def test_an_analysis_waits_then_finishes_once(store: Store):
     asked = await store.write(request_analysis(AID, ME, NOW, kid(0), '{"game": true}'))
-    assert (asked.status, asked.expired) == ("waiting", seconds_of(NOW) + 86_400)
+    assert (asked.status, asked.expired) == ("waiting", parse_instant(NOW) + 86_400)
     with pytest.raises(ConditionFailed):
         await store.write(request_analysis(AID, FRIEND, NOW))
-    at = later(NOW, 50)
+    at = add_seconds(NOW, 50)
     done = await store.write(finish_analysis(AID, "succeeded", "{}", at))
-    assert (done.status, done.response, done.expired) == ("succeeded", "{}", seconds_of(at) + 86_400)
+    assert (done.status, done.response, done.expired) == ("succeeded", "{}", parse_instant(at) + 86_400)
     with pytest.raises(ConditionFailed):
         await store.write(finish_analysis(AID, "error", "crash", at))
     assert await store.get(design.analysis(AID)) == done

@@ -5,7 +5,7 @@ import pytest
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, TITLE, comments, connections, moderation, rooms
 from zataku.table import Table
 from zataku.table.export import design_document, template
-from zataku.table.lint import largest_item, lint_all
+from zataku.table.lint import lint_all, max_item_size
 from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.table import needs
 
@@ -67,7 +67,7 @@ def test_the_lint_finds_nothing_and_nothing_is_waived() -> None:
 
 
 def test_the_largest_items_are_those_that_the_departures_speak_of() -> None:
-    sizes = {made.entity.__name__: largest_item(made).bytes for table in TABLES for made in table.bindings}
+    sizes = {made.entity.__name__: max_item_size(made).bytes for table in TABLES for made in table.bindings}
     told = " ".join(departure.figure for departure in DEPARTURES)
     assert (sizes["Comment"], sizes["Room"]) == (2406, 737)
     assert "2,406 bytes" in told

@@ -40,7 +40,7 @@ from zataku.live.writes import (
     upvote_first,
 )
 from zataku.table import READ, READ_WRITE, ConditionFailed, NotGranted, Store, Table, TransactionCancelled
-from zataku.table.export.iam import template_policy
+from zataku.table.export.cloudformation.policies import template_policy
 from zataku.table.store.permissions import Action
 
 TARGET = said(1).comment_id

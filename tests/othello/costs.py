@@ -48,7 +48,7 @@ from zataku.othello.writes import (
 )
 from zataku.othello.writes.game_end import KEPT_FOR
 from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.table.schema.field_types import seconds_of
+from zataku.table.schema.field_types import parse_instant
 
 REASON = "次の手で角を取れるようになるので、ここは我慢して中央を固めておきたいところです。" * 5
 LONG = REASON[:200]
@@ -67,7 +67,7 @@ OWN = tuple(
     for at, square in enumerate(("F2", "B4", "F4", "C7", "D7"))
 )
 WIDE_CLOSED = replace(wide_game, closed_turn=TURN)
-EXPIRY = seconds_of(NOW) + KEPT_FOR
+EXPIRY = parse_instant(NOW) + KEPT_FOR
 MOVES = [
     Move(
         game_id=GAME,

@@ -15,13 +15,13 @@ from zataku.othello.rules.board import START as OPENING
 from zataku.othello.rules.board import board_text
 from zataku.othello.rules.moves import played
 from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
-NOW = instant(START)
-SOON = instant(START + 60)
-DEADLINE = instant(START + 3600)
-AFTER = instant(START + 3601)
-TOMORROW = instant(START + 86_400)
+NOW = format_instant(START)
+SOON = format_instant(START + 60)
+DEADLINE = format_instant(START + 3600)
+AFTER = format_instant(START + 3601)
+TOMORROW = format_instant(START + 86_400)
 GAME = GameId("456e7890-e89b-12d3-a456-426614174001")
 TURN = 1
 

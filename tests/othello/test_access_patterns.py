@@ -31,7 +31,7 @@ from zataku.othello.rules.board import board_text
 from zataku.othello.rules.moves import played
 from zataku.othello.samples import finished_game, users
 from zataku.table import Store
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 OTHER = GameId("456e7890-e89b-12d3-a456-426614174002")
 
@@ -54,7 +54,11 @@ async def test_a_user_is_found_by_id(store: Store):
 
 async def test_games_are_listed_by_status_newest_first(store: Store):
     games = [
-        replace(voted_game, game_id=GameId(f"456e7890-e89b-12d3-a456-42661417400{at}"), created_at=instant(START + at))
+        replace(
+            voted_game,
+            game_id=GameId(f"456e7890-e89b-12d3-a456-42661417400{at}"),
+            created_at=format_instant(START + at),
+        )
         for at in range(5)
     ]
     over = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
@@ -101,7 +105,9 @@ async def test_a_vote_is_found_by_turn_and_user(store: Store):
 
 
 async def test_a_users_votes_come_newest_first_without_proposals(store: Store):
-    votes = [replace(vote(1, C3.candidate_id, turn), created_at=instant(START + turn)) for turn in range(1, 12, 2)]
+    votes = [
+        replace(vote(1, C3.candidate_id, turn), created_at=format_instant(START + turn)) for turn in range(1, 12, 2)
+    ]
     own = candidate("C3", created_by=f"USER#{person(1)}")
     await store.write_many(put=[*votes, vote(2, C3.candidate_id), own])
     await finds(store, votes_by(person(1)), *reversed(votes))
@@ -116,7 +122,7 @@ async def test_commentary_comes_in_turn_order(store: Store):
 
 async def test_a_users_proposals_come_newest_first_and_the_ais_are_nobodys(store: Store):
     mine = [
-        candidate("C3", turn_number=turn, created_by=f"USER#{person(1)}", created_at=instant(START + turn))
+        candidate("C3", turn_number=turn, created_by=f"USER#{person(1)}", created_at=format_instant(START + turn))
         for turn in (1, 3, 11)
     ]
     theirs = candidate("E3", created_by=f"USER#{person(2)}")

@@ -29,7 +29,7 @@ from zataku.othello.writes import expiry_of, finish, stamp_expiry, stamp_game
 from zataku.othello.writes.game_end import DAY, KEPT_FOR
 from zataku.table import Store
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
 END = int(START) + KEPT_FOR
@@ -78,7 +78,7 @@ async def test_a_job_that_comes_too_late_reads_anew(store: Store, clock: ManualC
     await store.write_many(put=[FINISHED, gone, kept])
     await store.write(stamp_expiry(GAME, [gone], END, NOW))
     await clock.advance(KEPT_FOR)
-    late = instant(START + KEPT_FOR)
+    late = format_instant(START + KEPT_FOR)
     await refused(store, stamp_expiry(GAME, [gone, kept], END + DAY, late))
     await store.write(stamp_expiry(GAME, [kept], END + DAY, late))
 
@@ -92,7 +92,7 @@ async def test_a_game_that_is_on_does_not_expire(embedded: Store):
 def test_a_game_is_kept_for_ninety_days_after_its_end_and_one_after_the_job():
     assert KEPT_FOR == 90 * 86_400
     assert expiry_of(replace(FINISHED, updated_at=NOW), SOON) == END
-    assert expiry_of(replace(FINISHED, updated_at=NOW), instant(END)) == END + DAY
+    assert expiry_of(replace(FINISHED, updated_at=NOW), format_instant(END)) == END + DAY
 
 
 def test_nothing_is_marked_with_a_moment_that_has_passed():

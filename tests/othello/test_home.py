@@ -17,7 +17,7 @@ from zataku.othello.system import plug
 from zataku.othello.writes import cast_vote
 from zataku.system import System
 from zataku.table import Store
-from zataku.table.schema.field_types import instant, seconds_of
+from zataku.table.schema.field_types import format_instant, parse_instant
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 
@@ -41,7 +41,7 @@ async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded
     home = await system.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.ends_at is not None
-    ends = datetime.fromtimestamp(seconds_of(home.ends_at), TOKYO)
+    ends = datetime.fromtimestamp(parse_instant(home.ends_at), TOKYO)
     now = datetime.fromtimestamp(clock.now(), TOKYO)
     assert (ends.hour, ends.minute, ends.second) == (0, 0, 0)
     assert timedelta(hours=1) <= ends - now <= timedelta(hours=25)
@@ -52,7 +52,7 @@ async def test_everybody_can_vote_in_the_demonstrated_turn(embedded: Store, cloc
     system = await demonstrated(embedded, clock)
     ballot = [it async for it in embedded.each(ballot_of(A_GAME, TURNS))]
     who = user_identity().account_id
-    await embedded.write(cast_vote(A_GAME, TURNS, who, ballot[0].candidate_id, instant(clock.now())))
+    await embedded.write(cast_vote(A_GAME, TURNS, who, ballot[0].candidate_id, format_instant(clock.now())))
     home = await system.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.votes == 5
@@ -62,7 +62,7 @@ async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualCl
     await demonstrated(embedded, clock)
     moves = [it async for it in embedded.each(moves_of(A_GAME))]
     assert [it.turn_number for it in moves] == list(range(TURNS))
-    assert all(it.created_at <= instant(clock.now()) for it in moves)
+    assert all(it.created_at <= format_instant(clock.now()) for it in moves)
     votes = [it async for it in embedded.scan(board_game) if isinstance(it, Vote)]
     assert len(votes) == 9 * 3 + 4
 

@@ -51,7 +51,7 @@ from zataku.othello.writes import (
 from zataku.othello.writes.paths import outcome
 from zataku.table import Plan, Query, Store, update
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)
@@ -153,7 +153,7 @@ async def test_no_vote_lands_after_the_turn_was_closed_and_none_before_is_lost(c
     await contested.write_many(put=[voted_game, *CANDIDATES, vote(99, C3.candidate_id)])
     await contested.put(replace(C3, vote_count=1))
     # A clock that runs late: these votes believe that the deadline is still ahead.
-    early = instant(0)
+    early = format_instant(0)
     won: list[Vote] = []
 
     async def voting(at: int) -> Vote:
@@ -214,7 +214,7 @@ async def test_many_close_the_turn_and_it_is_closed_once(contested: Store):
 async def test_many_advance_the_game_and_it_moves_by_one_turn(contested: Store):
     candidates = [C3, replace(E3, vote_count=3), C5]
     await contested.write_many(put=[closed_game, *candidates])
-    jobs = (known(contested, advance(closed_game, candidates, instant(at))) for at in range(6))
+    jobs = (known(contested, advance(closed_game, candidates, format_instant(at))) for at in range(6))
     ended = await race(*jobs)
     assert len(ended.won) == 1
     found = await contested.get(game(GAME), strong=True)
@@ -341,7 +341,7 @@ async def test_the_ai_answers_once(contested: Store):
 
 async def test_a_game_ends_once(contested: Store):
     await contested.put(full_game)
-    ended = await race(*(contested.write(finish(full_game, instant(START + at))) for at in range(5)))
+    ended = await race(*(contested.write(finish(full_game, format_instant(START + at))) for at in range(5)))
     found = await contested.get(game(GAME), strong=True)
     assert found is not None
     assert ended.allows(int(found.status == "FINISHED"))

@@ -46,10 +46,10 @@ from zataku.othello.writes import (
 )
 from zataku.table import Plan, Store
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 REASON = Proposal("C3", "角を守る手です。")
-LATER_STILL = instant(START + 2 * 86_400)
+LATER_STILL = format_instant(START + 2 * 86_400)
 # Twelve black discs around four white ones: white may take all twenty squares around them.
 WALL = tuple(
     tuple(
@@ -71,7 +71,7 @@ def refusal(make: Any, *given: Any) -> str:
 
 async def test_a_turn_is_closed_at_its_deadline_and_once(store: Store):
     await store.put(voted_game)
-    await refused(store, close_turn(GAME, TURN, instant(START + 3599)))
+    await refused(store, close_turn(GAME, TURN, format_instant(START + 3599)))
     await refused(store, close_turn(GAME, TURN + 1, DEADLINE))
     now = await store.write(close_turn(GAME, TURN, DEADLINE))
     assert now == replace(closed_game, updated_at=DEADLINE)

@@ -45,7 +45,7 @@ from zataku.othello.writes import (
 )
 from zataku.table import Plan, Store, WrongType
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 HANA = user_named("はな", 1)
 FINISHED = replace(closed_game, status="FINISHED", winner="AI", voting_deadline=None)
@@ -177,7 +177,7 @@ async def test_nothing_is_proposed_or_voted_when_voting_is_not_open(store: Store
     await store.delete(game(GAME))
     await refused(store, plan(NOW))
     await store.put(voted_game)
-    await store.write(plan(instant(START + 3599)))
+    await store.write(plan(format_instant(START + 3599)))
 
 
 async def test_a_candidate_repeats_the_deadline_that_its_game_has_now(store: Store):

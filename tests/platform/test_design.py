@@ -7,10 +7,10 @@ import pytest
 from zataku.platform import writes
 from zataku.platform.design import DEPARTURES, Account, Job, dead, due, platform
 from zataku.platform.limits import JOB_SHARDS
-from zataku.table.export.doing import planned
-from zataku.table.export.example import example_item
+from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint
-from zataku.table.lint.largest import largest_item
+from zataku.table.schema.analysis.item_size import max_item_size
+from zataku.table.schema.analysis.sample_values import sample_item
 from zataku.table.schema.table import needs
 
 
@@ -48,7 +48,7 @@ def test_no_index_holds_anything_of_an_account():
 
 
 def test_every_item_fits_one_write_unit_but_a_job_with_a_large_payload():
-    sizes = {binding.entity.__name__: largest_item(binding).bytes for binding in platform.bindings}
+    sizes = {binding.entity.__name__: max_item_size(binding).bytes for binding in platform.bindings}
     assert {name for name, size in sizes.items() if size is None or size > 1024} == {"Job"}
     assert sizes["Job"] is not None
     assert sizes["Job"] < 8 * 1024
@@ -64,14 +64,14 @@ def test_jobs_spread_evenly_over_the_shards():
 
 
 def test_every_entity_has_an_example_in_the_document():
-    assert [binding.entity.__name__ for binding in platform.bindings if example_item(binding) is None] == []
+    assert [binding.entity.__name__ for binding in platform.bindings if sample_item(binding) is None] == []
     assert Account.__doc__
 
 
 @pytest.mark.parametrize("name", writes.__all__)
 def test_every_write_shows_its_steps_and_states_its_price(name: str):
     pattern = platform.writes[name]
-    assert planned(pattern) is not None
+    assert sample_plan(pattern) is not None
     assert pattern.facts.budget is not None
     assert pattern.facts.budget.writes > 0
 

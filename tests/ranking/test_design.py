@@ -4,8 +4,8 @@ from zataku.ranking.departures import DEPARTURES
 from zataku.ranking.design import Histogram, NameClaim, Profile, RosterPart, Snapshot, ranking
 from zataku.table.backend.table_schema import OnDemand, include
 from zataku.table.export import design_document
-from zataku.table.export.doing import planned
-from zataku.table.lint import largest_item, lint
+from zataku.table.export.document.writes import sample_plan
+from zataku.table.lint import lint, max_item_size
 from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.entity import binding_of
 from zataku.table.schema.table import NEW_AND_OLD
@@ -65,7 +65,7 @@ def test_the_lint_finds_nothing_that_is_not_waived():
 
 def test_no_item_comes_near_the_largest_size():
     sizes = {
-        entity: largest_item(binding_of(entity)).bytes
+        entity: max_item_size(binding_of(entity)).bytes
         for entity in (Profile, Snapshot, NameClaim, RosterPart, Histogram)
     }
     assert sizes[Snapshot] == 326
@@ -79,5 +79,5 @@ def test_the_document_shows_every_step_departure_and_question():
     document = design_document(design.tables, title=design.title, introduction=design.doc, departures=design.departures)
     assert design.departures == DEPARTURES
     assert all(departure.figure and departure.figure in document for departure in DEPARTURES)
-    assert all(planned(write) is not None for write in ranking.writes.values())
+    assert all(sample_plan(write) is not None for write in ranking.writes.values())
     assert all(mark in document for mark in "①②③④⑤")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.reading_circle import circle, member, member_key
-from zataku.table import BadInput, SchemaRefused, StoreClosed, StorePlace, Table, open_store
+from zataku.table import BadInput, SchemaRefused, StoreClosed, StoreUrl, Table, open_store
 
 FILES = {
     "data/zataku.db": "data/zataku.db",
@@ -24,19 +24,19 @@ FILES = {
 
 @pytest.mark.parametrize("text", FILES)
 def test_a_path_names_a_file(text: str) -> None:
-    assert StorePlace.parse(text) == StorePlace("embedded", path=Path(FILES[text]))
+    assert StoreUrl.parse(text) == StoreUrl("embedded", path=Path(FILES[text]))
 
 
 SERVICES = {
-    "dynamodb:": StorePlace("dynamodb"),
-    "dynamodb://": StorePlace("dynamodb"),
-    "dynamodb://eu-west-1": StorePlace("dynamodb", region="eu-west-1"),
-    "dynamodb://us-gov-east-1": StorePlace("dynamodb", region="us-gov-east-1"),
-    "dynamodb:?tables=verify": StorePlace("dynamodb", manage=False),
-    "dynamodb://eu-west-1?tables=manage": StorePlace("dynamodb", region="eu-west-1"),
-    "dynamodb+http://127.0.0.1:8000": StorePlace("dynamodb", endpoint="http://127.0.0.1:8000"),
-    "dynamodb+https://db.example/": StorePlace("dynamodb", endpoint="https://db.example"),
-    "dynamodb+http://[::1]:8000?region=here&tables=verify": StorePlace(
+    "dynamodb:": StoreUrl("dynamodb"),
+    "dynamodb://": StoreUrl("dynamodb"),
+    "dynamodb://eu-west-1": StoreUrl("dynamodb", region="eu-west-1"),
+    "dynamodb://us-gov-east-1": StoreUrl("dynamodb", region="us-gov-east-1"),
+    "dynamodb:?tables=verify": StoreUrl("dynamodb", manage=False),
+    "dynamodb://eu-west-1?tables=manage": StoreUrl("dynamodb", region="eu-west-1"),
+    "dynamodb+http://127.0.0.1:8000": StoreUrl("dynamodb", endpoint="http://127.0.0.1:8000"),
+    "dynamodb+https://db.example/": StoreUrl("dynamodb", endpoint="https://db.example"),
+    "dynamodb+http://[::1]:8000?region=here&tables=verify": StoreUrl(
         "dynamodb", endpoint="http://[::1]:8000", region="here", manage=False
     ),
 }
@@ -44,14 +44,14 @@ SERVICES = {
 
 @pytest.mark.parametrize("text", SERVICES)
 def test_a_url_names_a_service(text: str) -> None:
-    assert StorePlace.parse(text) == SERVICES[text]
+    assert StoreUrl.parse(text) == SERVICES[text]
 
 
 @pytest.mark.parametrize("text", [*FILES, *SERVICES])
 def test_a_place_is_told_in_words_that_name_it_again(text: str) -> None:
-    place = StorePlace.parse(text)
+    place = StoreUrl.parse(text)
     if place.manage:
-        assert StorePlace.parse(str(place)) == place
+        assert StoreUrl.parse(str(place)) == place
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_place_is_told_in_words_that_name_it_again(text: str) -> None:
     ],
 )
 def test_a_person_can_type_its_name(text: str, name: str) -> None:
-    assert StorePlace.parse(text).name == name
+    assert StoreUrl.parse(text).name == name
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_a_person_can_type_its_name(text: str, name: str) -> None:
 )
 def test_a_name_that_cannot_be_is_refused(text: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
-        StorePlace.parse(text)
+        StoreUrl.parse(text)
 
 
 @pytest.mark.parametrize("text", ["dynamodb://AKIA:hush@eu-west-1", "dynamodb+https://AKIA:hush@db.example"])
 def test_credentials_in_a_url_are_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(BadInput, match="Credentials do not belong") as refused:
-        StorePlace.parse(text)
+        StoreUrl.parse(text)
     assert "hush" not in str(refused.value)
 
 

@@ -33,7 +33,7 @@ from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.names import sought
-from zataku.table.schema.field_types import whole
+from zataku.table.schema.field_types import anchored
 
 Caller: TypeAlias = Request[Any, Any, Any]
 AddressOf: TypeAlias = Callable[[Caller], str | None]
@@ -65,7 +65,7 @@ class Desk:
 TheDesk: TypeAlias = NamedDependency[SkipValidation[Desk]]
 Who: TypeAlias = NamedDependency[SkipValidation[Identity]]
 HashId: TypeAlias = Annotated[
-    str, PathParameter(pattern=whole("[0-9a-f]{64}"), description="Its id: a hash of the secret, not the secret")
+    str, PathParameter(pattern=anchored("[0-9a-f]{64}"), description="Its id: a hash of the secret, not the secret")
 ]
 
 

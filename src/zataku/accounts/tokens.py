@@ -10,10 +10,10 @@ import msgspec
 
 from zataku.accounts.secrets import Secret
 from zataku.platform.limits import AccountId
-from zataku.table.schema.field_types import UUID_FORM
+from zataku.table.schema.field_types import UUID_PATTERN
 
 _SECRET_FORM = "[A-Za-z0-9_-]{43}"
-_SESSION = re.compile(rf"({UUID_FORM})\.({_SECRET_FORM})")
+_SESSION = re.compile(rf"({UUID_PATTERN})\.({_SECRET_FORM})")
 _KEY = re.compile(rf"zk_([0-9a-f]{{32}})_({_SECRET_FORM})")
 _UUID_PARTS = (0, 8, 12, 16, 20, 32)
 
@@ -51,4 +51,4 @@ def key_token(text: str) -> Token | None:
         return None
     digits = found[1]
     uuid = "-".join(digits[start:end] for start, end in pairwise(_UUID_PARTS))
-    return Token(AccountId(uuid), Secret(found[2])) if re.fullmatch(UUID_FORM, uuid) else None
+    return Token(AccountId(uuid), Secret(found[2])) if re.fullmatch(UUID_PATTERN, uuid) else None

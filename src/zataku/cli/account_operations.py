@@ -20,7 +20,7 @@ from zataku.errors import NotFound, Problem, RequestError, Unavailable
 from zataku.platform.design import TABLES
 from zataku.platform.names import NOBODY, sought
 from zataku.server.sources import gathered
-from zataku.table.store_url import StorePlace, open_store
+from zataku.table.store_url import StoreUrl, open_store
 
 # Longer than a password takes to hash on a slow machine under load.
 _PATIENCE = 30
@@ -29,7 +29,7 @@ _PATIENCE = 30
 class House(msgspec.Struct, frozen=True, kw_only=True):
     """A server as its settings describe it, whether it runs or not."""
 
-    place: StorePlace
+    place: StoreUrl
     env: str
     folder: Path
 
@@ -41,7 +41,7 @@ class _Answer(msgspec.Struct, frozen=True):
 def found(flags: Mapping[str, object], config: str | None) -> House:
     """The server that the settings are about."""
     settings = gathered(flags, os.environ, config).settings
-    return House(place=StorePlace.parse(settings.store_url), env=settings.env, folder=settings.folder)
+    return House(place=StoreUrl.parse(settings.store_url), env=settings.env, folder=settings.folder)
 
 
 def made_password() -> str:
@@ -87,7 +87,7 @@ async def _caretaker(house: House, *, read_only: bool) -> AsyncGenerator[Account
 # A running server
 
 
-def _holder(place: StorePlace) -> str | None:
+def _holder(place: StoreUrl) -> str | None:
     if place.path is None:
         return None
     # SQLite is loaded only by those who use it.

@@ -15,7 +15,7 @@ from zataku.table.backend.errors import BadInput, LacksCapability
 from zataku.table.backend.port import Backend
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.restore import beside
-from zataku.table.store_url import StorePlace, open_store
+from zataku.table.store_url import StoreUrl, open_store
 
 
 async def back_up(where: Where, destination: str) -> str:
@@ -42,7 +42,7 @@ async def restore(where: Where, source: str) -> str:
     return await _restore_file(place.path, source)
 
 
-def _refuse_without_backups(place: StorePlace, backend: Backend) -> None:
+def _refuse_without_backups(place: StoreUrl, backend: Backend) -> None:
     if "backups" not in backend.capabilities:
         raise LacksCapability(f"{place} keeps no backups. Copy it with `zataku store export FOLDER` instead.")
 
@@ -65,7 +65,7 @@ def _ready(path: Path) -> bool:
     return path.exists()
 
 
-def confirm(place: StorePlace) -> None:
+def confirm(place: StoreUrl) -> None:
     """Let the host type the store's name, so that nobody replaces a store by accident."""
     if not sys.stdin.isatty():
         raise BadInput(f"This replaces everything in {place}. Nobody is here to confirm it: add --yes.")

@@ -9,7 +9,7 @@ from zataku.cli import exporting
 from zataku.cli.output import aside, columns, markdown
 from zataku.cli.store_options import Designs, Env
 from zataku.table.lint import lint_all
-from zataku.table.schema.design_catalogue import Design, chosen, find_designs, no_designs
+from zataku.table.schema.design_catalogue import Design, find_designs, no_designs_error, select_designs
 
 app = App(name="design", help_format="plaintext")
 
@@ -46,7 +46,7 @@ def lint(*names: str, designs: Designs | None = None) -> int:
         Designs to look at; all of them when none is named.
     """
     found = _found(designs)
-    report = lint_all(table for design in (chosen(found, names) if names else found) for table in design.tables)
+    report = lint_all(table for design in (select_designs(found, names) if names else found) for table in design.tables)
     print(report.text())
     return 0 if report.clean else 1
 
@@ -103,9 +103,9 @@ def export(
 def _found(designs: list[str] | None) -> list[Design]:
     found = find_designs(designs or ())
     if not found:
-        raise no_designs()
+        raise no_designs_error()
     return found
 
 
 def _one(name: str, designs: list[str] | None) -> Design:
-    return chosen(find_designs(designs or ()), [name])[0]
+    return select_designs(find_designs(designs or ()), [name])[0]

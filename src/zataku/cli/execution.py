@@ -11,13 +11,13 @@ from zataku.table.backend.port import Backend
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.schema.table import Table
 from zataku.table.store.store import Store
-from zataku.table.store_url import StorePlace, open_store
+from zataku.table.store_url import StoreUrl, open_store
 
 Result = TypeVar("Result")
 
 
 @asynccontextmanager
-async def looking(place: StorePlace, tables: Sequence[Table], env: str) -> AsyncGenerator[Backend]:
+async def looking(place: StoreUrl, tables: Sequence[Table], env: str) -> AsyncGenerator[Backend]:
     """The store for reading only: it is not taken, so a server may hold it, and no table is made or changed."""
     if place.path is None:
         async with await _opened(place, tables, env) as store:
@@ -31,7 +31,7 @@ async def looking(place: StorePlace, tables: Sequence[Table], env: str) -> Async
         await backend.close()
 
 
-async def _opened(place: StorePlace, tables: Sequence[Table], env: str) -> Store:
+async def _opened(place: StoreUrl, tables: Sequence[Table], env: str) -> Store:
     try:
         return await open_store(place, tables, env=env, read_only=True)
     except SchemaRefused as refused:

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from zataku.table.schema.design_catalogue import Design, find_designs, no_designs
+from zataku.table.schema.design_catalogue import Design, find_designs, no_designs_error
 from zataku.table.schema.table import Table
-from zataku.table.store_url import StorePlace
+from zataku.table.store_url import StoreUrl
 
 Designs = Annotated[
     list[str],
@@ -40,9 +40,9 @@ class Where:
     designs: Designs | None = None
 
     @property
-    def place(self) -> StorePlace:
+    def place(self) -> StoreUrl:
         """The store's place."""
-        return StorePlace.parse(self.store)
+        return StoreUrl.parse(self.store)
 
     def found(self) -> list[Design]:
         """All designs there are, perhaps none."""
@@ -52,7 +52,7 @@ class Where:
         """The tables of all designs; none at all is refused."""
         found = self.known_tables()
         if not found:
-            raise no_designs()
+            raise no_designs_error()
         return found
 
     def known_tables(self) -> list[Table]:

@@ -13,7 +13,7 @@ from zataku.table.backend.schema_diff import TableFit, fits
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.lock import holder
 from zataku.table.schema.table import Table
-from zataku.table.store_url import StorePlace, open_store
+from zataku.table.store_url import StoreUrl, open_store
 
 
 class Status(Struct):
@@ -41,7 +41,7 @@ async def looked_up(where: Where) -> Status:
     return await _of_file(place, where.known_tables(), where.env)
 
 
-async def _of_file(place: StorePlace, tables: Sequence[Table], env: str) -> Status:
+async def _of_file(place: StoreUrl, tables: Sequence[Table], env: str) -> Status:
     assert place.path is not None
     process = holder(place.path)
     backend = EmbeddedBackend(place.path, read_only=True)
@@ -60,7 +60,7 @@ async def _of_file(place: StorePlace, tables: Sequence[Table], env: str) -> Stat
         await backend.close()
 
 
-async def _of_dynamodb(place: StorePlace, tables: Sequence[Table], env: str) -> Status:
+async def _of_dynamodb(place: StoreUrl, tables: Sequence[Table], env: str) -> Status:
     found: Status | None = None
     fitting: list[TableFit] = []
     indexes: list[IndexState] = []
@@ -89,7 +89,7 @@ def _misfit(name: str, refused: SchemaRefused) -> TableFit:
     return TableFit(name, "absent") if f"{name} is missing." in said else TableFit(name, "differs", tuple(said))
 
 
-async def _facts(place: StorePlace, backend: Backend, reachable: str) -> Status:
+async def _facts(place: StoreUrl, backend: Backend, reachable: str) -> Status:
     return Status(str(place), reachable, sorted(backend.capabilities), await backend.facts(), [], [], [])
 
 

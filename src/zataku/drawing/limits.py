@@ -5,7 +5,7 @@ from unicodedata import category
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import UUID_FORM, whole
+from zataku.table.schema.field_types import UUID_PATTERN, anchored
 from zataku.text import BLANKS, is_blank, is_disallowed
 
 GameId = NewType("GameId", str)
@@ -14,7 +14,7 @@ RoundId = NewType("RoundId", str)
 TurnId = NewType("TurnId", str)
 MessageId = NewType("MessageId", str)
 
-_UUID = whole(UUID_FORM)
+_UUID = anchored(UUID_PATTERN)
 GameUuid: TypeAlias = Annotated[GameId, Meta(pattern=_UUID, title="UUID", description="Game ID (UUID)")]
 PlayerUuid: TypeAlias = Annotated[PlayerId, Meta(pattern=_UUID, title="UUID", description="Player ID (UUID)")]
 RoundUuid: TypeAlias = Annotated[RoundId, Meta(pattern=_UUID, title="UUID", description="Round ID (UUID)")]
@@ -23,7 +23,7 @@ MessageUuid: TypeAlias = Annotated[MessageId, Meta(pattern=_UUID, title="UUID", 
 """Identifiers are UUIDs in small letters."""
 
 ConnectionId: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[A-Za-z0-9_=+/-]{1,128}"), description="WebSocket connection ID")
+    str, Meta(pattern=anchored("[A-Za-z0-9_=+/-]{1,128}"), description="WebSocket connection ID")
 ]
 """The socket of a player, as the server or API Gateway names it."""
 
@@ -39,11 +39,13 @@ PlayerName: TypeAlias = Annotated[
 """A nickname of 1 to 10 code points; `check_name` says which."""
 
 Answer: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[ぁ-ゖー]{1,50}"), description="The word to be drawn, in hiragana")
+    str, Meta(pattern=anchored("[ぁ-ゖー]{1,50}"), description="The word to be drawn, in hiragana")
 ]
 """1 to 50 hiragana, U+3041 to U+3096, and the long vowel mark ー."""
 
-Kana: TypeAlias = Annotated[str, Meta(pattern=whole("[ぁ-ゖ]"), description="The kana that the next word begins with")]
+Kana: TypeAlias = Annotated[
+    str, Meta(pattern=anchored("[ぁ-ゖ]"), description="The kana that the next word begins with")
+]
 """One hiragana."""
 
 ChatText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, description="What was said, in one line")]
@@ -76,7 +78,7 @@ PICTURE_CHARACTERS = 100 * 1024
 PictureText: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole("[A-Za-z0-9+/]*={0,2}"),
+        pattern=anchored("[A-Za-z0-9+/]*={0,2}"),
         min_length=4,
         max_length=PICTURE_CHARACTERS,
         description="Drawing commands, gzip and base64",
@@ -89,7 +91,7 @@ StrokesNumber: TypeAlias = Annotated[int, Meta(ge=1, le=9_999, description="Part
 """Two a second in the longest turn and the rest at its end are 601; servers that lost the room may add theirs."""
 
 DrawingName: TypeAlias = Annotated[
-    str, Meta(pattern=whole("DRAWING#[0-9]{2}#[0-9]{2}"), description="Sort key of the picture's item")
+    str, Meta(pattern=anchored("DRAWING#[0-9]{2}#[0-9]{2}"), description="Sort key of the picture's item")
 ]
 """Where a turn's picture lies, and how the keys of its parts begin."""
 

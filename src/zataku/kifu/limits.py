@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, NewType, TypeAlias
 from msgspec import Meta
 
 from zataku.table.backend.limits import SORT_KEY_BYTES
-from zataku.table.schema.field_types import Instant, Seconds, whole
+from zataku.table.schema.field_types import Instant, Seconds, anchored
 from zataku.text import BLANKS, is_blank, is_disallowed
 
 KIFU_BYTES: Final = 300 * 1024
@@ -34,36 +34,38 @@ PositionHash = NewType("PositionHash", str)
 
 NamedUser: TypeAlias = Annotated[
     UserName,
-    Meta(pattern=whole("[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9])?"), description="name of a user, such as h-akira"),
+    Meta(pattern=anchored("[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9])?"), description="name of a user, such as h-akira"),
 ]
 """1 to 32 small letters, digits, - and _, with a letter or digit at both ends: two names never differ in case only."""
 
 KifuKey: TypeAlias = Annotated[
-    KifuId, Meta(pattern=whole("[A-Za-z0-9]{10,32}"), description="id of a record, random, never used again")
+    KifuId, Meta(pattern=anchored("[A-Za-z0-9]{10,32}"), description="id of a record, random, never used again")
 ]
 """10 to 32 letters and digits, as fdsaj9d9s0. New ones have 16: see `ids`."""
 
 TagKey: TypeAlias = Annotated[
-    TagId, Meta(pattern=whole("[A-Za-z0-9]{7,32}"), description="id of a tag, random, never used again")
+    TagId, Meta(pattern=anchored("[A-Za-z0-9]{7,32}"), description="id of a tag, random, never used again")
 ]
 """7 to 32 letters and digits, as jko2kdl."""
 
 SharedCode: TypeAlias = Annotated[
-    ShareCode, Meta(pattern=whole("[A-Za-z0-9]{13,43}"), description="code of a share link; who has it sees the record")
+    ShareCode,
+    Meta(pattern=anchored("[A-Za-z0-9]{13,43}"), description="code of a share link; who has it sees the record"),
 ]
 """13 to 43 letters and digits, as lkihofkwif4tF. New ones have 22, which nobody guesses: 130 bits."""
 
 AnalysisKey: TypeAlias = Annotated[
     AnalysisId,
     Meta(
-        pattern=whole("[0-7][0-9A-HJKMNP-TV-Z]{25}|[a-z]{10}"),
+        pattern=anchored("[0-7][0-9A-HJKMNP-TV-Z]{25}|[a-z]{10}"),
         description="id of an analysis: its moment in 10 signs, then 16 random ones",
     ),
 ]
 """A moment and chance in 26 signs that sort by time; or ten small letters, as fdjsklfadf, after them."""
 
 PositionKey: TypeAlias = Annotated[
-    PositionHash, Meta(pattern=whole("[0-9a-f]{16}"), description="hash of a position: board, hands and side to move")
+    PositionHash,
+    Meta(pattern=anchored("[0-9a-f]{16}"), description="hash of a position: board, hands and side to move"),
 ]
 """64 bits in small hexadecimal digits."""
 

@@ -33,7 +33,7 @@ from zataku.kifu.limits import (
 from zataku.kifu.sample_games import Game, as_kif, drawn_game
 from zataku.kifu.writes.analyses import compress_result
 from zataku.table import Entity
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 HANAKO, MINJUN, OLIVIA = UserName("hanako"), UserName("min-jun"), UserName("olivia_w")
 # Of 500 records so many belong to each.
@@ -88,7 +88,7 @@ def _shelf(random: Random, start: float, username: UserName, count: int) -> Iter
     yield UserSettings(username=username, kifu_count=count, tag_count=len(TAG_NAMES))
     tags = {name: new_tag_id(random) for name in TAG_NAMES}
     for number, (name, tag_id) in enumerate(tags.items()):
-        made = instant(start + number)
+        made = format_instant(start + number)
         yield Tag(username=username, tag_id=tag_id, name=name, created=made, latest_access=made, latest_update=made)
         yield TagNameClaim(username=username, name=name, tag_id=tag_id)
     for number in range(count):
@@ -99,8 +99,8 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
     """One record with its claim, tags, and now and then a permission or an analysis."""
     ending, result = random.choice(ENDINGS)
     opponent = random.choice(OPPONENTS)
-    game, side = drawn_game(random, NAMES[username], opponent, instant(at)[:10], ending)
-    kifu_id, made = new_kifu_id(random), instant(at)
+    game, side = drawn_game(random, NAMES[username], opponent, format_instant(at)[:10], ending)
+    kifu_id, made = new_kifu_id(random), format_instant(at)
     shared = random.random() < 0.1
     slug = f"{random.choice(FOLDERS)}/{opponent}-{number + 1:04d}"
     chosen = sorted({game.opening, *random.sample(TAG_NAMES, random.randint(0, 2))})
@@ -116,8 +116,8 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
         public=random.random() < 0.05,
         share=shared,
         created=made,
-        latest_access=instant(at + random.randrange(30) * DAY),
-        latest_update=instant(at + random.randrange(7) * DAY),
+        latest_access=format_instant(at + random.randrange(30) * DAY),
+        latest_update=format_instant(at + random.randrange(7) * DAY),
     )
     yield SlugClaim(username=username, slug=slug, kifu_id=kifu_id)
     for name in chosen:
@@ -135,18 +135,18 @@ def _analysis(random: Random, at: float, username: UserName, kifu_id: KifuId, ga
     yield Analysis(
         analysis_id=analysis_id,
         username=username,
-        created=instant(at),
+        created=format_instant(at),
         status="succeeded",
         response=response,
         expired=int(at) + ANALYSIS_SECONDS,
         kifu_id=kifu_id,
     )
-    yield KeptAnalysis(kifu_id=kifu_id, analysis_id=analysis_id, response=response, kept_at=instant(at + 60))
+    yield KeptAnalysis(kifu_id=kifu_id, analysis_id=analysis_id, response=response, kept_at=format_instant(at + 60))
 
 
 def largest_record(username: UserName, kifu_id: KifuId, start: float) -> Record:
     """A record of 300 KB with the longest memo, slug and code: as large as one can be."""
-    made = instant(start)
+    made = format_instant(start)
     line = "*この手はどうだったか。\n"
     text = line * (KIFU_BYTES // len(line.encode()))
     return Record(

@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter, SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.live.limits import BEFORE_ALL, CODE_FORM, SEQ_FORM, UUID_FORM, CommentId
+from zataku.live.limits import BEFORE_ALL, CODE_FORM, SEQ_FORM, UUID_PATTERN, CommentId
 from zataku.live.messages import (
     Act,
     ActDone,
@@ -27,7 +27,7 @@ from zataku.platform.identity import Identity
 
 Who: TypeAlias = NamedDependency[SkipValidation[Identity]]
 RoomPath: TypeAlias = Annotated[str, PathParameter(description="Id of the room", max_length=64)]
-CommentPath: TypeAlias = Annotated[str, PathParameter(description="Id of the comment", pattern=UUID_FORM)]
+CommentPath: TypeAlias = Annotated[str, PathParameter(description="Id of the comment", pattern=UUID_PATTERN)]
 CodePath: TypeAlias = Annotated[str, PathParameter(description="The short number of the room", pattern=CODE_FORM)]
 After: TypeAlias = Annotated[str, QueryParameter(description="The `seq` of the last comment seen", pattern=SEQ_FORM)]
 Before: TypeAlias = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import InstantMs, whole
+from zataku.table.schema.field_types import InstantMs, anchored
 from zataku.text import fold, is_blank, is_visible
 
 RoomId = NewType("RoomId", str)
@@ -17,17 +17,17 @@ SenderId = NewType("SenderId", str)
 ConnectionId = NewType("ConnectionId", str)
 ProcessName = NewType("ProcessName", str)
 
-UUID_FORM = whole("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-UUID_V4 = Meta(pattern=UUID_FORM, title="UUIDv4")
+UUID_PATTERN = anchored("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+UUID_V4 = Meta(pattern=UUID_PATTERN, title="UUIDv4")
 """A random UUID in small letters, such as 456e7890-e89b-42d3-a456-426614174001."""
 
-_HANDLE = whole("[A-Za-z0-9._:@=+/-]{1,128}")
+_HANDLE = anchored("[A-Za-z0-9._:@=+/-]{1,128}")
 HANDLE = Meta(pattern=_HANDLE, title="1 to 128 letters, digits and `._:@=+/-`")
 """An id that comes from elsewhere: an account, a session, a socket of API Gateway (`L0SM9cOFvHcCIhw=`), a process."""
 
 # Control characters and line breaks would tear a comment that flies in one line; marks that turn the direction of
 # writing around would reach into the comments beside it; half a surrogate pair is no text at all.
-ONE_LINE = whole(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+ONE_LINE = anchored(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 RoomName: TypeAlias = Annotated[
     str, Meta(min_length=1, max_length=100, pattern=ONE_LINE, title="one visible line of 1 to 100 characters")
@@ -50,7 +50,7 @@ ANONYMOUS = "Anonymous"
 RoomStatus: TypeAlias = Literal["OPEN", "CLOSED"]
 """A room is open (開催中) until its host closes it (終了); there is no way back."""
 
-CODE_FORM = whole("[1-9][0-9]{5}")
+CODE_FORM = anchored("[1-9][0-9]{5}")
 RoomCode: TypeAlias = Annotated[str, Meta(pattern=CODE_FORM, title="6 digits", examples=["482159"])]
 """A short number that leads to an open room, to be typed off a slide."""
 
@@ -61,7 +61,7 @@ Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=LAST_EPOCH)]
 NUMBERS_OF_AN_OWNER = 9_999_999
 """How many comments one owner of a room can number; it takes the room again to go on."""
 
-SEQ_FORM = whole("[0-9]{12}")
+SEQ_FORM = anchored("[0-9]{12}")
 Seq: TypeAlias = Annotated[str, Meta(pattern=SEQ_FORM, title="12 digits", examples=["000030000042"])]
 """The place of a comment in its room: five digits for the epoch of the owner that gave it, seven for its number."""
 

@@ -24,7 +24,7 @@ from zataku.othello.writes import (
 from zataku.othello.writes.votes import PROPOSALS
 from zataku.system import AppContext, Demo
 from zataku.table import Entity, Plan, Store, TransactionCancelled
-from zataku.table.schema.field_types import Instant, instant, later
+from zataku.table.schema.field_types import Instant, add_seconds, format_instant
 
 E = TypeVar("E", bound=Entity)
 
@@ -76,7 +76,7 @@ class _Match:
 
     async def begin(self) -> None:
         """Those who vote sign up, and the game is opened."""
-        opened = instant(self._deadline(1) - _DAY)
+        opened = format_instant(self._deadline(1) - _DAY)
         for user_id, name in zip(self._voters, NAMES, strict=False):
             await self._done(register_user(User(user_id=user_id, username=name, created_at=opened, updated_at=opened)))
         made = Game(
@@ -108,8 +108,8 @@ class _Match:
 
     async def _play(self, found: Game, chance: Random) -> None:
         turn = found.current_turn
-        moment = later(found.updated_at, _THINKING)
-        deadline = instant(self._deadline(turn + 1))
+        moment = add_seconds(found.updated_at, _THINKING)
+        deadline = format_instant(self._deadline(turn + 1))
         if await self._done(play_turn(found, chance.choice(choices(found)), moment, deadline)):
             await self._comment(turn, moment)
 
@@ -120,12 +120,12 @@ class _Match:
         squares = choices(found)
         chosen = chance.sample(squares, min(len(squares), PROPOSALS))
         proposals = [_proposal(turn + at, square) for at, square in enumerate(chosen)]
-        moment = later(found.updated_at, _THINKING)
+        moment = add_seconds(found.updated_at, _THINKING)
         await self._done(open_candidates(found, proposals, moment))
         ballot = [it async for it in self._store.each(ballot_of(A_GAME, turn))]
         for user_id in self._voters[: _VOTERS if turn < TURNS else _VOTERS // 2]:
             choice = chance.choice(ballot).candidate_id
-            await self._done(cast_vote(A_GAME, turn, user_id, choice, later(moment, chance.randrange(_THINKING))))
+            await self._done(cast_vote(A_GAME, turn, user_id, choice, add_seconds(moment, chance.randrange(_THINKING))))
 
     async def _close(self, found: Game) -> None:
         assert found.voting_deadline is not None

@@ -6,7 +6,7 @@ from zataku.othello.design import candidates_of, games_with
 from zataku.othello.limits import GameId
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
-from zataku.table.schema.field_types import Instant, instant
+from zataku.table.schema.field_types import Instant, format_instant
 
 MOST_CANDIDATES = 60
 
@@ -32,7 +32,7 @@ def home_of(context: AppContext) -> Home:
         if game is None:
             return OthelloHome()
         shown = OthelloHome(game_id=game.game_id, turn=game.current_turn)
-        if game.voting_deadline is None or game.voting_deadline <= instant(context.clock.now()):
+        if game.voting_deadline is None or game.voting_deadline <= format_instant(context.clock.now()):
             return shown
         if game.closed_turn == game.current_turn:
             return shown

@@ -8,26 +8,30 @@ from uuid import UUID, uuid5
 
 from msgspec import Meta, Struct
 
-from zataku.table.schema.field_types import UUID_FORM, whole
+from zataku.table.schema.field_types import UUID_PATTERN, anchored
 from zataku.text import is_blank, is_disallowed
 
 UserId = NewType("UserId", str)
 GameId = NewType("GameId", str)
 CandidateId = NewType("CandidateId", str)
 
-UserUuid: TypeAlias = Annotated[UserId, Meta(pattern=whole(UUID_FORM), title="UUID", description="User ID (UUID)")]
+UserUuid: TypeAlias = Annotated[
+    UserId, Meta(pattern=anchored(UUID_PATTERN), title="UUID", description="User ID (UUID)")
+]
 """Who plays along, such as 123e4567-e89b-12d3-a456-426614174000, in small letters."""
 
-GameUuid: TypeAlias = Annotated[GameId, Meta(pattern=whole(UUID_FORM), title="UUID", description="Game ID (UUID)")]
+GameUuid: TypeAlias = Annotated[
+    GameId, Meta(pattern=anchored(UUID_PATTERN), title="UUID", description="Game ID (UUID)")
+]
 """A game, such as 456e7890-e89b-12d3-a456-426614174001."""
 
 CandidateUuid: TypeAlias = Annotated[
-    CandidateId, Meta(pattern=whole(UUID_FORM), title="UUID", description="Candidate ID (UUID)")
+    CandidateId, Meta(pattern=anchored(UUID_PATTERN), title="UUID", description="Candidate ID (UUID)")
 ]
 """A move to vote for, made of its game, turn and square: see `candidate_id`."""
 
 Author: TypeAlias = Annotated[
-    str, Meta(pattern=whole(f"AI|USER#{UUID_FORM}"), title="`AI`, `USER#<userId>`", description="Author")
+    str, Meta(pattern=anchored(f"AI|USER#{UUID_PATTERN}"), title="`AI`, `USER#<userId>`", description="Author")
 ]
 """Who proposed a candidate: the engine, or one user."""
 
@@ -37,7 +41,7 @@ Username: TypeAlias = Annotated[str, Meta(min_length=1, max_length=30, descripti
 Email: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole(r"[^\s@\x00-\x20\x7f]{1,64}@[^\s@\x00-\x20\x7f]{1,189}"),
+        pattern=anchored(r"[^\s@\x00-\x20\x7f]{1,64}@[^\s@\x00-\x20\x7f]{1,189}"),
         max_length=254,
         title="one @, no white space, at most 254 characters",
         description="Mail address",
@@ -48,7 +52,7 @@ Email: TypeAlias = Annotated[
 IconUrl: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole(r"https://[!-~]{1,2040}|/[!-.0-~][!-~]{0,2000}"),
+        pattern=anchored(r"https://[!-~]{1,2040}|/[!-.0-~][!-~]{0,2000}"),
         title="`https://…` or a path on this server, at most 2,048 characters",
         description="URL of the icon picture",
     ),
@@ -56,12 +60,12 @@ IconUrl: TypeAlias = Annotated[
 """An icon at an https address, or a path on this server; never `javascript:`, `data:` or another server by `//`."""
 
 Square: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[A-H][1-8]"), title="`A1` to `H8`", description="Position, such as `D3`")
+    str, Meta(pattern=anchored("[A-H][1-8]"), title="`A1` to `H8`", description="Position, such as `D3`")
 ]
 """A square, by column letter and by row digit from the top: A1 to H8."""
 
 SquareOrPass: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[A-H][1-8]|PASS"), title="`A1` to `H8`, `PASS`", description="Position, such as `D3`")
+    str, Meta(pattern=anchored("[A-H][1-8]|PASS"), title="`A1` to `H8`, `PASS`", description="Position, such as `D3`")
 ]
 """What a turn was used for: a square, or a pass of a side that has no move."""
 
@@ -74,7 +78,7 @@ Votes: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000, description="Numb
 BoardState: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole("[ -~]{1,1000}"),
+        pattern=anchored("[ -~]{1,1000}"),
         title="1 to 1,000 ASCII characters",
         description='Board (JSON text): `{"board": 8 rows of 8}`',
     ),
@@ -95,7 +99,7 @@ AiLevel: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Strength of t
 Cadence: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole("DAILY|PT[1-9][0-9]{0,3}M"),
+        pattern=anchored("DAILY|PT[1-9][0-9]{0,3}M"),
         title="`DAILY`, `PT1M` to `PT9999M`",
         description="How long a vote lasts",
     ),
@@ -105,7 +109,7 @@ Cadence: TypeAlias = Annotated[
 TimeZone: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole("[A-Z][A-Za-z0-9_+-]{1,30}(?:/[A-Za-z0-9_+-]{1,30}){0,2}"),
+        pattern=anchored("[A-Z][A-Za-z0-9_+-]{1,30}(?:/[A-Za-z0-9_+-]{1,30}){0,2}"),
         title="IANA time zone",
         description="Time zone whose midnight counts; Asia/Tokyo where absent",
     ),

@@ -16,7 +16,7 @@ from zataku.othello.rules.board import START, Board, board_text
 from zataku.othello.rules.moves import discs, legal, over, played, winner
 from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, sentence
 from zataku.othello.writes.turns import elected
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 DAY = 86_400
 THINKING = 60
@@ -28,7 +28,7 @@ def users(random: Random, start: int, number: int = 12) -> list[User]:
     found: list[User] = []
     for at in range(number):
         name = NAMES[at % len(NAMES)]
-        joined = instant(start - random.randrange(1, 30 * DAY))
+        joined = format_instant(start - random.randrange(1, 30 * DAY))
         user_id = UserId(_uuid(random))
         found.append(
             User(
@@ -75,8 +75,8 @@ def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, t
         game_id=GameId(_uuid(random)),
         ai_side=ai_side,
         board_state=board_text(START),
-        created_at=instant(start),
-        updated_at=instant(start),
+        created_at=format_instant(start),
+        updated_at=format_instant(start),
         cadence="DAILY",
         time_zone="Asia/Tokyo",
         ai_level=random.randint(1, 10),
@@ -104,7 +104,7 @@ def _plain_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
         side=side,
         position=position,
         played_by="AI" if side == scene.game.ai_side else "COLLECTIVE",
-        created_at=instant(scene.now),
+        created_at=format_instant(scene.now),
     )
     yield from _go_on(scene, position)
 
@@ -124,7 +124,7 @@ def _voted_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
         position=best.position,
         played_by="COLLECTIVE",
         candidate_id=best.candidate_id,
-        created_at=instant(scene.now),
+        created_at=format_instant(scene.now),
     )
     yield from _go_on(scene, best.position)
 
@@ -140,14 +140,14 @@ def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
         turn_number=turn,
         content=texts.ja,
         content_i18n=texts,
-        created_at=instant(scene.now + 1),
+        created_at=format_instant(scene.now + 1),
     )
     voted = position != "PASS" and side != scene.game.ai_side
     scene.game = replace(
         scene.game,
         current_turn=turn + 1,
         board_state=board_text(scene.board),
-        updated_at=instant(scene.now),
+        updated_at=format_instant(scene.now),
         closed_turn=turn if voted else scene.game.closed_turn,
         opened_turn=turn if voted else scene.game.opened_turn,
     )
@@ -162,7 +162,7 @@ def _ending(scene: _Scene) -> Iterator[Sample]:
     candidates, votes = _ballot(scene, legal(scene.board, side_of(scene.turn)), deadline)
     yield from candidates
     yield from votes
-    yield replace(scene.game, voting_deadline=instant(deadline), opened_turn=scene.turn)
+    yield replace(scene.game, voting_deadline=format_instant(deadline), opened_turn=scene.turn)
 
 
 def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
@@ -182,15 +182,15 @@ def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Cand
                 description=random.choice(USER_REASONS) if texts is None else texts.ja,
                 description_i18n=texts,
                 created_by=f"USER#{random.choice(scene.voters).user_id}" if by_user else "AI",
-                created_at=instant(scene.now + (THINKING * 10 if by_user else THINKING)),
-                voting_deadline=instant(deadline),
+                created_at=format_instant(scene.now + (THINKING * 10 if by_user else THINKING)),
+                voting_deadline=format_instant(deadline),
             )
         )
     votes: list[Vote] = []
     for voter in scene.voters:
         if random.random() < 0.7:
             at = random.randrange(len(candidates))
-            when = instant(random.randrange(scene.now + THINKING * 10, deadline))
+            when = format_instant(random.randrange(scene.now + THINKING * 10, deadline))
             candidates[at] = replace(candidates[at], vote_count=candidates[at].vote_count + 1)
             votes.append(
                 Vote(

@@ -4,14 +4,14 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import UUID_FORM, Millis, Seconds, whole
+from zataku.table.schema.field_types import UUID_PATTERN, Millis, Seconds, anchored
 
 # Who
 
 AccountId = NewType("AccountId", str)
 AccountUuid: TypeAlias = Annotated[
     AccountId,
-    Meta(pattern=whole(UUID_FORM), description="Id of the account"),
+    Meta(pattern=anchored(UUID_PATTERN), description="Id of the account"),
 ]
 """The id of an account, made when a guest first comes and kept for good."""
 
@@ -37,7 +37,7 @@ Language: TypeAlias = Literal["ja", "ko", "en"]
 PasswordHash: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole(
+        pattern=anchored(
             r"\$argon2id\$v=19\$m=[0-9]{1,7},t=[0-9]{1,2},p=[0-9]{1,2}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{16,86}"
         ),
         description="Argon2id, in its usual text form",
@@ -50,11 +50,11 @@ Generation: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999, description="G
 
 # How they come in
 
-Sha256: TypeAlias = Annotated[str, Meta(pattern=whole("[0-9a-f]{64}"), description="SHA-256 of the secret, in hex")]
+Sha256: TypeAlias = Annotated[str, Meta(pattern=anchored("[0-9a-f]{64}"), description="SHA-256 of the secret, in hex")]
 """What is kept of a secret that only its owner knows."""
 
 UserAgent: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[ -~]{0,200}"), description="What the browser calls itself, at most 200 characters")
+    str, Meta(pattern=anchored("[ -~]{0,200}"), description="What the browser calls itself, at most 200 characters")
 ]
 """A browser's name for itself, cut short, in printable ASCII."""
 
@@ -62,7 +62,7 @@ Label: TypeAlias = Annotated[str, Meta(min_length=1, max_length=40, description=
 """What people call an API key: one line of at most 40 characters."""
 
 Scope: TypeAlias = Annotated[
-    str, Meta(pattern=whole("(?:drawing|othello|ranking|live|kifu):(?:read|write)"), description="system:right")
+    str, Meta(pattern=anchored("(?:drawing|othello|ranking|live|kifu):(?:read|write)"), description="system:right")
 ]
 """What an API key may do, such as ranking:write."""
 
@@ -74,10 +74,10 @@ Scopes: TypeAlias = Annotated[frozenset[Scope], Meta(max_length=10, description=
 System: TypeAlias = Literal["drawing", "othello", "ranking", "live", "kifu", "platform"]
 """Whose job it is."""
 
-JobKind: TypeAlias = Annotated[str, Meta(pattern=whole("[a-z][a-z_]{0,29}"), description="What is to be done")]
+JobKind: TypeAlias = Annotated[str, Meta(pattern=anchored("[a-z][a-z_]{0,29}"), description="What is to be done")]
 """What a job does, such as close_turn."""
 
-Subject: TypeAlias = Annotated[str, Meta(pattern=whole("[!-~]{1,120}"), description="What it is to be done to")]
+Subject: TypeAlias = Annotated[str, Meta(pattern=anchored("[!-~]{1,120}"), description="What it is to be done to")]
 """What a job is about: ids and numbers, in printable ASCII without spaces. It may contain `#`."""
 
 Shard: TypeAlias = Annotated[int, Meta(ge=0, le=3, description="One of four partitions of the indexes of jobs")]
@@ -106,35 +106,38 @@ ErrorText: TypeAlias = Annotated[str, Meta(max_length=500, description="What wen
 
 OwnerId = NewType("OwnerId", str)
 Owner: TypeAlias = Annotated[
-    OwnerId, Meta(pattern=whole("[A-Za-z0-9._:-]{1,60}"), description="The process, with a new name at each start")
+    OwnerId, Meta(pattern=anchored("[A-Za-z0-9._:-]{1,60}"), description="The process, with a new name at each start")
 ]
 """A process that runs jobs or holds leases. A restarted process is another one."""
 
 LeaseName: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[A-Za-z0-9._:/-]{1,150}"), description="What it is about, such as room/drawing/7F3K9Q")
+    str, Meta(pattern=anchored("[A-Za-z0-9._:/-]{1,150}"), description="What it is about, such as room/drawing/7F3K9Q")
 ]
 """What only one process may do at a time."""
 
 Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999_999, description="Goes up each time it changes hands")]
 """Tells the owners of a lease apart, the earlier from the later."""
 
-Consumer: TypeAlias = Annotated[str, Meta(pattern=whole("[a-z][a-z0-9_-]{0,39}"), description="Who reads the stream")]
+Consumer: TypeAlias = Annotated[
+    str, Meta(pattern=anchored("[a-z][a-z0-9_-]{0,39}"), description="Who reads the stream")
+]
 """A reader of a stream by name, such as ranking-totals."""
 
-TableName: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9_.-]{3,255}"), description="Name of the table")]
+TableName: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9_.-]{3,255}"), description="Name of the table")]
 """A table as DynamoDB names it."""
 
-StreamShard: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9-]{1,65}"), description="Part of the stream")]
+StreamShard: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9-]{1,65}"), description="Part of the stream")]
 """A shard of a stream as the store names it."""
 
 Position: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[0-9]{1,40}"), description="The last change that is dealt with")
+    str, Meta(pattern=anchored("[0-9]{1,40}"), description="The last change that is dealt with")
 ]
 """The number of a change in its stream, as the stream writes it."""
 
 POSITION_DIGITS = 40
 Reached: TypeAlias = Annotated[
-    str, Meta(pattern=whole("[0-9]{40}"), description="The position with 40 digits, so that it compares as it counts")
+    str,
+    Meta(pattern=anchored("[0-9]{40}"), description="The position with 40 digits, so that it compares as it counts"),
 ]
 """Streams write their numbers in different widths, and a store compares texts from the left."""
 

@@ -13,7 +13,7 @@ from zataku.ranking.samples import Character, characters, standings_of_day
 from zataku.ranking.writes import add_to_roster, enter_player, import_values, rename, retire_player
 from zataku.system import AppContext, Demo
 from zataku.table import Entity, Plan, Store, TransactionCancelled
-from zataku.table.schema.field_types import instant
+from zataku.table.schema.field_types import format_instant
 
 E = TypeVar("E", bound=Entity)
 
@@ -114,8 +114,8 @@ class _Life:
 
 
 def _midnight(day: date) -> str:
-    return instant(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+    return format_instant(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
 
 
 def _noon(day: date) -> str:
-    return instant(datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp())
+    return format_instant(datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp())

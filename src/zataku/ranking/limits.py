@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import Instant, whole
+from zataku.table.schema.field_types import Instant, anchored
 from zataku.text import BLANKS, JOINERS, VARIATIONS, fold, is_blank, is_disallowed
 
 UserId = NewType("UserId", str)
@@ -18,7 +18,7 @@ UserId = NewType("UserId", str)
 
 Uuid: TypeAlias = Annotated[
     UserId,
-    Meta(pattern=whole("[0-9A-Za-z_-]{1,64}"), max_length=64, description="the game's identifier, such as A101"),
+    Meta(pattern=anchored("[0-9A-Za-z_-]{1,64}"), max_length=64, description="the game's identifier, such as A101"),
 ]
 """1 to 64 letters, digits, `_` and `-`: a UUID, or shorter as in the document (`A101`)."""
 
@@ -71,7 +71,7 @@ MOST_IN_PART = 1_000
 PartNumber: TypeAlias = Annotated[int, Meta(ge=0, le=999_999)]
 """The place of a part in the roster of a day."""
 
-TableName: TypeAlias = Annotated[str, Meta(pattern=whole("[A-Za-z0-9_.-]{3,200}"))]
+TableName: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9_.-]{3,200}"))]
 """What DynamoDB takes as the name of a table, with room for the name of an environment behind it."""
 
 

@@ -34,7 +34,7 @@ from zataku.server.sockets.connections import close_expired_connections
 from zataku.server.systems import PLUGS, every_table
 from zataku.system import AppContext, System
 from zataku.table import TableError, open_store
-from zataku.table.store_url import StorePlace
+from zataku.table.store_url import StoreUrl
 
 log = structlog.stdlib.get_logger()
 
@@ -80,7 +80,7 @@ async def open_application(
         clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
         machine = _machine_name()
         random, process = Random(), _process_name(machine)
-        place = StorePlace.parse(settings.store_url)
+        place = StoreUrl.parse(settings.store_url)
         store = await open_store(place, every_table(), env=settings.env, clock=clock, random=random)
         closing.push_async_callback(store.close)
         network = await open_network(settings, store, clock, random, process, closing)

@@ -13,14 +13,14 @@ from zataku.server.pages.web_build import WebBuild
 from zataku.server.reception import AccountServices
 from zataku.server.settings import Settings
 from zataku.system import AppContext, System
-from zataku.table.store_url import StorePlace
+from zataku.table.store_url import StoreUrl
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is wired together."""
 
     settings: Settings
-    place: StorePlace
+    place: StoreUrl
     house: AppContext
     network: Network
     reception: AccountServices

@@ -56,7 +56,7 @@ from zataku.table.store.store import Store
 from zataku.table.store.stream import Change, Stream
 from zataku.table.store.transaction import Transaction
 from zataku.table.store_factory import open_dynamodb, open_embedded
-from zataku.table.store_url import StorePlace, open_store
+from zataku.table.store_url import StoreUrl, open_store
 
 __all__ = [
     "ALL",
@@ -122,8 +122,8 @@ __all__ = [
     "StoreClosed",
     "StoreDamaged",
     "StoreFull",
-    "StorePlace",
     "StoreUnreachable",
+    "StoreUrl",
     "Stream",
     "StrongReadRefused",
     "Table",

@@ -21,7 +21,7 @@ _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _KINDS = "Give a path, file:PATH, dynamodb:, dynamodb://REGION or dynamodb+http://HOST:PORT."
 
 
-class StorePlace(Struct, frozen=True):
+class StoreUrl(Struct, frozen=True):
     """One place that keeps items.
 
     `path` is set for a file, `endpoint` for an implementation that is not Amazon's. Without `manage` the tables must be
@@ -35,7 +35,7 @@ class StorePlace(Struct, frozen=True):
     manage: bool = True
 
     @classmethod
-    def parse(cls, text: str) -> "StorePlace":
+    def parse(cls, text: str) -> "StoreUrl":
         """The place that a text names; a text that names none is refused with what could be meant."""
         text = text.strip()
         if not text:
@@ -70,17 +70,17 @@ class StorePlace(Struct, frozen=True):
         return f"dynamodb://{self.region}" if self.region else "dynamodb:"
 
 
-def _file(text: str) -> StorePlace:
+def _file(text: str) -> StoreUrl:
     rest, _, options = text.partition(":")[2].partition("?")
     if rest.startswith("//") and not rest.startswith("///"):
         raise BadInput("A file lies on this machine: write file:PATH, or file:///PATH from the root.")
     path = unquote(rest.removeprefix("//"))
     if not path:
         raise BadInput("file: names no file. Write file:PATH.")
-    return StorePlace("embedded", path=Path(path), manage=_manage(_options(options, "tables")))
+    return StoreUrl("embedded", path=Path(path), manage=_manage(_options(options, "tables")))
 
 
-def _amazon(text: str) -> StorePlace:
+def _amazon(text: str) -> StoreUrl:
     parts = _split(text)
     options = _options(parts.query, "tables")
     region = parts.netloc or None
@@ -92,10 +92,10 @@ def _amazon(text: str) -> StorePlace:
             f"{region} is not a region of AWS, such as eu-west-1. For another implementation write "
             "dynamodb+http://HOST:PORT."
         )
-    return StorePlace("dynamodb", region=region, manage=_manage(options))
+    return StoreUrl("dynamodb", region=region, manage=_manage(options))
 
 
-def _compatible(text: str) -> StorePlace:
+def _compatible(text: str) -> StoreUrl:
     parts = _split(text)
     options = _options(parts.query, "tables", "region")
     if not parts.hostname:
@@ -103,7 +103,7 @@ def _compatible(text: str) -> StorePlace:
     if parts.path.strip("/"):
         raise BadInput(f"The service is asked at its root: leave {parts.path} out.")
     endpoint = f"{parts.scheme.partition('+')[2]}://{parts.netloc}"
-    return StorePlace("dynamodb", endpoint=endpoint, region=options.get("region"), manage=_manage(options))
+    return StoreUrl("dynamodb", endpoint=endpoint, region=options.get("region"), manage=_manage(options))
 
 
 def _split(text: str) -> SplitResult:
@@ -137,7 +137,7 @@ def _manage(options: dict[str, str]) -> bool:
 
 
 async def open_store(
-    url: str | StorePlace,
+    url: str | StoreUrl,
     tables: Sequence[Table],
     *,
     env: str = "prod",
@@ -150,7 +150,7 @@ async def open_store(
     `read_only` changes no table, and opens a file even while another process holds it; on a file every write is then
     refused. On DynamoDB, what may be written is up to the rights of the caller.
     """
-    place = url if isinstance(url, StorePlace) else StorePlace.parse(url)
+    place = url if isinstance(url, StoreUrl) else StoreUrl.parse(url)
     if place.path is None:
         return await open_dynamodb(
             tables,
@@ -166,7 +166,7 @@ async def open_store(
     return await open_embedded(place.path, tables, env=env, clock=clock, random=random, read_only=read_only)
 
 
-async def _verify(place: StorePlace, tables: Sequence[Table], env: str) -> None:
+async def _verify(place: StoreUrl, tables: Sequence[Table], env: str) -> None:
     # SQLite is loaded only by those who use it.
     from zataku.table.embedded import EmbeddedBackend
 

@@ -39,7 +39,7 @@ from zataku.server.admin.tables.prices import PRICES
 from zataku.server.http.errors import answer_http, answer_refusal, answer_table
 from zataku.table import Store
 from zataku.table.backend.errors import TableError
-from zataku.table.store_url import StorePlace, open_store
+from zataku.table.store_url import StoreUrl, open_store
 
 ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session_hash="a" * 64)
 UPLOAD_LIMIT = 4_000_000
@@ -74,7 +74,7 @@ class RunningRooms(RoomRegistry):
 class House:
     """The application, and what it was made of."""
 
-    def __init__(self, store: Store, clock: ManualClock, folder: Path, place: StorePlace) -> None:
+    def __init__(self, store: Store, clock: ManualClock, folder: Path, place: StoreUrl) -> None:
         self.store = store
         self.clock = clock
         self.folder = folder
@@ -160,7 +160,7 @@ async def _caller(request: Request[Any, Any, Any]) -> Identity:
 
 
 async def _house(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
-    place = StorePlace.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
+    place = StoreUrl.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
     async with temporary_store(name, folder, (*PLATFORM, *LIVE), clock) as store:
         house = House(store, clock, folder, place)
         async with house.http:
@@ -188,7 +188,7 @@ async def any_house(request: pytest.FixtureRequest, clock: ManualClock, tmp_path
 @asynccontextmanager
 async def house_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
     """A house whose store is opened as a host would open it, at an implementation of DynamoDB."""
-    place = StorePlace.parse(f"dynamodb+{shared_server(implementation).endpoint}")
+    place = StoreUrl.parse(f"dynamodb+{shared_server(implementation).endpoint}")
     async with await open_store(place, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
         house = House(store, clock, folder, place)
         async with house.http:

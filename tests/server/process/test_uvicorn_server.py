@@ -15,7 +15,7 @@ from zataku.server.http.startup_gate import Opened, StartupGate
 from zataku.server.process.uvicorn_server import TICKS_A_SECOND, Server, raise_file_limit
 from zataku.table import Table
 from zataku.table.backend.errors import DesignError
-from zataku.table.lint import check, unlinted
+from zataku.table.lint import check, lint_disabled
 from zataku.table.schema.table import Waiver
 
 
@@ -54,7 +54,7 @@ def test_a_server_that_starts_takes_its_designs_as_they_are():
     table = Table("Empty", pk="PK", waivers=[Waiver("no-such-rule", "x", reason="y", limit="z")])
     with pytest.raises(DesignError):
         check(table)
-    with unlinted():
+    with lint_disabled():
         check(table)
     with pytest.raises(DesignError):
         check(table)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs.kifu import Kifu, KifuLine, by_creation, kifu, kifu_by_creation
+from tests.support.designs.kifu import Kifu, KifuLine, by_creation, kifu, kifu_by_creation
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 
 

@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-from tests.designs.board import Game, board
-from tests.designs.connections import Connection, connections
+from tests.support.designs.board import Game, board
+from tests.support.designs.connections import Connection, connections
 from tests.support.dynamodb_servers import shared_server
 from tests.table.dynamodb.fault_proxy import Front, answered
 from tests.table.dynamodb.server_tables import connected

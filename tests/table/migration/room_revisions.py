@@ -4,7 +4,7 @@ from msgspec import field
 
 from zataku.table import NEW_AND_OLD, Entity, Span, Store, Table, View, include, path
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.revised_binding import Revised
+from zataku.table.schema.revised_binding import RevisedBinding
 from zataku.table.schema.revisions import Attributes
 
 NAME = "MeetingRooms"
@@ -190,8 +190,8 @@ def program(store: Store, table: Table) -> Store:
     return Store(store.backend, (table,), secret=b"x" * 32, env=store.env, clock=store.clock, retry=store.retry)
 
 
-def binding(entity: type[Entity]) -> Revised:
+def binding(entity: type[Entity]) -> RevisedBinding:
     """How a revised entity lies in its table."""
     found = binding_of(entity)
-    assert isinstance(found, Revised)
+    assert isinstance(found, RevisedBinding)
     return found

@@ -4,8 +4,8 @@ import pytest
 
 from tests.table.migration.room_revisions import Booking, Booking1, Room, Room1, binding
 from zataku.table import DesignError, Entity, Span, Table, View, include
-from zataku.table.lint.largest import largest_item
-from zataku.table.lint.projections import projection_lacks_field
+from zataku.table.lint.indexes import projection_lacks_field
+from zataku.table.schema.analysis.item_size import max_item_size
 from zataku.table.schema.entity import binding_of
 from zataku.table.schema.revisions import Attributes
 
@@ -68,10 +68,10 @@ def test_later_revisions_are_written_into_the_item_under_the_table_s_name_for_th
 
 
 def test_the_largest_item_has_room_for_the_revision():
-    shares = largest_item(binding(Booking)).by_field
+    shares = max_item_size(binding(Booking)).by_field
     assert shares["_revision"] == len("_revision") + 2
-    assert "_revision" not in largest_item(binding(Booking1)).by_field
-    assert "_revision" not in largest_item(binding_of(Room1)).by_field
+    assert "_revision" not in max_item_size(binding(Booking1)).by_field
+    assert "_revision" not in max_item_size(binding_of(Room1)).by_field
 
 
 @pytest.mark.parametrize(("held", "lacking"), [(["title"], True), (["title", "_revision"], False)])

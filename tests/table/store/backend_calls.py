@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from tests.designs import live
+from tests.support.designs import live
 from zataku.table import Table
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import (

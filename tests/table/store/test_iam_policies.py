@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.designs import live
+from tests.support.designs import live
 from tests.table.store.backend_calls import ENV, Call, calls
 from tests.table.store.iam_evaluation import allowed
 from zataku.table import CHECK, READ, STREAM, DesignError, Grant, Matrix, NotGranted, Rights, Table
 from zataku.table.backend.port import Backend
 from zataku.table.export import policy_document
-from zataku.table.export.iam import template_policy
+from zataku.table.export.cloudformation.policies import template_policy
 from zataku.table.store.permissions import ACTIONS
 from zataku.table.store.restricted_backend import LimitedBackend
 

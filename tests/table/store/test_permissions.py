@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.designs import live
+from tests.support.designs import live
 from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, Matrix
 from zataku.table.export import design_document
 from zataku.table.schema.departure import Departure

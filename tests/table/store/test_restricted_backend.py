@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs import live
-from tests.designs.live import Comment, Connection, Room
+from tests.support.designs import live
+from tests.support.designs.live import Comment, Connection, Room
 from tests.support.stores import METERED_STORES, temporary_store
 from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Plan, Store, StoreClosed, check, path, put
 from zataku.table.backend.port import Backend

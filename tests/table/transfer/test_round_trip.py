@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs.board import board
-from tests.designs.connections import connections
-from tests.designs.kifu import kifu
-from tests.designs.measures import blobs, measures, words
-from tests.designs.pieces import pieces
-from tests.designs.ranking import ranking
+from tests.support.designs.board import board
+from tests.support.designs.connections import connections
+from tests.support.designs.kifu import kifu
+from tests.support.designs.measures import blobs, measures, words
+from tests.support.designs.pieces import pieces
+from tests.support.designs.ranking import ranking
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.transfer.sample_items import FUTURE, fill, items_for, lines_in, lines_of, opened_store

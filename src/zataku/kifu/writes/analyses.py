@@ -23,7 +23,7 @@ from zataku.kifu.limits import (
 )
 from zataku.kifu.writes.conditions import claim_key, still_stands
 from zataku.table import Budget, Plan, check, path, put, update
-from zataku.table.schema.field_types import Instant, seconds_of
+from zataku.table.schema.field_types import Instant, parse_instant
 
 COMPRESSED_PREFIX: Final = "zlib:"
 MAX_RESULT_BYTES: Final = 4 * 1024 * 1024
@@ -58,7 +58,7 @@ def request_analysis(
         username=username,
         created=now,
         status="waiting",
-        expired=seconds_of(now) + ANALYSIS_SECONDS,
+        expired=parse_instant(now) + ANALYSIS_SECONDS,
         kifu_id=kifu_id,
         request=request,
     )
@@ -74,7 +74,7 @@ def finish_analysis(analysis_id: AnalysisKey, outcome: Finished, result: Respons
             Analysis.key(analysis_id=analysis_id),
             status.set(outcome),
             response.set(result),
-            expired.set(seconds_of(now) + ANALYSIS_SECONDS),
+            expired.set(parse_instant(now) + ANALYSIS_SECONDS),
             when=status.equals("waiting"),
         )
     )

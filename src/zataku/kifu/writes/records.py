@@ -37,7 +37,7 @@ from zataku.kifu.writes.conditions import (
     text,
 )
 from zataku.table import Budget, Plan, check, delete, path, put, save, update
-from zataku.table.schema.field_types import Instant, later
+from zataku.table.schema.field_types import Instant, add_seconds
 
 latest_access = path(Record, lambda record: record.latest_access)
 
@@ -172,7 +172,7 @@ def touch_record(viewer: NamedUser, username: NamedUser, kifu_id: KifuKey, now: 
     """The owner looked at a record. Written at most once an hour, since the whole item is copied into two indexes."""
     if viewer != username:
         raise NotYours("Only the owner's views are remembered.")
-    due = latest_access.at_most(later(now, -ACCESS_SECONDS))
+    due = latest_access.at_most(add_seconds(now, -ACCESS_SECONDS))
     return Plan(update(Record.key(username=username, kifu_id=kifu_id), latest_access.set(now), when=due))
 
 

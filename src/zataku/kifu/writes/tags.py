@@ -16,7 +16,7 @@ from zataku.kifu.writes.conditions import (
     tag_max,
 )
 from zataku.table import Budget, Plan, Step, check, delete, path, put, save, update
-from zataku.table.schema.field_types import Instant, later
+from zataku.table.schema.field_types import Instant, add_seconds
 
 named_tag = path(TagNameClaim, lambda claim: claim.tag_id)
 latest_access = path(Tag, lambda tag: tag.latest_access)
@@ -62,7 +62,7 @@ def rename_tag(tag: Tag, name: TagName, now: Instant) -> Plan[Tag]:
 @kifu_table.write(budget=Budget(writes=4), example=A_LOOK)
 def touch_tag(username: NamedUser, tag_id: TagKey, now: Instant) -> Plan[Tag]:
     """The owner looked at the records with a tag. Written at most once an hour, as for records."""
-    due = latest_access.at_most(later(now, -ACCESS_SECONDS))
+    due = latest_access.at_most(add_seconds(now, -ACCESS_SECONDS))
     return Plan(update(Tag.key(username=username, tag_id=tag_id), latest_access.set(now), when=due))
 
 

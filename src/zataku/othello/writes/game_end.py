@@ -14,7 +14,7 @@ from zataku.othello.rules.moves import over, winner
 from zataku.othello.writes import paths
 from zataku.othello.writes.examples import FULL_GAME, NOW, VOTE
 from zataku.table import Budget, Plan, Step, check, path, update
-from zataku.table.schema.field_types import seconds_of
+from zataku.table.schema.field_types import parse_instant
 
 DAY = 86_400
 
@@ -29,7 +29,7 @@ _MOVE_EXPIRY = path(Move, lambda move: move.expires_at)
 _CANDIDATE_EXPIRY = path(Candidate, lambda candidate: candidate.expires_at)
 _VOTE_EXPIRY = path(Vote, lambda vote: vote.expires_at)
 _GAME_EXPIRY = path(Game, lambda game: game.expires_at)
-_EXPIRY = seconds_of(NOW) + KEPT_FOR
+_EXPIRY = parse_instant(NOW) + KEPT_FOR
 
 
 @board_game.write(budget=Budget(writes=3, of="a game"), example={"game": FULL_GAME, "now": NOW})
@@ -58,7 +58,7 @@ def expiry_of(game: Game, now: str) -> int:
 
     The day is for the job, so that nothing it has marked is gone before it has marked the rest.
     """
-    return max(seconds_of(game.updated_at) + KEPT_FOR, seconds_of(now) + DAY)
+    return max(parse_instant(game.updated_at) + KEPT_FOR, parse_instant(now) + DAY)
 
 
 @board_game.write(
@@ -92,7 +92,7 @@ def stamp_game(game_id: GameId, expires_at: int, now: str) -> Plan[Game]:
 
 
 def _check_ahead(expires_at: int, now: str) -> None:
-    if expires_at <= seconds_of(now):
+    if expires_at <= parse_instant(now):
         raise NotPossible("already_past", "The moment of deletion lies ahead.")
 
 

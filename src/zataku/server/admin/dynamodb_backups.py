@@ -9,7 +9,7 @@ from zataku.errors import Conflict
 from zataku.server.admin.backups import Making, new_name
 from zataku.server.admin.messages import Backups, BackupView
 from zataku.table import Store
-from zataku.table.store_url import StorePlace
+from zataku.table.store_url import StoreUrl
 
 if TYPE_CHECKING:
     from zataku.table.dynamodb.backups import Backup
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ServiceCopies:
     """Takes backups and lists them. What would hold everybody up for hours, or is AWS's own, is done elsewhere."""
 
-    def __init__(self, store: Store, clock: Clock, place: StorePlace) -> None:
+    def __init__(self, store: Store, clock: Clock, place: StoreUrl) -> None:
         self._store = store
         self._clock = clock
         self._place = place

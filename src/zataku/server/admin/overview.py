@@ -11,7 +11,7 @@ from zataku.server.admin.accounts import Connections
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Overview, RoomCount, StoreFacts
 from zataku.table import Store
-from zataku.table.store_url import StorePlace
+from zataku.table.store_url import StoreUrl
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +20,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     env: str
     bus: str
-    place: StorePlace
+    place: StoreUrl
     started: float
 
 

@@ -5,15 +5,17 @@ from typing import Annotated, TypeAlias
 from litestar.params import PathParameter, QueryParameter
 
 from zataku.platform.limits import AccountId, JobState
-from zataku.table.schema.field_types import UUID_FORM, whole
+from zataku.table.schema.field_types import UUID_PATTERN, anchored
 
-_BACKUP = whole(r"[A-Za-z0-9][A-Za-z0-9_.-]{2,99}")
+_BACKUP = anchored(r"[A-Za-z0-9][A-Za-z0-9_.-]{2,99}")
 
 TableName: TypeAlias = Annotated[str, PathParameter(max_length=255)]
 OneBackup: TypeAlias = Annotated[str, PathParameter(pattern=_BACKUP, description="Name of the backup")]
 NewBackup: TypeAlias = Annotated[str | None, QueryParameter(name="name", pattern=_BACKUP, description="Its name")]
-OneAccount: TypeAlias = Annotated[AccountId, PathParameter(pattern=whole(UUID_FORM), description="Id of the account")]
-OneSession: TypeAlias = Annotated[str, PathParameter(pattern=whole("[0-9a-f]{64}"), description="Id of the session")]
+OneAccount: TypeAlias = Annotated[
+    AccountId, PathParameter(pattern=anchored(UUID_PATTERN), description="Id of the account")
+]
+OneSession: TypeAlias = Annotated[str, PathParameter(pattern=anchored("[0-9a-f]{64}"), description="Id of the session")]
 
 Minutes: TypeAlias = Annotated[int, QueryParameter(ge=1, le=24 * 60, description="How far back to look")]
 Items: TypeAlias = Annotated[int, QueryParameter(ge=1, le=100, description="Most items of a page")]

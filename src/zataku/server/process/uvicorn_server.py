@@ -33,9 +33,9 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     # Loaded after the logs are set up, since some keep the logger that they find.
     from zataku.realtime.sockets.endpoint import uvicorn_options
     from zataku.realtime.sockets.limits import SocketLimits
-    from zataku.table.lint import unlinted
+    from zataku.table.lint import lint_disabled
 
-    with nullcontext() if settings.env == "dev" else unlinted():
+    with nullcontext() if settings.env == "dev" else lint_disabled():
         from zataku.server.app import open_application
 
     house = partial(open_application, settings, public_url=public_url, loopback=loopback)

@@ -6,8 +6,8 @@
 The same design gives the same text to the byte, so that what was generated can be kept and compared.
 """
 
-from zataku.table.export.cloudformation import template, to_json, to_yaml
-from zataku.table.export.iam import policy_document
-from zataku.table.export.markdown import design_document
+from zataku.table.export.cloudformation.policies import policy_document
+from zataku.table.export.cloudformation.template import template, to_json, to_yaml
+from zataku.table.export.document.design_document import design_document
 
 __all__ = ["design_document", "policy_document", "template", "to_json", "to_yaml"]

@@ -7,8 +7,19 @@ A finding is mended or waived: `Table(..., waivers=[Waiver(rule, subject, reason
 `check(board)`, which refuses findings that are neither.
 """
 
-from zataku.table.lint.largest import Size, largest_item
-from zataku.table.lint.linting import RULES, check, lint, lint_all, unlinted
+from zataku.table.lint.linter import RULES, check, lint, lint_all, lint_disabled
 from zataku.table.lint.report import Finding, Report, Waived
+from zataku.table.schema.analysis.item_size import MaxItemSize, max_item_size
 
-__all__ = ["RULES", "Finding", "Report", "Size", "Waived", "check", "largest_item", "lint", "lint_all", "unlinted"]
+__all__ = [
+    "RULES",
+    "Finding",
+    "MaxItemSize",
+    "Report",
+    "Waived",
+    "check",
+    "lint",
+    "lint_all",
+    "lint_disabled",
+    "max_item_size",
+]

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from zataku.table.lint.report import Slip
+from zataku.table.lint.report import Violation
 from zataku.table.schema.table import Table
 
 
-def undocumented(table: Table) -> Iterator[Slip]:
+def undocumented(table: Table) -> Iterator[Violation]:
     """Every entity says in a sentence what it is.
 
     The design document is written from the code: an entity's docstring is its paragraph there. Access patterns without
@@ -16,4 +16,4 @@ def undocumented(table: Table) -> Iterator[Slip]:
         # Looked up in the class itself: the docstring of Entity would say nothing about it.
         if not (vars(binding.entity).get("__doc__") or "").strip():
             name = binding.entity.__name__
-            yield Slip(name, f"{name} has no docstring.", "Say in a sentence what one such item is.")
+            yield Violation(name, f"{name} has no docstring.", "Say in a sentence what one such item is.")

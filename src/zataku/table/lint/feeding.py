@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from zataku.table.backend.table_schema import IndexSchema
-from zataku.table.lint.report import Slip
-from zataku.table.lint.sources import feeders, source
+from zataku.table.lint.report import Violation
+from zataku.table.schema.analysis.key_sources import indexed_bindings, key_source
 from zataku.table.schema.table import Table
 
 
-def unfed_index(table: Table) -> Iterator[Slip]:
+def unfed_index(table: Table) -> Iterator[Violation]:
     """Every index is fed by an entity.
 
     An item lies in an index only when it has all key attributes of the index, each of its type: from a template, as a
@@ -16,9 +16,9 @@ def unfed_index(table: Table) -> Iterator[Slip]:
     it finds nothing.
     """
     for name, index in table.indexes.items():
-        if not feeders(table, index.schema):
+        if not indexed_bindings(table, index.schema):
             keys = ", ".join(f"{key.name} of type {key.type}" for key in index.schema.keys)
-            yield Slip(
+            yield Violation(
                 name,
                 f"No entity of {table.name} has all keys of {name} ({keys}){_partly(table, index.schema)}.",
                 "Give an entity templates for them (index={...}) or fields of these names, or remove the index.",
@@ -30,7 +30,7 @@ def _partly(table: Table, index: IndexSchema) -> str:
     own = [key for key in index.keys if key not in table.keys]
     found: list[str] = []
     for binding in table.bindings:
-        has = [key.name for key in own if source(binding, key) is not None]
+        has = [key.name for key in own if key_source(binding, key) is not None]
         if has:
             found.append(f"{binding.entity.__name__} has only {', '.join(has)}")
     return f"; {'; '.join(found)}" if found else ""

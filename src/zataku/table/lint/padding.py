@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from zataku.table.lint.annotations import NUMBERS, Arm, field_arms
-from zataku.table.lint.report import Slip
+from zataku.table.lint.report import Violation
+from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, types_of_field
 from zataku.table.schema.binding import Binding
-from zataku.table.schema.key_template import Template
+from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 
 
-def unpadded_number(table: Table) -> Iterator[Slip]:
+def unpadded_number(table: Table) -> Iterator[Violation]:
     """A number inside a sort key is padded with zeros.
 
     Sort keys of text are compared letter by letter, so MOVE#10 comes before MOVE#2. A number in the sort key of the
@@ -22,7 +22,7 @@ def unpadded_number(table: Table) -> Iterator[Slip]:
             template = binding.templates.get(attribute)
             loose = [] if template is None or template.bare else _loose(binding, template)
             if template is not None and loose:
-                yield Slip(
+                yield Violation(
                     f"{binding.entity.__name__}.{attribute}",
                     f"{template.text} is the sort key of {where}, but holds {', '.join(loose)} without padding, "
                     "so that 10 sorts before 2.",
@@ -40,12 +40,12 @@ def _sort_keys(table: Table) -> dict[str, str]:
     return found
 
 
-def _loose(binding: Binding[Any], template: Template) -> list[str]:
+def _loose(binding: Binding[Any], template: KeyTemplate) -> list[str]:
     slots = [slot for slot in template.slots if slot.width is None]
-    return [slot.field for slot in slots if any(map(_uneven, field_arms(binding, slot.field)))]
+    return [slot.field for slot in slots if any(map(_uneven, types_of_field(binding, slot.field)))]
 
 
-def _uneven(arm: Arm) -> bool:
+def _uneven(arm: PlainType) -> bool:
     """True when the type has numbers whose text is not in their order."""
     if arm.kind in NUMBERS:
         low, high = arm.lowest, arm.highest
@@ -54,7 +54,7 @@ def _uneven(arm: Arm) -> bool:
     return len({len(str(number)) for number in numbers}) > 1
 
 
-def _padded(template: Template, loose: list[str]) -> str:
+def _padded(template: KeyTemplate, loose: list[str]) -> str:
     text = template.text
     for field in loose:
         text = text.replace(f"{{{field}}}", f"{{{field}:03d}}")

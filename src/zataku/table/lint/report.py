@@ -8,7 +8,7 @@ from msgspec import Struct
 from zataku.table.schema.table import Table, Waiver
 
 
-class Slip(Struct, frozen=True):
+class Violation(Struct, frozen=True):
     """What a rule saw: where, in which way the design goes wrong, and what to do about it."""
 
     subject: str
@@ -16,7 +16,7 @@ class Slip(Struct, frozen=True):
     advice: str
 
 
-Rule: TypeAlias = Callable[[Table], Iterator[Slip]]
+Rule: TypeAlias = Callable[[Table], Iterator[Violation]]
 
 
 class Finding(Struct, frozen=True):

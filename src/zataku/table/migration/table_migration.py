@@ -17,7 +17,7 @@ from zataku.table.backend.errors import BadInput, ConditionFailed, ItemUnreadabl
 from zataku.table.backend.msgpack import pack, unpack
 from zataku.table.backend.port import Position, Row, Rows, ScanItems
 from zataku.table.backend.values import Item
-from zataku.table.schema.revised_binding import Revised
+from zataku.table.schema.revised_binding import RevisedBinding
 from zataku.table.schema.table import Table
 from zataku.table.store.row_readers import owner
 from zataku.table.store.store import Store
@@ -169,7 +169,7 @@ class _Walk:
         try:
             binding = owner(table.bindings, item)
             tally = self._tallies.setdefault(binding.entity.__name__, Tally())
-            if isinstance(binding, Revised):
+            if isinstance(binding, RevisedBinding):
                 await self._renew(table, binding, item, tally)
             else:
                 tally.current += 1
@@ -178,7 +178,7 @@ class _Walk:
             kind = None if binding is None else binding.entity.__name__
             self._left.append(Left(self._store.schema(table).name, kind, key, problem.message))
 
-    async def _renew(self, table: Table, binding: Revised[Any], item: Item, tally: Tally) -> None:
+    async def _renew(self, table: Table, binding: RevisedBinding[Any], item: Item, tally: Tally) -> None:
         for tries in range(1, self._store.retry.tries + 1):
             upgraded = binding.upgraded(item)
             if upgraded is None:

@@ -102,7 +102,7 @@ class Span:
         return Span(self.table, self.index, self.pk, keys, self.backwards, self.filter)
 
 
-def span_of(table: "Table", index: IndexSchema | None, pk: KeyValue) -> Span:
+def partition_span(table: "Table", index: IndexSchema | None, pk: KeyValue) -> Span:
     """All of one partition."""
     key = table.pk if index is None else index.pk
     return Span(table, index, checked_key(key, pk, PARTITION_KEY_BYTES))
@@ -134,7 +134,7 @@ class Query(Generic[R]):
         return repr((place, condition)).encode("utf-8", "surrogatepass")
 
 
-class PatternFacts(Struct, frozen=True):
+class PatternMetadata(Struct, frozen=True):
     """What the registry knows of an access pattern without calling it."""
 
     name: str
@@ -151,19 +151,19 @@ def _facts(
     returns: tuple[type[Any], ...],
     example: dict[str, Any] | None,
     budget: Budget | None,
-) -> PatternFacts:
+) -> PatternMetadata:
     doc = (function.__doc__ or "").strip()
     if not doc:
         raise DesignError(
             f"The access pattern {function.__name__} has no docstring. Say in a sentence what it answers."
         )
-    return PatternFacts(function.__name__, doc, strong, returns, example, budget)
+    return PatternMetadata(function.__name__, doc, strong, returns, example, budget)
 
 
-class Pattern(Generic[P, R]):
+class QueryPattern(Generic[P, R]):
     """A declared query. Call it with its arguments to get a `Query`."""
 
-    def __init__(self, function: Callable[P, Span], facts: PatternFacts, table: "Table") -> None:
+    def __init__(self, function: Callable[P, Span], facts: PatternMetadata, table: "Table") -> None:
         self.function = function
         self.facts = facts
         self.table = table
@@ -184,7 +184,7 @@ class Pattern(Generic[P, R]):
 class ItemPattern(Generic[P, E]):
     """A declared read of one item. Call it with its arguments to get a `Key`."""
 
-    def __init__(self, function: Callable[P, Key[E]], facts: PatternFacts, table: "Table") -> None:
+    def __init__(self, function: Callable[P, Key[E]], facts: PatternMetadata, table: "Table") -> None:
         self.function = function
         self.facts = facts
         self.table = table
@@ -195,21 +195,21 @@ class ItemPattern(Generic[P, E]):
         return self.function(*args, **kwargs).asked_by(self._label, self.facts.strong)
 
 
-def declared_query(
+def register_query(
     table: "Table",
     function: Callable[P, Span],
     returns: tuple[type[R], ...],
     strong: bool,
     example: dict[str, Any] | None,
     budget: Budget | None = None,
-) -> Pattern[P, R]:
+) -> QueryPattern[P, R]:
     """Register a query under its function's name."""
-    made: Pattern[P, R] = Pattern(function, _facts(function, strong, returns, example, budget), table)
+    made: QueryPattern[P, R] = QueryPattern(function, _facts(function, strong, returns, example, budget), table)
     _register(table, made)
     return made
 
 
-def declared_item(
+def register_item(
     table: "Table",
     function: Callable[P, Key[E]],
     strong: bool,
@@ -222,7 +222,7 @@ def declared_item(
     return made
 
 
-def _register(table: "Table", made: Pattern[..., Any] | ItemPattern[..., Any]) -> None:
+def _register(table: "Table", made: QueryPattern[..., Any] | ItemPattern[..., Any]) -> None:
     if made.facts.name in table.patterns or made.facts.name in table.writes:
         raise DesignError(f"{table.name} has two access patterns named {made.facts.name}.")
     table.patterns[made.facts.name] = made

@@ -19,19 +19,19 @@ from zataku.table.backend.msgpack import extension, unpack
 from zataku.table.backend.values import SCALARS, Item, KeyValue, Value, key_type_of
 from zataku.table.schema.codec import (
     StoredField,
-    as_msgspec_reads,
-    bare,
-    converted,
-    fits,
+    convert,
+    field_markers,
     is_empty_set,
-    marks,
     stored_fields,
+    to_msgspec_input,
     to_value,
-    unlimited_type,
+    unconstrained_type,
+    unwrap_annotation,
+    validated,
 )
 from zataku.table.schema.declaration_checks import check_declaration
 from zataku.table.schema.entity import IN_KEY, Derived, Entity, Key
-from zataku.table.schema.key_template import Template
+from zataku.table.schema.key_template import KeyTemplate
 
 if TYPE_CHECKING:
     from zataku.table.backend.port import Row
@@ -52,9 +52,9 @@ class Binding(Generic[E]):
         self.table = table
         self.entity = entity
         self.fields = {field.name: field for field in stored_fields(entity)}
-        self.pk = Template(pk)
-        self.sk = Template(sk) if sk is not None else None
-        self.index = {attribute: Template(text) for attribute, text in index.items()}
+        self.pk = KeyTemplate(pk)
+        self.sk = KeyTemplate(sk) if sk is not None else None
+        self.index = {attribute: KeyTemplate(text) for attribute, text in index.items()}
         self.version = version
         self.tag = entity.__struct_config__.tag
         self.tag_field = entity.__struct_config__.tag_field
@@ -63,7 +63,7 @@ class Binding(Generic[E]):
             self.key_templates[table.sk.name] = self.sk
         self.templates = {**self.key_templates, **self.index}
         self.key_fields = tuple(dict.fromkeys(name for made in self.key_templates.values() for name in made.fields))
-        self.in_key = {name: field for name, field in self.fields.items() if IN_KEY in marks(field.annotation)}
+        self.in_key = {name: field for name, field in self.fields.items() if IN_KEY in field_markers(field.annotation)}
         self.stored = tuple(field for name, field in self.fields.items() if name not in self.in_key)
         check_declaration(self)
         self._sources = {name: self.source_of(name) for name in self.in_key}
@@ -84,7 +84,7 @@ class Binding(Generic[E]):
             for attribute, template in self._rendered_index
         )
         self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
-        self._plain_types = {name: unlimited_type(self.fields[name].annotation) for name in self.key_fields}
+        self._plain_types = {name: unconstrained_type(self.fields[name].annotation) for name in self.key_fields}
         # A key given by these names, with values of these types, needs no closer look.
         self._text_keys = all(key.type == "S" for key in table.keys)
         self._plain_key = (*self.key_fields, *self._plain_types.values())
@@ -92,7 +92,7 @@ class Binding(Generic[E]):
         if not self.in_key:
             self._decode = _decoder(entity)
 
-    def is_field(self, attribute: str, template: Template) -> bool:
+    def is_field(self, attribute: str, template: KeyTemplate) -> bool:
         """True when the key is a field as it is, stored under the key's own name."""
         if not template.bare:
             return False
@@ -108,7 +108,7 @@ class Binding(Generic[E]):
         """True when some key of the entity has the field in it."""
         return any(name in template.fields for template in self.templates.values())
 
-    def source_of(self, name: str) -> tuple[str, Template]:
+    def source_of(self, name: str) -> tuple[str, KeyTemplate]:
         """The key attribute and template that an `InKey` field is read back from."""
         for attribute, template in self.templates.items():
             if name in template.fields:
@@ -170,9 +170,9 @@ class Binding(Generic[E]):
         for name, value in given.items():
             # Most key fields are plain text, which needs no conversion to be seen to fit.
             if type(value) is not self._plain_types.get(name):
-                fits(to_value(value), self.fields[name].annotation, f"{self.entity.__name__}.{name}")
+                validated(to_value(value), self.fields[name].annotation, f"{self.entity.__name__}.{name}")
 
-    def key_value(self, attribute: str, template: Template, value_of: Callable[[str], object]) -> KeyValue:
+    def key_value(self, attribute: str, template: KeyTemplate, value_of: Callable[[str], object]) -> KeyValue:
         """The value of a table key."""
         wanted = self.table.key_types[attribute]
         if wanted == "S":
@@ -213,7 +213,7 @@ class Binding(Generic[E]):
                 item[attribute] = key
         return item
 
-    def index_value(self, attribute: str, template: Template, value_of: Callable[[str], object]) -> Value:
+    def index_value(self, attribute: str, template: KeyTemplate, value_of: Callable[[str], object]) -> Value:
         """The value of an index key, or None when the item stays out of the index."""
         if self.table.key_types[attribute] == "S":
             return template.render(value_of)
@@ -222,13 +222,13 @@ class Binding(Generic[E]):
     def _validate(self, entity: E, item: Item) -> None:
         # An item of nothing but text and whole numbers reads as it is, which spares the copy on most writes.
         as_it_is = not self.in_key and SCALARS.issuperset(map(type, item.values()))
-        form = item if as_it_is else as_msgspec_reads(item)
+        form = item if as_it_is else to_msgspec_input(item)
         for name, field in self.in_key.items():
             value = getattr(entity, name)
             if value is not None:
-                form[field.attribute] = as_msgspec_reads(to_value(value))
+                form[field.attribute] = to_msgspec_input(to_value(value))
         try:
-            converted(form, self.entity)
+            convert(form, self.entity)
         except msgspec.ValidationError as problem:
             raise WrongType(f"{self.entity.__name__} cannot be stored: {problem}.") from None
 
@@ -256,15 +256,15 @@ class Binding(Generic[E]):
 
     def read_form(self, item: Item, wanted: type[Any], in_key: Mapping[str, StoredField]) -> Any:
         """The item as a struct, with the fields that lie in keys taken from there."""
-        form = as_msgspec_reads(item)
+        form = to_msgspec_input(item)
         for name, field in in_key.items():
             # A view may take from a key what the entity stores beside it.
             attribute, template = self._sources.get(name) or self.source_of(name)
             texts = template.parse(item.get(attribute))
             if texts is not None:
-                form[field.attribute] = int(texts[name]) if bare(field.annotation) is int else texts[name]
+                form[field.attribute] = int(texts[name]) if unwrap_annotation(field.annotation) is int else texts[name]
         try:
-            return converted(form, wanted)
+            return convert(form, wanted)
         except msgspec.ValidationError as problem:
             where = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
             raise ItemUnreadable(f"The item ({where}) does not fit {wanted.__name__}: {problem}.", key=where) from None

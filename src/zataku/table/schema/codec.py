@@ -11,20 +11,20 @@ from msgspec import Struct
 from zataku.table.backend.errors import WrongType
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.values import Item, Value, too_deep, type_of
-from zataku.table.schema.entity import KEPT_NULL, Mark
+from zataku.table.schema.entity import KEPT_NULL, FieldMarker
 
 T = TypeVar("T")
 
 
-def marks(annotation: object) -> frozenset[Mark]:
+def field_markers(annotation: object) -> frozenset[FieldMarker]:
     """The marks on a field's annotation."""
     if get_origin(annotation) is not Annotated:
         return frozenset()
     inner, *notes = get_args(annotation)
-    return frozenset(note for note in notes if isinstance(note, Mark)) | marks(inner)
+    return frozenset(note for note in notes if isinstance(note, FieldMarker)) | field_markers(inner)
 
 
-def bare(annotation: Any) -> Any:
+def unwrap_annotation(annotation: Any) -> Any:
     """The annotation without Annotated, NewType and an optional None."""
     while True:
         if get_origin(annotation) is Annotated:
@@ -47,14 +47,14 @@ def accepts_none(annotation: Any) -> bool:
     return get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation)
 
 
-def unlimited_type(annotation: Any) -> type[Any] | None:
+def unconstrained_type(annotation: Any) -> type[Any] | None:
     """`str` or `int` when every such value fits the annotation, else None."""
     while True:
         if hasattr(annotation, "__supertype__"):
             annotation = annotation.__supertype__
         elif get_origin(annotation) is Annotated:
             inner, *notes = get_args(annotation)
-            if not all(isinstance(note, Mark) for note in notes):
+            if not all(isinstance(note, FieldMarker) for note in notes):
                 return None
             annotation = inner
         else:
@@ -81,7 +81,9 @@ def stored_fields(struct: type[Struct]) -> tuple[StoredField, ...]:
     known = _fields.get(struct)
     if known is None:
         known = _fields[struct] = tuple(
-            StoredField(field.name, field.encode_name, field.type, KEPT_NULL in marks(field.type), field.required)
+            StoredField(
+                field.name, field.encode_name, field.type, KEPT_NULL in field_markers(field.type), field.required
+            )
             for field in msgspec.structs.fields(struct)
         )
     return known
@@ -167,28 +169,28 @@ _CONVERT: dict[type[object], Callable[[Any], Value]] = {
 }
 
 
-def as_msgspec_reads(value: Value) -> Any:
+def to_msgspec_input(value: Value) -> Any:
     """The value in the form msgspec converts from: floats for decimals where they are exact, lists for sets."""
     kind = cast("type[object]", type(value))
     if kind is Decimal:
         near = float(value)
         return near if Decimal(repr(near)) == value else str(value)
     if kind is dict:
-        return {name: as_msgspec_reads(part) for name, part in value.items()}
+        return {name: to_msgspec_input(part) for name, part in value.items()}
     if kind is list or kind is frozenset:
-        return [as_msgspec_reads(part) for part in value]
+        return [to_msgspec_input(part) for part in value]
     return value
 
 
-def converted(form: Any, to: type[T]) -> T:
+def convert(form: Any, to: type[T]) -> T:
     """The form as a typed value; raises msgspec.ValidationError."""
     return msgspec.convert(form, to, builtin_types=(bytes,))
 
 
-def fits(value: Value, annotation: Any, what: str) -> Value:
+def validated(value: Value, annotation: Any, what: str) -> Value:
     """The same value when the annotation allows it."""
     try:
-        converted(as_msgspec_reads(value), annotation)
+        convert(to_msgspec_input(value), annotation)
     except msgspec.ValidationError as problem:
         raise WrongType(f"{what}: {problem}.") from None
     return value

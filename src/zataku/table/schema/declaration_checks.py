@@ -8,9 +8,9 @@ from uuid import UUID
 
 from zataku.table.backend.errors import DesignError
 from zataku.table.backend.values import KeyType
-from zataku.table.schema.codec import StoredField, accepts_none, bare
+from zataku.table.schema.codec import StoredField, accepts_none, unwrap_annotation
 from zataku.table.schema.entity import Derived
-from zataku.table.schema.key_template import Template
+from zataku.table.schema.key_template import KeyTemplate
 
 if TYPE_CHECKING:
     from zataku.table.schema.binding import Binding
@@ -27,7 +27,7 @@ def check_declaration(binding: "Binding[Any]") -> None:
     for attribute in binding.index:
         if attribute not in binding.table.index_attributes:
             raise DesignError(f"{name} gives {attribute}, but no index of {binding.table.name} has such a key.")
-    if binding.version is not None and bare(binding.field(binding.version).annotation) is not int:
+    if binding.version is not None and unwrap_annotation(binding.field(binding.version).annotation) is not int:
         raise DesignError(f"{name}.{binding.version} counts versions, so it must be an int.")
     for attribute, template in binding.templates.items():
         _check_template(binding, attribute, template)
@@ -35,7 +35,7 @@ def check_declaration(binding: "Binding[Any]") -> None:
         _check_field(binding, field)
 
 
-def check_revisions(binding: "Binding[Any]", attribute: str) -> None:
+def check_revision_attribute(binding: "Binding[Any]", attribute: str) -> None:
     """Refuse a place for the revision that holds something else."""
     table = binding.table
     taken = {field.attribute for field in binding.fields.values()} | {*table.key_types, table.ttl, binding.tag_field}
@@ -46,7 +46,7 @@ def check_revisions(binding: "Binding[Any]", attribute: str) -> None:
         )
 
 
-def _check_template(binding: "Binding[Any]", attribute: str, template: Template) -> None:
+def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTemplate) -> None:
     name = binding.entity.__name__
     for field in template.fields:
         derived = isinstance(getattr(binding.entity, field, None), Derived)
@@ -55,7 +55,7 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: Template)
         if derived and attribute in binding.key_templates:
             raise DesignError(f"{name}: the key {attribute} cannot use the derived {field!r}; it would move.")
         sorts = attribute in binding.table.sort_attributes
-        if sorts and not derived and bare(binding.fields[field].annotation) is datetime:
+        if sorts and not derived and unwrap_annotation(binding.fields[field].annotation) is datetime:
             raise DesignError(
                 f"{name}.{field} is a datetime, whose text varies in length and sorts wrongly in {template.text!r}. "
                 "Use a text of fixed width."
@@ -81,13 +81,13 @@ def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
         return
     if accepts_none(field.annotation) and not field.keeps_null:
         raise DesignError(f"{name} is left out when it is None. Give it a default, or make it Nullable.")
-    if get_origin(bare(field.annotation)) in (set, frozenset):
+    if get_origin(unwrap_annotation(field.annotation)) in (set, frozenset):
         raise DesignError(f"{name} is a set, which is left out when it is empty. Give it a default.")
 
 
 def _can_be(wanted: KeyType, annotation: Any) -> bool:
     """True when values of the annotation can serve as a key of the type."""
-    kind = bare(annotation)
+    kind = unwrap_annotation(annotation)
     if get_origin(kind) is Literal:
         kinds: set[type[object]] = {type(option) for option in get_args(kind)}
         return kinds == {str} if wanted == "S" else kinds == {int} and wanted == "N"

@@ -65,7 +65,7 @@ def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.
     return _without_repeats(found)
 
 
-def no_designs() -> BadInput:
+def no_designs_error() -> BadInput:
     """What to say when there is no design at all."""
     return BadInput(
         f"There is no design. Name one with --designs MODULE_OR_FILE or {VARIABLE}, for example "
@@ -73,7 +73,7 @@ def no_designs() -> BadInput:
     )
 
 
-def chosen(designs: Sequence[Design], names: Iterable[str]) -> list[Design]:
+def select_designs(designs: Sequence[Design], names: Iterable[str]) -> list[Design]:
     """The designs of these names, in this order; a name may also be that of one of a design's tables."""
     found: list[Design] = []
     for name in names:
@@ -81,7 +81,7 @@ def chosen(designs: Sequence[Design], names: Iterable[str]) -> list[Design]:
         match = match or [design for design in designs if name in {table.name for table in design.tables}]
         if not match:
             known = ", ".join(design.name for design in designs)
-            raise no_designs() if not designs else BadInput(f"There is no design {name}. There are: {known}.")
+            raise no_designs_error() if not designs else BadInput(f"There is no design {name}. There are: {known}.")
         found += [design for design in match if design not in found]
     return found
 

@@ -18,14 +18,14 @@ E = TypeVar("E", bound="Entity")
 V = TypeVar("V", bound="View")
 
 
-class Mark(Struct, frozen=True):
+class FieldMarker(Struct, frozen=True):
     """Says of a field how it lies on disk."""
 
     name: str
 
 
-IN_KEY = Mark("in_key")
-KEPT_NULL = Mark("kept_null")
+IN_KEY = FieldMarker("in_key")
+KEPT_NULL = FieldMarker("kept_null")
 
 InKey = Annotated[T, IN_KEY]
 """A field that is stored only inside a key and read back from there, such as the user in `kifu#uname#{username}`.

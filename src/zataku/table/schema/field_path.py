@@ -15,7 +15,15 @@ from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadUpdate, UnknownAttribute, WrongType
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.values import Value, ValueType, normalised
-from zataku.table.schema.codec import StoredField, bare, fits, is_empty_set, marks, stored_fields, to_value
+from zataku.table.schema.codec import (
+    StoredField,
+    field_markers,
+    is_empty_set,
+    stored_fields,
+    to_value,
+    unwrap_annotation,
+    validated,
+)
 from zataku.table.schema.entity import KEPT_NULL, Entity, binding_of
 
 E = TypeVar("E", bound=Entity)
@@ -176,7 +184,7 @@ class Path(Generic[E, V]):
 
     def set(self, value: V) -> Edit[E]:
         """Store this value. None takes the attribute away unless the field is `Nullable`."""
-        if (value is None and KEPT_NULL not in marks(self.annotation)) or is_empty_set(value):
+        if (value is None and KEPT_NULL not in field_markers(self.annotation)) or is_empty_set(value):
             return self.remove()
         return self._edit(ex.Assign(self.route, ex.Literally(self._fitting(value))))
 
@@ -186,7 +194,9 @@ class Path(Generic[E, V]):
 
     def add(self, by: Numeric) -> Edit[E]:
         """Add to a number; nothing there counts as 0."""
-        if bare(self.annotation) not in (int, float) and "Decimal" not in str(bare(self.annotation)):
+        if unwrap_annotation(self.annotation) not in (int, float) and "Decimal" not in str(
+            unwrap_annotation(self.annotation)
+        ):
             raise WrongType(f"{self.field.name} is not a number, so nothing can be added to it.")
         return self._edit(ex.Increase(self.route, canonical(by)))
 
@@ -220,7 +230,7 @@ class Path(Generic[E, V]):
         return cast("frozenset[Value]", self._fitting(frozenset(members)))
 
     def _fitting(self, value: object) -> Value:
-        return fits(to_value(value), self.annotation, f"{self.entity.__name__}.{self.field.name}")
+        return validated(to_value(value), self.annotation, f"{self.entity.__name__}.{self.field.name}")
 
     def _edit(self, action: ex.Action) -> Edit[E]:
         return Edit(self.entity, self.field.name, action)
@@ -267,7 +277,7 @@ class _Step:
 
     def __getattr__(self, name: str) -> "_Step":
         here = self._named
-        struct = bare(here.annotation)
+        struct = unwrap_annotation(here.annotation)
         if not (isinstance(struct, type) and issubclass(struct, Struct)):
             raise UnknownAttribute(f"{here.text} has no fields, so no {name!r} either.")
         for field in stored_fields(struct):
@@ -280,9 +290,9 @@ class _Step:
 
     def __getitem__(self, at: int | str) -> "_Step":
         here = self._named
-        inner = get_args(bare(here.annotation))
+        inner = get_args(unwrap_annotation(here.annotation))
         wanted = (dict,) if isinstance(at, str) else (list, tuple)
-        if get_origin(bare(here.annotation)) not in wanted:
+        if get_origin(unwrap_annotation(here.annotation)) not in wanted:
             raise UnknownAttribute(f"{here.text} has no member {at!r}.")
         annotation = inner[1] if isinstance(at, str) else inner[0]
         return _Step(_Named((*here.route, at), here.field, annotation, required=False))

@@ -12,34 +12,34 @@ from msgspec import Meta
 END = r"$(?!\n)"
 
 
-def whole(pattern: str) -> str:
+def anchored(pattern: str) -> str:
     """The pattern for texts that match from their first character to their last."""
     return f"^{pattern}{END}" if "|" not in pattern else f"^(?:{pattern}){END}"
 
 
-UUID_FORM = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+UUID_PATTERN = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 """The form of a UUID, for patterns that hold one."""
 
 _DATE = "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 
-Instant: TypeAlias = Annotated[str, Meta(pattern=whole(f"{_DATE}T{_TIME}Z"), title="moment as 2026-02-21T10:30:00Z")]
+Instant: TypeAlias = Annotated[str, Meta(pattern=anchored(f"{_DATE}T{_TIME}Z"), title="moment as 2026-02-21T10:30:00Z")]
 """A moment such as 2025-02-19T10:00:00Z. Always as wide, so that it sorts by time."""
 
 InstantMs: TypeAlias = Annotated[
     str,
     Meta(
-        pattern=whole(f"{_DATE}T{_TIME}\\.[0-9]{{3}}Z"),
+        pattern=anchored(f"{_DATE}T{_TIME}\\.[0-9]{{3}}Z"),
         title="moment as 2026-02-21T10:30:00.000Z",
         examples=["2026-02-21T10:30:00.000Z"],
     ),
 ]
 """A moment such as 2025-02-19T10:00:00.000Z."""
 
-Day: TypeAlias = Annotated[str, Meta(pattern=whole(_DATE), title="day as 2026-02-21")]
+Day: TypeAlias = Annotated[str, Meta(pattern=anchored(_DATE), title="day as 2026-02-21")]
 """A day such as 2026-02-21. Its form is checked, not the calendar: the 31st of February passes."""
 
-Uuid: TypeAlias = Annotated[str, Meta(pattern=whole(UUID_FORM), title="UUID")]
+Uuid: TypeAlias = Annotated[str, Meta(pattern=anchored(UUID_PATTERN), title="UUID")]
 """An identifier such as 456e7890-e89b-12d3-a456-426614174001, in small letters."""
 
 Seconds: TypeAlias = Annotated[
@@ -55,16 +55,16 @@ Millis: TypeAlias = Annotated[
 _SPELT = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def instant(seconds: float) -> Instant:
+def format_instant(seconds: float) -> Instant:
     """A Unix time as a moment, to the second, rounded down."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime(_SPELT)
 
 
-def seconds_of(moment: Instant) -> int:
+def parse_instant(moment: Instant) -> int:
     """A moment as a Unix time."""
     return int(datetime.strptime(moment, _SPELT).replace(tzinfo=UTC).timestamp())
 
 
-def later(moment: Instant, seconds: int) -> Instant:
+def add_seconds(moment: Instant, seconds: int) -> Instant:
     """The moment so many seconds later; earlier when they are negative."""
-    return instant(seconds_of(moment) + seconds)
+    return format_instant(parse_instant(moment) + seconds)

@@ -30,7 +30,7 @@ class Slot(Struct, frozen=True):
         return None if self.width is None else 10**self.width - 1
 
 
-class Template:
+class KeyTemplate:
     """The text of a key with slots for fields."""
 
     def __init__(self, text: str) -> None:
@@ -45,14 +45,14 @@ class Template:
         self.bare = len(self.parts) == 1 and bool(self.slots) and self.slots[0].width is None
         self._pattern = re.compile("".join(_as_pattern(part) for part in self.parts), re.DOTALL)
         # The key as a form to fill in, and what each of its places takes without a closer look.
-        self.rivals: tuple[Template, ...] = ()
+        self.rivals: tuple[KeyTemplate, ...] = ()
         self._form = "".join(_as_form(part) for part in self.parts)
         self._places = tuple((slot.field, slot.largest, slot.stop, slot) for slot in self.slots)
 
     def __repr__(self) -> str:
-        return f"Template({self.text!r})"
+        return f"KeyTemplate({self.text!r})"
 
-    def distinguish(self, others: Iterable["Template"]) -> None:
+    def distinguish(self, others: Iterable["KeyTemplate"]) -> None:
         """Remember the templates of other items whose keys this one could imitate.
 
         `GAME#{id}` can make whatever `GAME#{id}#TURN#{n}` makes when an id holds the separator; such an id is refused.

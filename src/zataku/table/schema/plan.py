@@ -154,7 +154,7 @@ def _words(step: Step[Any]) -> str:
     return f"{verb} {step.kind.__name__}"
 
 
-class WriteFacts(Struct, frozen=True):
+class WriteMetadata(Struct, frozen=True):
     """What the registry knows of a declared write without calling it."""
 
     name: str
@@ -166,7 +166,7 @@ class WriteFacts(Struct, frozen=True):
 class WritePattern(Generic[P, E]):
     """A declared write. Call it with its arguments to get a `Plan`."""
 
-    def __init__(self, function: Callable[P, Plan[E]], facts: WriteFacts, table: "Table") -> None:
+    def __init__(self, function: Callable[P, Plan[E]], facts: WriteMetadata, table: "Table") -> None:
         self.function = function
         self.facts = facts
         self.table = table
@@ -177,7 +177,7 @@ class WritePattern(Generic[P, E]):
         return self.function(*args, **kwargs).named(self._label)
 
 
-def declared_write(
+def register_write(
     table: "Table", function: Callable[P, Plan[E]], budget: Budget | None, example: dict[str, Any] | None
 ) -> WritePattern[P, E]:
     """Register a write under its function's name."""
@@ -186,6 +186,6 @@ def declared_write(
         raise DesignError(f"The write {name} has no docstring. Say in a sentence what it does.")
     if name in table.writes or name in table.patterns:
         raise DesignError(f"{table.name} has two access patterns named {name}.")
-    made = WritePattern(function, WriteFacts(name, doc, budget, example), table)
+    made = WritePattern(function, WriteMetadata(name, doc, budget, example), table)
     table.writes[name] = made
     return made

@@ -13,7 +13,7 @@ from zataku.table.backend.msgpack import extension, unpack
 from zataku.table.backend.values import Item
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField
-from zataku.table.schema.declaration_checks import check_revisions
+from zataku.table.schema.declaration_checks import check_revision_attribute
 from zataku.table.schema.entity import Entity
 from zataku.table.schema.revisions import Revisions, Upgrade
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound=Entity)
 
 
-class Upgraded(Struct, frozen=True):
+class ItemUpgrade(Struct, frozen=True):
     """An old item, what it becomes, and the names that have to be absent for that."""
 
     old: Item
@@ -32,7 +32,7 @@ class Upgraded(Struct, frozen=True):
     absent: frozenset[str]
 
 
-class Revised(Binding[E]):
+class RevisedBinding(Binding[E]):
     """Turns one kind of entity into items and back, whatever revision they were written in."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Revised(Binding[E]):
         self.revision = revision
         keys = [key.name for key in table.keys]
         self.revisions = Revisions(entity.__name__, revision, table.revision, upgrades, keys)
-        check_revisions(self, table.revision)
+        check_revision_attribute(self, table.revision)
         self.attributes = (*self.attributes, table.revision)
         self._stamp = _stamp_reader(table.revision)
         written = ex.Attribute((table.revision,))
@@ -110,7 +110,7 @@ class Revised(Binding[E]):
             item = upgraded
         return self.read_form(item, view, in_key)
 
-    def upgraded(self, item: Item) -> Upgraded | None:
+    def upgraded(self, item: Item) -> ItemUpgrade | None:
         """What an old item has to become where it lies; None when it is of today's shape."""
         if self.revisions.of(item) == self.revisions.number:
             return None
@@ -122,7 +122,7 @@ class Revised(Binding[E]):
         known = frozenset((*self.attributes, *self.table.index_attributes))
         foreign = {name: value for name, value in stepped.items() if name not in known}
         new = {**foreign, **self.encode(entity)}
-        return Upgraded(item, new, absent.union(known).difference(item))
+        return ItemUpgrade(item, new, absent.union(known).difference(item))
 
     def _stamped(self, row: bytes) -> int:
         try:

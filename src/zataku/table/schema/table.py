@@ -19,14 +19,21 @@ from zataku.table.backend.table_schema import (
     TableSchema,
 )
 from zataku.table.backend.values import KeyType, KeyValue
-from zataku.table.schema.access_pattern import ItemPattern, Pattern, Span, declared_item, declared_query, span_of
+from zataku.table.schema.access_pattern import (
+    ItemPattern,
+    QueryPattern,
+    Span,
+    partition_span,
+    register_item,
+    register_query,
+)
 from zataku.table.schema.alarm import Alarm, check_alarms
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.budget import Budget
-from zataku.table.schema.codec import marks, stored_fields
+from zataku.table.schema.codec import field_markers, stored_fields
 from zataku.table.schema.entity import IN_KEY, Entity, Key, View, binding_of, bindings
-from zataku.table.schema.plan import Plan, WritePattern, declared_write
-from zataku.table.schema.revised_binding import Revised
+from zataku.table.schema.plan import Plan, WritePattern, register_write
+from zataku.table.schema.revised_binding import RevisedBinding
 from zataku.table.schema.revisions import Upgrade
 
 E = TypeVar("E", bound=Entity)
@@ -82,7 +89,7 @@ class Index:
 
     def partition(self, value: KeyValue) -> Span:
         """The items whose index partition key has this value."""
-        return span_of(self.table, self.schema, value)
+        return partition_span(self.table, self.schema, value)
 
 
 class Table:
@@ -122,7 +129,7 @@ class Table:
         self.indexes: dict[str, Index] = {}
         self.bindings: list[Binding[Any]] = []
         self.views: dict[type[View], type[Entity]] = {}
-        self.patterns: dict[str, Pattern[..., Any] | ItemPattern[..., Any]] = {}
+        self.patterns: dict[str, QueryPattern[..., Any] | ItemPattern[..., Any]] = {}
         self.writes: dict[str, WritePattern[..., Any]] = {}
         self.key_types: dict[str, KeyType] = {key.name: key.type for key in self.keys}
         if self.sk is not None and self.pk.name == self.sk.name:
@@ -200,7 +207,7 @@ class Table:
             if revision is None:
                 made = Binding(self, entity, pk, sk, index or {}, version)
             else:
-                made = Revised(self, entity, pk, sk, index or {}, version, revision, upgrades)
+                made = RevisedBinding(self, entity, pk, sk, index or {}, version, revision, upgrades)
             bindings[entity] = made
             self.bindings.append(made)
             self._distinguish_keys()
@@ -223,7 +230,7 @@ class Table:
                 source = whole.get(field.name)
                 if source is None:
                     raise DesignError(f"{view.__name__}.{field.name} is not a field of {of.__name__}.")
-                if IN_KEY in marks(field.annotation) and not binding_of(of).in_a_key(field.name):
+                if IN_KEY in field_markers(field.annotation) and not binding_of(of).in_a_key(field.name):
                     raise DesignError(f"{view.__name__}.{field.name} is InKey, but no key of {of.__name__} has it.")
                 if source.attribute != field.attribute:
                     raise DesignError(
@@ -243,14 +250,14 @@ class Table:
         """Declare an access pattern that reads one item by its key."""
 
         def declare(function: Callable[P, Key[E]]) -> ItemPattern[P, E]:
-            return declared_item(self, function, strong, example, budget)
+            return register_item(self, function, strong, example, budget)
 
         return declare
 
     @overload
     def query(
         self, *, returns: type[R], strong: bool = False, example: Example = None, budget: Cost = None
-    ) -> Callable[[Callable[P, Span]], Pattern[P, R]]: ...
+    ) -> Callable[[Callable[P, Span]], QueryPattern[P, R]]: ...
     @overload
     def query(
         self,
@@ -259,7 +266,7 @@ class Table:
         strong: bool = False,
         example: Example = None,
         budget: Cost = None,
-    ) -> Callable[[Callable[P, Span]], Pattern[P, R | R2]]: ...
+    ) -> Callable[[Callable[P, Span]], QueryPattern[P, R | R2]]: ...
     @overload
     def query(
         self,
@@ -268,7 +275,7 @@ class Table:
         strong: bool = False,
         example: Example = None,
         budget: Cost = None,
-    ) -> Callable[[Callable[P, Span]], Pattern[P, R | R2 | R3]]: ...
+    ) -> Callable[[Callable[P, Span]], QueryPattern[P, R | R2 | R3]]: ...
     @overload
     def query(
         self,
@@ -277,7 +284,7 @@ class Table:
         strong: bool = False,
         example: Example = None,
         budget: Cost = None,
-    ) -> Callable[[Callable[P, Span]], Pattern[P, R | R2 | R3 | R4]]: ...
+    ) -> Callable[[Callable[P, Span]], QueryPattern[P, R | R2 | R3 | R4]]: ...
     def query(
         self,
         *,
@@ -285,7 +292,7 @@ class Table:
         strong: bool = False,
         example: Example = None,
         budget: Cost = None,
-    ) -> Callable[[Callable[P, Span]], Pattern[P, Any]]:
+    ) -> Callable[[Callable[P, Span]], QueryPattern[P, Any]]:
         """Declare an access pattern that reads a stretch of a partition.
 
         The function's docstring says what it answers. `example` gives arguments for the lint where it cannot think of
@@ -293,8 +300,8 @@ class Table:
         """
         kinds = returns if isinstance(returns, tuple) else (returns,)
 
-        def declare(function: Callable[P, Span]) -> Pattern[P, Any]:
-            return declared_query(self, function, kinds, strong, example, budget)
+        def declare(function: Callable[P, Span]) -> QueryPattern[P, Any]:
+            return register_query(self, function, kinds, strong, example, budget)
 
         return declare
 
@@ -304,13 +311,13 @@ class Table:
         """Declare an access pattern that writes: a function that gives a `Plan`, carried out by `store.write`."""
 
         def declare(function: Callable[P, Plan[E]]) -> WritePattern[P, E]:
-            return declared_write(self, function, budget, example)
+            return register_write(self, function, budget, example)
 
         return declare
 
     def partition(self, value: KeyValue) -> Span:
         """The items of one partition."""
-        return span_of(self, None, value)
+        return partition_span(self, None, value)
 
     def schema(self, env: str = "prod") -> TableSchema:
         """The table as a store needs it. Outside `prod` its name ends in the environment's."""

@@ -17,7 +17,7 @@ from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Backend, Row, TransactWrite, UpdateItem, Written
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.schema.binding import Binding
-from zataku.table.schema.revised_binding import Revised, Upgraded
+from zataku.table.schema.revised_binding import ItemUpgrade, RevisedBinding
 from zataku.table.store.calls import Calls
 
 
@@ -26,12 +26,12 @@ class Outdated(Struct, frozen=True):
 
     table: TableSchema
     kind: str
-    upgraded: Upgraded
+    upgraded: ItemUpgrade
 
 
 def outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> Outdated | None:
     """The old item that a write was refused for; None when it is refused for what the item says."""
-    if not isinstance(binding, Revised) or row is None:
+    if not isinstance(binding, RevisedBinding) or row is None:
         return None
     item = unpack(row) if isinstance(row, bytes) else row
     upgraded = binding.upgraded(item) if binding.owns(item) else None
@@ -40,7 +40,7 @@ def outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> Ou
     return Outdated(write.table, _label(binding), upgraded)
 
 
-def renewing(table: TableSchema, upgraded: Upgraded) -> UpdateItem:
+def renewing(table: TableSchema, upgraded: ItemUpgrade) -> UpdateItem:
     """The write that upgrades an item, unless anything of it has changed meanwhile."""
     old, new = upgraded.old, upgraded.new
     keys = [key.name for key in table.keys]
@@ -66,7 +66,7 @@ class Renewal:
         self._backend = backend
         self._calls = calls
 
-    async def renew(self, binding: Revised[Any], table: TableSchema, upgraded: Upgraded) -> Written:
+    async def renew(self, binding: RevisedBinding[Any], table: TableSchema, upgraded: ItemUpgrade) -> Written:
         """Upgrade one item; raises `ConditionFailed` with the stored row when somebody else was faster."""
         return await self._renew(Outdated(table, _label(binding), upgraded))
 

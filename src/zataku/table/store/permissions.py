@@ -6,7 +6,8 @@
     })
     store = whole_store.limited(matrix["PostCommentFunction"])
 
-The same matrix makes IAM policies (`zataku.table.export.iam`) and store handles that refuse what is not granted.
+The same matrix makes IAM policies (`zataku.table.export.cloudformation.policies`) and store handles that refuse
+what is not granted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

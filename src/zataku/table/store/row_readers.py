@@ -8,9 +8,9 @@ from zataku.table.backend.errors import DesignError, ItemUnreadable
 from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.values import Item
 from zataku.table.schema.binding import Binding
-from zataku.table.schema.codec import StoredField, marks, stored_fields
+from zataku.table.schema.codec import StoredField, field_markers, stored_fields
 from zataku.table.schema.entity import IN_KEY, Entity, View, binding_of
-from zataku.table.schema.revised_binding import Revised
+from zataku.table.schema.revised_binding import RevisedBinding
 
 if TYPE_CHECKING:
     from zataku.table.backend.port import Row
@@ -40,7 +40,7 @@ def rows_reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[
 
 
 def _entity_reader(binding: Binding[Any], held: frozenset[str] | None) -> Reader:
-    if held is None or not isinstance(binding, Revised):
+    if held is None or not isinstance(binding, RevisedBinding):
         return binding.decode
     return lambda row: binding.entity_of(unpack(row) if isinstance(row, bytes) else row, held)
 
@@ -53,7 +53,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
 
     def read(row: "Row") -> Any:
         item = unpack(row) if isinstance(row, bytes) else row
-        if isinstance(binding, Revised):
+        if isinstance(binding, RevisedBinding):
             return binding.view_of(item, view, in_key, held)
         return binding.read_form(item, view, in_key)
 
@@ -62,7 +62,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
 
 def from_key(binding: Binding[Any], field: StoredField) -> bool:
     """True when a field of a result is read from a key: it lies only there, or the view marks it `InKey`."""
-    return field.name in binding.in_key or IN_KEY in marks(field.annotation)
+    return field.name in binding.in_key or IN_KEY in field_markers(field.annotation)
 
 
 def _collection_reader(bindings: Iterable[Binding[Any]], held: frozenset[str] | None) -> Reader:
@@ -94,7 +94,7 @@ def today_for(table: "Table", returns: tuple[type[Any], ...]) -> Callable[["Row"
     def today(row: "Row") -> Item:
         item = unpack(row) if isinstance(row, bytes) else row
         binding = kinds[0] if len(kinds) == 1 else owner(kinds, item)
-        upgraded = binding.upgraded(item) if isinstance(binding, Revised) else None
+        upgraded = binding.upgraded(item) if isinstance(binding, RevisedBinding) else None
         return item if upgraded is None else upgraded.new
 
     return today
@@ -126,7 +126,7 @@ def attributes_of(
     """
     whole = any(issubclass(kind, Entity) for kind in returns)
     kinds = _behind(table, returns)
-    revised = any(isinstance(binding, Revised) for binding in kinds)
+    revised = any(isinstance(binding, RevisedBinding) for binding in kinds)
     if (whole or revised) and (index is None or index.projection.kind == "ALL"):
         return None
     names: dict[str, None] = {}

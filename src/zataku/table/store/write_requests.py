@@ -14,7 +14,7 @@ from zataku.table.backend.values import Item
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.field_path import Condition, Edit
-from zataku.table.schema.key_template import Template
+from zataku.table.schema.key_template import KeyTemplate
 
 E = TypeVar("E", bound=Entity)
 
@@ -133,7 +133,7 @@ def _known(action: ex.Action) -> object:
 
 
 def _index_key(
-    binding: Binding[E], attribute: str, template: Template, key: Key[E], changed: dict[str, object]
+    binding: Binding[E], attribute: str, template: KeyTemplate, key: Key[E], changed: dict[str, object]
 ) -> ex.Action:
     """What an index key that depends on the edits must become."""
     name = binding.entity.__name__

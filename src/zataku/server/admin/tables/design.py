@@ -14,9 +14,9 @@ from zataku.server.admin.messages import (
 from zataku.server.admin.tables.masking import SECRETS
 from zataku.table import Table
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
-from zataku.table.export.entities import docstring
-from zataku.table.export.kinds import description_of, kind_of
-from zataku.table.export.notation import written
+from zataku.table.export.document.entities import docstring
+from zataku.table.export.document.key_notation import key_notation
+from zataku.table.export.document.type_descriptions import description_of, type_name
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField, accepts_none
 from zataku.table.schema.field_types import Millis
@@ -57,7 +57,7 @@ def _entity(binding: Binding[Any]) -> EntityShape:
     return EntityShape(
         name=binding.entity.__name__,
         says=docstring(binding.entity),
-        keys={name: written(binding, template) for name, template in binding.templates.items()},
+        keys={name: key_notation(binding, template) for name, template in binding.templates.items()},
         fields=[_field(field) for field in binding.stored],
     )
 
@@ -65,7 +65,7 @@ def _entity(binding: Binding[Any]) -> EntityShape:
 def _field(field: StoredField) -> FieldShape:
     return FieldShape(
         name=field.attribute,
-        type=kind_of(field.annotation),
+        type=type_name(field.annotation),
         says=description_of(field.annotation),
         optional=accepts_none(field.annotation),
         secret=field.attribute in SECRETS,

@@ -1,0 +1,1 @@
+"""CloudFormation templates and IAM policies of a design."""

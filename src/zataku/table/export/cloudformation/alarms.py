@@ -1,0 +1,181 @@
+"""A table's alarms as CloudWatch knows them.
+
+| alarm | what it compares |
+| --- | --- |
+| capacity | The sum of the units used in a period with the maximum a second × the seconds of the period × the per cent. |
+| error rate | System errors and throttled requests with all requests, which are those and the successful ones. |
+| throttles | The number of throttled reads or writes in a period. |
+
+DynamoDB counts errors and requests for each operation apart, and an alarm may look at ten figures, so the error rate is
+one alarm for each group of three operations. UserErrors is not among the figures: it is one number for the whole
+account and region, and cannot be told by table. Nothing happening sends no figures, which is no cause for alarm.
+"""  # noqa: E501 - a table row is one line
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from zataku.table.backend.table_schema import Capacity
+from zataku.table.schema.alarm import (
+    Alarm,
+    CapacityAlarm,
+    Direction,
+    ErrorRateAlarm,
+    Operations,
+    ThrottleAlarm,
+    ceiling,
+)
+
+Properties: TypeAlias = dict[str, Any]
+
+OPERATIONS: dict[Operations, tuple[str, str, str]] = {
+    "reads": ("GetItem", "BatchGetItem", "Query"),
+    "writes": ("PutItem", "UpdateItem", "DeleteItem"),
+    "transactions": ("TransactGetItems", "TransactWriteItems", "BatchWriteItem"),
+}
+_CONSUMED: dict[Direction, str] = {"read": "ConsumedReadCapacityUnits", "write": "ConsumedWriteCapacityUnits"}
+_THROTTLED: dict[Direction, str] = {"read": "ReadThrottleEvents", "write": "WriteThrottleEvents"}
+
+
+class CloudWatchAlarm(Struct, frozen=True):
+    """One CloudWatch alarm: its name among those of the table, what it is for in a sentence, its properties."""
+
+    name: str
+    sentence: str
+    properties: Properties
+
+
+class AlarmTarget(Struct, frozen=True):
+    """What alarms look at: a table under its full name or a reference to it, its global indexes and its capacity."""
+
+    table: Any
+    indexes: tuple[str, ...]
+    capacity: Capacity
+
+
+def cloudwatch_alarms(watched: AlarmTarget, alarm: Alarm) -> Iterator[CloudWatchAlarm]:
+    """The CloudWatch alarms that one declared alarm stands for."""
+    match alarm:
+        case CapacityAlarm():
+            yield from _capacity(watched, alarm)
+        case ThrottleAlarm():
+            yield from _throttles(watched, alarm)
+        case ErrorRateAlarm():
+            for group in alarm.of:
+                yield _error_rate(watched, alarm, group)
+
+
+def _capacity(watched: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchAlarm]:
+    most = ceiling(watched.capacity, alarm.of)
+    assert most is not None  # A table without a maximum is refused when it declares the alarm.
+    # Whole units, rounded up, so that a small maximum does not sound one unit early.
+    threshold = -(-most * alarm.period * alarm.percent // 100)
+    for index in (None, *watched.indexes):
+        yield CloudWatchAlarm(
+            f"{alarm.of}-capacity" + _of(index),
+            f"Of the {most:,} {alarm.of} units a second that {_place(index)} may use, {alarm.percent} % are used: "
+            f"{threshold:,} in {_seconds(alarm)}.",
+            {
+                "Namespace": "AWS/DynamoDB",
+                "MetricName": _CONSUMED[alarm.of],
+                "Dimensions": _dimensions(watched, index),
+                "Statistic": "Sum",
+                "Period": alarm.period,
+                "EvaluationPeriods": alarm.evaluations,
+                "Threshold": threshold,
+                "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+                "TreatMissingData": "notBreaching",
+            },
+        )
+
+
+def _throttles(watched: AlarmTarget, alarm: ThrottleAlarm) -> Iterator[CloudWatchAlarm]:
+    for index in (None, *watched.indexes):
+        yield CloudWatchAlarm(
+            f"{alarm.of}-throttles" + _of(index),
+            _throttled(alarm, _place(index)),
+            {
+                "Namespace": "AWS/DynamoDB",
+                "MetricName": _THROTTLED[alarm.of],
+                "Dimensions": _dimensions(watched, index),
+                "Statistic": "Sum",
+                "Period": alarm.period,
+                "EvaluationPeriods": alarm.evaluations,
+                "Threshold": alarm.events,
+                "ComparisonOperator": "GreaterThanThreshold",
+                "TreatMissingData": "notBreaching",
+            },
+        )
+
+
+def _error_rate(watched: AlarmTarget, alarm: ErrorRateAlarm, group: Operations) -> CloudWatchAlarm:
+    names = OPERATIONS[group]
+    metrics: list[Properties] = []
+    for at, operation in enumerate(names, 1):
+        dimensions = [*_dimensions(watched, None), {"Name": "Operation", "Value": operation}]
+        metrics += [
+            _metric(f"faults{at}", "SystemErrors", "Sum", dimensions, alarm.period),
+            _metric(f"throttled{at}", "ThrottledRequests", "Sum", dimensions, alarm.period),
+            _metric(f"served{at}", "SuccessfulRequestLatency", "SampleCount", dimensions, alarm.period),
+        ]
+    every = range(1, len(names) + 1)
+    failed = " + ".join(f"FILL(faults{at}, 0) + FILL(throttled{at}, 0)" for at in every)
+    served = " + ".join(f"FILL(served{at}, 0)" for at in every)
+    return CloudWatchAlarm(
+        f"{group}-error-rate",
+        f"{alarm.percent} % or more of the requests {', '.join(names[:-1])} and {names[-1]} fail in {_seconds(alarm)}.",
+        {
+            "Metrics": [
+                {
+                    "Id": "rate",
+                    "Expression": "IF(failed + served > 0, 100 * failed / (failed + served), 0)",
+                    "Label": "Failed requests in per cent",
+                    "ReturnData": True,
+                },
+                {"Id": "failed", "Expression": failed, "Label": "Failed requests", "ReturnData": False},
+                {"Id": "served", "Expression": served, "Label": "Successful requests", "ReturnData": False},
+                *metrics,
+            ],
+            "EvaluationPeriods": alarm.evaluations,
+            "Threshold": alarm.percent,
+            "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+            "TreatMissingData": "notBreaching",
+        },
+    )
+
+
+def _metric(name: str, metric: str, statistic: str, dimensions: list[Properties], period: int) -> Properties:
+    return {
+        "Id": name,
+        "MetricStat": {
+            "Metric": {"Namespace": "AWS/DynamoDB", "MetricName": metric, "Dimensions": dimensions},
+            "Period": period,
+            "Stat": statistic,
+        },
+        "ReturnData": False,
+    }
+
+
+def _dimensions(watched: AlarmTarget, index: str | None) -> list[Properties]:
+    table = [{"Name": "TableName", "Value": watched.table}]
+    return table if index is None else [*table, {"Name": "GlobalSecondaryIndexName", "Value": index}]
+
+
+def _of(index: str | None) -> str:
+    return "" if index is None else f"-{index}"
+
+
+def _place(index: str | None) -> str:
+    return "the table" if index is None else f"the index {index}"
+
+
+def _throttled(alarm: ThrottleAlarm, place: str) -> str:
+    if alarm.events == 0:
+        return f"Any {alarm.of} of {place} is throttled in {_seconds(alarm)}."
+    return f"More than {alarm.events:,} {alarm.of}s of {place} are throttled in {_seconds(alarm)}."
+
+
+def _seconds(alarm: Alarm) -> str:
+    once = f"{alarm.period} seconds"
+    return once if alarm.evaluations == 1 else f"{once}, {alarm.evaluations} times one after another"

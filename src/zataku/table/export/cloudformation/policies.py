@@ -1,0 +1,63 @@
+"""IAM policies of a permission matrix: the least actions, on exactly the tables, indexes and streams they are for."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from zataku.table.backend.errors import DesignError
+from zataku.table.export.cloudformation.resource_names import arn
+from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Rights
+
+PolicyDocument: TypeAlias = dict[str, Any]
+# Turns what follows `table/` in an ARN into the resource of a statement.
+ToResource: TypeAlias = Callable[[str], Any]
+
+# The most characters of a managed policy, white space not counted.
+_LARGEST_POLICY = 6144
+
+
+def policy_document(
+    rights: Rights,
+    *,
+    env: str,
+    partition: str = "${Partition}",
+    region: str = "${Region}",
+    account: str = "${Account}",
+) -> PolicyDocument:
+    """The policy of one function. Without a partition, region and account, ARNs have AWS's own placeholders."""
+    return statements(rights, env, lambda rest: f"arn:{partition}:dynamodb:{region}:{account}:table/{rest}")
+
+
+def template_policy(rights: Rights, env: str) -> PolicyDocument:
+    """The same policy for a template, which knows its own partition, region and account."""
+    return statements(rights, env, arn)
+
+
+def statements(rights: Rights, env: str, to_resource: ToResource) -> PolicyDocument:
+    """A policy document with up to three statements a grant: items, queries with their indexes, the stream."""
+    made = [
+        {"Effect": "Allow", "Action": [f"dynamodb:{action}" for action in actions], "Resource": resources}
+        for grant in rights.grants
+        for actions, resources in _parts(grant, grant.table.schema(env).name, to_resource)
+    ]
+    document: PolicyDocument = {"Version": "2012-10-17", "Statement": made}
+    size = len("".join(msgspec.json.encode(document).decode().split()))
+    if size > _LARGEST_POLICY:
+        raise DesignError(
+            f"The policy of {rights.function} has {size:,} characters, but a managed policy takes "
+            f"{_LARGEST_POLICY:,}. Split the function, or grant it fewer indexes."
+        )
+    return document
+
+
+def _parts(grant: Grant, name: str, to_resource: ToResource) -> Sequence[tuple[list[Action], list[Any]]]:
+    indexes = [to_resource(f"{name}/index/{index.name}") for index in grant.indexes]
+    # Without an index, queries are about the same resource as everything else.
+    with_indexes = INDEX_ACTIONS if indexes else frozenset[Action]()
+    parts = (
+        (grant.actions - STREAM - with_indexes, [to_resource(name)]),
+        (grant.actions & with_indexes, [to_resource(name), *indexes]),
+        (grant.actions & STREAM, [to_resource(f"{name}/stream/*")]),
+    )
+    return [([action for action in ACTIONS if action in chosen], resources) for chosen, resources in parts if chosen]

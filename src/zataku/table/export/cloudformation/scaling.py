@@ -1,0 +1,55 @@
+"""Provisioned units that follow the load between two ends."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from zataku.table.backend.table_schema import Provisioned
+from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
+from zataku.table.schema.table import Table
+
+
+def scaling_resources(table: Table, env: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A scalable target with its policy for the table and each global index, where a maximum is declared."""
+    capacity = table.capacity
+    if not isinstance(capacity, Provisioned):
+        return
+    ends = {"Read": (capacity.reads, capacity.max_reads), "Write": (capacity.writes, capacity.max_writes)}
+    indexes = [index.schema.name for index in table.indexes.values() if not index.schema.local]
+    for index in (None, *indexes):
+        for direction, (least, most) in ends.items():
+            if most is None:
+                continue
+            name = f"{design_name(table)}-{index or ''}-{direction}"
+            target = logical_id(name, "Scaling")
+            yield target, _target(table, index, direction, least, most)
+            policy = _policy(f"{table.schema(env).name}-{index or 'table'}-{direction.lower()}", target, direction)
+            policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] = capacity.target
+            yield logical_id(name, "ScalingPolicy"), policy
+
+
+def _target(table: Table, index: str | None, direction: str, least: int, most: int) -> dict[str, Any]:
+    kind = "table" if index is None else "index"
+    where = f"table/${{{table_id(table)}}}" + ("" if index is None else f"/index/{index}")
+    return {
+        "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
+        "Properties": {
+            "ServiceNamespace": "dynamodb",
+            "ResourceId": {"Fn::Sub": where},
+            "ScalableDimension": f"dynamodb:{kind}:{direction}CapacityUnits",
+            "MinCapacity": least,
+            "MaxCapacity": most,
+        },
+    }
+
+
+def _policy(name: str, target: str, direction: str) -> dict[str, Any]:
+    metric = {"PredefinedMetricType": f"DynamoDB{direction}CapacityUtilization"}
+    return {
+        "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
+        "Properties": {
+            "PolicyName": name,
+            "PolicyType": "TargetTrackingScaling",
+            "ScalingTargetId": reference(target),
+            "TargetTrackingScalingPolicyConfiguration": {"PredefinedMetricSpecification": metric},
+        },
+    }

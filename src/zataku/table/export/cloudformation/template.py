@@ -1,0 +1,159 @@
+"""CloudFormation templates of a design: tables, scaling, alarms, policies."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from zataku.table.backend.errors import DesignError
+from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
+from zataku.table.export.cloudformation.policies import template_policy
+from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
+from zataku.table.export.cloudformation.scaling import scaling_resources
+from zataku.table.export.cloudformation.store_table import STORE_TABLE, opening_policy
+from zataku.table.export.table_resource import table_properties
+from zataku.table.schema.table import Table
+from zataku.table.store.permissions import Matrix, Rights
+
+Template: TypeAlias = dict[str, Any]
+Named: TypeAlias = tuple[str, dict[str, Any]]
+
+# AWS's own limits of a template.
+_TEMPLATE_BYTES = 1_000_000
+_RESOURCES = 500
+_OUTPUTS = 200
+_DESCRIPTION_BYTES = 1024
+
+_ALARM_TOPIC: Template = {
+    "Parameters": {
+        "AlarmTopicArn": {
+            "Type": "String",
+            "Default": "",
+            "Description": "The SNS topic that alarms are sent to; empty for alarms that only show.",
+        }
+    },
+    "Conditions": {"HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]}},
+}
+
+
+def template(tables: Sequence[Table], *, env: str, rights: Matrix | None = None, store_table: bool = False) -> Template:
+    """The template of some tables in one environment, with a policy for each function of a permission matrix.
+
+    The parameter `AlarmTopicArn` names the SNS topic that alarms go to; left empty, they only show. `store_table` adds
+    the store's own table, which one template of an environment must have when stores are opened with `manage` off, and
+    the policy to open a store, which every function takes beside its own.
+    """
+    if not tables:
+        raise DesignError("A template needs at least one table.")
+    missing = [table for table in (rights.tables if rights else ()) if table not in tables]
+    if missing:
+        raise DesignError(f"The permission matrix names {missing[0].name}, which is not in the template. Add it.")
+    functions = [_policy(made, env) for made in rights or ()]
+    if store_table:
+        functions += [_opening(tables, env)] if rights else []
+        tables = (*tables, STORE_TABLE)
+    whole: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": _description(tables, env)}
+    if any(table.alarms for table in tables):
+        whole |= _ALARM_TOPIC
+    whole["Resources"] = _joined([*(made for table in tables for made in _resources(table, env)), *functions])
+    whole["Outputs"] = _joined(
+        [*(made for table in tables for made in _outputs(table)), *(_policy_output(name) for name, _ in functions)]
+    )
+    _check_limits(whole)
+    return whole
+
+
+def to_json(whole: Template) -> str:
+    """The template as JSON text, in the order in which it was made."""
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n"
+
+
+def to_yaml(whole: Template) -> str:
+    """The template as YAML text, in the order in which it was made."""
+    # A copy without shared parts: YAML would write those as aliases, which CloudFormation does not read.
+    plain = msgspec.json.decode(msgspec.json.encode(whole))
+    return msgspec.yaml.encode(plain).decode()
+
+
+def _resources(table: Table, env: str) -> Iterator[Named]:
+    policy = table.deletion_policy(env)
+    schema = table.schema(env)
+    tags = {"design": design_name(table), "environment": env}
+    yield (
+        table_id(table),
+        {
+            "Type": "AWS::DynamoDB::Table",
+            "DeletionPolicy": policy,
+            "UpdateReplacePolicy": policy,
+            "Properties": table_properties(schema, tags),
+        },
+    )
+    yield from scaling_resources(table, env)
+    indexes = tuple(index.name for index in schema.indexes if not index.local)
+    watched = AlarmTarget(reference(table_id(table)), indexes, schema.capacity)
+    for watch in (watch for alarm in table.alarms for watch in cloudwatch_alarms(watched, alarm)):
+        properties = {
+            "AlarmName": f"{schema.name}-{watch.name}",
+            "AlarmDescription": watch.sentence,
+            **watch.properties,
+            "AlarmActions": {"Fn::If": ["HasAlarmTopic", [reference("AlarmTopicArn")], reference("AWS::NoValue")]},
+        }
+        name = logical_id(f"{design_name(table)}-{watch.name}", "Alarm")
+        yield name, {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}
+
+
+def _outputs(table: Table) -> Iterator[Named]:
+    name = table_id(table)
+    yield f"{name}Name", _output(f"The name of {design_name(table)}.", reference(name))
+    yield f"{name}Arn", _output(f"The ARN of {design_name(table)}.", {"Fn::GetAtt": [name, "Arn"]})
+    if table.stream is not None:
+        stream = {"Fn::GetAtt": [name, "StreamArn"]}
+        yield f"{name}StreamArn", _output(f"The ARN of the stream of {design_name(table)}.", stream)
+
+
+def _policy(rights: Rights, env: str) -> Named:
+    properties = {
+        "Description": f"What {rights.function} may do with the tables of {env}.",
+        "PolicyDocument": template_policy(rights, env),
+    }
+    return logical_id(rights.function, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
+
+
+def _opening(tables: Sequence[Table], env: str) -> Named:
+    properties = {
+        "Description": f"What opening the store of {env} takes.",
+        "PolicyDocument": opening_policy(tables, env),
+    }
+    return logical_id(STORE_TABLE.name, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
+
+
+def _policy_output(name: str) -> Named:
+    return f"{name}Arn", _output(f"The ARN of {name}.", reference(name))
+
+
+def _output(description: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"Description": description, "Value": value}
+
+
+def _joined(named: Iterable[Named]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, made in named:
+        if name in found:
+            raise DesignError(f"Two resources of the template would be named {name}. Rename a table or function.")
+        found[name] = made
+    return found
+
+
+def _description(tables: Sequence[Table], env: str) -> str:
+    names = ", ".join(design_name(table) for table in tables)
+    return f"Tables of {env}: {names}.".encode()[:_DESCRIPTION_BYTES].decode(errors="ignore")
+
+
+def _check_limits(whole: Template) -> None:
+    counts = (("resources", len(whole["Resources"]), _RESOURCES), ("outputs", len(whole["Outputs"]), _OUTPUTS))
+    sizes = (*counts, ("bytes", len(to_json(whole).encode()), _TEMPLATE_BYTES))
+    for what, found, most in sizes:
+        if found > most:
+            raise DesignError(
+                f"The template has {found:,} {what}, but CloudFormation takes {most:,}. Split it by tables."
+            )

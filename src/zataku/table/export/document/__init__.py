@@ -1,0 +1,1 @@
+"""The design document of a design, in Markdown."""

@@ -1,0 +1,177 @@
+"""The part of the document about one table: settings, indexes, access patterns, alarms, waivers."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from zataku.table.backend.table_schema import Capacity, IndexSchema, KeyAttribute, OnDemand
+from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
+from zataku.table.export.document.access_patterns import ReadRequest, reads_of
+from zataku.table.export.document.key_notation import key_notation
+from zataku.table.export.document.markdown import code_span, markdown_table
+from zataku.table.schema.access_pattern import ItemPattern, QueryPattern
+from zataku.table.schema.analysis.key_sources import indexed_bindings, key_source
+from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.table import Table
+
+_TYPES = {"S": "String", "N": "Number", "B": "Binary"}
+_STREAMS: Mapping[str, str] = {
+    "KEYS_ONLY": "the keys of each changed item",
+    "NEW_IMAGE": "each changed item as it is afterwards",
+    "OLD_IMAGE": "each changed item as it was before",
+    "NEW_AND_OLD_IMAGES": "each changed item before and after",
+}
+
+
+def settings_section(table: Table, env: str, level: str) -> Iterator[str]:
+    """How the table is set up."""
+    yield f"{level} Settings"
+    yield markdown_table(("Setting", "Value"), _settings(table, env))
+
+
+def _settings(table: Table, env: str) -> Iterator[tuple[str, str]]:
+    names = [f"{code_span(table.schema(each).name)} in {code_span(each)}" for each in dict.fromkeys((env, "prod"))]
+    yield "Name", ", ".join([*names, f"{code_span(table.schema('<env>').name)} elsewhere"])
+    yield "Partition key", _key(table.pk)
+    yield "Sort key", "none" if table.sk is None else _key(table.sk)
+    yield "Capacity", _capacity(table.capacity)
+    yield "Point-in-time recovery", "on, to any second of the last 35 days" if table.recovery else "off"
+    yield "Stream", "none" if table.stream is None else f"{code_span(table.stream)}: {_STREAMS[table.stream]}"
+    yield "Time to live", "none" if table.ttl is None else f"by {code_span(table.ttl)}"
+    yield (
+        "Encryption",
+        "with the account's key, which AWS manages"
+        if table.encryption == "managed"
+        else "with a key of DynamoDB's own",
+    )
+    if table.transactions:
+        yield "Needs", "transactions"
+    named = [f"{code_span(name)}: {policy}" for name, policy in sorted(table.deletion.items())]
+    yield "When the stack is deleted", "; ".join([*named, "other environments: Delete"])
+
+
+def index_section(table: Table, level: str) -> Iterator[str]:
+    """What can be found otherwise than by the table's own keys."""
+    if not table.indexes:
+        return
+    yield f"{level} Indexes"
+    headings = ("Index", "Kind", "Partition key", "Sort key", "Projection")
+    schemas = [index.schema for index in table.indexes.values()]
+    yield markdown_table(headings, (_index_row(schema) for schema in schemas))
+    rows = [row for schema in schemas for row in _holders(table, schema)]
+    if rows:
+        yield "What lies in them:"
+        yield markdown_table(("Index", "Entity", "Partition key", "Sort key"), rows)
+
+
+def pattern_section(table: Table, level: str) -> Iterator[str]:
+    """The questions that the table answers."""
+    if not table.patterns:
+        return
+    yield f"{level} Access patterns"
+    for number, (name, pattern) in enumerate(table.patterns.items(), 1):
+        yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
+        reads = reads_of(table, pattern)
+        yield (
+            "\n".join(["```text", *(line for read in reads for line in _read_lines(read)), "```"])
+            if reads
+            else ("The key condition depends on arguments of which no example is given.")
+        )
+        yield _answer(table, pattern, reads)
+        if pattern.facts.budget is not None:
+            yield f"Budget: {pattern.facts.budget.words}."
+
+
+def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
+    """When somebody is called."""
+    if not table.alarms:
+        return
+    yield f"{level} Alarms"
+    schema = table.schema(env)
+    indexes = tuple(index.name for index in schema.indexes if not index.local)
+    watched = AlarmTarget(schema.name, indexes, schema.capacity)
+    made = [watch for alarm in table.alarms for watch in cloudwatch_alarms(watched, alarm)]
+    yield markdown_table(("Alarm", "Sounds when"), ((code_span(watch.name), watch.sentence) for watch in made))
+
+
+def waiver_section(table: Table, level: str) -> Iterator[str]:
+    """What the lint would have otherwise, and why it is so."""
+    if table.waivers:
+        yield f"{level} Waivers"
+        rows = ((code_span(it.rule), code_span(it.subject), it.reason, it.limit) for it in table.waivers)
+        yield markdown_table(("Rule", "Subject", "Reason", "Holds up to"), rows)
+
+
+def _key(key: KeyAttribute) -> str:
+    return f"{code_span(key.name)} ({_TYPES[key.type]})"
+
+
+def _capacity(capacity: Capacity) -> str:
+    ends = (("read", capacity.max_reads), ("write", capacity.max_writes))
+    most = " and ".join(f"{units:,} {name} units" for name, units in ends if units is not None)
+    if isinstance(capacity, OnDemand):
+        return f"on demand, at most {most} a second" if most else "on demand"
+    steady = f"{capacity.reads:,} read units and {capacity.writes:,} write units a second"
+    return f"{steady}, growing to {most} to stay near {capacity.target} % in use" if most else steady
+
+
+def _index_row(index: IndexSchema) -> tuple[str, ...]:
+    held = index.projection
+    names = ", ".join(code_span(name) for name in held.attributes)
+    projection = {"ALL": "everything", "KEYS_ONLY": "keys only"}.get(held.kind) or f"keys and {names}"
+    sort = "none" if index.sk is None else _key(index.sk)
+    return code_span(index.name), "local" if index.local else "global", _key(index.pk), sort, projection
+
+
+def _holders(table: Table, index: IndexSchema) -> Iterator[tuple[str, ...]]:
+    for binding in indexed_bindings(table, index):
+        made = [key_source(binding, key) for key in index.keys]
+        texts = [code_span(key_notation(binding, template)) for template in made if template is not None]
+        yield code_span(index.name), binding.entity.__name__, texts[0], texts[1] if len(texts) > 1 else "none"
+
+
+def pattern_head(heading: str, name: str, doc: str, function: Callable[..., Any]) -> Iterator[str]:
+    """The heading of an access pattern, and how it is called."""
+    first, rest = _sentences(doc)
+    yield f"{heading} {first}"
+    parameters = ", ".join(inspect.signature(function).parameters)
+    yield f"In code: {code_span(f'{name}({parameters})')}.{rest}"
+
+
+def _sentences(doc: str) -> tuple[str, str]:
+    """The first sentence, without its full stop, and the rest with a space before it."""
+    first, stop, rest = " ".join(doc.split()).partition(". ")
+    return first.rstrip("."), f" {rest}" if stop else ""
+
+
+def _read_lines(read: ReadRequest) -> Iterator[str]:
+    yield f"{read.operation}:" if read.index is None else f"{read.operation} ({read.index.name}):"
+    yield from (f"  {line}" for line in read.condition)
+    if read.backwards:
+        yield "  from the end"
+    if read.filtered:
+        yield f"  filtered by {', '.join(read.filtered)}"
+
+
+def _answer(table: Table, pattern: QueryPattern[..., Any] | ItemPattern[..., Any], reads: list[ReadRequest]) -> str:
+    consistency = "strongly consistent" if pattern.facts.strong else "eventually consistent"
+    if isinstance(pattern, ItemPattern):
+        return f"Returns one item or none; {consistency}."
+    kinds = ", ".join(_kind(table, kind) for kind in pattern.facts.returns)
+    orders = dict.fromkeys(_order(table, read) for read in reads)
+    return f"Returns {kinds}{''.join(orders)}; {consistency}."
+
+
+def _order(table: Table, read: ReadRequest) -> str:
+    sort = table.sk if read.index is None else read.index.sk
+    if sort is None:
+        return ""
+    return f", in {'descending' if read.backwards else 'ascending'} order of {code_span(sort.name)}"
+
+
+def _kind(table: Table, kind: type[Any]) -> str:
+    whole = table.views.get(kind)
+    if whole is None:
+        return code_span(kind.__name__)
+    names = ", ".join(code_span(field.attribute) for field in stored_fields(kind))
+    return f"{code_span(kind.__name__)} ({names} of {code_span(whole.__name__)})"

@@ -1,0 +1,148 @@
+"""What a field's type says, in words: the type on disk and the limits of its values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from types import NoneType
+from typing import Any, get_args, get_origin
+from uuid import UUID
+
+from msgspec import NODEFAULT, Meta, Struct
+from msgspec.structs import fields as struct_fields
+from msgspec.structs import replace
+
+from zataku.table.export.document.markdown import code_span
+from zataku.table.schema.analysis.annotations import PlainType, plain_types
+from zataku.table.schema.analysis.regex import readable_pattern
+
+_PLAIN: dict[Any, str] = {
+    str: "String",
+    bool: "Boolean",
+    int: "Number",
+    float: "Number",
+    Decimal: "Number",
+    bytes: "Binary",
+    bytearray: "Binary",
+    date: "String",
+    datetime: "String",
+    time: "String",
+    timedelta: "String",
+    UUID: "String",
+}
+_SPELT: dict[Any, str] = {
+    date: "date as YYYY-MM-DD",
+    datetime: "date and time in ISO 8601",
+    time: "time in ISO 8601",
+    timedelta: "duration in ISO 8601",
+    UUID: "UUID",
+}
+LISTS = (list, tuple, Sequence)
+SETS = (set, frozenset, AbstractSet)
+MAPS = (dict, Mapping)
+
+
+def type_name(annotation: Any) -> str:
+    """The type on disk: `String`, `List of Number`, `Map (Settings)`."""
+    return " or ".join(dict.fromkeys(_kind(arm) for arm in _some(annotation))) or "Null"
+
+
+def constraints_of(annotation: Any) -> str:
+    """The limits on a value, those of its members included; `Meta(title=...)` stands for all of them."""
+    found = [limit for arm in _some(annotation) for limit in _limits(arm)]
+    return "; ".join(dict.fromkeys(found))
+
+
+def description_of(annotation: Any) -> str:
+    """What `Meta(description=...)` says of a field; its own description stands for that of its type."""
+    told = ([meta.description for meta in arm.metas if meta.description][-1:] for arm in _some(annotation))
+    return " ".join(dict.fromkeys(text for texts in told for text in texts))
+
+
+def structs_in(annotation: Any) -> Iterator[type[Struct]]:
+    """The structs that a value consists of, outermost first."""
+    for arm in _some(annotation):
+        kind: Any = arm.kind
+        if isinstance(kind, type) and issubclass(kind, Struct):
+            yield kind
+        elif get_origin(kind) in (*LISTS, *SETS, *MAPS):
+            for inner in get_args(kind):
+                yield from structs_in(inner)
+
+
+def defaults_of(kind: type[Struct]) -> dict[str, Any]:
+    """The values that fields have when none is given, by field."""
+    return {field.name: field.default for field in struct_fields(kind) if field.default is not NODEFAULT}
+
+
+def _some(annotation: Any) -> list[PlainType]:
+    return [arm for arm in plain_types(annotation) if arm.kind is not NoneType]
+
+
+def _kind(arm: PlainType) -> str:
+    kind: Any = arm.kind
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if arm.choices is not None:
+        return " or ".join(dict.fromkeys(_PLAIN.get(type(choice), "String") for choice in arm.choices))
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return f"Map ({kind.__name__})"
+    for kinds, name in ((LISTS, "List"), (SETS, "Set"), (MAPS, "Map")):
+        if origin in kinds or kind in kinds:
+            members = [member for member in inner if member is not Ellipsis]
+            return f"{name} of {type_name(members[-1])}" if members else name
+    return "Any"
+
+
+def _limits(arm: PlainType) -> Iterator[str]:
+    origin = get_origin(arm.kind)
+    if arm.choices is not None and arm.kind is not bool:
+        yield ", ".join(code_span(str(choice)) for choice in arm.choices)
+        return
+    named = [at for at, meta in enumerate(arm.metas) if meta.title]
+    if named:
+        # A form that has a name needs no pattern to be understood; what a field demands beyond it is told as well.
+        yield str(arm.metas[named[-1]].title)
+        arm = replace(arm, metas=arm.metas[named[-1] + 1 :])
+    elif arm.kind in _SPELT:
+        yield _SPELT[arm.kind]
+    unit = "characters" if arm.kind is str else "bytes" if arm.kind in (bytes, bytearray) else "members"
+    shortest = arm.shortest or None
+    if shortest is not None or arm.longest is not None:
+        yield _stretch(shortest, arm.longest, unit)
+    lowest, highest = _ends(arm)
+    if lowest is not None or highest is not None:
+        yield _stretch(lowest, highest, "")
+    yield from (
+        f"matches {code_span(readable_pattern(meta.pattern))}" for meta in arm.metas if meta.pattern is not None
+    )
+    if origin in (*LISTS, *SETS, *MAPS):
+        members = [kind for kind in get_args(arm.kind) if kind is not Ellipsis]
+        each = constraints_of(members[-1]) if members else ""
+        if each:
+            yield f"each {each}"
+
+
+def _ends(arm: PlainType) -> tuple[Any, Any]:
+    if arm.kind is int:
+        return arm.lowest, arm.highest
+    least = [end for meta in arm.metas for end in _given(meta, "ge", "gt")]
+    most = [end for meta in arm.metas for end in _given(meta, "le", "lt")]
+    return max(least, default=None), min(most, default=None)
+
+
+def _given(meta: Meta, closed: str, open_end: str) -> list[float]:
+    return [end for end in (getattr(meta, closed), getattr(meta, open_end)) if end is not None]
+
+
+def _stretch(low: float | None, high: float | None, unit: str) -> str:
+    if low is not None and low == high:
+        text = f"exactly {low:,}"
+    elif low is None:
+        text = f"at most {high:,}"
+    elif high is None:
+        text = f"at least {low:,}"
+    else:
+        text = f"{low:,} to {high:,}"
+    return f"{text} {unit}".strip()

@@ -1,0 +1,91 @@
+"""The part of the document about writes: what each does to which items, on which conditions, and at what price."""
+
+import inspect
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+from zataku.table.export.document.access_patterns import routes
+from zataku.table.export.document.key_notation import key_notation
+from zataku.table.export.document.tables import pattern_head
+from zataku.table.schema.analysis.sample_values import sample_value
+from zataku.table.schema.entity import binding_of
+from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, WritePattern
+from zataku.table.schema.table import Table
+
+
+def write_section(table: Table, level: str) -> Iterator[str]:
+    """Everything that is written by one conditional write or one transaction."""
+    if not table.writes:
+        return
+    yield f"{level} Writes"
+    for number, (name, pattern) in enumerate(sorted(table.writes.items(), key=_place), 1):
+        yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
+        plan = sample_plan(pattern)
+        yield (
+            "The steps depend on arguments of which no example is given."
+            if plan is None
+            else "\n".join(["```text", *_lines(plan), "```"])
+        )
+        if pattern.facts.budget is not None:
+            yield f"Budget: {pattern.facts.budget.words}."
+
+
+def _place(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
+    """Where a write is declared: the order of import is not the same everywhere."""
+    code = declared[1].function.__code__
+    return code.co_filename, code.co_firstlineno
+
+
+def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | None:
+    """The plan for made-up arguments; None when the write does not take them."""
+    given = pattern.facts.example or {}
+    try:
+        hints = get_type_hints(pattern.function, include_extras=True)
+        arguments = {
+            name: given[name] if name in given else sample_value(name, hints[name])
+            for name, parameter in inspect.signature(pattern.function).parameters.items()
+            if name in given or parameter.default is parameter.empty
+        }
+        return pattern.function(**arguments)
+    except Exception:  # noqa: BLE001 - a rule of the design may refuse what was made up
+        return None
+
+
+def _lines(plan: Plan[Any]) -> Iterator[str]:
+    yield "TransactWriteItems:" if len(plan.steps) > 1 else f"{_verb(plan.steps[0])}Item:"
+    # Steps that read alike are about different items of one kind.
+    for line, times in Counter(map(_line, plan.steps)).items():
+        yield f"  {line}" if times == 1 else f"  {times} × {line}"
+
+
+def _verb(step: Step[Any]) -> str:
+    match step:
+        case Put():
+            return "Put"
+        case Save() | Update():
+            return "Update"
+        case Delete():
+            return "Delete"
+        case _:
+            return "ConditionCheck"
+
+
+def _line(step: Step[Any]) -> str:
+    binding = binding_of(step.kind)
+    keys = ", ".join(f"{name} = {key_notation(binding, made)}" for name, made in binding.key_templates.items())
+    demands = list(_demands(step))
+    return f"{_verb(step)} {step.kind.__name__} ({keys})" + (f", {' and '.join(demands)}" if demands else "")
+
+
+def _demands(step: Step[Any]) -> Iterator[str]:
+    if isinstance(step, Save):
+        yield f"if {binding_of(step.kind).version or 'what changes'} is still as read"
+        return
+    if isinstance(step, CheckAbsent) or (isinstance(step, Put) and step.if_absent):
+        yield "if there is none"
+    when = None if isinstance(step, CheckAbsent) else step.when
+    if when is not None:
+        yield f"on condition of {', '.join(dict.fromkeys(routes(when.expression)))}"
+    elif isinstance(step, Update | Check):
+        yield "if it is there"

@@ -1,0 +1,79 @@
+"""Whether an index holds what is read from it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from zataku.table.backend import expression as ex
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.lint.report import Violation
+from zataku.table.schema.access_pattern import Query
+from zataku.table.schema.analysis.key_sources import binding_of_result, indexed_bindings
+from zataku.table.schema.analysis.sample_calls import sample_queries
+from zataku.table.schema.binding import Binding
+from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.table import Table
+from zataku.table.store.row_readers import from_key
+
+
+def projection_lacks_field(table: Table) -> Iterator[Violation]:
+    """An index holds every field that is read from it.
+
+    An index with the projection KEYS_ONLY or INCLUDE holds the keys of the table, its own keys and the attributes it
+    names. An access pattern that returns an entity or view with any other field would find it empty, and a filter on
+    such a field would never hold.
+    """
+    for pattern, asked in sample_queries(table):
+        for index in {query.span.index: None for query in asked}:
+            if index is None or not indexed_bindings(table, index):
+                continue
+            lacking = _lacking(table, index, [query for query in asked if query.span.index == index])
+            if lacking:
+                name, them = pattern.facts.name, "it" if len(lacking) == 1 else "them"
+                yield Violation(
+                    name,
+                    f"{name} reads {', '.join(lacking)} from {index.name}, whose projection does not hold {them}.",
+                    f"Add {them} to the projection of {index.name}, or return a view of what is there and get the "
+                    "rest from the base items.",
+                )
+
+
+def _lacking(table: Table, index: IndexSchema, asked: list[Query[Any]]) -> list[str]:
+    held = table.schema().projected(index)
+    if held is None:
+        return []
+    lacking: dict[str, None] = {}
+    for query in asked:
+        for kind in query.returns:
+            binding = binding_of_result(table, kind)
+            if binding is not None:
+                for field, attribute in _read(binding, kind):
+                    if attribute not in held:
+                        lacking[f"{kind.__name__}.{field}"] = None
+        for attribute in _filtered(query.span.filter):
+            if attribute not in held:
+                lacking[f"{attribute} (in its filter)"] = None
+    return list(lacking)
+
+
+def _read(binding: Binding[Any], kind: type[Struct]) -> Iterator[tuple[str, str]]:
+    """The fields of a result, each with the attribute it is read from."""
+    for field in stored_fields(kind):
+        yield field.name, binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute
+    if (binding.revision or 1) > 1:
+        # Without it an old item passes for one of today's.
+        yield binding.table.revision, binding.table.revision
+
+
+def _filtered(expression: object) -> Iterator[str]:
+    """The attributes that a filter looks at."""
+    if isinstance(expression, tuple):
+        for part in expression:  # pyright: ignore[reportUnknownVariableType]
+            yield from _filtered(part)  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(expression, Struct) and not isinstance(expression, ex.Literally):
+        for name in expression.__struct_fields__:
+            if name == "route":
+                yield str(getattr(expression, name)[0])
+            else:
+                yield from _filtered(getattr(expression, name))

@@ -1,0 +1,111 @@
+"""The rules of a good design, and the lint that holds a table against them."""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from zataku.table.backend.errors import DesignError
+from zataku.table.lint.documentation import undocumented
+from zataku.table.lint.feeding import unfed_index
+from zataku.table.lint.hot_partitions import hot_partition
+from zataku.table.lint.indexes import projection_lacks_field
+from zataku.table.lint.padding import unpadded_number
+from zataku.table.lint.patterns import stranger_in_span, unanswerable_pattern
+from zataku.table.lint.report import Finding, Report, Rule, Waived
+from zataku.table.schema.analysis.item_size import item_too_large
+from zataku.table.schema.analysis.sample_calls import no_example
+from zataku.table.schema.table import Table, Waiver
+
+UNUSED = "unused-waiver"
+_linting = ContextVar("linting", default=True)
+
+# Each rule explains itself in its docstring, which the documentation prints.
+RULES: dict[str, Rule] = {
+    "projection-lacks-field": projection_lacks_field,
+    "unpadded-number": unpadded_number,
+    "unfed-index": unfed_index,
+    "item-too-large": item_too_large,
+    "hot-partition": hot_partition,
+    "unanswerable-pattern": unanswerable_pattern,
+    "stranger-in-span": stranger_in_span,
+    "no-example": no_example,
+    "undocumented": undocumented,
+}
+
+
+def lint(table: Table) -> Report:
+    """All findings of a table, those apart that it waives."""
+    for waiver in table.waivers:
+        _refuse_empty(table, waiver)
+    answers = {(waiver.rule, waiver.subject): waiver for waiver in table.waivers}
+    findings: list[Finding] = []
+    waived: list[Waived] = []
+    for finding in _found(table):
+        waiver = answers.get((finding.rule, finding.subject))
+        if waiver is None:
+            findings.append(finding)
+        else:
+            waived.append(Waived(finding, waiver))
+    used = {(known.waiver.rule, known.waiver.subject) for known in waived}
+    unused = tuple(waiver for waiver in table.waivers if (waiver.rule, waiver.subject) not in used)
+    findings += [_unused(table, waiver) for waiver in unused]
+    return Report(tuple(findings), tuple(waived), unused)
+
+
+def lint_all(tables: Iterable[Table]) -> Report:
+    """The findings of several tables in one report."""
+    reports = [lint(table) for table in tables]
+    return Report(
+        tuple(finding for report in reports for finding in report.findings),
+        tuple(waived for report in reports for waived in report.waived),
+        tuple(waiver for report in reports for waiver in report.unused),
+    )
+
+
+def check(*tables: Table) -> None:
+    """Refuse designs with findings. Called at the end of a design module, so that importing it is linting it."""
+    if not _linting.get():
+        return
+    report = lint_all(tables)
+    if report.clean:
+        return
+    names = ", ".join(table.name for table in tables)
+    listed = "\n\n".join(finding.text() for finding in report.findings)
+    raise DesignError(
+        f"The design of {names} has slips. Mend each, or waive it with a reason and a limit.\n\n{listed}",
+        findings=report.findings,
+    )
+
+
+@contextmanager
+def lint_disabled() -> Generator[None]:
+    """Load designs as they are: a server starts sooner with those that were linted before it was handed out."""
+    before = _linting.set(False)
+    try:
+        yield
+    finally:
+        _linting.reset(before)
+
+
+def _found(table: Table) -> Iterable[Finding]:
+    for rule, look in RULES.items():
+        for slip in look(table):
+            yield Finding(rule, slip.subject, slip.message, slip.advice, table.name)
+
+
+def _refuse_empty(table: Table, waiver: Waiver) -> None:
+    for part in ("rule", "subject", "reason", "limit"):
+        if not getattr(waiver, part).strip():
+            raise DesignError(
+                f"{table.name}: the waiver of {waiver.rule} for {waiver.subject} has no {part}. "
+                "Say why the finding is accepted, and up to which size or rate."
+            )
+
+
+def _unused(table: Table, waiver: Waiver) -> Finding:
+    if waiver.rule in RULES:
+        message = f"{waiver.rule} finds nothing to waive at {waiver.subject}."
+    else:
+        message = f"There is no rule {waiver.rule}. The rules are: {', '.join(RULES)}."
+    subject = f"{waiver.rule} {waiver.subject}"
+    return Finding(UNUSED, subject, message, "Remove the waiver, or correct its rule and subject.", table.name)

@@ -1,0 +1,136 @@
+"""A growing set does not share one partition key."""
+
+from datetime import date, datetime
+from enum import Enum
+from typing import Annotated, Any, Literal, NewType
+
+import pytest
+from msgspec import Meta
+
+from tests.table.lint.findings import found, message
+from zataku.table import Entity, Table, derived
+
+UserId = NewType("UserId", str)
+
+
+class Mode(Enum):
+    FREE = "free"
+    CHAIN = "chain"
+
+
+def users(pk: str, sk: str) -> Table:
+    table = Table("Users", sk="SK")
+
+    @table.entity(pk=pk, sk=sk)
+    class User(Entity, frozen=True, kw_only=True):
+        """Somebody, and some of everything that can be said of them."""
+
+        name: UserId
+        mode: Mode
+        role: Literal["host", "guest"]
+        day: date
+        bucket: int
+        shard: Annotated[int, Meta(ge=0, le=15)]
+
+    return table
+
+
+@pytest.mark.parametrize(
+    ("pk", "sk"),
+    [
+        ("users", "uname#{name}"),
+        ("MODE#{mode}", "{name}"),
+        ("{role}#{mode}", "{name}"),
+        ("DAY#{day}", "{name}"),
+        ("days", "DAY#{day}"),
+        ("buckets", "{bucket:03d}"),
+    ],
+)
+def test_a_growing_set_under_one_partition_key(pk: str, sk: str) -> None:
+    assert found(users(pk, sk)) == [("hot-partition", "User.PK")]
+    assert "about 1,000 write units and 3,000 read units a second" in message(users(pk, sk))
+
+
+@pytest.mark.parametrize(
+    ("pk", "sk"),
+    [
+        ("users#{name}", "SETTINGS"),
+        ("MODE#{mode}#{shard}", "{name}"),
+        ("system", "none"),
+        ("roles", "{role}#{mode}"),
+        ("buckets", "{bucket:02d}"),
+        ("DAY#{day}", "DAY"),
+        ("shards", "{shard:02d}"),
+    ],
+)
+def test_a_set_that_spreads_or_cannot_grow(pk: str, sk: str) -> None:
+    assert found(users(pk, sk)) == []
+
+
+def listed(key: str) -> Table:
+    table = Table("Games", sk="SK")
+    table.index("GSI2", pk="GSI2PK", sk="GSI2SK")
+
+    @table.entity(pk="GAME#{game}", sk="META", index={"GSI2PK": key, "GSI2SK": "{game}"})
+    class Game(Entity, frozen=True, kw_only=True):
+        """A game in a list."""
+
+        game: UserId
+        status: Literal["waiting", "playing"]
+        at: datetime
+        shard: Annotated[int, Meta(ge=0, le=15)]
+
+        @derived("status")
+        def listed_as(self) -> Literal["waiting"] | None:
+            return "waiting" if self.status == "waiting" else None
+
+    return table
+
+
+@pytest.mark.parametrize("key", ["GAMES", "STATUS#{status}", "STATUS#{listed_as}"])
+def test_an_index_that_gathers_a_growing_set(key: str) -> None:
+    assert found(listed(key)) == [("hot-partition", "Game.GSI2")]
+
+
+@pytest.mark.parametrize("key", ["STATUS#{status}#{shard}", "AT#{at}", "OF#{game}"])
+def test_an_index_that_spreads_it(key: str) -> None:
+    assert found(listed(key)) == []
+
+
+def swapped(sk: str, pk: str = "USER#{user}") -> Table:
+    table = Table("Ranking", sk="SK")
+    table.index("ByLevel", pk="SK", sk="PK")
+
+    @table.entity(pk=pk, sk=sk)
+    class Snapshot(Entity, frozen=True, kw_only=True):
+        """A player on a day."""
+
+        user: UserId
+        day: date
+
+    return table
+
+
+def test_an_index_by_a_key_of_the_table_that_all_items_share() -> None:
+    assert found(swapped("METADATA")) == [("hot-partition", "Snapshot.ByLevel")]
+    assert message(swapped("METADATA")).startswith("Every Snapshot lies in the one partition 'METADATA' of ByLevel,")
+    assert found(swapped("SNAP#{day}")) == [("hot-partition", "Snapshot.ByLevel")]
+    assert message(swapped("SNAP#{day}")).startswith(
+        "Every Snapshot with the same day lies in one partition of ByLevel"
+    )
+    assert found(swapped("USER#{user}")) == []
+    assert found(swapped("none", pk="system")) == []
+
+
+def test_the_tag_as_a_partition_key_gathers_everything_of_a_kind() -> None:
+    table = Table("Games")
+    table.index("ByKind", pk="entityType")
+    tagged: Any = {"tag": "GAME", "tag_field": "entityType"}
+
+    @table.entity(pk="GAME#{game}")
+    class Game(Entity, frozen=True, kw_only=True, **tagged):
+        """A game."""
+
+        game: UserId
+
+    assert found(table) == [("hot-partition", "Game.ByKind")]

@@ -1,0 +1,77 @@
+"""Every index is fed by an entity."""
+
+from typing import Annotated, NewType
+
+from msgspec import Meta
+
+from tests.table.lint.findings import found, message
+from zataku.table import Entity, Table, number
+
+GameId = NewType("GameId", str)
+Moment = Annotated[str, Meta(max_length=20)]
+SLIP = [("unfed-index", "GSI1")]
+
+
+def games(*, pk: str = "GSI1PK", sk: str = "GSI1SK", sort_number: bool = False, **templates: str) -> Table:
+    table = Table("Games", sk="SK")
+    table.index("GSI1", pk=pk, sk=number(sk) if sort_number else sk)
+
+    @table.entity(pk="GAME#{game_id}", sk="GAME", index=templates)
+    class Game(Entity, frozen=True, kw_only=True, rename="camel", tag="GAME", tag_field="entityType"):
+        """A game."""
+
+        game_id: GameId
+        created_at: Moment
+        turn: int
+
+    return table
+
+
+def test_an_index_whose_keys_no_entity_has() -> None:
+    assert found(games()) == SLIP
+    assert "(GSI1PK of type S, GSI1SK of type S)." in message(games())
+    assert found(games(GSI1PK="OF#{game_id}", GSI1SK="{created_at}")) == []
+
+
+def test_an_index_that_lacks_one_key_names_who_has_the_other() -> None:
+    assert found(games(GSI1PK="OF#{game_id}")) == SLIP
+    assert "Game has only GSI1PK" in message(games(GSI1PK="OF#{game_id}"))
+
+
+def test_stored_fields_and_keys_of_the_table_feed_an_index() -> None:
+    assert found(games(pk="gameId", sk="createdAt")) == []
+    assert found(games(pk="gameId", sk="PK")) == []
+    assert found(games(pk="gameId", sk="turn", sort_number=True)) == []
+
+
+def test_the_keys_must_meet_in_one_entity() -> None:
+    table = Table("Games", sk="SK")
+    table.index("GSI1", pk="GSI1PK", sk="GSI1SK")
+
+    @table.entity(pk="GAME#{game_id}", sk="GAME", index={"GSI1PK": "OF#{game_id}"})
+    class Game(Entity, frozen=True, kw_only=True):
+        """A game."""
+
+        game_id: GameId
+
+    @table.entity(pk="GAME#{game_id}", sk="CHAT", index={"GSI1SK": "OF#{game_id}"})
+    class Chat(Entity, frozen=True, kw_only=True):
+        """Its chat."""
+
+        game_id: GameId
+
+    assert found(table) == SLIP
+    assert "Game has only GSI1PK; Chat has only GSI1SK" in message(table)
+
+
+def test_a_local_index_needs_its_sort_key() -> None:
+    table = Table("Games", sk="SK")
+    table.local_index("GSI1", sk="created")
+
+    @table.entity(pk="GAME#{game_id}", sk="GAME")
+    class Game(Entity, frozen=True, kw_only=True):
+        """A game."""
+
+        game_id: GameId
+
+    assert found(table) == SLIP

@@ -1,0 +1,135 @@
+"""A number inside a sort key is padded with zeros."""
+
+from decimal import Decimal
+from enum import Enum, IntEnum
+from typing import Annotated, Any, Literal, NewType, Optional
+
+import pytest
+from msgspec import Meta, defstruct
+
+from tests.table.lint.findings import found, message
+from zataku.table import Entity, Table, derived, number
+
+GameId = NewType("GameId", str)
+Turn = NewType("Turn", int)
+
+
+class Level(IntEnum):
+    EASY = 1
+    HARD = 10
+
+
+class Side(Enum):
+    BLACK = 1
+    WHITE = 2
+
+
+def moves(kind: Any, sk: str = "MOVE#{turn}") -> Table:
+    table = Table("Board", sk="SK")
+    move = defstruct(
+        "Move", [("game", GameId), ("turn", kind, 1)], bases=(Entity,), namespace={"__doc__": "A move."}, frozen=True
+    )
+    table.entity(pk="GAME#{game}", sk=sk)(move)
+    return table
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        int,
+        Decimal,
+        Turn,
+        Annotated[int, Meta(ge=1)],
+        Annotated[int, Meta(ge=1, le=10)],
+        Annotated[Turn, Meta(ge=-9, le=9)],
+        Optional[int],  # noqa: UP045 - the older spelling is another type inside
+        str | int,
+        Level,
+        Literal[9, 10],
+    ],
+    ids=str,
+)
+def test_a_number_without_padding(kind: Any) -> None:
+    assert found(moves(kind)) == [("unpadded-number", "Move.SK")]
+    assert "holds turn without padding" in message(moves(kind))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        str,
+        Annotated[int, Meta(ge=0, le=9)],
+        Annotated[int, Meta(ge=10**12, lt=10**13)],
+        Side,
+        Literal[1, 2],
+        Literal["9", "10"],
+    ],
+    ids=str,
+)
+def test_what_sorts_rightly_by_itself(kind: Any) -> None:
+    assert found(moves(kind)) == []
+
+
+def test_padding_mends_it() -> None:
+    assert found(moves(int)) == [("unpadded-number", "Move.SK")]
+    assert found(moves(int, "MOVE#{turn:03d}")) == []
+
+
+def test_a_key_that_is_a_number_sorts_as_one() -> None:
+    table = Table("Ranks", sk=number("rank"))
+
+    @table.entity(pk="GAME#{game}", sk="{rank}")
+    class Rank(Entity, frozen=True, kw_only=True):
+        """A place in a ranking."""
+
+        game: GameId
+        rank: int
+
+    assert found(table) == []
+
+
+def turns(*, swap: bool, turn: str = "{turn}") -> Table:
+    table = Table("Board", sk="SK")
+    if swap:
+        table.index("SwapIndex", pk="SK", sk="PK")
+
+    @table.entity(pk=f"GAME#{{game}}#TURN#{turn}", sk="VOTE#{voter}")
+    class Vote(Entity, frozen=True, kw_only=True):
+        """A vote for a move."""
+
+        game: GameId
+        turn: int
+        voter: GameId
+
+    return table
+
+
+def test_a_number_in_a_partition_key_counts_where_an_index_sorts_by_it() -> None:
+    assert found(turns(swap=False)) == []
+    assert found(turns(swap=True)) == [("unpadded-number", "Vote.PK")]
+    assert "the sort key of SwapIndex" in message(turns(swap=True))
+    assert found(turns(swap=True, turn="{turn:03d}")) == []
+
+
+def chat(sk: str) -> Table:
+    table = Table("Chat", sk="SK")
+    table.index("GSI1", pk="GSI1PK", sk="GSI1SK")
+
+    @table.entity(pk="GAME#{game}", sk="CHAT", index={"GSI1PK": "GAME#{game}", "GSI1SK": sk})
+    class Message(Entity, frozen=True, kw_only=True):
+        """Something said."""
+
+        game: GameId
+        at: int
+
+        @derived("at")
+        def minute(self) -> int | None:
+            return self.at // 60
+
+    return table
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("AT#{at}", "AT#{at:013d}"), ("AT#{minute}", "AT#{minute:011d}")])
+def test_the_sort_key_of_an_index(wrong: str, right: str) -> None:
+    assert found(chat(wrong)) == [("unpadded-number", "Message.GSI1SK")]
+    assert found(chat(right)) == []

@@ -1,0 +1,102 @@
+"""A finding is mended or waived with reason and limit, and a waiver that answers nothing is a finding."""
+
+from typing import NewType
+
+import pytest
+
+from tests.table.lint.findings import found
+from zataku.table import DesignError, Entity, Table, Waiver
+from zataku.table.lint import check, lint, lint_all
+
+UserId = NewType("UserId", str)
+HOT = Waiver("hot-partition", "User.pk", "A community has few users.", "10,000 users, 50 writes a second")
+NOTHING = Waiver("unpadded-number", "User.sk", "There was a number once.", "999")
+
+
+def users(*waivers: Waiver, name: str = "Users") -> Table:
+    table = Table(name, pk="pk", sk="sk", waivers=waivers)
+
+    @table.entity(pk="users", sk="uname#{user}")
+    class User(Entity, frozen=True, kw_only=True):
+        """Somebody."""
+
+        user: UserId
+
+    return table
+
+
+def test_a_waiver_takes_its_finding_out() -> None:
+    assert found(users()) == [("hot-partition", "User.pk")]
+    report = lint(users(HOT))
+    assert report.clean
+    assert report.unused == ()
+    (waived,) = report.waived
+    assert waived.waiver == HOT
+    assert (waived.finding.rule, waived.finding.subject) == ("hot-partition", "User.pk")
+
+
+def test_a_waiver_of_another_subject_or_rule_does_not() -> None:
+    other = Waiver("hot-partition", "Game.pk", "No reason here.", "None.")
+    assert found(users(other)) == [("hot-partition", "User.pk"), ("unused-waiver", "hot-partition Game.pk")]
+
+
+def test_a_waiver_that_answers_nothing_is_a_finding() -> None:
+    report = lint(users(HOT, NOTHING))
+    assert report.unused == (NOTHING,)
+    (finding,) = report.findings
+    assert finding.rule == "unused-waiver"
+    assert finding.message == "unpadded-number finds nothing to waive at User.sk."
+
+
+def test_a_waiver_of_no_rule_names_the_rules() -> None:
+    misspelt = Waiver("hot-partitions", "User.pk", "A reason.", "A limit.")
+    finding = lint(users(HOT, misspelt)).findings[0]
+    assert finding.message.startswith("There is no rule hot-partitions. The rules are: projection-lacks-field,")
+
+
+@pytest.mark.parametrize(
+    ("waiver", "part"),
+    [
+        (Waiver("hot-partition", "User.pk", "", "10,000 users"), "reason"),
+        (Waiver("hot-partition", "User.pk", "Few users.", " "), "limit"),
+    ],
+)
+def test_a_waiver_without_reason_or_limit_is_refused(waiver: Waiver, part: str) -> None:
+    with pytest.raises(DesignError, match=f"the waiver of hot-partition for User.pk has no {part}"):
+        lint(users(waiver))
+
+
+def test_check_refuses_a_design_with_findings_and_lists_them() -> None:
+    with pytest.raises(DesignError) as refused:
+        check(users(HOT), users(name="Others"))
+    assert "The design of Users, Others has slips." in refused.value.message
+    assert "hot-partition: Others User.pk" in refused.value.message
+    assert "hot-partition: Users" not in refused.value.message
+    check(users(HOT))
+
+
+def test_the_report_of_several_tables_keeps_them_apart() -> None:
+    report = lint_all([users(HOT), users(name="Others"), users(HOT, NOTHING, name="Third")])
+    assert [(finding.table, finding.rule) for finding in report.findings] == [
+        ("Others", "hot-partition"),
+        ("Third", "unused-waiver"),
+    ]
+    assert [waived.finding.table for waived in report.waived] == ["Users", "Third"]
+    assert report.unused == (NOTHING,)
+
+
+def test_the_report_reads_as_text() -> None:
+    limit = "which takes about 1,000 write units and 3,000 read units a second."
+    assert lint_all([users(HOT), users(name="Others")]).text().splitlines() == [
+        "hot-partition: Others User.pk",
+        f"  Every User lies in the one partition 'users' of Others, {limit}",
+        f"  → {lint(users()).findings[0].advice}",
+        "",
+        "waived hot-partition: Users User.pk",
+        f"  Every User lies in the one partition 'users' of Users, {limit}",
+        "  reason: A community has few users.",
+        "  limit: 10,000 users, 50 writes a second",
+        "",
+        "1 finding, 1 waived.",
+    ]
+    assert lint(Table("Empty")).text() == "no findings, 0 waived."

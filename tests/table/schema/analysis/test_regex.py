@@ -1,0 +1,68 @@
+"""What a pattern says about the size of a text is true of every text it allows."""
+
+import re
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zataku.table.schema.analysis.regex import ANYTHING, TextBounds, text_bounds
+
+
+@pytest.mark.parametrize(
+    ("pattern", "shape"),
+    [
+        ("^([A-H][1-8]|PASS)$", TextBounds(5, 1)),
+        ("^[ぁ-ゖー]{1,50}$", TextBounds(51, 3)),
+        ("^[A-Za-z0-9+/=]*$", TextBounds(inf, 1)),
+        ("^a{2,}$", TextBounds(inf, 1)),
+        (r"^\d{4}-\d\d-\d\d$", TextBounds(11, 4)),
+        ("^(?:ab?){3}c$", TextBounds(8, 1)),
+        (r"^[\]\\x-]\.$", TextBounds(3, 4)),
+        ("^.[^a]$", TextBounds(3, 4)),
+        ("^$", TextBounds(1, 1)),
+    ],
+)
+def test_patterns_that_are_plain_to_see(pattern: str, shape: TextBounds) -> None:
+    assert text_bounds(pattern) == shape
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "[A-H]",
+        "^a",
+        "a$",
+        "^a|b$",
+        "^(?i:a)$",
+        "(?m)^a$",
+        "^(?=a)b$",
+        r"^(a)\1$",
+        "^a$|^b$",
+        "^a{,3}$",
+        "^a*?$",
+        r"^\$",
+    ],
+)
+def test_patterns_that_are_not(pattern: str) -> None:
+    assert text_bounds(pattern) == ANYTHING
+
+
+PATTERNS = [
+    "^([A-H][1-8]|PASS)$",
+    "^[ぁ-ゖー]{1,50}$",
+    "^[a-z]*$",
+    r"^\d{4}-\d\d-\d\d$",
+    "^(?:ab?){3}c$",
+    "^.[^a]$",
+    "^😀?é$",
+]
+
+
+@given(st.data(), st.sampled_from(PATTERNS))
+def test_no_text_outgrows_its_pattern(data: st.DataObject, pattern: str) -> None:
+    text = data.draw(st.from_regex(re.compile(pattern)))
+    shape = text_bounds(pattern)
+    assert len(text) <= shape.characters
+    assert len(text.encode()) <= len(text) * shape.letter
