@@ -21,7 +21,7 @@ from zataku.table import Store
 
 ROUNDS = int(os.environ.get("ZATAKU_CRASH_ROUNDS", "100"))
 SEED = int(os.environ.get("ZATAKU_CRASH_SEED", "0")) or Random().randrange(1, 2**31)
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 
 
 class Nursery:

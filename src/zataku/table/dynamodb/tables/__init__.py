@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""Tables in DynamoDB: their descriptions, and the changes that make them match a design."""

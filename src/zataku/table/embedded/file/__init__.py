@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""The file of an embedded store: its format, connections to it, lock, backups and restores."""

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""Reads of the embedded store: threads that read, lookups by key, and pages."""

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""Table definitions in an embedded store, and the work that follows a change of them."""
