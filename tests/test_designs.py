@@ -10,10 +10,10 @@ from tests.support.cost_assertions import declared_budgets
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from tests.table.export.cloudformation.test_template import found_wrong
 from zataku.cli.exporting import exported
+from zataku.table import QueryPattern
 from zataku.table.export import template, to_json
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint_all
-from zataku.table.schema.access_pattern import QueryPattern
 from zataku.table.schema.design_catalogue import Design, find_designs
 
 ROOT = Path(__file__).parents[1]

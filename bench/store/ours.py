@@ -8,8 +8,7 @@ from typing import Any
 
 from bench.store.cases import CaseName, Edit, Pair, Run
 from bench.store.pinboard import BATCH, PAGE, Note, body, likes, notes_by, notes_of, pinboard, status
-from zataku.table import Store
-from zataku.table.store_factory import open_embedded
+from zataku.table import Store, open_embedded
 
 
 class Ours:

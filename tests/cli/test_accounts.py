@@ -25,8 +25,7 @@ from zataku.accounts.service import Accounts
 from zataku.clock import SystemClock
 from zataku.errors import RequestError
 from zataku.platform.design import TABLES, Account, job
-from zataku.table import Store
-from zataku.table.store_url import open_store
+from zataku.table import Store, open_store
 
 TOKEN = Secret("t" * 43)
 CLOCK = SystemClock()

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from zataku.clock import Clock, SystemClock
-from zataku.table import Store, Table
-from zataku.table.backend.port import Backend
+from zataku.table import Backend, Store, Table
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend

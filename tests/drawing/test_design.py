@@ -7,8 +7,7 @@ import pytest
 import zataku.drawing.writes  # noqa: F401 - declares the writes
 from zataku.drawing.departures import DEPARTURES
 from zataku.drawing.design import TITLE, esiritori
-from zataku.table import KEYS_ONLY, NEW_AND_OLD, OnDemand, capacity_alarm, error_rate_alarm
-from zataku.table.backend.table_schema import ALL
+from zataku.table import ALL, KEYS_ONLY, NEW_AND_OLD, OnDemand, capacity_alarm, error_rate_alarm
 from zataku.table.export import design_document, template
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint, max_item_size

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from zataku.drawing.design import ChatMessage, Connection, Game, Round
-from zataku.table import Entity
-from zataku.table.backend.values import Item
+from zataku.table import Entity, Item
 from zataku.table.schema.entity import binding_of
 
 GAME = "456e7890-e89b-42d3-a456-426614174001"

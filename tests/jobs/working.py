@@ -13,8 +13,7 @@ from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule
 from zataku.platform.design import Job, job
 from zataku.platform.limits import MINUTE
-from zataku.table import Store, StoreUnreachable
-from zataku.table.backend.port import Backend
+from zataku.table import Backend, Store, StoreUnreachable
 
 NOW = int(START) * 1000
 DEADLINE = 20.0

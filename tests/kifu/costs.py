@@ -36,8 +36,7 @@ from zataku.kifu.entities import (
 )
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.kifu.samples import largest_record
-from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.table.schema.field_types import add_seconds
+from zataku.table import Entity, Key, Plan, Query, Store, add_seconds
 
 CODE = ShareCode("lkihofkwif4tF" + "0" * 9)
 AID = AnalysisId("01JGE1XYZ00000000000000000")

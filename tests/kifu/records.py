@@ -9,8 +9,7 @@ from zataku.kifu.design import slug_claim, tag, user_settings
 from zataku.kifu.entities import Record, SlugClaim, Tag, UserSettings
 from zataku.kifu.limits import KifuId, TagId, UserName
 from zataku.kifu.writes import add_record, add_tag
-from zataku.table import Plan, Store
-from zataku.table.schema.field_types import format_instant
+from zataku.table import Plan, Store, format_instant
 
 ME, FRIEND, STRANGER = UserName("h-akira"), UserName("h-akira2"), UserName("min-jun")
 NOW = format_instant(START)

@@ -32,8 +32,7 @@ from zataku.kifu.entities import (
     UserSettings,
 )
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
-from zataku.table import Store
-from zataku.table.schema.field_types import add_seconds
+from zataku.table import Store, add_seconds
 
 CODE = ShareCode("lkihofkwif4tF")
 

@@ -8,8 +8,7 @@ from zataku.kifu import design
 from zataku.kifu.entities import GoneText, SlugClaim
 from zataku.kifu.errors import UnfitChange
 from zataku.kifu.writes import change_moves, change_record, move_record, rename_tag
-from zataku.table import ConditionFailed, Store, TransactionCancelled
-from zataku.table.schema.field_types import add_seconds
+from zataku.table import ConditionFailed, Store, TransactionCancelled, add_seconds
 
 
 async def test_a_change_is_dated_and_refused_to_whoever_read_an_older_record(store: Store):

@@ -20,10 +20,9 @@ from zataku.kifu.writes import (
     touch_record,
 )
 from zataku.kifu.writes.positions import position_parts
-from zataku.table import Store
+from zataku.table import Store, add_seconds, format_instant
 from zataku.table.backend.values import size_of
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import add_seconds, format_instant
 
 
 async def test_every_access_pattern_costs_its_budget(priced: Store):

@@ -6,7 +6,7 @@ import pytest
 
 from zataku.kifu.departures import DEPARTURES
 from zataku.kifu.entities import kifu_table
-from zataku.table.backend.table_schema import ALL, OnDemand, include
+from zataku.table import ALL, OnDemand, include
 from zataku.table.export import design_document, template
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint

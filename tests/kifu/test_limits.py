@@ -17,9 +17,8 @@ from zataku.kifu.writes.analyses import (
     compress_result,
     decompress_result,
 )
-from zataku.table import BadKey, WrongType
+from zataku.table import BadKey, WrongType, add_seconds, format_instant, parse_instant
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import add_seconds, format_instant, parse_instant
 
 FORMS = {
     "username": (limits.NamedUser, ["h-akira", "h-akira2", "a", "9", "a_b", "a" * 32]),

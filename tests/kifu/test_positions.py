@@ -12,8 +12,7 @@ from zataku.kifu.errors import TooManyAtOnce
 from zataku.kifu.limits import PositionHash
 from zataku.kifu.writes import change_moves, forget_positions, keep_positions
 from zataku.kifu.writes.positions import position_parts
-from zataku.table import Store, TransactionCancelled
-from zataku.table.schema.field_types import add_seconds
+from zataku.table import Store, TransactionCancelled, add_seconds
 
 
 def hashes(*numbers: int) -> list[PositionHash]:

@@ -45,8 +45,7 @@ from zataku.kifu.writes import (
     touch_record,
     unshare_record,
 )
-from zataku.table import ResultUnknown, Store
-from zataku.table.schema.field_types import add_seconds
+from zataku.table import ResultUnknown, Store, add_seconds
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 CODE = ShareCode("lkihofkwif4tF")

@@ -55,8 +55,7 @@ from zataku.kifu.writes import (
     untag_record,
     welcome_user,
 )
-from zataku.table import ConditionFailed, Store, TransactionCancelled
-from zataku.table.schema.field_types import add_seconds, parse_instant
+from zataku.table import ConditionFailed, Store, TransactionCancelled, add_seconds, parse_instant
 
 AID = AnalysisId("01JGE1XYZ00000000000000000")
 

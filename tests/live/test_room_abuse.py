@@ -51,8 +51,7 @@ from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.identity import Identity
 from zataku.realtime.bus.in_process import InProcessBus
 from zataku.realtime.messages import Join, Place
-from zataku.table import ResultUnknown, Store
-from zataku.table.backend.errors import Throttled
+from zataku.table import ResultUnknown, Store, Throttled
 
 TOPIC = f"live/{HALL}"
 

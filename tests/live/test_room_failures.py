@@ -7,8 +7,7 @@ import pytest
 
 from tests.live.test_room import HALL, answered, asks, carry_out, close, events, hall, stored
 from tests.support.stores import START
-from zataku.table import Plan, ResultUnknown, Store
-from zataku.table.backend.errors import Throttled
+from zataku.table import Plan, ResultUnknown, Store, Throttled
 
 
 class Troubled:

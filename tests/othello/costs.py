@@ -47,8 +47,7 @@ from zataku.othello.writes import (
     stamp_game,
 )
 from zataku.othello.writes.game_end import KEPT_FOR
-from zataku.table import Entity, Key, Plan, Query, Store
-from zataku.table.schema.field_types import parse_instant
+from zataku.table import Entity, Key, Plan, Query, Store, parse_instant
 
 REASON = "次の手で角を取れるようになるので、ここは我慢して中央を固めておきたいところです。" * 5
 LONG = REASON[:200]

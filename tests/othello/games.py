@@ -14,8 +14,7 @@ from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, sid
 from zataku.othello.rules.board import START as OPENING
 from zataku.othello.rules.board import board_text
 from zataku.othello.rules.moves import played
-from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled
-from zataku.table.schema.field_types import format_instant
+from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled, format_instant
 
 NOW = format_instant(START)
 SOON = format_instant(START + 60)

@@ -30,8 +30,7 @@ from zataku.othello.rules.board import START as OPENING
 from zataku.othello.rules.board import board_text
 from zataku.othello.rules.moves import played
 from zataku.othello.samples import finished_game, users
-from zataku.table import Store
-from zataku.table.schema.field_types import format_instant
+from zataku.table import Store, format_instant
 
 OTHER = GameId("456e7890-e89b-12d3-a456-426614174002")
 

@@ -27,9 +27,8 @@ from zataku.othello.limits import candidate_id
 from zataku.othello.rules.board import board_text
 from zataku.othello.writes import expiry_of, finish, stamp_expiry, stamp_game
 from zataku.othello.writes.game_end import DAY, KEPT_FOR
-from zataku.table import Store
+from zataku.table import Store, format_instant
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import format_instant
 
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
 END = int(START) + KEPT_FOR

@@ -16,8 +16,7 @@ from zataku.othello.samples import running_game
 from zataku.othello.system import plug
 from zataku.othello.writes import cast_vote
 from zataku.system import System
-from zataku.table import Store
-from zataku.table.schema.field_types import format_instant, parse_instant
+from zataku.table import Store, format_instant, parse_instant
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 

@@ -12,9 +12,8 @@ from zataku.othello import limits
 from zataku.othello.design import Candidate, Commentary, User
 from zataku.othello.limits import Contents, Descriptions, candidate_id, side_of
 from zataku.othello.rules.board import START, board_text, read_board
-from zataku.table import WrongType
+from zataku.table import WrongType, format_instant, parse_instant
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import format_instant, parse_instant
 
 A_UUID = "456e7890-e89b-12d3-a456-426614174001"
 

@@ -49,9 +49,8 @@ from zataku.othello.writes import (
     reopen_turn,
 )
 from zataku.othello.writes.paths import outcome
-from zataku.table import Plan, Query, Store, update
+from zataku.table import Plan, Query, Store, format_instant, update
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import format_instant
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)

@@ -44,9 +44,8 @@ from zataku.othello.writes import (
     propose,
     reopen_turn,
 )
-from zataku.table import Plan, Store
+from zataku.table import Plan, Store, format_instant
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import format_instant
 
 REASON = Proposal("C3", "角を守る手です。")
 LATER_STILL = format_instant(START + 2 * 86_400)

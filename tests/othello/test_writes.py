@@ -43,9 +43,8 @@ from zataku.othello.writes import (
     propose,
     register_user,
 )
-from zataku.table import Plan, Store, WrongType
+from zataku.table import Plan, Store, WrongType, format_instant
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.field_types import format_instant
 
 HANA = user_named("はな", 1)
 FINISHED = replace(closed_game, status="FINISHED", winner="AI", voting_deadline=None)

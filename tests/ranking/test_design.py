@@ -2,13 +2,12 @@
 
 from zataku.ranking.departures import DEPARTURES
 from zataku.ranking.design import Histogram, NameClaim, Profile, RosterPart, Snapshot, ranking
-from zataku.table.backend.table_schema import OnDemand, include
+from zataku.table import NEW_AND_OLD, OnDemand, include
 from zataku.table.export import design_document
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint, max_item_size
 from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.table import NEW_AND_OLD
 
 
 def test_the_table_is_called_as_in_the_document_and_by_its_environment_elsewhere():

@@ -9,8 +9,7 @@ from zataku.othello.system import plug as othello
 from zataku.realtime.topics import Topics
 from zataku.server.demo import demonstrate
 from zataku.system import System
-from zataku.table import Store
-from zataku.table.backend.errors import StoreFull
+from zataku.table import Store, StoreFull
 
 
 class Heard:

@@ -29,7 +29,7 @@ from zataku.server.http.request_log import RequestLog
 from zataku.server.metrics import Metrics
 from zataku.server.process.session_cutoff import sessions_from
 from zataku.server.sockets.connections import LOOKS_EVERY, ConnectionHub, close_expired_connections
-from zataku.table.backend.errors import Throttled
+from zataku.table import Throttled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from zataku.table.backend.errors import StoreClosed
+from zataku.table import StoreClosed
 from zataku.table.dynamodb.client import Answer, Client, Service
 from zataku.table.dynamodb.errors import refusal
 

@@ -11,8 +11,7 @@ from zataku.accounts.service import Accounts
 from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import Account
 from zataku.platform.limits import AccountId, Language, Role
-from zataku.table import TransactionCancelled
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis, TransactionCancelled
 
 Verb: TypeAlias = Literal["reset-password", "grant-admin", "revoke-admin", "sign-out", "delete"]
 

@@ -33,7 +33,7 @@ from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.names import sought
-from zataku.table.schema.field_types import anchored
+from zataku.table import anchored
 
 Caller: TypeAlias = Request[Any, Any, Any]
 AddressOf: TypeAlias = Callable[[Caller], str | None]

@@ -24,8 +24,7 @@ from zataku.platform.limits import (
     AccountId,
     Language,
 )
-from zataku.table import Key, Store
-from zataku.table.schema.field_types import Millis
+from zataku.table import Key, Millis, Store
 
 if TYPE_CHECKING:
     from litestar.datastructures import Cookie

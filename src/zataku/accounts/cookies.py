@@ -12,7 +12,7 @@ from litestar.datastructures import Cookie
 from zataku.accounts.guest_tokens import GuestToken, GuestTokenSigner
 from zataku.accounts.tokens import Token, session_token
 from zataku.platform.limits import DAY, GUEST_TTL, SECOND, SESSION_TTL, AccountId, Language
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis
 
 LANGUAGE = "zataku_language"
 _GUEST = "zataku_guest"

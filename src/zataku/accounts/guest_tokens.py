@@ -11,7 +11,7 @@ from hashlib import sha256
 import msgspec
 
 from zataku.platform.limits import GUEST_TTL, HOUR, AccountId
-from zataku.table.schema.field_types import UUID_PATTERN, Millis
+from zataku.table import UUID_PATTERN, Millis
 
 _MARK = re.compile(rf"1\.({UUID_PATTERN})\.([0-9]{{1,15}})\.([A-Za-z0-9_-]{{43}})")
 _PURPOSE = b"zataku/accounts/guest-mark/1"

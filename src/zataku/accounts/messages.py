@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from zataku.platform.design import Account, ApiKey, Session
 from zataku.platform.identity import Identity
 from zataku.platform.limits import SECOND, AccountId, Label, Language, Role, Scopes, Sha256
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis
 
 MOST_PASSWORD = 200
 TypedPassword = Annotated[

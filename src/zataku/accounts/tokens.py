@@ -10,7 +10,7 @@ import msgspec
 
 from zataku.accounts.secrets import Secret
 from zataku.platform.limits import AccountId
-from zataku.table.schema.field_types import UUID_PATTERN
+from zataku.table import UUID_PATTERN
 
 _SECRET_FORM = "[A-Za-z0-9_-]{43}"
 _SESSION = re.compile(rf"({UUID_PATTERN})\.({_SECRET_FORM})")

@@ -20,7 +20,7 @@ from zataku.errors import NotFound, Problem, RequestError, Unavailable
 from zataku.platform.design import TABLES
 from zataku.platform.names import NOBODY, sought
 from zataku.server.sources import gathered
-from zataku.table.store_url import StoreUrl, open_store
+from zataku.table import StoreUrl, open_store
 
 # Longer than a password takes to hash on a slow machine under load.
 _PATIENCE = 30

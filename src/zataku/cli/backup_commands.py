@@ -11,11 +11,9 @@ from zataku.cli.store_options import Where
 from zataku.clock import SystemClock
 from zataku.server.process.session_cutoff import write_session_cutoff
 from zataku.server.settings import STORE_FILE
-from zataku.table.backend.errors import BadInput, LacksCapability
-from zataku.table.backend.port import Backend
+from zataku.table import Backend, BadInput, LacksCapability, StoreUrl, open_store
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.restore import beside
-from zataku.table.store_url import StoreUrl, open_store
 
 
 async def back_up(where: Where, destination: str) -> str:

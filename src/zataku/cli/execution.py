@@ -6,12 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar, cast
 
 from zataku.cli.output import aside
-from zataku.table.backend.errors import SchemaRefused
-from zataku.table.backend.port import Backend
+from zataku.table import Backend, SchemaRefused, Store, StoreUrl, Table, open_store
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.schema.table import Table
-from zataku.table.store.store import Store
-from zataku.table.store_url import StoreUrl, open_store
 
 Result = TypeVar("Result")
 

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from zataku.table.backend.errors import BadInput, LacksCapability
+from zataku.table import BadInput, LacksCapability
 from zataku.table.export import design_document, policy_document, template, to_json, to_yaml
 from zataku.table.schema.design_catalogue import Design
 

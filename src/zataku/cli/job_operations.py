@@ -12,10 +12,7 @@ from zataku.jobs.schedule import JobId, Schedule
 from zataku.platform.design import TABLES, Job, coming_jobs, dead_jobs
 from zataku.platform.design import job as one_job
 from zataku.platform.limits import JOB_SHARDS, SECOND, JobState
-from zataku.table import BadInput, Store
-from zataku.table.backend.errors import StoreClosed
-from zataku.table.schema.field_types import Millis
-from zataku.table.store_url import open_store
+from zataku.table import BadInput, Millis, Store, StoreClosed, open_store
 
 
 class ListedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

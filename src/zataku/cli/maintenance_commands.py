@@ -3,9 +3,9 @@
 from zataku.cli.output import aside, columns
 from zataku.cli.progress import reporting
 from zataku.cli.store_options import Where
+from zataku.table import open_store
 from zataku.table.migration.table_migration import Left, Migrated, Migrating
 from zataku.table.migration.table_migration import migrate as upgrade_all
-from zataku.table.store_url import open_store
 
 _PORTION = 1000
 _MOST_TOLD = 20

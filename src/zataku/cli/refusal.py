@@ -1,7 +1,7 @@
 """What went wrong, in one line for the person at the keyboard."""
 
 from zataku.errors import RequestError
-from zataku.table.backend.errors import TableError
+from zataku.table import TableError
 
 
 def told(problem: Exception) -> str | None:

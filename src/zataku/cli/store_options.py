@@ -5,9 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from zataku.table import StoreUrl, Table
 from zataku.table.schema.design_catalogue import Design, find_designs, no_designs_error
-from zataku.table.schema.table import Table
-from zataku.table.store_url import StoreUrl
 
 Designs = Annotated[
     list[str],

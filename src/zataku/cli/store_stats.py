@@ -8,8 +8,8 @@ from msgspec import Struct
 from zataku.cli.execution import looking
 from zataku.cli.output import columns
 from zataku.cli.store_options import Where
+from zataku.table import Usage
 from zataku.table.backend.port import Size
-from zataku.table.store.metering import Usage
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 

@@ -7,13 +7,10 @@ from msgspec import Struct
 
 from zataku.cli.output import columns, facts
 from zataku.cli.store_options import Where
-from zataku.table.backend.errors import SchemaRefused
-from zataku.table.backend.port import Backend, IndexState
+from zataku.table import Backend, IndexState, SchemaRefused, StoreUrl, Table, open_store
 from zataku.table.backend.schema_diff import TableFit, fits
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.lock import holder
-from zataku.table.schema.table import Table
-from zataku.table.store_url import StoreUrl, open_store
 
 
 class Status(Struct):

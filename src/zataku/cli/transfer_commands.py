@@ -8,8 +8,7 @@ from zataku.cli.progress import Report, reporting
 from zataku.cli.store_options import Where
 from zataku.cli.store_stats import weight
 from zataku.clock import SystemClock
-from zataku.table.schema.table import Table
-from zataku.table.store_url import open_store
+from zataku.table import Table, open_store
 from zataku.table.transfer import Imported, MovedTable, Phase, export_store, import_store
 
 _PHASES: dict[Phase, str] = {"check": "Checking", "write": "Writing", "verify": "Reading back"}

@@ -5,7 +5,7 @@ from unicodedata import category
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import UUID_PATTERN, anchored
+from zataku.table import UUID_PATTERN, anchored
 from zataku.text import BLANKS, is_blank, is_disallowed
 
 GameId = NewType("GameId", str)

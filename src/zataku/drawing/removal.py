@@ -29,8 +29,7 @@ from zataku.drawing.limits import GameId, Moment, PlayerId, PlayerName
 from zataku.drawing.writes import leave_seat
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove
-from zataku.table import ConditionFailed, Key, ResultUnknown, Store, TransactionCancelled
-from zataku.table.backend.errors import Conflict
+from zataku.table import ConditionFailed, Conflict, Key, ResultUnknown, Store, TransactionCancelled
 
 NAMELESS: PlayerName = "名無し"
 

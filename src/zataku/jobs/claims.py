@@ -6,8 +6,7 @@ from zataku.platform import writes
 from zataku.platform.design import Job
 from zataku.platform.design import job as one_job
 from zataku.platform.limits import MAX_JOB_ATTEMPTS, SECOND, ErrorText, OwnerId
-from zataku.table import ConditionFailed, Plan, ResultUnknown, Store
-from zataku.table.schema.field_types import Millis
+from zataku.table import ConditionFailed, Millis, Plan, ResultUnknown, Store
 
 _LONGEST_ERROR = 500
 _TRIES = 20

@@ -7,8 +7,7 @@ from zataku.jobs.time_of_day import is_a_time, next_time
 from zataku.platform import writes
 from zataku.platform.design import Job, job
 from zataku.platform.limits import SECOND, Subject
-from zataku.table import ConditionFailed, ResultUnknown, Store
-from zataku.table.schema.field_types import Millis
+from zataku.table import ConditionFailed, Millis, ResultUnknown, Store
 
 SUBJECT: Subject = "daily"
 

@@ -7,9 +7,7 @@ import msgspec
 
 from zataku.platform.design import Job
 from zataku.platform.limits import MINUTE, JobKind, System
-from zataku.table import Table
-from zataku.table.schema.field_types import Millis
-from zataku.table.store.stream import Change
+from zataku.table import Change, Millis, Table
 
 JobHandler: TypeAlias = Callable[[Job], Awaitable[Millis | None]]
 """Does a job. What it gives back is when the job is due again; None for done. It may run twice and must bear it."""

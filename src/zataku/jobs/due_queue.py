@@ -3,7 +3,7 @@
 import heapq
 
 from zataku.jobs.schedule import JobId
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis
 
 
 class Agenda:

@@ -10,8 +10,7 @@ from zataku.jobs.counters import Counts
 from zataku.jobs.definitions import DeadlineJob
 from zataku.platform.design import Job
 from zataku.platform.limits import MAX_JOB_ATTEMPTS, SECOND
-from zataku.table import TableError
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis, TableError
 
 log = structlog.stdlib.get_logger()
 

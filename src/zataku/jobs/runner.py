@@ -20,8 +20,7 @@ from zataku.jobs.time_of_day import zone_of
 from zataku.jobs.timeouts import wait_until_done, wait_until_set
 from zataku.platform.design import DueJob, due_jobs
 from zataku.platform.limits import JOB_SHARDS, SECOND, JobKind, Shard, System
-from zataku.table import Store
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis, Store
 
 log = structlog.stdlib.get_logger()
 

@@ -7,9 +7,7 @@ from zataku.clock import Clock
 from zataku.platform import writes
 from zataku.platform.design import Job
 from zataku.platform.limits import SECOND, JobKind, Payload, Subject, System
-from zataku.table import ConditionFailed, Plan, ResultUnknown, Store, TableError
-from zataku.table.backend.errors import Conflict
-from zataku.table.schema.field_types import Millis
+from zataku.table import ConditionFailed, Conflict, Millis, Plan, ResultUnknown, Store, TableError
 
 JobId: TypeAlias = tuple[System, JobKind, Subject]
 """What a job is known by: whose it is, what it does, and to what."""

@@ -14,9 +14,7 @@ from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId
 from zataku.platform.writes import release_lease, renew_lease, take_lease
-from zataku.table import ConditionFailed, ResultUnknown, Store, TableError
-from zataku.table.schema.field_types import Millis
-from zataku.table.store.stream import Stream
+from zataku.table import ConditionFailed, Millis, ResultUnknown, Store, Stream, TableError
 
 log = structlog.stdlib.get_logger()
 

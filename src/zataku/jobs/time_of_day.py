@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from zataku.jobs.definitions import DailyJob
 from zataku.platform.limits import SECOND
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis
 
 _A_DAY = timedelta(days=1)
 

@@ -41,9 +41,8 @@ from zataku.kifu.entities import (
     swap_index,
 )
 from zataku.kifu.limits import AnalysisKey, KifuKey, NamedUser, PositionKey, SharedCode, Slug, TagKey, TagName
-from zataku.table import Budget, Key, Span, View
+from zataku.table import Budget, Instant, Key, Span, View
 from zataku.table.lint import check
-from zataku.table.schema.field_types import Instant
 
 # In the order of the document: the indexes and entities are in `entities`, the access patterns below.
 

@@ -41,8 +41,7 @@ from zataku.kifu.limits import (
     check_slug,
     check_tag_name,
 )
-from zataku.table import ALL, NEW_AND_OLD, Entity, InKey, Table, Waiver, include
-from zataku.table.schema.field_types import Instant
+from zataku.table import ALL, NEW_AND_OLD, Entity, InKey, Instant, Table, Waiver, include
 
 kifu_table = Table(
     "ShogiProject",

@@ -9,8 +9,8 @@ from typing import Annotated, Final, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
+from zataku.table import Instant, Seconds, anchored
 from zataku.table.backend.limits import SORT_KEY_BYTES
-from zataku.table.schema.field_types import Instant, Seconds, anchored
 from zataku.text import BLANKS, is_blank, is_disallowed
 
 KIFU_BYTES: Final = 300 * 1024

@@ -24,8 +24,7 @@ from zataku.kifu.limits import KifuId, TagId, UserName
 from zataku.kifu.writes import disallow_library, remove_record, remove_tag
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove
-from zataku.table import Entity, Key, Plan, ResultUnknown, Store, TransactionCancelled
-from zataku.table.backend.errors import Conflict
+from zataku.table import Conflict, Entity, Key, Plan, ResultUnknown, Store, TransactionCancelled
 
 Permission = RecordPermission | LibraryPermission
 E = TypeVar("E", bound=Entity)

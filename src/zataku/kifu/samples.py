@@ -32,8 +32,7 @@ from zataku.kifu.limits import (
 )
 from zataku.kifu.sample_games import Game, as_kif, drawn_game
 from zataku.kifu.writes.analyses import compress_result
-from zataku.table import Entity
-from zataku.table.schema.field_types import format_instant
+from zataku.table import Entity, format_instant
 
 HANAKO, MINJUN, OLIVIA = UserName("hanako"), UserName("min-jun"), UserName("olivia_w")
 # Of 500 records so many belong to each.

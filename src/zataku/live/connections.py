@@ -17,8 +17,7 @@ from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
 from zataku.live.limits import JOINS_AT_ONCE, ConnectionId, ProcessName, RoomId, moment
-from zataku.table import Store, TableError
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import InstantMs, Store, TableError
 
 TICK = 0.5
 """Seconds between two writings."""

@@ -43,14 +43,15 @@ from zataku.table import (
     Budget,
     Entity,
     Grant,
+    InstantMs,
     Key,
     Matrix,
+    Seconds,
     Span,
     Table,
     View,
 )
 from zataku.table.lint import check
-from zataku.table.schema.field_types import InstantMs, Seconds
 
 TITLE = "Live Comment: DynamoDB table design"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import InstantMs, anchored
+from zataku.table import InstantMs, anchored
 from zataku.text import fold, is_blank, is_visible
 
 RoomId = NewType("RoomId", str)

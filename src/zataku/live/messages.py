@@ -23,7 +23,7 @@ from zataku.live.limits import (
     Seq,
     SlowMode,
 )
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import InstantMs
 
 ACommentId: TypeAlias = Annotated[CommentId, UUID_V4]
 Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=WORD_CHARACTERS, pattern=ONE_LINE)]

@@ -11,8 +11,7 @@ from zataku.live.limits import OWN_REMOVAL_SECONDS, CommentId, Epoch, RoomId, Se
 from zataku.live.rules.room_state import Talk
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import Asked, Event, StaleRoom
-from zataku.table import Store
-from zataku.table.backend.errors import TransactionCancelled
+from zataku.table import Store, TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 

@@ -29,9 +29,8 @@ from zataku.live.views import comment_view, room_view, standing_view
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
-from zataku.table import Store
-from zataku.table.backend.errors import Conflict as TableConflict
-from zataku.table.backend.errors import ResultUnknown, TableError, Throttled
+from zataku.table import Conflict as TableConflict
+from zataku.table import ResultUnknown, Store, TableError, Throttled
 
 CAUGHT_UP_AT_ONCE = 500
 """How many missed comments come with a snapshot; the rest is fetched."""

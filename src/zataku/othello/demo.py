@@ -23,8 +23,7 @@ from zataku.othello.writes import (
 )
 from zataku.othello.writes.votes import PROPOSALS
 from zataku.system import AppContext, Demo
-from zataku.table import Entity, Plan, Store, TransactionCancelled
-from zataku.table.schema.field_types import Instant, add_seconds, format_instant
+from zataku.table import Entity, Instant, Plan, Store, TransactionCancelled, add_seconds, format_instant
 
 E = TypeVar("E", bound=Entity)
 

@@ -45,9 +45,8 @@ from zataku.othello.limits import (
     check_name,
     check_text,
 )
-from zataku.table import Budget, Entity, Key, Nullable, Span, Table, Waiver, derived
+from zataku.table import Budget, Entity, Instant, Key, Nullable, Seconds, Span, Table, Waiver, derived
 from zataku.table.lint import check
-from zataku.table.schema.field_types import Instant, Seconds
 
 TITLE = "Othello by vote"
 

@@ -6,7 +6,7 @@ from zataku.othello.design import candidates_of, games_with
 from zataku.othello.limits import GameId
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
-from zataku.table.schema.field_types import Instant, format_instant
+from zataku.table import Instant, format_instant
 
 MOST_CANDIDATES = 60
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from msgspec import Meta, Struct
 
-from zataku.table.schema.field_types import UUID_PATTERN, anchored
+from zataku.table import UUID_PATTERN, anchored
 from zataku.text import is_blank, is_disallowed
 
 UserId = NewType("UserId", str)

@@ -16,7 +16,7 @@ from zataku.othello.rules.board import START, Board, board_text
 from zataku.othello.rules.moves import discs, legal, over, played, winner
 from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, sentence
 from zataku.othello.writes.turns import elected
-from zataku.table.schema.field_types import format_instant
+from zataku.table import format_instant
 
 DAY = 86_400
 THINKING = 60

@@ -24,8 +24,7 @@ from zataku.platform.limits import (
     UserAgent,
     expiry,
 )
-from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, save, update
-from zataku.table.schema.field_types import Millis, Seconds
+from zataku.table import Budget, Condition, Millis, Plan, Seconds, Step, check, delete, path, put, save, update
 from zataku.text import fold
 
 _HASH = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"

@@ -70,7 +70,9 @@ from zataku.table import (
     Entity,
     InKey,
     Key,
+    Millis,
     OnDemand,
+    Seconds,
     Span,
     Table,
     View,
@@ -81,7 +83,6 @@ from zataku.table import (
     throttle_alarm,
 )
 from zataku.table.lint import check
-from zataku.table.schema.field_types import Millis, Seconds
 from zataku.text import fold
 
 TITLE = "Platform"

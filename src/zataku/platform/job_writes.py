@@ -18,8 +18,7 @@ from zataku.platform.limits import (
     Subject,
     System,
 )
-from zataku.table import Budget, Condition, Edit, Key, Plan, delete, path, put, update
-from zataku.table.schema.field_types import Millis
+from zataku.table import Budget, Condition, Edit, Key, Millis, Plan, delete, path, put, update
 
 _RUNNING = Job(
     system="othello",

@@ -17,8 +17,7 @@ from zataku.platform.limits import (
     TableName,
     expiry,
 )
-from zataku.table import Budget, Condition, Plan, path, put, update
-from zataku.table.schema.field_types import Millis
+from zataku.table import Budget, Condition, Millis, Plan, path, put, update
 
 _HELD = Lease(name="room/drawing/7F3K9Q", owner=OwnerId("web-1"), until=1, epoch=1, expires_at=1)
 _TAKEN = {"found": _HELD, "name": _HELD.name, "owner": OwnerId("web-2"), "now": 2, "until": 3}

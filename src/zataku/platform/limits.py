@@ -4,7 +4,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import UUID_PATTERN, Millis, Seconds, anchored
+from zataku.table import UUID_PATTERN, Millis, Seconds, anchored
 
 # Who
 

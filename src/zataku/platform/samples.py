@@ -20,8 +20,7 @@ from zataku.platform.limits import (
     OwnerId,
     expiry,
 )
-from zataku.table import Entity
-from zataku.table.schema.field_types import Millis
+from zataku.table import Entity, Millis
 from zataku.text import fold
 
 NAMES: dict[Language, tuple[str, ...]] = {

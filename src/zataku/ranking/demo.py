@@ -12,8 +12,7 @@ from zataku.ranking.design import Profile, RosterPart, newest_day, profile
 from zataku.ranking.samples import Character, characters, standings_of_day
 from zataku.ranking.writes import add_to_roster, enter_player, import_values, rename, retire_player
 from zataku.system import AppContext, Demo
-from zataku.table import Entity, Plan, Store, TransactionCancelled
-from zataku.table.schema.field_types import format_instant
+from zataku.table import Entity, Plan, Store, TransactionCancelled, format_instant
 
 E = TypeVar("E", bound=Entity)
 

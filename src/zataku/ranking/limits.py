@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table.schema.field_types import Instant, anchored
+from zataku.table import Instant, anchored
 from zataku.text import BLANKS, JOINERS, VARIATIONS, fold, is_blank, is_disallowed
 
 UserId = NewType("UserId", str)

@@ -33,8 +33,7 @@ from zataku.server.settings import Settings
 from zataku.server.sockets.connections import close_expired_connections
 from zataku.server.systems import PLUGS, every_table
 from zataku.system import AppContext, System
-from zataku.table import TableError, open_store
-from zataku.table.store_url import StoreUrl
+from zataku.table import StoreUrl, TableError, open_store
 
 log = structlog.stdlib.get_logger()
 

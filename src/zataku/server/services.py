@@ -13,7 +13,7 @@ from zataku.server.pages.web_build import WebBuild
 from zataku.server.reception import AccountServices
 from zataku.server.settings import Settings
 from zataku.system import AppContext, System
-from zataku.table.store_url import StoreUrl
+from zataku.table import StoreUrl
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,14 +38,39 @@ from zataku.table.backend.errors import (
     UnknownAttribute,
     WrongType,
 )
-from zataku.table.backend.port import Backend, IndexState
-from zataku.table.backend.table_schema import ALL, KEYS_ONLY, OnDemand, Projection, Provisioned, include
-from zataku.table.schema.access_pattern import Query, Span
+from zataku.table.backend.port import Backend, IndexState, Progress
+from zataku.table.backend.table_schema import (
+    ALL,
+    KEYS_ONLY,
+    IndexSchema,
+    KeyAttribute,
+    OnDemand,
+    Projection,
+    Provisioned,
+    TableSchema,
+    include,
+)
+from zataku.table.backend.values import Item, KeyType, KeyValue
+from zataku.table.schema.access_pattern import ItemPattern, Query, QueryPattern, Span
 from zataku.table.schema.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
+from zataku.table.schema.binding import Binding
 from zataku.table.schema.budget import Budget
 from zataku.table.schema.departure import Departure
 from zataku.table.schema.entity import Entity, InKey, Key, Nullable, View, derived
 from zataku.table.schema.field_path import Condition, Edit, Path, path, some
+from zataku.table.schema.field_types import (
+    UUID_PATTERN,
+    Day,
+    Instant,
+    InstantMs,
+    Millis,
+    Seconds,
+    Uuid,
+    add_seconds,
+    anchored,
+    format_instant,
+    parse_instant,
+)
 from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update
 from zataku.table.schema.revisions import Attributes
 from zataku.table.schema.table import NEW_AND_OLD, Index, Table, Waiver, binary, number
@@ -67,6 +92,7 @@ __all__ = [
     "READ",
     "READ_WRITE",
     "STREAM",
+    "UUID_PATTERN",
     "WRITE",
     "Alarm",
     "Attributes",
@@ -77,12 +103,14 @@ __all__ = [
     "BadNumber",
     "BadUpdate",
     "Bill",
+    "Binding",
     "Budget",
     "Change",
     "Condition",
     "ConditionFailed",
     "Conflict",
     "CopyDiffers",
+    "Day",
     "Departure",
     "DesignError",
     "Edit",
@@ -92,14 +120,23 @@ __all__ = [
     "InKey",
     "Index",
     "IndexNotReady",
+    "IndexSchema",
     "IndexState",
+    "Instant",
+    "InstantMs",
+    "Item",
+    "ItemPattern",
     "ItemTooLarge",
     "ItemUnreadable",
     "Key",
+    "KeyAttribute",
+    "KeyType",
+    "KeyValue",
     "LacksCapability",
     "LeaseLost",
     "Matrix",
     "Meter",
+    "Millis",
     "MissingKeyField",
     "NotGranted",
     "Nullable",
@@ -107,14 +144,17 @@ __all__ = [
     "Page",
     "Path",
     "Plan",
+    "Progress",
     "Projection",
     "Provisioned",
     "Query",
+    "QueryPattern",
     "Reason",
     "ResultUnknown",
     "Rights",
     "SameItemTwice",
     "SchemaRefused",
+    "Seconds",
     "Span",
     "StaleIndexKey",
     "Step",
@@ -128,6 +168,7 @@ __all__ = [
     "StrongReadRefused",
     "Table",
     "TableError",
+    "TableSchema",
     "Throttled",
     "TokenReused",
     "TooManyItems",
@@ -136,9 +177,12 @@ __all__ = [
     "TransactionTooLarge",
     "UnknownAttribute",
     "Usage",
+    "Uuid",
     "View",
     "Waiver",
     "WrongType",
+    "add_seconds",
+    "anchored",
     "binary",
     "capacity_alarm",
     "check",
@@ -146,11 +190,13 @@ __all__ = [
     "delete",
     "derived",
     "error_rate_alarm",
+    "format_instant",
     "include",
     "number",
     "open_dynamodb",
     "open_embedded",
     "open_store",
+    "parse_instant",
     "path",
     "put",
     "save",

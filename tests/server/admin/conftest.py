@@ -37,9 +37,7 @@ from zataku.server.admin.request_counters import Counters
 from zataku.server.admin.routes import admin_desk, desk_routes
 from zataku.server.admin.tables.prices import PRICES
 from zataku.server.http.errors import answer_http, answer_refusal, answer_table
-from zataku.table import Store
-from zataku.table.backend.errors import TableError
-from zataku.table.store_url import StoreUrl, open_store
+from zataku.table import Store, StoreUrl, TableError, open_store
 
 ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session_hash="a" * 64)
 UPLOAD_LIMIT = 4_000_000

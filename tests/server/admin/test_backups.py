@@ -13,7 +13,7 @@ from tests.platform.people import HANA, numbered, settled_in
 from tests.server.admin.conftest import UPLOAD_LIMIT, House, house_on
 from zataku.clock import ManualClock
 from zataku.platform.design import account
-from zataku.table.backend.errors import TableError
+from zataku.table import TableError
 
 OUT = (
     "..%2Fsecret.db",

@@ -10,9 +10,8 @@ from zataku.errors import InvalidRequest
 from zataku.platform.design import platform
 from zataku.server.admin.tables.browser import read_key
 from zataku.server.admin.tables.masking import DOTS
-from zataku.table.backend.errors import BadInput
+from zataku.table import BadInput, KeyAttribute
 from zataku.table.backend.port import PutItem
-from zataku.table.backend.table_schema import KeyAttribute
 
 ITEMS = "tables/Zataku-Platform/items"
 PK = f"ACCOUNT#{HANA.account_id}"

@@ -9,8 +9,7 @@ from zataku.clock import ManualClock
 from zataku.server.admin.history import KEPT, MOST_POINTS, Gauges, History
 from zataku.server.admin.memory import resident_megabytes
 from zataku.server.admin.request_counters import Counters
-from zataku.table.backend.consumed_capacity import Bill
-from zataku.table.store.metering import Meter
+from zataku.table import Bill, Meter
 
 
 def a_history(clock: ManualClock, **given: float) -> tuple[History, Meter, Counters]:

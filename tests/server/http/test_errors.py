@@ -25,7 +25,7 @@ from zataku.server.http.security_headers import add_safe_headers
 from zataku.server.metrics import Metrics
 from zataku.server.pages.page_routes import PageAssets
 from zataku.server.pages.web_build import WebBuild
-from zataku.table.backend.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown, StoreFull, Throttled
+from zataku.table import BadCursor, BadInput, ConditionFailed, ResultUnknown, StoreFull, Throttled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

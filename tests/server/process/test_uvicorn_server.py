@@ -13,10 +13,8 @@ from structlog.testing import capture_logs
 
 from zataku.server.http.startup_gate import Opened, StartupGate
 from zataku.server.process.uvicorn_server import TICKS_A_SECOND, Server, raise_file_limit
-from zataku.table import Table
-from zataku.table.backend.errors import DesignError
+from zataku.table import DesignError, Table, Waiver
 from zataku.table.lint import check, lint_disabled
-from zataku.table.schema.table import Waiver
 
 
 def nothing() -> AbstractAsyncContextManager[Opened]:

@@ -22,8 +22,7 @@ from zataku.kifu.limits import (
     check_bytes,
 )
 from zataku.kifu.writes.conditions import claim_key, still_stands
-from zataku.table import Budget, Plan, check, path, put, update
-from zataku.table.schema.field_types import Instant, parse_instant
+from zataku.table import Budget, Instant, Plan, check, parse_instant, path, put, update
 
 COMPRESSED_PREFIX: Final = "zlib:"
 MAX_RESULT_BYTES: Final = 4 * 1024 * 1024

@@ -36,8 +36,7 @@ from zataku.kifu.writes.conditions import (
     still_stands,
     text,
 )
-from zataku.table import Budget, Plan, check, delete, path, put, save, update
-from zataku.table.schema.field_types import Instant, add_seconds
+from zataku.table import Budget, Instant, Plan, add_seconds, check, delete, path, put, save, update
 
 latest_access = path(Record, lambda record: record.latest_access)
 

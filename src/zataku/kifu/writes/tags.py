@@ -15,8 +15,7 @@ from zataku.kifu.writes.conditions import (
     tag_count,
     tag_max,
 )
-from zataku.table import Budget, Plan, Step, check, delete, path, put, save, update
-from zataku.table.schema.field_types import Instant, add_seconds
+from zataku.table import Budget, Instant, Plan, Step, add_seconds, check, delete, path, put, save, update
 
 named_tag = path(TagNameClaim, lambda claim: claim.tag_id)
 latest_access = path(Tag, lambda tag: tag.latest_access)

@@ -4,7 +4,7 @@ import msgspec
 
 from zataku.live.limits import CommentId, Seq
 from zataku.live.messages import CommentView, Reactions, RoomView
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import InstantMs
 
 
 class ExportedComment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -11,7 +11,7 @@ import msgspec
 from zataku.clock import Clock
 from zataku.live.design import Room
 from zataku.live.limits import RoomId
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import InstantMs
 
 KEPT = 64
 """Of so many rooms, the latest that somebody asked for."""

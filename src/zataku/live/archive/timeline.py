@@ -14,7 +14,7 @@ from zataku.live.moderation.design import Reactions
 from zataku.live.rules.moderation_state import Marked
 from zataku.live.views import reactions_view
 from zataku.system import AppContext
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import InstantMs
 
 PARTS = 120
 """The most parts of a talk: more could not be told apart on a phone."""

@@ -6,8 +6,7 @@ from zataku.live.design import Connection, left_behind
 from zataku.live.functions.function import Function
 from zataku.live.limits import ConnectionId, ProcessName, RoomId
 from zataku.live.writes import join, sweep_connection
-from zataku.table.backend.errors import BadInput, ConditionFailed, TransactionCancelled
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import BadInput, ConditionFailed, InstantMs, TransactionCancelled
 
 
 class JoinRoomFunction(Function):

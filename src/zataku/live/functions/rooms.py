@@ -14,8 +14,7 @@ from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName, moment
 from zataku.live.moderation.design import Reactions, blocks_of, marks_of, reactions_in, upvotes_in
 from zataku.live.rules.moderation_state import Standing, loaded
 from zataku.live.writes import close_room, create_room, take_room
-from zataku.table import Page
-from zataku.table.backend.errors import BadCursor, BadInput, ConditionFailed, ResultUnknown
+from zataku.table import BadCursor, BadInput, ConditionFailed, Page, ResultUnknown
 
 ROOMS_ON_A_PAGE = 50
 _TRIES = 8

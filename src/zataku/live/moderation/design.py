@@ -22,8 +22,7 @@ from zataku.live.limits import (
     is_handle,
     refuse_invisible,
 )
-from zataku.table import Budget, Entity, InKey, Key, Span, Table
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import Budget, Entity, InKey, InstantMs, Key, Span, Table
 
 # Arguments with which access patterns are tried out, where an id must be a UUID.
 A_ROOM = {"room_id": "456e7890-e89b-42d3-a456-426614174001"}

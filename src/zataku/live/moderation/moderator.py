@@ -26,8 +26,7 @@ from zataku.live.rules.room_state import Talk
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import Event, StaleRoom
-from zataku.table import Store
-from zataku.table.backend.errors import TransactionCancelled
+from zataku.table import Store, TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 

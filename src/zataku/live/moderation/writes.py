@@ -20,8 +20,7 @@ from zataku.live.limits import (
     folded,
 )
 from zataku.live.moderation.design import Block, LogEntry, Mark, Upvotes
-from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
-from zataku.table.schema.field_types import InstantMs
+from zataku.table import Budget, Condition, InstantMs, Plan, Step, check, delete, path, put, update
 
 host = path(Room, lambda room: room.host_id)
 status = path(Room, lambda room: room.status)

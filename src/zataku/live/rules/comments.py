@@ -18,8 +18,7 @@ from zataku.live.rules.room_state import Answers, Talk
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.views import comment_view
 from zataku.realtime.rooms.behaviour import Asked, Event, Kept, StaleRoom
-from zataku.table import Store
-from zataku.table.backend.errors import ResultUnknown, TableError, TransactionCancelled
+from zataku.table import ResultUnknown, Store, TableError, TransactionCancelled
 
 _ATTEMPTS = 3
 _encode = msgspec.json.Encoder().encode

@@ -13,8 +13,7 @@ from zataku.live.moderation.design import Reactions
 from zataku.live.rules.room_state import Applause, Talk
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import Asked, Event, Passed, StaleRoom
-from zataku.table import Store
-from zataku.table.backend.errors import ResultUnknown, TransactionCancelled
+from zataku.table import ResultUnknown, Store, TransactionCancelled
 
 A_SECOND = 5
 """Reactions of one person that count in a second: a wave of twenty in three seconds takes two people."""

@@ -12,8 +12,7 @@ from zataku.live.functions.moderation import UpvoteFunction
 from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
 from zataku.live.rules.room_state import Answers, Talk
 from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, StaleRoom
-from zataku.table import Store
-from zataku.table.backend.errors import TransactionCancelled
+from zataku.table import Store, TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
 

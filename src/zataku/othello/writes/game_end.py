@@ -13,8 +13,7 @@ from zataku.othello.rules.board import read_board
 from zataku.othello.rules.moves import over, winner
 from zataku.othello.writes import paths
 from zataku.othello.writes.examples import FULL_GAME, NOW, VOTE
-from zataku.table import Budget, Plan, Step, check, path, update
-from zataku.table.schema.field_types import parse_instant
+from zataku.table import Budget, Plan, Step, check, parse_instant, path, update
 
 DAY = 86_400
 

@@ -13,9 +13,7 @@ from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
 from zataku.errors import Conflict
 from zataku.server.admin.messages import Backups, BackupView
-from zataku.table import Store
-from zataku.table.backend.errors import TableError
-from zataku.table.backend.port import Progress
+from zataku.table import Progress, Store, TableError
 
 log = structlog.stdlib.get_logger()
 

@@ -8,8 +8,7 @@ from zataku.clock import Clock
 from zataku.errors import Conflict
 from zataku.server.admin.backups import Making, new_name
 from zataku.server.admin.messages import Backups, BackupView
-from zataku.table import Store
-from zataku.table.store_url import StoreUrl
+from zataku.table import Store, StoreUrl
 
 if TYPE_CHECKING:
     from zataku.table.dynamodb.backups import Backup

@@ -10,7 +10,7 @@ import apsw
 
 from zataku.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge, Unavailable
 from zataku.server.admin.messages import BackupView
-from zataku.table.backend.errors import StoreDamaged, TableError
+from zataku.table import StoreDamaged, TableError
 from zataku.table.embedded.file import backup
 from zataku.table.embedded.file.sqlite_errors import judged
 

@@ -12,7 +12,7 @@ import msgspec
 from zataku.clock import Clock
 from zataku.server.admin.messages import HistoryAnswer
 from zataku.server.admin.request_counters import Counters
-from zataku.table.store.metering import Meter
+from zataku.table import Meter
 
 STEP_SECONDS = 10
 KEPT = 24 * 3600 // STEP_SECONDS

@@ -11,9 +11,7 @@ from zataku.platform import writes
 from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs, job
 from zataku.platform.limits import JOB_SHARDS, JobState
 from zataku.server.admin.messages import JobCount, JobName, JobPage, JobView
-from zataku.table import Plan, Store, TransactionCancelled
-from zataku.table.backend.errors import BadCursor
-from zataku.table.schema.field_types import Millis
+from zataku.table import BadCursor, Millis, Plan, Store, TransactionCancelled
 
 _MOST_COUNTED = 500
 _Places = dict[int, str | None]

@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from zataku.platform.limits import AccountId, JobKind, JobState, Language, Role, Sha256, Subject, System
-from zataku.table.backend.values import KeyType
-from zataku.table.schema.field_types import Millis
+from zataku.table import KeyType, Millis
 
 
 class _Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -10,8 +10,7 @@ from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.server.admin.accounts import Connections
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Overview, RoomCount, StoreFacts
-from zataku.table import Store
-from zataku.table.store_url import StoreUrl
+from zataku.table import Store, StoreUrl
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):

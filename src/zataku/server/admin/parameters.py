@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 from litestar.params import PathParameter, QueryParameter
 
 from zataku.platform.limits import AccountId, JobState
-from zataku.table.schema.field_types import UUID_PATTERN, anchored
+from zataku.table import UUID_PATTERN, anchored
 
 _BACKUP = anchored(r"[A-Za-z0-9][A-Za-z0-9_.-]{2,99}")
 

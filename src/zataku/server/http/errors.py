@@ -15,7 +15,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from zataku.errors import Problem, RateLimited, RequestError
 from zataku.server.http.problems import CODES, INVALID, of_table
 from zataku.server.http.request_context import request_context
-from zataku.table.backend.errors import TableError
+from zataku.table import TableError
 
 log = structlog.stdlib.get_logger()
 

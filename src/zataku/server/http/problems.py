@@ -1,7 +1,7 @@
 """The codes and sentences of errors that no system words itself."""
 
 from zataku.errors import Conflict, InvalidRequest, OutcomeUnknown, RequestError, Unavailable
-from zataku.table.backend.errors import (
+from zataku.table import (
     BadCursor,
     BadInput,
     ConditionFailed,
@@ -14,7 +14,7 @@ from zataku.table.backend.errors import (
     Throttled,
     TransactionCancelled,
 )
-from zataku.table.backend.errors import Conflict as TableConflict
+from zataku.table import Conflict as TableConflict
 
 CODES = {
     400: ("bad_request", "The request could not be understood. Check its address, headers and body."),

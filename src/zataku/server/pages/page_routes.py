@@ -24,7 +24,7 @@ from zataku.server.pages.document import (
 from zataku.server.pages.languages import Language, chosen, spoken
 from zataku.server.pages.web_build import WebBuild
 from zataku.system import Title
-from zataku.table.backend.errors import TableError
+from zataku.table import TableError
 
 Asked: TypeAlias = Request[Any, Any, State]
 PAGES = {

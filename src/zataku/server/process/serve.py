@@ -67,7 +67,7 @@ def _load_logging() -> None:
 
 def _told(failure: Exception) -> str:
     """Why the house could not be opened, in one line when it is something that a host can do something about."""
-    from zataku.table.backend.errors import TableError
+    from zataku.table import TableError
 
     if isinstance(failure, TableError | RequestError):
         return f"Zataku cannot start. {failure.message}"

@@ -6,7 +6,7 @@ The moment lies in a file of the data folder, outside of what a backup replaces.
 import os
 from pathlib import Path
 
-from zataku.table.schema.field_types import Millis
+from zataku.table import Millis
 
 FILE = "sessions-from"
 """Its name, in the server's data folder."""

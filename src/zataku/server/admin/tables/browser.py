@@ -10,14 +10,12 @@ import msgspec
 from zataku.errors import InvalidRequest, NotFound, Unavailable
 from zataku.server.admin.messages import ItemPage, ItemView, KeyCondition
 from zataku.server.admin.tables.masking import masked
-from zataku.table import Store, Table
-from zataku.table.backend.errors import BadInput, IndexNotReady
+from zataku.table import BadInput, IndexNotReady, IndexSchema, Item, KeyAttribute, KeyValue, Store, Table, TableSchema
 from zataku.table.backend.item_validation import checked_key
 from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import KeyRange, QueryItems, Rows, ScanItems
-from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.values import Item, KeyValue, item_size
+from zataku.table.backend.values import item_size
 from zataku.table.dynamodb.wire import wire_item
 from zataku.table.store import cursor
 from zataku.table.transfer.lines import opened

@@ -12,14 +12,11 @@ from zataku.server.admin.messages import (
     TableFigures,
 )
 from zataku.server.admin.tables.masking import SECRETS
-from zataku.table import Table
-from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
+from zataku.table import Binding, IndexSchema, KeyAttribute, Millis, Table
 from zataku.table.export.document.entities import docstring
 from zataku.table.export.document.key_notation import key_notation
 from zataku.table.export.document.type_descriptions import description_of, type_name
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField, accepts_none
-from zataku.table.schema.field_types import Millis
 
 
 def detail(table: Table, figures: TableFigures, prices: Prices, seconds: float, sized_at: Millis) -> TableDetail:

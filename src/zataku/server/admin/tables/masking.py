@@ -1,6 +1,6 @@
 """What not even an admin is shown: hashes of passwords, cookies and keys."""
 
-from zataku.table.backend.values import Item
+from zataku.table import Item
 
 SECRETS = frozenset({"password", "tokenHash", "keyHash"})
 DOTS = "••••••••"

@@ -18,10 +18,8 @@ from zataku.server.admin.messages import (
 from zataku.server.admin.tables.design import detail
 from zataku.server.admin.tables.prices import month_of, stored_bytes
 from zataku.server.admin.tables.sizes import Sizes
-from zataku.table import Store, Table
-from zataku.table.backend.port import IndexState, Size
-from zataku.table.schema.access_pattern import ItemPattern
-from zataku.table.store.metering import Usage
+from zataku.table import IndexState, ItemPattern, Store, Table, Usage
+from zataku.table.backend.port import Size
 
 
 class Figures:
