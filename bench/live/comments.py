@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Raw
 
 from zataku.live.limits import CommentId, seq_of
-from zataku.live.messages import Commented, CommentView
+from zataku.live.messages import CommentPosted, CommentView
 from zataku.realtime.messages import Events
 
 _WORDS = "That slide again, please: what does the second line mean"
@@ -44,5 +44,5 @@ def told(number: int) -> bytes:
         nickname="Anonymous",
         created_at="2026-02-21T10:30:00.000Z",
     )
-    event = Raw(_encode(Commented(comment=view)))
+    event = Raw(_encode(CommentPosted(comment=view)))
     return _encode(Events(to=_SOME_ROOM, epoch=1, after=_BEGAN + number - 1, seq=_BEGAN + number, events=[event]))

@@ -103,6 +103,6 @@ def _frame(piece: bytes, at: int) -> tuple[int, bytes, int] | None:
 
 
 def _number(event: live.Event) -> int:
-    if not isinstance(event, live.Commented):
+    if not isinstance(event, live.CommentPosted):
         raise Unfit(f"Something else than a comment happened in the room: {event}")
     return number_of(event.comment.content)

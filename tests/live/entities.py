@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.stores import START
 from zataku.live.design import Comment, Room, room_now
-from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId, moment, seq_of
-from zataku.live.moderation.writes import HostAct
+from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId, instant_ms, seq_of
+from zataku.live.moderation.writes import HostAction
 from zataku.live.writes import create_room, take_room
 from zataku.table import ConditionFailed, Plan, Query, ResultUnknown, Store, TransactionCancelled
 
@@ -22,7 +22,7 @@ HALL, ATTIC = RoomId(uuid(1)), RoomId(uuid(2))
 MIDORI, HARU = HostId("user:midori"), HostId("user:haru")
 SORA, YUNA = SenderId("guest:sora"), SenderId("guest:yuna")
 WEB = ProcessName("web-1")
-NOW = moment(START)
+NOW = instant_ms(START)
 
 
 def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changed: object) -> Room:
@@ -44,15 +44,17 @@ def said(
         room_id=room_id,
         comment_id=CommentId(uuid(1000 + number + 1_000_000 * salt)),
         content=content,
-        created_at=moment(START + number / 1000),
+        created_at=instant_ms(START + number / 1000),
         seq=seq_of(epoch, number),
         sender_id=sender,
     )
 
 
-def act(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAct:
+def act(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAction:
     """Something that a host does, the later the larger its number."""
-    return HostAct(room_id=room_id, host_id=host_id, at=moment(START + number), log_id=LogId(uuid(9000 + number)))
+    return HostAction(
+        room_id=room_id, host_id=host_id, at=instant_ms(START + number), log_id=LogId(uuid(9000 + number))
+    )
 
 
 def socket(number: int) -> ConnectionId:

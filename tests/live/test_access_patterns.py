@@ -29,7 +29,7 @@ from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.design import (
     Connection,
-    Socket,
+    OwnedConnection,
     comment,
     comments_after,
     comments_of,
@@ -43,7 +43,7 @@ from zataku.live.design import (
 )
 from zataku.live.design import room as room_by_id
 from zataku.live.errors import UnfitTick
-from zataku.live.limits import BEFORE_ALL, ProcessName, SenderId, moment, seq_of
+from zataku.live.limits import SEQ_START, ProcessName, SenderId, instant_ms, seq_of
 from zataku.live.moderation.design import Mark, marked
 from zataku.live.moderation.writes import pause_room
 from zataku.live.samples import rooms_of
@@ -99,7 +99,7 @@ async def test_only_the_host_closes_a_room_and_there_is_no_way_back(store: Store
     epoch = await opened_room(store)
     await refused(store, close_room(HALL, HARU, START + 5, 1))
     closed = await store.write(close_room(HALL, MIDORI, START + 5, 1))
-    assert closed == room(status="CLOSED", updated_at=moment(START + 5), epoch=epoch, code=None)
+    assert closed == room(status="CLOSED", updated_at=instant_ms(START + 5), epoch=epoch, code=None)
     await refused(store, close_room(HALL, MIDORI, START + 9, 1))
     await refused(store, create_room(room()))
     await refused(store, take_room(HALL))
@@ -144,7 +144,7 @@ async def test_a_reader_resumes_after_any_number_and_misses_nothing(store: Store
         await store.write(post_comments(posted[start : start + 30], epoch))
     for seen in (1, 9, 10, 99, 119, 120):
         assert await all_of(store, comments_after(HALL, seq_of(epoch, seen))) == posted[seen:]
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == posted
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == posted
 
 
 async def test_a_new_owner_numbers_from_one_and_its_comments_follow_all_that_were_there(store: Store) -> None:
@@ -154,7 +154,7 @@ async def test_a_new_owner_numbers_from_one_and_its_comments_follow_all_that_wer
     assert await owned(store) == epoch + 1
     after = [said(number, salt=1, epoch=epoch + 1) for number in (1, 2)]
     await store.write(post_comments(after, epoch + 1))
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == [*before, *after]
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == [*before, *after]
     assert await all_of(store, comments_after(HALL, before[-1].seq)) == after
 
 
@@ -167,7 +167,7 @@ async def test_whoever_comes_late_sees_the_latest_comments_first(store: Store) -
 async def test_a_tick_of_99_comments_is_written_at_once(store: Store) -> None:
     epoch = await opened_room(store)
     await store.write(post_comments([said(number) for number in range(1, 100)], epoch))
-    assert len(await all_of(store, comments_after(HALL, BEFORE_ALL))) == 99
+    assert len(await all_of(store, comments_after(HALL, SEQ_START))) == 99
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ async def test_a_room_that_takes_no_comments_takes_none_of_a_tick(store: Store, 
     elif case == "later epoch":
         epoch += 1
     await refused(store, post_comments([said(1, epoch=epoch), said(2, epoch=epoch)], epoch))
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == []
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == []
 
 
 async def test_an_id_that_is_taken_replaces_no_comment(store: Store) -> None:
@@ -219,7 +219,7 @@ async def test_an_id_that_is_taken_replaces_no_comment(store: Store) -> None:
     await store.write(post_comments([said(1)], epoch))
     stolen = replace(said(2, "別のこと"), comment_id=said(1).comment_id)
     await refused(store, post_comments([stolen, said(3)], epoch))
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == [said(1)]
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == [said(1)]
 
 
 @pytest.mark.parametrize(
@@ -233,11 +233,11 @@ async def test_people_take_back_their_own_comments_for_a_minute(
     plan = remove_own_comment(HALL, said(1).comment_id, sender, START + later, 1)  # pyright: ignore[reportArgumentType]
     if not taken:
         await refused(store, plan)
-        assert len(await all_of(store, comments_after(HALL, BEFORE_ALL))) == 1
+        assert len(await all_of(store, comments_after(HALL, SEQ_START))) == 1
         return
     await store.write(plan)
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == []
-    gone = Mark(room_id=HALL, mark="DELETED", comment_id=said(1).comment_id, at=moment(START + later))
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == []
+    gone = Mark(room_id=HALL, mark="DELETED", comment_id=said(1).comment_id, at=instant_ms(START + later))
     await eventually(lambda: all_of(store, marked(HALL, "DELETED")), [gone])
     await refused(store, plan)
 
@@ -316,10 +316,10 @@ async def test_a_process_that_starts_anew_sweeps_what_it_held_and_nothing_else(s
     other = ProcessName("web-2")
     for number, owner, at in ((1, WEB, START), (2, WEB, START + 1), (3, other, START), (4, WEB, START + 9)):
         await store.write(join(HALL, owner, [socket(number)], at))
-    started = moment(START + 9)
+    started = instant_ms(START + 9)
     orphans = [
-        Socket(connection_id=socket(1), timestamp=NOW),
-        Socket(connection_id=socket(2), timestamp=moment(START + 1)),
+        OwnedConnection(connection_id=socket(1), timestamp=NOW),
+        OwnedConnection(connection_id=socket(2), timestamp=instant_ms(START + 1)),
     ]
     await eventually(lambda: all_of(store, left_behind(WEB, started)), orphans)
     for orphan in orphans:

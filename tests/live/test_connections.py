@@ -10,10 +10,10 @@ from tests.live.entities import ATTIC, HALL, MIDORI, WEB, opened_room, room, soc
 from tests.support.store_reads import eventually
 from zataku.clock import ManualClock
 from zataku.live import connections as keeping
-from zataku.live.connections import AFTER_TROUBLE, MOST_OF_A_TICK, TICK, Attendance
+from zataku.live.connections import AFTER_TROUBLE, MOST_OF_A_TICK, TICK, ConnectionTracker
 from zataku.live.design import Connection, connection, connections
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
-from zataku.live.limits import CONNECTION_SECONDS, ProcessName, moment
+from zataku.live.limits import CONNECTION_TTL_SECONDS, ProcessName, instant_ms
 from zataku.live.writes import close_room, join
 from zataku.realtime.rooms.behaviour import Attendance as Hearing
 from zataku.table import NotGranted, ResultUnknown, Store, Throttled, TransactionCancelled
@@ -38,14 +38,14 @@ def joins_of(store: Store) -> int:
 
 
 @pytest.fixture
-async def hall(strict: Store, clock: ManualClock) -> Attendance:
+async def hall(strict: Store, clock: ManualClock) -> ConnectionTracker:
     """Attendance of a process in which people come into an open room."""
     await opened_room(strict)
-    return Attendance(strict, clock, WEB)
+    return ConnectionTracker(strict, clock, WEB)
 
 
 async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
-    hall: Attendance, strict: Store, clock: ManualClock
+    hall: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
     hearing: Hearing = hall
     for number in range(3):
@@ -57,8 +57,8 @@ async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
     assert found == Connection(
         connection_id=socket(0),
         room_id=HALL,
-        timestamp=moment(clock.now()),
-        ttl=int(clock.now()) + CONNECTION_SECONDS,
+        timestamp=instant_ms(clock.now()),
+        ttl=int(clock.now()) + CONNECTION_TTL_SECONDS,
         owner=WEB,
     )
     hearing.left(HALL, socket(1))
@@ -66,7 +66,7 @@ async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
     assert await present(strict) == {socket(0), socket(2)}
 
 
-async def test_whoever_left_before_they_were_written_down_never_is(hall: Attendance, strict: Store) -> None:
+async def test_whoever_left_before_they_were_written_down_never_is(hall: ConnectionTracker, strict: Store) -> None:
     hall.joined(HALL, socket(1))
     hall.left(HALL, socket(1))
     await hall.write()
@@ -75,7 +75,7 @@ async def test_whoever_left_before_they_were_written_down_never_is(hall: Attenda
 
 @pytest.mark.parametrize("day", [WELL, LOSING], ids=["well", "losing"])
 async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
-    hall: Attendance, strict: Store, day: Faults
+    hall: ConnectionTracker, strict: Store, day: Faults
 ) -> None:
     on_a(day, strict)
     for number in range(8):
@@ -93,7 +93,7 @@ async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
     assert await present(strict) == set()
 
 
-async def test_a_crowd_is_written_in_several_ticks_and_goes_in_several(hall: Attendance, strict: Store) -> None:
+async def test_a_crowd_is_written_in_several_ticks_and_goes_in_several(hall: ConnectionTracker, strict: Store) -> None:
     on_a(WELL, strict)
     await opened_room(strict, room(ATTIC))
     crowd = [socket(number) for number in range(MOST_OF_A_TICK + 120)]
@@ -112,7 +112,7 @@ async def test_a_crowd_is_written_in_several_ticks_and_goes_in_several(hall: Att
 
 
 async def test_a_room_that_is_closed_or_unknown_takes_nobody_and_holds_nobody_up(
-    hall: Attendance, strict: Store, clock: ManualClock
+    hall: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
     await opened_room(strict, room(ATTIC))
     await strict.write(close_room(HALL, MIDORI, clock.now(), 1))
@@ -129,7 +129,7 @@ async def test_a_room_that_is_closed_or_unknown_takes_nobody_and_holds_nobody_up
 
 @pytest.mark.parametrize("day", [BUSY, CROWDED], ids=["busy", "crowded"])
 async def test_what_a_busy_store_refuses_is_written_later_without_those_who_left(
-    hall: Attendance, strict: Store, day: Faults
+    hall: ConnectionTracker, strict: Store, day: Faults
 ) -> None:
     hall.joined(HALL, socket(1))
     await hall.write()
@@ -148,7 +148,7 @@ async def test_what_a_busy_store_refuses_is_written_later_without_those_who_left
 
 
 async def test_when_replies_are_lost_all_who_stayed_are_there_in_the_end_and_nobody_who_left(
-    hall: Attendance, strict: Store
+    hall: ConnectionTracker, strict: Store
 ) -> None:
     on_a(LOSING, strict)
     for number in range(12):
@@ -165,7 +165,7 @@ async def test_when_replies_are_lost_all_who_stayed_are_there_in_the_end_and_nob
 
 
 async def test_what_waits_for_a_failing_store_has_a_limit(
-    hall: Attendance, strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+    hall: ConnectionTracker, strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping, "MOST_PENDING", 10)
     on_a(BUSY, strict)
@@ -182,7 +182,7 @@ async def test_what_waits_for_a_failing_store_has_a_limit(
 
 
 async def test_while_it_lives_the_table_follows_and_at_the_end_nobody_is_left(
-    hall: Attendance, strict: Store, clock: ManualClock
+    hall: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
     async with hall.life():
         hall.joined(HALL, socket(1))
@@ -201,7 +201,7 @@ async def test_while_it_lives_the_table_follows_and_at_the_end_nobody_is_left(
     assert await present(strict) == set()
 
 
-async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: Attendance, strict: Store) -> None:
+async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: ConnectionTracker, strict: Store) -> None:
     async with hall.life():
         hall.joined(HALL, socket(1))
         writing = asyncio.create_task(hall.write())
@@ -211,7 +211,7 @@ async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: Attendanc
 
 
 async def test_a_store_that_does_not_answer_does_not_keep_the_process_from_ending(
-    hall: Attendance, monkeypatch: pytest.MonkeyPatch
+    hall: ConnectionTracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping, "STOP_WITHIN", 0.01)
     # As when the reply to a write does not come.
@@ -226,14 +226,14 @@ async def test_after_a_crash_a_process_of_the_same_name_takes_away_what_was_left
     embedded: Store, clock: ManualClock
 ) -> None:
     await opened_room(embedded)
-    crashed, neighbour = Attendance(embedded, clock, WEB), Attendance(embedded, clock, "web-2")
+    crashed, neighbour = ConnectionTracker(embedded, clock, WEB), ConnectionTracker(embedded, clock, "web-2")
     for number in range(5):
         crashed.joined(HALL, socket(number))
     neighbour.joined(HALL, socket(5))
     await crashed.write()
     await neighbour.write()
     await clock.advance(0.001)
-    started_anew = Attendance(embedded, clock, WEB)
+    started_anew = ConnectionTracker(embedded, clock, WEB)
     async with started_anew.life():
         started_anew.joined(HALL, socket(6))
         await started_anew.write()
@@ -246,7 +246,7 @@ async def test_a_sweep_that_fails_is_done_later(strict: Store, clock: ManualCloc
     await strict.write(join(HALL, WEB, [socket(1)], clock.now() - 60))
     on_a(BUSY, strict)
     with capture_logs() as logs:
-        async with Attendance(strict, clock, WEB).life():
+        async with ConnectionTracker(strict, clock, WEB).life():
             await eventually(lambda: told(logs, "code"), ["throttled"])
             on_a(WELL, strict)
             await passing(clock, AFTER_TROUBLE)
@@ -271,9 +271,9 @@ async def test_each_function_can_do_its_own_work_and_nothing_else(strict: Store,
     assert await present(strict) == {socket(1)}
     swept = 0
     while not swept:
-        swept = await sweeping(WEB, moment(clock.now() + 1))
+        swept = await sweeping(WEB, instant_ms(clock.now() + 1))
     assert (swept, await present(strict)) == (1, set())
-    assert await sweeping(ProcessName("nobody"), moment(clock.now() + 1)) == 0
+    assert await sweeping(ProcessName("nobody"), instant_ms(clock.now() + 1)) == 0
 
 
 async def passing(clock: ManualClock, seconds: float) -> None:

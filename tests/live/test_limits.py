@@ -7,7 +7,7 @@ import pytest
 
 from tests.live.entities import HALL, NOW, act, room, said, socket, uuid
 from zataku.live.design import Comment, Connection, Room, comments
-from zataku.live.limits import BEFORE_ALL, folded, moment, seq_of
+from zataku.live.limits import SEQ_START, fold_word, instant_ms, seq_of
 from zataku.live.moderation.design import Block
 from zataku.live.moderation.writes import block_sender, block_word
 from zataku.table import BadInput, Store, WrongType
@@ -155,17 +155,17 @@ def test_times_have_one_width(text: str) -> None:
 
 
 def test_moments_are_written_in_utc_to_the_millisecond() -> None:
-    assert moment(0) == "1970-01-01T00:00:00.000Z"
-    assert moment(1_771_669_800.25) == "2026-02-21T10:30:00.250Z"
-    assert moment(1_771_669_800.9999) == "2026-02-21T10:30:00.999Z"
-    assert all(moment(1_771_669_800 + ms / 1000).endswith(f".{ms:03d}Z") for ms in range(1000))
+    assert instant_ms(0) == "1970-01-01T00:00:00.000Z"
+    assert instant_ms(1_771_669_800.25) == "2026-02-21T10:30:00.250Z"
+    assert instant_ms(1_771_669_800.9999) == "2026-02-21T10:30:00.999Z"
+    assert all(instant_ms(1_771_669_800 + ms / 1000).endswith(f".{ms:03d}Z") for ms in range(1000))
 
 
 def test_comments_sort_by_the_epoch_of_their_owner_and_then_by_its_numbers() -> None:
     given = [(1, 1), (1, 9), (1, 10), (1, 9_999_999), (2, 1), (9, 3), (10, 1), (10, 2), (99_999, 9_999_999)]
     assert sorted(seq_of(*one) for one in reversed(given)) == [seq_of(*one) for one in given]
     assert seq_of(3, 42) == "000030000042"
-    assert seq_of(1, 1) > BEFORE_ALL
+    assert seq_of(1, 1) > SEQ_START
     assert seq_of(99_999, 9_999_999) == "9" * 12
 
 
@@ -224,7 +224,7 @@ def test_a_word_is_blocked_however_it_is_written(written: str) -> None:
 
 @pytest.mark.parametrize("word", ["ﾂﾏﾗﾝ", "Straße", "İstanbul", "ﬃ", "Ⅷ", "㍿"])
 def test_folding_a_word_twice_changes_nothing(word: str) -> None:
-    assert folded(folded(word)) == folded(word)
+    assert fold_word(fold_word(word)) == fold_word(word)
 
 
 def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:

@@ -11,8 +11,8 @@ from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of,
 from tests.support.store_reads import contents
 from tests.support.stores import START
 from zataku.live import design
-from zataku.live.design import DEPARTURES, MATRIX, TABLES, Socket, comments, connections, moderation, rooms
-from zataku.live.limits import BEFORE_ALL, RoomId, moment
+from zataku.live.design import DEPARTURES, MATRIX, TABLES, OwnedConnection, comments, connections, moderation, rooms
+from zataku.live.limits import SEQ_START, RoomId, instant_ms
 from zataku.live.moderation import design as moderated
 from zataku.live.moderation.design import Reactions
 from zataku.live.moderation.writes import (
@@ -110,8 +110,8 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     ),
     "comment": (got(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
     "comments_of": (asked(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
-    "comments_after": (asked(design.comments_after(HALL, BEFORE_ALL)), {"PostComment", "GetRoomComments"}),
-    "comments_before": (asked(design.comments_before(HALL, BEFORE_ALL)), {"PostComment", "GetRoomComments"}),
+    "comments_after": (asked(design.comments_after(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
+    "comments_before": (asked(design.comments_before(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
     "latest_comments": (asked(design.latest_comments(HALL)), {"PostComment", "GetRoomComments"}),
     "connection": (got(design.connection(socket(1))), {"PostComment", "CloseRoom", "Disconnect", "JoinRoom"}),
     "connections_in": (
@@ -119,7 +119,7 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         {"PostComment", "CloseRoom", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "left_behind": (
-        asked(design.left_behind(WEB, moment(START))),
+        asked(design.left_behind(WEB, instant_ms(START))),
         {"PostComment", "CloseRoom", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "moderation_of": (asked(moderated.moderation_of(HALL)), {"OwnRoom", "ModerateRoom", "GetRoomModeration"}),
@@ -135,7 +135,7 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "post_comments": (written(post_comments([said(3)], 1)), {"PostComment"}),
     "join": (written(join(HALL, WEB, [socket(2)], START)), {"JoinRoom"}),
     "sweep_connection": (
-        written(sweep_connection(WEB, Socket(connection_id=socket(1), timestamp=NOW))),
+        written(sweep_connection(WEB, OwnedConnection(connection_id=socket(1), timestamp=NOW))),
         {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "leave": (written(leave(socket(2))), {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"}),

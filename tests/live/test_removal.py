@@ -13,7 +13,7 @@ from zataku.clock import ManualClock
 from zataku.errors import Conflict, Unavailable
 from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
-from zataku.live.messages import Close
+from zataku.live.messages import CloseRoom
 from zataku.live.moderation.design import Upvote, Upvotes
 from zataku.live.moderation.writes import block_sender, delete_comment, mark_comment
 from zataku.live.removal import removal
@@ -41,7 +41,7 @@ class Owners:
     async def ask(self, topic: str, who: Identity, what: bytes) -> bytes | None:
         if self.away:
             raise Unavailable("Nobody runs the room. Try again.")
-        assert msgspec.json.decode(what, type=Close) == Close()
+        assert msgspec.json.decode(what, type=CloseRoom) == CloseRoom()
         kind, _, room_id = topic.partition("/")
         found = await self.store.get(room_now(RoomId(room_id)))
         if kind != "live" or found is None or found.status == "CLOSED":

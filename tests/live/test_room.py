@@ -11,10 +11,10 @@ from tests.support.stores import START, temporary_store
 from zataku.clock import ManualClock
 from zataku.errors import RequestError
 from zataku.live.design import TABLES, Comment, Room, comments_after, room_now
-from zataku.live.limits import BEFORE_ALL, HostId, RoomId, moment
-from zataku.live.messages import Close, Command, CommentView, React, Say, Snapshot
-from zataku.live.room import Talks
-from zataku.live.rules.room_state import SHOWN_AT_FIRST, Talk
+from zataku.live.limits import SEQ_START, HostId, RoomId, instant_ms
+from zataku.live.messages import CloseRoom, Command, CommentView, PostComment, React, Snapshot
+from zataku.live.room import LiveRoom
+from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
 from zataku.live.writes import close_room, create_room, hosting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
@@ -26,13 +26,13 @@ MIDORI = Identity(account_id=AccountId("11111111-1111-4111-8111-111111111111"), 
 SORA = Identity(account_id=AccountId("22222222-2222-4222-8222-222222222222"), role="guest", language="ko")
 
 
-async def hall(store: Store) -> Talks:
+async def hall(store: Store) -> LiveRoom:
     """A room that Midori opened."""
-    now = moment(START)
+    now = instant_ms(START)
     host = HostId(MIDORI.account_id)
     made = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
     await store.put(made)
-    return Talks(store)
+    return LiveRoom(store)
 
 
 def somebody(number: int) -> Identity:
@@ -41,7 +41,7 @@ def somebody(number: int) -> Identity:
 
 
 def asks(content: str, who: Identity = SORA, **more: str) -> Asked:
-    return wants(Say(content=content, **more), who)
+    return wants(PostComment(content=content, **more), who)
 
 
 def wants(command: Command | React, who: Identity = MIDORI) -> Asked:
@@ -49,7 +49,7 @@ def wants(command: Command | React, who: Identity = MIDORI) -> Asked:
     return Asked(who=who, what=msgspec.json.encode(command), mark=str(uuid4()))
 
 
-async def carry_out(talks: Talks, state: Talk, asked: Sequence[Asked], now: float = START) -> Kept[Talk]:
+async def carry_out(talks: LiveRoom, state: RoomState, asked: Sequence[Asked], now: float = START) -> Kept[RoomState]:
     """Everything that is asked, as the task of a room does it: what has to wait comes again."""
     answers: dict[str, bytes | RequestError | None] = {}
     events: list[Event] = []
@@ -64,10 +64,10 @@ async def carry_out(talks: Talks, state: Talk, asked: Sequence[Asked], now: floa
 
 
 def close(who: Identity = MIDORI) -> Asked:
-    return wants(Close(), who)
+    return wants(CloseRoom(), who)
 
 
-def answered(kept: Kept[Talk], missing: str = "") -> list[str]:
+def answered(kept: Kept[RoomState], missing: str = "") -> list[str]:
     """What was answered, in short: what the comment says, the status of the room, or the code of a refusal."""
     told: list[str] = []
     for answer in kept.answers:
@@ -79,16 +79,16 @@ def answered(kept: Kept[Talk], missing: str = "") -> list[str]:
     return told
 
 
-def events(kept: Kept[Talk]) -> list[str]:
+def events(kept: Kept[RoomState]) -> list[str]:
     bodies = [msgspec.json.decode(event.body) for event in kept.events]
     return [body["comment"]["content"] if body["k"] == "commented" else body["k"] for body in bodies]
 
 
 async def stored(store: Store) -> list[Comment]:
-    return [comment async for comment in store.each(comments_after(HALL, BEFORE_ALL))]
+    return [comment async for comment in store.each(comments_after(HALL, SEQ_START))]
 
 
-async def seen(talks: Talks, state: Talk, since: str | None = None) -> Snapshot:
+async def seen(talks: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
     return msgspec.json.decode(await talks.snapshot(state, SORA, since), type=Snapshot)
 
 
@@ -177,8 +177,11 @@ async def test_a_comment_that_was_deleted_meanwhile_does_not_come_back_when_aske
     asked = asks("消して")
     kept = await talks.keep(await talks.take(HALL), [asked], START)
     said = msgspec.json.decode(kept.answers[0] or b"", type=CommentView)  # pyright: ignore[reportArgumentType]
-    act = hosting.HostAct(
-        room_id=HALL, host_id=HostId(MIDORI.account_id), at=moment(START), log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"
+    act = hosting.HostAction(
+        room_id=HALL,
+        host_id=HostId(MIDORI.account_id),
+        at=instant_ms(START),
+        log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11",
     )
     await strict.write(hosting.delete_comment(act, said.comment_id, 1))
     kept = await talks.keep(await talks.take(HALL), [msgspec.structs.replace(asked, again=True)], START + 5)
@@ -238,13 +241,13 @@ async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(emb
         state = (await talks.keep(state, [asks(f"{tick}-{at}", somebody(at)) for at in range(10)], START + tick)).state
     all_of_it = await stored(embedded)
     assert len(all_of_it) == 300
-    for back in (1, 50, SHOWN_AT_FIRST, SHOWN_AT_FIRST + 1, 299):
+    for back in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
         since = all_of_it[-back - 1].seq
         missed = await seen(talks, state, since)
         assert [it.seq for it in missed.comments] == [it.seq for it in all_of_it[-back:]]
         assert not missed.more
     newcomer = await seen(talks, state)
-    assert [it.seq for it in newcomer.comments] == [it.seq for it in all_of_it[-SHOWN_AT_FIRST:]]
+    assert [it.seq for it in newcomer.comments] == [it.seq for it in all_of_it[-RECENT_COMMENTS:]]
     assert newcomer.earlier
 
 
@@ -259,11 +262,11 @@ async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_on
     tmp_path, clock: ManualClock
 ) -> None:
     async with temporary_store("lossy", tmp_path, TABLES, clock) as lossy:
-        now = moment(START)
+        now = instant_ms(START)
         made = Room(room_id=HALL, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
         while await lossy.get(room_now(HALL)) is None:
             await race(lossy.write(create_room(made)))
-        talks = Talks(lossy)
+        talks = LiveRoom(lossy)
         state = await talks.take(HALL)
         answers: list[str] = []
         for tick in range(40):

@@ -35,17 +35,17 @@ from zataku.live.messages import (
     BlockWord,
     Command,
     DeleteComment,
-    Forget,
+    EraseSender,
     MarkComment,
-    Pause,
-    Say,
-    Slow,
-    TakeBack,
+    PauseRoom,
+    PostComment,
+    RetractComment,
+    SetSlowMode,
     Upvote,
 )
 from zataku.live.moderation.design import Block, moderation
 from zataku.live.removal import removal
-from zataku.live.room import Talks
+from zataku.live.room import LiveRoom
 from zataku.live.service import LiveRooms
 from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.identity import Identity
@@ -82,7 +82,7 @@ async def alone(tmp_path: Path) -> AsyncIterator[House]:
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await hall(store)
         async with house("web-0", InProcessBus(), store, clock) as made:
-            made.rooms.add(Talks(store))
+            made.rooms.add(LiveRoom(store))
             yield made
 
 
@@ -101,10 +101,10 @@ async def shown(at: House, who: Identity, place: Place | None = None) -> list[di
 
 
 async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: House) -> None:
-    await do(alone, Say(content="before"))
+    await do(alone, PostComment(content="before"))
     await shown(alone, MIDORI)
     for secret, act in ((new_id(), "hide"), (new_id(), "delete")):
-        await do(alone, Say(content=f"SECRET {act}", id=secret))
+        await do(alone, PostComment(content=f"SECRET {act}", id=secret))
         gone = MarkComment(comment_id=secret, mark="HIDDEN") if act == "hide" else DeleteComment(comment_id=secret)
         await do(alone, gone, MIDORI)
     (joined, *_) = await shown(alone, somebody(1))
@@ -116,7 +116,7 @@ async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: House
 
 async def test_comments_do_not_wait_for_wishes_of_others(embedded: Store) -> None:
     talks = await hall(embedded)
-    wishes = [wants(TakeBack(comment_id=new_id()), somebody(n)) for n in range(40)]
+    wishes = [wants(RetractComment(comment_id=new_id()), somebody(n)) for n in range(40)]
     wishes += [wants(Upvote(comment_id=new_id()), somebody(n)) for n in range(40)]
     kept = await talks.keep(await talks.take(HALL), [*wishes, asks("innocent")], START)
     assert msgspec.json.decode(kept.answers[-1] or b"")["content"] == "innocent"  # pyright: ignore[reportArgumentType]
@@ -138,7 +138,7 @@ async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
     state = (await carry_out(talks, await talks.take(HALL), [asks("question", id=question)])).state
     voting = talks._voting._upvote
     healthy, voting._store = voting._store, Failing(voting._store, problem)
-    batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(Pause()), asks("two")]
+    batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(PauseRoom()), asks("two")]
     kept = await carry_out(talks, state, batch)
     assert answered(kept, missing="done") == [code, "one", "done", "paused"]
     voting._store = healthy
@@ -164,7 +164,7 @@ async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lo
     talks = await hall(embedded)
     removing = talks._retracting._remove
     removing._store = Failing(removing._store, ResultUnknown)
-    kept = await carry_out(talks, await talks.take(HALL), [wants(TakeBack(comment_id=new_id()), SORA)])
+    kept = await carry_out(talks, await talks.take(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
     assert (answered(kept), kept.events) == (["unsettled"], [])
     assert not kept.state.standing.deleted
 
@@ -172,7 +172,7 @@ async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lo
 async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Store) -> None:
     talks = await hall(strict)
     one, two = new_id(), new_id()
-    back, vote = wants(TakeBack(comment_id=one), SORA), wants(Upvote(comment_id=two), SORA)
+    back, vote = wants(RetractComment(comment_id=one), SORA), wants(Upvote(comment_id=two), SORA)
     await carry_out(talks, await talks.take(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
     again = [replace(back, again=True), replace(vote, again=True)]
     kept = await carry_out(talks, await talks.take(HALL), again, START + 1)
@@ -181,7 +181,7 @@ async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Stor
 
 async def test_a_room_learns_that_an_account_is_gone(alone: House) -> None:
     said = new_id()
-    await do(alone, Say(content="hello", nickname="Hanako", id=said))
+    await do(alone, PostComment(content="hello", nickname="Hanako", id=said))
     await do(alone, MarkComment(comment_id=said, mark="PINNED"), MIDORI)
     await do(alone, BlockSender(comment_id=said), MIDORI)
     await removal(app_context(alone.store, alone.clock, alone.rooms))(SORA.account_id)
@@ -193,9 +193,9 @@ async def test_a_room_learns_that_an_account_is_gone(alone: House) -> None:
 
 
 async def test_whoever_still_has_an_account_is_not_forgotten(alone: House) -> None:
-    await do(alone, Say(content="hello", nickname="Hanako"))
+    await do(alone, PostComment(content="hello", nickname="Hanako"))
     (before, *_) = await shown(alone, somebody(1))
-    await do(alone, Forget())
+    await do(alone, EraseSender())
     (after, *_) = await shown(alone, somebody(1))
     assert after["snapshot"] == before["snapshot"]
 
@@ -229,7 +229,7 @@ async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: House,
 async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: House, word: str, said: str) -> None:
     await do(alone, BlockWord(word=word), MIDORI)
     with pytest.raises(Forbidden):
-        await do(alone, Say(content=said))
+        await do(alone, PostComment(content=said))
 
 
 async def test_everybodys_snapshot_does_not_grow_for_ever(embedded: Store) -> None:
@@ -267,7 +267,7 @@ async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> 
     talks = await hall(embedded)
     state = await talks.take(HALL)
     for seconds in range(1, 8):
-        state = (await talks.keep(state, [wants(Slow(seconds=seconds))], START)).state
+        state = (await talks.keep(state, [wants(SetSlowMode(seconds=seconds))], START)).state
     log = (await LiveRooms(app_context(embedded, ProcessClock(START))).moderation(MIDORI, HALL)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
@@ -287,7 +287,7 @@ async def test_a_pinned_comment_that_was_hidden_comes_back_where_it_was(embedded
 
 
 async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House) -> None:
-    await do(alone, Say(content="x"))
+    await do(alone, PostComment(content="x"))
     paper = Paper()
     socket = alone.hub.open(paper, somebody(1), "192.0.2.1")
     await alone.rooms.join(socket, Join(id=1, to=TOPIC))
@@ -301,6 +301,6 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
 
 async def test_what_was_said_stays_whatever_else_fails(embedded: Store) -> None:
     talks = await hall(embedded)
-    kept = await carry_out(talks, await talks.take(HALL), [asks("kept"), wants(TakeBack(comment_id=new_id()))])
+    kept = await carry_out(talks, await talks.take(HALL), [asks("kept"), wants(RetractComment(comment_id=new_id()))])
     assert isinstance(kept.answers[1], RequestError)
     assert [it.content for it in await stored(embedded)] == ["kept"]

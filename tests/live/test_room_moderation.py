@@ -9,29 +9,29 @@ import pytest
 from tests.live.test_room import HALL, MIDORI, SORA, answered, asks, carry_out, close, hall, somebody, stored, wants
 from tests.support.stores import START
 from zataku.errors import RequestError
-from zataku.live.limits import PINS, CommentId
+from zataku.live.limits import MAX_PINS, CommentId
 from zataku.live.messages import (
-    Act,
     BlockSender,
     BlockWord,
     DeleteComment,
     MarkComment,
-    Pause,
-    Slow,
+    ModerationAction,
+    PauseRoom,
+    RetractComment,
+    SetSlowMode,
     Snapshot,
-    TakeBack,
     Upvote,
 )
 from zataku.live.moderation.design import log_of, upvotes_on
-from zataku.live.room import Talks
-from zataku.live.rules.room_state import Talk
+from zataku.live.room import LiveRoom
+from zataku.live.rules.room_state import RoomState
 from zataku.realtime.rooms.behaviour import Kept
 from zataku.table import Store
 
 NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
 
 
-async def begun(store: Store, *contents: str) -> tuple[Talks, Talk, list[CommentId]]:
+async def begun(store: Store, *contents: str) -> tuple[LiveRoom, RoomState, list[CommentId]]:
     """A room in which Sora said something."""
     talks = await hall(store)
     state = await talks.take(HALL)
@@ -39,7 +39,7 @@ async def begun(store: Store, *contents: str) -> tuple[Talks, Talk, list[Comment
     return talks, kept.state, [it.comment_id for it in await stored(store)]
 
 
-def told(kept: Kept[Talk], everybody: bool = True) -> list[dict[str, Any]]:
+def told(kept: Kept[RoomState], everybody: bool = True) -> list[dict[str, Any]]:
     """What everybody hears, or only the host."""
     return [msgspec.json.decode(it.body) for it in kept.events if (it.only is None) == everybody]
 
@@ -48,7 +48,7 @@ async def log(store: Store) -> list[tuple[str, str | None]]:
     return [(it.action, it.subject) async for it in store.each(log_of(HALL))][::-1]
 
 
-async def seen(talks: Talks, state: Talk, since: str | None = None) -> Snapshot:
+async def seen(talks: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
     return msgspec.json.decode(await talks.snapshot(state, SORA, since), type=Snapshot)
 
 
@@ -88,7 +88,12 @@ async def test_pins_and_answers_are_told_and_outlive_the_owner(store: Store) -> 
 
 async def test_the_log_is_told_to_the_host_alone(strict: Store) -> None:
     talks, state, (first,) = await begun(strict, "spam spam")
-    acts: list[Act] = [BlockWord(word="ＥＧＧＳ"), BlockSender(comment_id=first), Slow(seconds=30), Pause()]
+    acts: list[ModerationAction] = [
+        BlockWord(word="ＥＧＧＳ"),
+        BlockSender(comment_id=first),
+        SetSlowMode(seconds=30),
+        PauseRoom(),
+    ]
     kept = await carry_out(talks, state, [wants(act) for act in acts])
     assert [it["k"] for it in told(kept)] == ["changed", "changed"]
     entries = [it["entry"] for it in told(kept, everybody=False)]
@@ -100,11 +105,11 @@ async def test_the_log_is_told_to_the_host_alone(strict: Store) -> None:
 
 async def test_what_is_so_already_is_not_done_twice(strict: Store) -> None:
     talks, state, (first,) = await begun(strict, "一")
-    acts: list[Act] = [
+    acts: list[ModerationAction] = [
         MarkComment(comment_id=first, mark="PINNED"),
         BlockWord(word="spam"),
-        Pause(),
-        Slow(seconds=5),
+        PauseRoom(),
+        SetSlowMode(seconds=5),
         BlockSender(comment_id=first),
     ]
     state = (await carry_out(talks, state, [wants(act) for act in acts])).state
@@ -119,13 +124,13 @@ async def test_what_is_so_already_is_not_done_twice(strict: Store) -> None:
     [
         MarkComment(comment_id=NOBODYS, mark="HIDDEN"),
         DeleteComment(comment_id=NOBODYS),
-        Pause(),
-        Slow(seconds=5),
+        PauseRoom(),
+        SetSlowMode(seconds=5),
         BlockWord(word="spam"),
         BlockSender(comment_id=NOBODYS),
     ],
 )
-async def test_nobody_but_the_host_does_any_of_it(embedded: Store, act: Act) -> None:
+async def test_nobody_but_the_host_does_any_of_it(embedded: Store, act: ModerationAction) -> None:
     talks, state, _ = await begun(embedded, "一")
     kept = await carry_out(talks, state, [wants(act, SORA)])
     assert (answered(kept), kept.events, kept.state) == (["not_the_host"], [], state)
@@ -139,7 +144,7 @@ async def test_nobody_but_the_host_does_any_of_it(embedded: Store, act: Act) -> 
         DeleteComment(comment_id=NOBODYS),
         BlockSender(comment_id=NOBODYS),
         Upvote(comment_id=NOBODYS),
-        TakeBack(comment_id=NOBODYS),
+        RetractComment(comment_id=NOBODYS),
     ],
 )
 async def test_a_comment_that_is_not_there_is_refused(embedded: Store, act: Any) -> None:
@@ -150,14 +155,14 @@ async def test_a_comment_that_is_not_there_is_refused(embedded: Store, act: Any)
 
 async def test_a_paused_room_takes_no_comments_until_it_goes_on(store: Store) -> None:
     talks, state, _ = await begun(store, "一")
-    kept = await carry_out(talks, state, [wants(Pause()), asks("二"), wants(Pause(on=False)), asks("三")])
+    kept = await carry_out(talks, state, [wants(PauseRoom()), asks("二"), wants(PauseRoom(on=False)), asks("三")])
     assert [it.code for it in kept.answers if isinstance(it, RequestError)] == ["paused"]
     assert [it.content for it in await stored(store)] == ["一", "三"]
 
 
 async def test_slow_mode_makes_everybody_but_the_host_wait_also_after_a_take_over(strict: Store) -> None:
     talks, state, _ = await begun(strict, "一")
-    state = (await carry_out(talks, state, [wants(Slow(seconds=30))])).state
+    state = (await carry_out(talks, state, [wants(SetSlowMode(seconds=30))])).state
     for taken_over in (False, True):
         state = await talks.take(HALL) if taken_over else state
         kept = await carry_out(talks, state, [asks("二"), asks("host", MIDORI), asks("host again", MIDORI)], START + 20)
@@ -214,17 +219,17 @@ async def test_so_many_pins_and_no_more(embedded: Store) -> None:
     state = (await carry_out(talks, state, [asks("one more", somebody(1))])).state
     ids = [it.comment_id for it in await stored(embedded)]
     kept = await carry_out(talks, state, [wants(MarkComment(comment_id=it, mark="PINNED")) for it in ids])
-    assert answered(kept, missing="done")[PINS:] == ["too_many_pins"]
+    assert answered(kept, missing="done")[MAX_PINS:] == ["too_many_pins"]
 
 
 async def test_people_take_back_what_they_wrote_for_a_minute(store: Store) -> None:
     talks, state, (first, second) = await begun(store, "一", "二")
-    kept = await carry_out(talks, state, [wants(TakeBack(comment_id=first), MIDORI)])
+    kept = await carry_out(talks, state, [wants(RetractComment(comment_id=first), MIDORI)])
     assert answered(kept) == ["not_yours"]
-    kept = await carry_out(talks, state, [wants(TakeBack(comment_id=first), SORA)], START + 60)
+    kept = await carry_out(talks, state, [wants(RetractComment(comment_id=first), SORA)], START + 60)
     assert told(kept) == [{"k": "gone", "commentId": first, "deleted": True}]
     assert contents(await seen(talks, kept.state)) == ["二"]
-    late = await carry_out(talks, kept.state, [wants(TakeBack(comment_id=second), SORA)], START + 60.1)
+    late = await carry_out(talks, kept.state, [wants(RetractComment(comment_id=second), SORA)], START + 60.1)
     assert answered(late) == ["too_late"]
     assert [it.content for it in await stored(store)] == ["二"]
     assert first in (await seen(talks, await talks.take(HALL))).standing.gone
@@ -271,7 +276,7 @@ async def test_commands_of_all_kinds_in_one_batch_are_done_in_turn(strict: Store
         asks("三", somebody(3)),
         close(),
         asks("四", somebody(4)),
-        wants(Pause()),
+        wants(PauseRoom()),
     ]
     kept = await carry_out(talks, state, batch)
     refusals = [it.code if isinstance(it, RequestError) else "" for it in kept.answers]
@@ -304,7 +309,7 @@ async def test_a_comment_that_was_taken_is_answered_so_though_the_room_would_not
     talks, state, _ = await begun(strict)
     comment_id = str(uuid4())
     first = await carry_out(talks, state, [asks("一度", id=comment_id)])
-    state = (await carry_out(talks, first.state, [wants(Pause()), wants(BlockWord(word="一度"))])).state
+    state = (await carry_out(talks, first.state, [wants(PauseRoom()), wants(BlockWord(word="一度"))])).state
     kept = await carry_out(talks, state, [asks("一度", id=comment_id), asks("新しい", id=str(uuid4()))])
     assert kept.answers[0] == first.answers[0]
     assert answered(kept) == ["一度", "paused"]

@@ -4,16 +4,16 @@ import msgspec
 
 from tests.live.test_room import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
 from tests.support.stores import START
-from zataku.live.limits import CommentId, moment
+from zataku.live.limits import CommentId, instant_ms
 from zataku.live.messages import BlockSender, React, Snapshot
 from zataku.live.moderation.design import reactions_in
-from zataku.live.room import Talks
-from zataku.live.rules.room_state import Talk
+from zataku.live.room import LiveRoom
+from zataku.live.rules.room_state import RoomState
 from zataku.platform.identity import Identity
 from zataku.table import Store
 
 
-def react(talks: Talks, state: Talk, who: Identity, kind: str = "clap", now: float = START) -> Talk:
+def react(talks: LiveRoom, state: RoomState, who: Identity, kind: str = "clap", now: float = START) -> RoomState:
     """Somebody reacts, as the room lets it pass."""
     asked = wants(React(reaction=kind), who)  # pyright: ignore[reportArgumentType]
     return talks.passing(state, asked, now).state if talks.heeds(asked, now) else state
@@ -23,7 +23,7 @@ async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
     return [(it.minute, it.clap, it.aha, it.lol) async for it in store.each(reactions_in(HALL))]
 
 
-async def totals(talks: Talks, state: Talk) -> tuple[int, int, int]:
+async def totals(talks: LiveRoom, state: RoomState) -> tuple[int, int, int]:
     told = talks.beat(state, START).state
     found = msgspec.json.decode(await talks.snapshot(told, SORA, None), type=Snapshot).standing.reactions
     return found.clap, found.aha, found.lol
@@ -55,11 +55,11 @@ async def test_counts_are_stored_by_the_minute_and_a_new_owner_counts_on(store: 
     state = react(talks, state, SORA, now=START + 59)
     state = react(talks, state, SORA, "aha", now=START + 61)
     state = await talks.flush(state)
-    assert await minutes(store) == [(moment(START), 1, 0, 0), (moment(START + 60), 0, 1, 0)]
+    assert await minutes(store) == [(instant_ms(START), 1, 0, 0), (instant_ms(START + 60), 0, 1, 0)]
     state = await talks.take(HALL)
     assert await totals(talks, state) == (1, 1, 0)
     state = await talks.flush(react(talks, state, MIDORI, "aha", now=START + 62))
-    assert await minutes(store) == [(moment(START), 1, 0, 0), (moment(START + 60), 0, 2, 0)]
+    assert await minutes(store) == [(instant_ms(START), 1, 0, 0), (instant_ms(START + 60), 0, 2, 0)]
     assert await totals(talks, state) == (1, 2, 0)
 
 
@@ -68,7 +68,7 @@ async def test_applause_before_the_closing_is_kept(strict: Store) -> None:
     state = react(talks, await talks.take(HALL), SORA)
     kept = await carry_out(talks, state, [close()])
     assert kept.over
-    assert await minutes(strict) == [(moment(START), 1, 0, 0)]
+    assert await minutes(strict) == [(instant_ms(START), 1, 0, 0)]
 
 
 async def test_whoever_is_kept_out_is_not_heard_clapping(strict: Store) -> None:

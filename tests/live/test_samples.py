@@ -6,7 +6,7 @@ from random import Random
 from tests.live.entities import HALL, WEB
 from tests.support.stores import START
 from zataku.live.design import comments_after, comments_of, latest_comments, room_now
-from zataku.live.limits import BEFORE_ALL, seq_of
+from zataku.live.limits import SEQ_START, seq_of
 from zataku.live.moderation.design import LogEntry, Mark, Upvote, Upvotes, log_of, marked, moderation_of, upvotes_in
 from zataku.live.samples import (
     TALK_COMMENTS,
@@ -72,7 +72,7 @@ async def test_a_whole_talk_is_kept_and_read_back(embedded: Store) -> None:
     found = [one async for one in embedded.each(comments_of(talk.room_id))]
     assert len(found) == TALK_COMMENTS
     assert sorted(found, key=lambda one: (one.created_at, one.seq)) == said
-    assert [one async for one in embedded.each(comments_after(talk.room_id, BEFORE_ALL))] == said
+    assert [one async for one in embedded.each(comments_after(talk.room_id, SEQ_START))] == said
     for seen in (1, 1234, 4999, 5000):
         assert [one async for one in embedded.each(comments_after(talk.room_id, said[seen - 1].seq))] == said[seen:]
     assert await embedded.first(latest_comments(talk.room_id)) == said[-1]

@@ -10,11 +10,11 @@ from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, act, all_of, opene
 from tests.support.concurrency import race
 from tests.support.store_reads import eventually
 from tests.support.stores import START
-from zataku.live.design import Socket, comments_after, connection, room_now
-from zataku.live.limits import BEFORE_ALL, SenderId, moment, seq_of
+from zataku.live.design import OwnedConnection, comments_after, connection, room_now
+from zataku.live.limits import SEQ_START, SenderId, instant_ms, seq_of
 from zataku.live.moderation.design import Block, LogEntry, Mark, Upvotes, blocks_of, upvoters_of, upvotes_on
 from zataku.live.moderation.writes import (
-    HostAct,
+    HostAction,
     block_word,
     delete_comment,
     mark_comment,
@@ -40,7 +40,7 @@ TARGET = said(1).comment_id
 
 
 async def numbers(store: Store) -> list[str]:
-    return [found.seq async for found in store.each(comments_after(HALL, BEFORE_ALL))]
+    return [found.seq async for found in store.each(comments_after(HALL, SEQ_START))]
 
 
 @pytest.mark.parametrize("ending", ["closed", "paused"])
@@ -124,7 +124,7 @@ async def test_every_process_that_takes_a_room_gets_another_epoch(contested: Sto
     posts = [contested.write(tick, token=f"t{epoch}") for epoch, tick in ticks.items()]
     heard = await race(*posts)
     assert len(heard.won) == 1
-    assert [one.comment_id for one in await all_of(contested, comments_after(HALL, BEFORE_ALL))] == [
+    assert [one.comment_id for one in await all_of(contested, comments_after(HALL, SEQ_START))] == [
         said(1, salt=last).comment_id
     ]
 
@@ -169,7 +169,7 @@ async def test_nobody_is_in_a_room_who_joined_after_it_closed(contested: Store) 
 async def test_a_client_that_joins_again_is_not_swept_with_what_was_left_behind(contested: Store) -> None:
     await opened_room(contested)
     await contested.write(join(HALL, WEB, [socket(1)], START), token="before")
-    left = Socket(connection_id=socket(1), timestamp=NOW)
+    left = OwnedConnection(connection_id=socket(1), timestamp=NOW)
     await asyncio.gather(
         race(*(contested.write(sweep_connection(WEB, left)) for _ in range(4))),
         contested.write(join(HALL, WEB, [socket(1)], START + 1), token="again"),
@@ -177,7 +177,7 @@ async def test_a_client_that_joins_again_is_not_swept_with_what_was_left_behind(
     await race(contested.write(sweep_connection(WEB, left)))
     there = await contested.get(connection(socket(1)), strong=True)
     assert there is not None
-    assert there.timestamp == moment(START + 1)
+    assert there.timestamp == instant_ms(START + 1)
 
 
 async def vote(store: Store, sender: SenderId, ballot: int) -> bool:
@@ -245,7 +245,7 @@ async def test_a_comment_is_taken_back_or_deleted_once(contested: Store) -> None
     assert await numbers(contested) == []
 
 
-DEEDS: dict[str, Callable[[HostAct, int], Plan]] = {
+DEEDS: dict[str, Callable[[HostAction, int], Plan]] = {
     "PIN": lambda deed, _: mark_comment(deed, "PINNED", TARGET, 1),
     "UNPIN": lambda deed, _: unmark_comment(deed, "PINNED", TARGET, 1),
     "BLOCK_WORD": lambda deed, epoch: block_word(deed, epoch, "spam"),

@@ -12,7 +12,7 @@ from tests.live.entities import HALL, SORA, act, all_of, opened_room, owned, ref
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.design import Comment, comments_after, room_now
-from zataku.live.limits import BEFORE_ALL, CommentId
+from zataku.live.limits import SEQ_START, CommentId
 from zataku.live.moderation.design import Mark
 from zataku.live.moderation.writes import delete_comment
 from zataku.live.writes import post_comments, remove_own_comment
@@ -21,7 +21,7 @@ from zataku.table import Plan, ResultUnknown, Store, TransactionCancelled
 WORDS = [f"コメント {number}" for number in range(60)]
 
 
-class Talk:
+class ContestedRoom:
     """What is still to be said in the hall, what was acknowledged, and what the host deleted."""
 
     def __init__(self, store: Store) -> None:
@@ -35,7 +35,7 @@ class Talk:
         self.over = False
 
     async def after(self, seen: list[Comment]) -> list[Comment]:
-        return await all_of(self.store, comments_after(HALL, seen[-1].seq if seen else BEFORE_ALL))
+        return await all_of(self.store, comments_after(HALL, seen[-1].seq if seen else SEQ_START))
 
     async def read(self) -> list[Comment]:
         """Follow the talk to its end, coming back after the last comment seen again and again."""
@@ -66,7 +66,7 @@ class Talk:
 class Owner:
     """A process that keeps the rule: after a tick of unknown outcome it repeats that tick, or takes the room again."""
 
-    def __init__(self, talk: Talk, repeats: bool) -> None:
+    def __init__(self, talk: ContestedRoom, repeats: bool) -> None:
         self.talk = talk
         self.repeats = repeats
         self.epoch = self.given = 0
@@ -118,7 +118,7 @@ class Owner:
 
 async def test_readers_see_every_acknowledged_comment_once_and_in_one_order(contested: Store) -> None:
     await opened_room(contested)
-    talk = Talk(contested)
+    talk = ContestedRoom(contested)
     readers = [asyncio.create_task(talk.read()) for _ in range(2)]
     owners: list[asyncio.Task[None]] = []
     while talk.unsaid or not all(owner.done() for owner in owners):
@@ -163,7 +163,7 @@ async def test_an_owner_that_lost_its_room_is_not_heard(contested: Store) -> Non
 
     stale, mine = await asyncio.gather(old_owner(), new_owner(), return_exceptions=True)
     assert isinstance(stale, TransactionCancelled)
-    found = await all_of(contested, comments_after(HALL, BEFORE_ALL))
+    found = await all_of(contested, comments_after(HALL, SEQ_START))
     assert found[-5:] == mine
     assert [one.seq for one in found[:-5]] == [said(at, epoch=old).seq for at in range(1, len(found) - 4)]
 
@@ -188,7 +188,7 @@ async def test_a_tick_that_comes_again_with_its_token_brings_no_deleted_comment_
     await contested.write(tick, token="tick", at=START)
     await contested.write(delete_comment(act(1), said(1).comment_id, 1), token="delete")
     await contested.write(tick, token="tick", at=START)
-    assert await all_of(contested, comments_after(HALL, BEFORE_ALL)) == []
+    assert await all_of(contested, comments_after(HALL, SEQ_START)) == []
 
 
 @pytest.mark.parametrize("token", [None, "tick"])
@@ -203,7 +203,7 @@ async def test_a_tick_whose_token_is_forgotten_is_refused_once_the_room_was_take
     await owned(embedded)
     with pytest.raises(TransactionCancelled):
         await embedded.write(tick, token=token, at=START)
-    assert await all_of(embedded, comments_after(HALL, BEFORE_ALL)) == []
+    assert await all_of(embedded, comments_after(HALL, SEQ_START)) == []
 
 
 async def test_what_comes_back_without_its_token_in_the_same_epoch_is_still_marked_as_deleted(store: Store) -> None:
@@ -213,6 +213,6 @@ async def test_what_comes_back_without_its_token_in_the_same_epoch_is_still_mark
     await refused(store, tick)
     gone = await store.write(delete_comment(act(1), said(1).comment_id, 1))
     await store.write(tick)
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == [said(1)]
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == [said(1)]
     mark = Mark.key(room_id=HALL, mark="DELETED", comment_id=said(1).comment_id)
     assert await store.get(mark, strong=True) == gone

@@ -275,7 +275,7 @@ def numbered_guest(number: int) -> Identity:
 async def test_a_page_of_hidden_comments_is_passed_over(
     host: httpx.AsyncClient, guest: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zataku.live.service.COMMENTS_ON_A_PAGE", 2)
+    monkeypatch.setattr("zataku.live.service.COMMENT_PAGE_SIZE", 2)
     room = (await opened(host))["roomId"]
     made = [await said(host, room, str(number)) for number in range(5)]
     for it in made[1:4]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.app_context import user_identity
 from zataku.errors import NotFound, RequestError
-from zataku.live.limits import is_handle
+from zataku.live.limits import is_external_id
 from zataku.platform.design import account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
@@ -75,4 +75,4 @@ def test_a_server_has_its_name_again_at_the_next_start_unless_its_port_is_any() 
     assert names(port=8000) == names(port=8000) == "table:127.0.0.1:8000"
     assert len({names(port=8000), names(port=8001), names(host="0.0.0.0"), names(host="::1")}) == 4
     assert names(port=0) == "table:17:c0ffee"
-    assert is_handle(app._node_name("m" * 64, "p", Settings(host="fe80::1%" + "h" * 200, port=65535)))
+    assert is_external_id(app._node_name("m" * 64, "p", Settings(host="fe80::1%" + "h" * 200, port=65535)))

@@ -298,11 +298,6 @@ export interface Leave {
   to: string;
 }
 
-/** The entry in the log, or none when it was so already. */
-export interface LiveActDone {
-  entry?: LiveLogView;
-}
-
 /** The host marked a question as answered, or asks it anew. */
 export interface LiveAnswered {
   k: "answered";
@@ -332,41 +327,36 @@ export interface LiveBlockedSender {
   nickname?: string;
 }
 
-/** The host paused the room, slowed it down, or took that back. */
-export interface LiveChanged {
-  k: "changed";
-  room: LiveRoomView;
-}
-
 /** The host closes the room, for good. Answered by the room. */
-export interface LiveClose {
+export interface LiveCloseRoom {
   k: "close";
 }
 
-/** The host closed the room. */
-export interface LiveClosed {
-  k: "closed";
-}
-
-export type LiveCommand = LiveSay | LiveTakeBack | LiveUpvote | LiveClose | LiveForget | LiveMarkComment | LiveDeleteComment | LivePause | LiveSlow | LiveBlockWord | LiveBlockSender;
-
-/** A comment that was hidden is shown again, at its old place. */
-export interface LiveCommentBack {
-  k: "back";
-  comment: LiveCommentView;
-}
-
-/** A comment is not to be seen any more; with `deleted`, never again. */
-export interface LiveCommentGone {
-  k: "gone";
-  commentId: string;
-  deleted?: boolean;
-}
+export type LiveCommand = LivePostComment | LiveRetractComment | LiveUpvote | LiveCloseRoom | LiveEraseSender | LiveMarkComment | LiveDeleteComment | LivePauseRoom | LiveSetSlowMode | LiveBlockWord | LiveBlockSender;
 
 /** Comments in the order of the room. With `more` there are others, after the last or before the first of them. */
 export interface LiveCommentList {
   comments: LiveCommentView[];
   more?: boolean;
+}
+
+/** Somebody wrote something. */
+export interface LiveCommentPosted {
+  k: "commented";
+  comment: LiveCommentView;
+}
+
+/** A comment is not to be seen any more; with `deleted`, never again. */
+export interface LiveCommentRemoved {
+  k: "gone";
+  commentId: string;
+  deleted?: boolean;
+}
+
+/** A comment that was hidden is shown again, at its old place. */
+export interface LiveCommentRestored {
+  k: "back";
+  comment: LiveCommentView;
 }
 
 /** A comment as people see it; `seq` is its place in the room. */
@@ -378,19 +368,18 @@ export interface LiveCommentView {
   createdAt: string;
 }
 
-/** Somebody wrote something. */
-export interface LiveCommented {
-  k: "commented";
-  comment: LiveCommentView;
-}
-
 /** The host deletes a comment for good. */
 export interface LiveDeleteComment {
   k: "delete";
   commentId: string;
 }
 
-export type LiveEvent = LiveCommented | LiveCommentGone | LiveCommentBack | LivePinned | LiveUnpinned | LiveAnswered | LiveUpvoted | LiveChanged | LiveModerated | LiveClosed | LiveReacted;
+/** The account of whoever asks is gone: what the room shows of them is looked up anew. */
+export interface LiveEraseSender {
+  k: "forget";
+}
+
+export type LiveEvent = LiveCommentPosted | LiveCommentRemoved | LiveCommentRestored | LivePinned | LiveUnpinned | LiveAnswered | LiveUpvoted | LiveRoomChanged | LiveModerated | LiveRoomClosed | LiveReacted;
 
 /** A room with everything that was said in it, in order. */
 export interface LiveExport {
@@ -413,21 +402,18 @@ export interface LiveExportedComment {
   commentId: string;
 }
 
-/** The account of whoever asks is gone: what the room shows of them is looked up anew. */
-export interface LiveForget {
-  k: "forget";
-}
-
-/** Comments that have what was looked for, in the order of the room; `next` is where to look on. */
-export interface LiveFound {
-  comments: LiveCommentView[];
-  next?: string;
-}
-
 /** Rooms that run now in any process, and the people in all of them. */
 export interface LiveHome {
   rooms: number;
   people: number;
+}
+
+/** What only the host sees: the log, newest first; who and what is kept out; and the comments that are hidden. */
+export interface LiveHostView {
+  log: LiveLogView[];
+  words: string[];
+  senders: LiveBlockedSender[];
+  hidden: LiveCommentView[];
 }
 
 /** Something that the host did: `subject` is a comment's id, a word, or seconds; `about` what the comment says. */
@@ -453,12 +439,18 @@ export interface LiveModerated {
   entry: LiveLogView;
 }
 
-/** What only the host sees: the log, newest first; who and what is kept out; and the comments that are hidden. */
-export interface LiveModeration {
-  log: LiveLogView[];
-  words: string[];
-  senders: LiveBlockedSender[];
-  hidden: LiveCommentView[];
+/** The entry in the log, or none when it was so already. */
+export interface LiveModerationResult {
+  entry?: LiveLogView;
+}
+
+/** What became of the comments of a room, and how often people reacted, all in all. */
+export interface LiveModerationStateView {
+  pinned?: LiveCommentView[];
+  answered?: string[];
+  gone?: string[];
+  votes?: Record<string, number>;
+  reactions?: LiveReactions;
 }
 
 /** What a presenter says to open a room. */
@@ -467,7 +459,7 @@ export interface LiveNewRoom {
 }
 
 /** The host lets the room take no comments for a while, or lets it take them again. */
-export interface LivePause {
+export interface LivePauseRoom {
   k: "pause";
   on?: boolean;
 }
@@ -476,6 +468,14 @@ export interface LivePause {
 export interface LivePinned {
   k: "pinned";
   comment: LiveCommentView;
+}
+
+/** Write a comment. Answered by the comment. Sent again with the same `id` it is still one comment. */
+export interface LivePostComment {
+  k: "comment";
+  content: string;
+  nickname?: string | null;
+  id?: string | null;
 }
 
 /** A comment that people want answered, how many of them, and whether it was. */
@@ -511,6 +511,23 @@ export interface LiveReactions {
   lol?: number;
 }
 
+/** Take back what one wrote in the last 60 seconds. */
+export interface LiveRetractComment {
+  k: "take_back";
+  commentId: string;
+}
+
+/** The host paused the room, slowed it down, or took that back. */
+export interface LiveRoomChanged {
+  k: "changed";
+  room: LiveRoomView;
+}
+
+/** The host closed the room. */
+export interface LiveRoomClosed {
+  k: "closed";
+}
+
 /** Some of the caller's rooms, newest first; `next` leads to the others. */
 export interface LiveRoomList {
   rooms: LiveRoomView[];
@@ -530,16 +547,14 @@ export interface LiveRoomView {
   code?: string;
 }
 
-/** Write a comment. Answered by the comment. Sent again with the same `id` it is still one comment. */
-export interface LiveSay {
-  k: "comment";
-  content: string;
-  nickname?: string | null;
-  id?: string | null;
+/** Comments that have what was looked for, in the order of the room; `next` is where to look on. */
+export interface LiveSearchResults {
+  comments: LiveCommentView[];
+  next?: string;
 }
 
 /** The host makes everybody wait so many seconds between two comments, or no longer. */
-export interface LiveSlow {
+export interface LiveSetSlowMode {
   k: "slow";
   seconds?: number | null;
 }
@@ -548,24 +563,9 @@ export interface LiveSlow {
 export interface LiveSnapshot {
   room: LiveRoomView;
   comments: LiveCommentView[];
-  standing?: LiveStanding;
+  standing?: LiveModerationStateView;
   more?: boolean;
   earlier?: boolean;
-}
-
-/** What became of the comments of a room, and how often people reacted, all in all. */
-export interface LiveStanding {
-  pinned?: LiveCommentView[];
-  answered?: string[];
-  gone?: string[];
-  votes?: Record<string, number>;
-  reactions?: LiveReactions;
-}
-
-/** Take back what one wrote in the last 60 seconds. */
-export interface LiveTakeBack {
-  k: "take_back";
-  commentId: string;
 }
 
 /** A talk from its first comment to its last, in equal parts. */
@@ -864,7 +864,7 @@ export interface Api {
   "DELETE /api/admin/accounts/{account_id}/sessions/{session}": { path: { account_id: string; session: string }; answer: null };
   "DELETE /api/admin/backups/{name}": { path: { name: string }; answer: null };
   "DELETE /api/keys/{key_id}": { path: { key_id: string }; answer: null };
-  "DELETE /api/live/rooms/{room_id}/comments/{comment_id}": { path: { room_id: string; comment_id: string }; answer: LiveCommentGone };
+  "DELETE /api/live/rooms/{room_id}/comments/{comment_id}": { path: { room_id: string; comment_id: string }; answer: LiveCommentRemoved };
   "DELETE /api/me": { body: DeleteAccount; answer: null };
   "DELETE /api/sessions": { answer: null };
   "DELETE /api/sessions/current": { answer: null };
@@ -888,10 +888,10 @@ export interface Api {
   "GET /api/live/rooms/{room_id}/comments": { path: { room_id: string }; query: { after?: string; before?: string }; answer: LiveCommentList };
   "GET /api/live/rooms/{room_id}/export.csv": { path: { room_id: string }; answer: string };
   "GET /api/live/rooms/{room_id}/export.json": { path: { room_id: string }; answer: LiveExport };
-  "GET /api/live/rooms/{room_id}/moderation": { path: { room_id: string }; answer: LiveModeration };
+  "GET /api/live/rooms/{room_id}/moderation": { path: { room_id: string }; answer: LiveHostView };
   "GET /api/live/rooms/{room_id}/questions": { path: { room_id: string }; answer: LiveQuestions };
-  "GET /api/live/rooms/{room_id}/search": { path: { room_id: string }; query: { q: string; after?: string }; answer: LiveFound };
-  "GET /api/live/rooms/{room_id}/standing": { path: { room_id: string }; answer: LiveStanding };
+  "GET /api/live/rooms/{room_id}/search": { path: { room_id: string }; query: { q: string; after?: string }; answer: LiveSearchResults };
+  "GET /api/live/rooms/{room_id}/standing": { path: { room_id: string }; answer: LiveModerationStateView };
   "GET /api/live/rooms/{room_id}/timeline": { path: { room_id: string }; answer: LiveTimeline };
   "GET /api/me": { answer: Me };
   "GET /api/sessions": { answer: SessionView[] };
@@ -905,9 +905,9 @@ export interface Api {
   "POST /api/admin/jobs/retry": { body: JobName; answer: null };
   "POST /api/keys": { body: MakeKey; answer: KeyMade };
   "POST /api/live/rooms": { body: LiveNewRoom; answer: LiveRoomView };
-  "POST /api/live/rooms/{room_id}/acts": { path: { room_id: string }; body: LiveMarkComment | LiveDeleteComment | LivePause | LiveSlow | LiveBlockWord | LiveBlockSender; answer: LiveActDone };
+  "POST /api/live/rooms/{room_id}/acts": { path: { room_id: string }; body: LiveMarkComment | LiveDeleteComment | LivePauseRoom | LiveSetSlowMode | LiveBlockWord | LiveBlockSender; answer: LiveModerationResult };
   "POST /api/live/rooms/{room_id}/close": { path: { room_id: string }; answer: LiveRoomView };
-  "POST /api/live/rooms/{room_id}/comments": { path: { room_id: string }; body: LiveSay; answer: LiveCommentView };
+  "POST /api/live/rooms/{room_id}/comments": { path: { room_id: string }; body: LivePostComment; answer: LiveCommentView };
   "POST /api/live/rooms/{room_id}/comments/{comment_id}/upvote": { path: { room_id: string; comment_id: string }; answer: LiveUpvoted };
   "POST /api/me/password": { body: ChangePassword; answer: null };
   "POST /api/sessions": { body: SignIn; answer: Me };

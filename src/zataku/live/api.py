@@ -7,19 +7,19 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter, SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.live.limits import BEFORE_ALL, CODE_FORM, SEQ_FORM, UUID_PATTERN, CommentId
+from zataku.live.limits import CODE_FORM, SEQ_FORM, SEQ_START, UUID_PATTERN, CommentId
 from zataku.live.messages import (
-    Act,
-    ActDone,
-    CommentGone,
     CommentList,
+    CommentRemoved,
     CommentView,
-    Moderation,
+    HostView,
+    ModerationAction,
+    ModerationResult,
+    ModerationStateView,
     NewRoom,
+    PostComment,
     RoomList,
     RoomView,
-    Say,
-    Standing,
     Upvoted,
 )
 from zataku.live.service import LiveRooms
@@ -65,7 +65,7 @@ def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
         return await rooms.look(identity, room_id)
 
     @get("/rooms/{room_id:str}/standing", summary="What became of the comments")
-    async def room_standing(room_id: RoomPath) -> Standing:
+    async def room_standing(room_id: RoomPath) -> ModerationStateView:
         """Which comments are pinned, answered or gone, how many people want which answered, and the reactions."""
         return await rooms.standing(room_id)
 
@@ -75,7 +75,7 @@ def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/comments", summary="The comments of a room")
     async def room_comments(
-        identity: Who, room_id: RoomPath, after: After = BEFORE_ALL, before: Before = None
+        identity: Who, room_id: RoomPath, after: After = SEQ_START, before: Before = None
     ) -> CommentList:
         """What was said after a place, or before one, in the order of the room. Its host sees what is hidden, too."""
         if before is not None:
@@ -83,12 +83,12 @@ def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
         return await rooms.comments(identity, room_id, after)
 
     @post("/rooms/{room_id:str}/comments", summary="Comment")
-    async def say(identity: Who, room_id: RoomPath, data: JSONBody[Say]) -> CommentView:
+    async def say(identity: Who, room_id: RoomPath, data: JSONBody[PostComment]) -> CommentView:
         """Write a comment, without a socket. Sent again with the same `id` it is still one comment."""
         return await rooms.say(identity, room_id, data)
 
     @delete("/rooms/{room_id:str}/comments/{comment_id:str}", summary="Take a comment back", status_code=200)
-    async def take_back(identity: Who, room_id: RoomPath, comment_id: CommentPath) -> CommentGone:
+    async def take_back(identity: Who, room_id: RoomPath, comment_id: CommentPath) -> CommentRemoved:
         """Take back what one wrote in the last 60 seconds."""
         return await rooms.take_back(identity, room_id, CommentId(comment_id))
 
@@ -102,12 +102,12 @@ def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 
 def _host_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/moderation", summary="The host's view")
-    async def room_moderation(identity: Who, room_id: RoomPath) -> Moderation:
+    async def room_moderation(identity: Who, room_id: RoomPath) -> HostView:
         """The log, what is kept out, and what is hidden. Only for the host."""
         return await rooms.moderation(identity, room_id)
 
     @post("/rooms/{room_id:str}/acts", summary="Moderate", status_code=200)
-    async def act(identity: Who, room_id: RoomPath, data: JSONBody[Act]) -> ActDone:
+    async def act(identity: Who, room_id: RoomPath, data: JSONBody[ModerationAction]) -> ModerationResult:
         """Hide, pin, answer or delete a comment, pause or slow the room, keep out a word or a sender. For the host.
 
         Comments can be marked and deleted when the room is over, too.

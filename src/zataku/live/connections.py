@@ -16,14 +16,14 @@ import structlog
 from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
-from zataku.live.limits import JOINS_AT_ONCE, ConnectionId, ProcessName, RoomId, moment
+from zataku.live.limits import MAX_JOINS_PER_WRITE, ConnectionId, ProcessName, RoomId, instant_ms
 from zataku.table import InstantMs, Store, TableError
 
 TICK = 0.5
 """Seconds between two writings."""
 AFTER_TROUBLE = 5.0
 """Seconds before a store is tried again that failed."""
-MOST_OF_A_TICK = 10 * JOINS_AT_ONCE
+MOST_OF_A_TICK = 10 * MAX_JOINS_PER_WRITE
 """How many come, and how many go, in one tick at most: a crowd leaves the store time for comments."""
 LEAVES_AT_ONCE = 100
 MOST_PENDING = 20_000
@@ -34,7 +34,7 @@ STOP_WITHIN = 3.0
 _log = structlog.get_logger(__name__)
 
 
-class Attendance:
+class ConnectionTracker:
     """The sockets of this process in live rooms. `owner` is a name that the process has again when it is started anew.
 
     One write is under way at a time. Somebody who left before they were written down never is.
@@ -71,7 +71,7 @@ class Attendance:
     async def life(self) -> AsyncGenerator[None]:
         """Keep the table up to date; at the end nobody of this process is in it any more."""
         chores = BackgroundTasks()
-        chores.start(self._sweep_up(moment(self._clock.now())))
+        chores.start(self._sweep_up(instant_ms(self._clock.now())))
         chores.start(self._keep())
         try:
             yield
@@ -104,9 +104,9 @@ class Attendance:
         for connection, room_id in islice(self._coming.items(), MOST_OF_A_TICK):
             by_room[room_id].append(connection)
         return [
-            (room_id, came[first : first + JOINS_AT_ONCE])
+            (room_id, came[first : first + MAX_JOINS_PER_WRITE])
             for room_id, came in by_room.items()
-            for first in range(0, len(came), JOINS_AT_ONCE)
+            for first in range(0, len(came), MAX_JOINS_PER_WRITE)
         ]
 
     async def _write_joins(self, room_id: RoomId, came: list[ConnectionId]) -> None:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from zataku.live.departures import DEPARTURES as DEPARTURES
 from zataku.live.limits import (
     ANONYMOUS,
-    HANDLE,
+    EXTERNAL_ID,
     UUID_V4,
     CommentId,
     ConnectionId,
@@ -30,7 +30,7 @@ from zataku.live.limits import (
     SenderId,
     Seq,
     SlowMode,
-    refuse_invisible,
+    require_visible,
 )
 from zataku.live.moderation import design as beside
 from zataku.live.moderation.design import A_COMMENT, A_ROOM
@@ -68,7 +68,7 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
 
     room_id: Annotated[RoomId, UUID_V4, Meta(description="Identifies the room, a UUIDv4")]
     name: Annotated[RoomName, Meta(description="Name of the room")]
-    host_id: Annotated[HostId, HANDLE, Meta(description="The host who created the room")]
+    host_id: Annotated[HostId, EXTERNAL_ID, Meta(description="The host who created the room")]
     status: Annotated[RoomStatus, Meta(description="`OPEN` while the room is held, `CLOSED` when it is over")]
     created_at: Annotated[InstantMs, Meta(description="When the room was created")]
     updated_at: Annotated[InstantMs, Meta(description="When the host last changed the room")]
@@ -80,7 +80,7 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
     )
 
     def __post_init__(self) -> None:
-        refuse_invisible("name of the room", self.name)
+        require_visible("name of the room", self.name)
 
 
 @rooms.item(example=A_ROOM, budget=Budget(reads=0.5, of="a room"))
@@ -96,14 +96,14 @@ def room_now(room_id: RoomId) -> Key[Room]:
 
 
 @rooms.view(Room)
-class Door(View, frozen=True, kw_only=True, rename="camel"):
+class RoomByCode(View, frozen=True, kw_only=True, rename="camel"):
     """A room as far as its code leads."""
 
     room_id: RoomId
     code: RoomCode
 
 
-@rooms.query(returns=Door, budget=Budget(reads=0.5, of="a room"))
+@rooms.query(returns=RoomByCode, budget=Budget(reads=0.5, of="a room"))
 def rooms_by_code(code: RoomCode) -> Span:
     """The open rooms that a short number leads to: one, but for two that were opened at the very same moment."""
     return by_code.partition(code)
@@ -141,12 +141,13 @@ class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
         | None
     ) = None
     sender_id: (
-        Annotated[SenderId, HANDLE, Meta(description="The session that posted it, for blocks and own removal")] | None
+        Annotated[SenderId, EXTERNAL_ID, Meta(description="The session that posted it, for blocks and own removal")]
+        | None
     ) = None
 
     def __post_init__(self) -> None:
-        refuse_invisible("comment", self.content)
-        refuse_invisible("nickname", self.nickname)
+        require_visible("comment", self.content)
+        require_visible("nickname", self.nickname)
 
 
 @comments.item(example=A_COMMENT, budget=Budget(reads=0.5, of="a comment"))
@@ -194,15 +195,15 @@ by_owner = connections.index("owner-index", pk="owner", sk="timestamp", projecti
 class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
     """A WebSocket that is connected to a room."""
 
-    connection_id: Annotated[ConnectionId, HANDLE, Meta(description="Identifies the WebSocket connection")]
+    connection_id: Annotated[ConnectionId, EXTERNAL_ID, Meta(description="Identifies the WebSocket connection")]
     room_id: Annotated[RoomId, UUID_V4, Meta(description="The room it is connected to")]
     timestamp: Annotated[InstantMs, Meta(description="When the connection was made")]
     ttl: Annotated[Seconds, Meta(description="24 hours after that the connection is forgotten")] | None = None
-    owner: Annotated[ProcessName, HANDLE, Meta(description="The process that holds the socket")] | None = None
+    owner: Annotated[ProcessName, EXTERNAL_ID, Meta(description="The process that holds the socket")] | None = None
 
 
 @connections.view(Connection)
-class Socket(View, frozen=True, kw_only=True, rename="camel"):
+class OwnedConnection(View, frozen=True, kw_only=True, rename="camel"):
     """A connection as far as it takes to close it."""
 
     connection_id: ConnectionId
@@ -221,7 +222,7 @@ def connections_in(room_id: RoomId) -> Span:
     return by_room.partition(room_id)
 
 
-@connections.query(returns=Socket, budget=Budget(reads=10, of="1,000 connections left behind, read whole"))
+@connections.query(returns=OwnedConnection, budget=Budget(reads=10, of="1,000 connections left behind, read whole"))
 def left_behind(owner: ProcessName, started_at: InstantMs) -> Span:
     """What a process of this name held before it started anew: sockets that died with it, for `sweep_connection`.
 

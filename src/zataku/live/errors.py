@@ -1,7 +1,7 @@
 """What a live room says no with."""
 
 from zataku.errors import Conflict, Forbidden, NotFound, RateLimited, RequestError
-from zataku.live.limits import PINS
+from zataku.live.limits import MAX_PINS
 
 ROOM_CLOSED = "room_closed"
 ALREADY_UPVOTED = "already_upvoted"
@@ -79,7 +79,7 @@ def already_upvoted() -> RequestError:
 
 def too_many_pins() -> RequestError:
     """To a host who pins more than anybody can keep in view."""
-    return Conflict(f"{PINS} comments can be pinned. Unpin one first.", code="too_many_pins", most=PINS)
+    return Conflict(f"{MAX_PINS} comments can be pinned. Unpin one first.", code="too_many_pins", most=MAX_PINS)
 
 
 def too_many_blocks(most: int) -> RequestError:

@@ -21,8 +21,8 @@ UUID_PATTERN = anchored("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-
 UUID_V4 = Meta(pattern=UUID_PATTERN, title="UUIDv4")
 """A random UUID in small letters, such as 456e7890-e89b-42d3-a456-426614174001."""
 
-_HANDLE = anchored("[A-Za-z0-9._:@=+/-]{1,128}")
-HANDLE = Meta(pattern=_HANDLE, title="1 to 128 letters, digits and `._:@=+/-`")
+_EXTERNAL_ID = anchored("[A-Za-z0-9._:@=+/-]{1,128}")
+EXTERNAL_ID = Meta(pattern=_EXTERNAL_ID, title="1 to 128 letters, digits and `._:@=+/-`")
 """An id that comes from elsewhere: an account, a session, a socket of API Gateway (`L0SM9cOFvHcCIhw=`), a process."""
 
 # Control characters and line breaks would tear a comment that flies in one line; marks that turn the direction of
@@ -54,18 +54,18 @@ CODE_FORM = anchored("[1-9][0-9]{5}")
 RoomCode: TypeAlias = Annotated[str, Meta(pattern=CODE_FORM, title="6 digits", examples=["482159"])]
 """A short number that leads to an open room, to be typed off a slide."""
 
-LAST_EPOCH = 99_999
-Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=LAST_EPOCH)]
+MAX_EPOCH = 99_999
+Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_EPOCH)]
 """How often the room has changed hands between processes."""
 
-NUMBERS_OF_AN_OWNER = 9_999_999
+MAX_COMMENT_NUMBER = 9_999_999
 """How many comments one owner of a room can number; it takes the room again to go on."""
 
 SEQ_FORM = anchored("[0-9]{12}")
 Seq: TypeAlias = Annotated[str, Meta(pattern=SEQ_FORM, title="12 digits", examples=["000030000042"])]
 """The place of a comment in its room: five digits for the epoch of the owner that gave it, seven for its number."""
 
-BEFORE_ALL: Seq = "000000000000"
+SEQ_START: Seq = "000000000000"
 """What comes before the first comment: a reader that has seen nothing resumes after it."""
 
 SlowMode: TypeAlias = Annotated[int, Meta(ge=1, le=3600)]
@@ -80,7 +80,7 @@ Reaction: TypeAlias = Literal["clap", "aha", "lol"]
 ReactionCount: TypeAlias = Annotated[int, Meta(ge=0, le=999_999_999_999)]
 """How often they did."""
 
-PINS = 5
+MAX_PINS = 5
 """How many comments can be pinned at the same time."""
 
 HostMark: TypeAlias = Literal["HIDDEN", "PINNED", "ANSWERED"]
@@ -97,7 +97,7 @@ BlockValue: TypeAlias = Annotated[
 ]
 """A blocked session, or a blocked word in the form that words are compared in."""
 
-WORD_CHARACTERS = 50
+MAX_WORD_LENGTH = 50
 
 # Small letters of the Turkish İ and I, which are an i to everybody else.
 _DOTTED = str.maketrans({"ı": "i", "\u0307": None})
@@ -108,62 +108,60 @@ Action: TypeAlias = Literal[
 ]  # fmt: skip
 """What a host did."""
 
-CONNECTION_SECONDS = 24 * 60 * 60
+CONNECTION_TTL_SECONDS = 24 * 60 * 60
 """How long a connection is believed in that nobody took away."""
 
-OWN_REMOVAL_SECONDS = 60
+RETRACTION_SECONDS = 60
 """How long people may take back what they wrote."""
 
-COMMENTS_AT_ONCE = 99
+MAX_COMMENTS_PER_WRITE = 99
 """The most comments of one tick: a transaction has 100 items, and one of them is the room."""
 
-JOINS_AT_ONCE = 99
+MAX_JOINS_PER_WRITE = 99
 """The most clients that join in one tick, beside the room."""
 
-UPVOTES_AT_ONCE = 97
+MAX_UPVOTES_PER_WRITE = 97
 """The most upvotes of one tick: beside the room, the question's count, and for the first ones the comment."""
 
 
-def refuse_invisible(what: str, text: str) -> None:
+def require_visible(what: str, text: str) -> None:
     """Refuse a text of which nothing could be seen: blanks, zero-width characters, fillers, lone variation marks."""
     if is_blank(text):
         raise ValueError(f"The {what} shows nothing. Write something that can be seen")
 
 
-def is_handle(text: str) -> bool:
+def is_external_id(text: str) -> bool:
     """True for what can be the id of a sender's session."""
-    return re.search(_HANDLE, text) is not None
+    return re.search(_EXTERNAL_ID, text) is not None
 
 
-def folded(word: str) -> str:
+def fold_word(word: str) -> str:
     """The form in which words are compared: wide and narrow, large and small letters are the same."""
     return fold(word).strip()
 
 
-def bare(text: str) -> str:
-    """The form in which words are looked for: as `folded`, without what nobody sees and without the dots on an i."""
-    shown = (" " if it.isspace() else it for it in folded(text) if it.isspace() or is_visible(it))
+def match_form(text: str) -> str:
+    """The form in which words are looked for: as `fold_word`, without what nobody sees and without the dots on an i."""
+    shown = (" " if it.isspace() else it for it in fold_word(text) if it.isspace() or is_visible(it))
     return "".join(shown).translate(_DOTTED)
 
 
 def seq_of(epoch: Epoch, number: int) -> Seq:
     """What an owner of that epoch gives to its first, second, third comment: all sort after those of owners before."""
-    if not 1 <= epoch <= LAST_EPOCH:
-        raise ValueError(f"An epoch is from 1 to {LAST_EPOCH}, not {epoch}")
-    if not 1 <= number <= NUMBERS_OF_AN_OWNER:
-        raise ValueError(
-            f"An owner numbers comments from 1 to {NUMBERS_OF_AN_OWNER}, not {number}. Take the room again"
-        )
+    if not 1 <= epoch <= MAX_EPOCH:
+        raise ValueError(f"An epoch is from 1 to {MAX_EPOCH}, not {epoch}")
+    if not 1 <= number <= MAX_COMMENT_NUMBER:
+        raise ValueError(f"An owner numbers comments from 1 to {MAX_COMMENT_NUMBER}, not {number}. Take the room again")
     return f"{epoch:05d}{number:07d}"
 
 
-def moment(now: float) -> InstantMs:
+def instant_ms(now: float) -> InstantMs:
     """A moment in seconds since 1970 as it is stored, to the millisecond, rounded down."""
     whole_ms = int(now * 1000 + 1e-3)
     stamp = datetime.fromtimestamp(whole_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{stamp}.{whole_ms % 1000:03d}Z"
 
 
-def seconds_at(stored: InstantMs) -> float:
+def instant_seconds(stored: InstantMs) -> float:
     """A stored moment in seconds since 1970."""
     return datetime.fromisoformat(stored).timestamp()

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Meta
 
 from zataku.live.limits import (
+    MAX_WORD_LENGTH,
     ONE_LINE,
     UUID_V4,
-    WORD_CHARACTERS,
     Action,
     CommentId,
     Content,
@@ -25,19 +25,21 @@ from zataku.live.limits import (
 )
 from zataku.table import InstantMs
 
-ACommentId: TypeAlias = Annotated[CommentId, UUID_V4]
-Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=WORD_CHARACTERS, pattern=ONE_LINE)]
+CommentIdField: TypeAlias = Annotated[CommentId, UUID_V4]
+Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_WORD_LENGTH, pattern=ONE_LINE)]
 
 
-class _Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class _Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     pass
 
 
-class _Said(_Wire, frozen=True, kw_only=True, tag_field="k"):
+class _EventMessage(_Message, frozen=True, kw_only=True, tag_field="k"):
     pass
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="k", forbid_unknown_fields=True):
+class _CommandMessage(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="k", forbid_unknown_fields=True
+):
     pass
 
 
@@ -50,7 +52,7 @@ class NewRoom(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_
     name: RoomName
 
 
-class RoomView(_Wire, frozen=True, kw_only=True):
+class RoomView(_Message, frozen=True, kw_only=True):
     """A room as people see it. `mine` tells its host, where that is known; `code` leads to it while it is open."""
 
     room_id: RoomId
@@ -64,14 +66,14 @@ class RoomView(_Wire, frozen=True, kw_only=True):
     code: RoomCode | None = None
 
 
-class RoomList(_Wire, frozen=True, kw_only=True):
+class RoomList(_Message, frozen=True, kw_only=True):
     """Some of the caller's rooms, newest first; `next` leads to the others."""
 
     rooms: list[RoomView]
     next: str | None = None
 
 
-class CommentView(_Wire, frozen=True, kw_only=True):
+class CommentView(_Message, frozen=True, kw_only=True):
     """A comment as people see it; `seq` is its place in the room."""
 
     comment_id: CommentId
@@ -81,14 +83,14 @@ class CommentView(_Wire, frozen=True, kw_only=True):
     created_at: InstantMs
 
 
-class CommentList(_Wire, frozen=True, kw_only=True):
+class CommentList(_Message, frozen=True, kw_only=True):
     """Comments in the order of the room. With `more` there are others, after the last or before the first of them."""
 
     comments: list[CommentView]
     more: bool = False
 
 
-class Reactions(_Wire, frozen=True, kw_only=True):
+class Reactions(_Message, frozen=True, kw_only=True):
     """How often people clapped, understood and laughed."""
 
     clap: int = 0
@@ -96,7 +98,7 @@ class Reactions(_Wire, frozen=True, kw_only=True):
     lol: int = 0
 
 
-class Standing(_Wire, frozen=True, kw_only=True):
+class ModerationStateView(_Message, frozen=True, kw_only=True):
     """What became of the comments of a room, and how often people reacted, all in all.
 
     The pinned ones come latest first; the `gone` ones are hidden or deleted; `votes` says how many people want which
@@ -113,7 +115,7 @@ class Standing(_Wire, frozen=True, kw_only=True):
 # For the host
 
 
-class LogView(_Wire, frozen=True, kw_only=True):
+class LogView(_Message, frozen=True, kw_only=True):
     """Something that the host did: `subject` is a comment's id, a word, or seconds; `about` what the comment says."""
 
     log_id: LogId
@@ -123,7 +125,7 @@ class LogView(_Wire, frozen=True, kw_only=True):
     about: str | None = None
 
 
-class BlockedSender(_Wire, frozen=True, kw_only=True):
+class BlockedSender(_Message, frozen=True, kw_only=True):
     """Somebody who is kept out, known by a comment of theirs; `about` says what it was, if it is still there."""
 
     comment_id: CommentId
@@ -132,7 +134,7 @@ class BlockedSender(_Wire, frozen=True, kw_only=True):
     nickname: str | None = None
 
 
-class Moderation(_Wire, frozen=True, kw_only=True):
+class HostView(_Message, frozen=True, kw_only=True):
     """What only the host sees: the log, newest first; who and what is kept out; and the comments that are hidden."""
 
     log: list[LogView]
@@ -141,7 +143,7 @@ class Moderation(_Wire, frozen=True, kw_only=True):
     hidden: list[CommentView]
 
 
-class ActDone(_Wire, frozen=True, kw_only=True):
+class ModerationResult(_Message, frozen=True, kw_only=True):
     """The entry in the log, or none when it was so already."""
 
     entry: LogView | None = None
@@ -150,7 +152,7 @@ class ActDone(_Wire, frozen=True, kw_only=True):
 # After the talk
 
 
-class TimelinePart(_Wire, frozen=True, kw_only=True):
+class TimelinePart(_Message, frozen=True, kw_only=True):
     """How much was said in one part of the talk, how often people reacted, and where its first comment is."""
 
     comments: int = 0
@@ -158,7 +160,7 @@ class TimelinePart(_Wire, frozen=True, kw_only=True):
     seq: Seq | None = None
 
 
-class Timeline(_Wire, frozen=True, kw_only=True):
+class Timeline(_Message, frozen=True, kw_only=True):
     """A talk from its first comment to its last, in equal parts."""
 
     begin: InstantMs
@@ -170,7 +172,7 @@ class Timeline(_Wire, frozen=True, kw_only=True):
     reactions: Reactions = Reactions()
 
 
-class Found(_Wire, frozen=True, kw_only=True):
+class SearchResults(_Message, frozen=True, kw_only=True):
     """Comments that have what was looked for, in the order of the room; `next` is where to look on."""
 
     comments: list[CommentView]
@@ -180,83 +182,95 @@ class Found(_Wire, frozen=True, kw_only=True):
 # Commands of the room
 
 
-class Say(_Asked, frozen=True, kw_only=True, tag="comment"):
+class PostComment(_CommandMessage, frozen=True, kw_only=True, tag="comment"):
     """Write a comment. Answered by the comment. Sent again with the same `id` it is still one comment."""
 
     content: Content
     nickname: Annotated[Nickname | None, Meta(description="Anonymous without one")] = None
-    id: Annotated[ACommentId | None, Meta(description="A UUIDv4 to know it by; the server makes one otherwise")] = None
+    id: Annotated[CommentIdField | None, Meta(description="A UUIDv4 to know it by; the server makes one otherwise")] = (
+        None
+    )
 
 
-class TakeBack(_Asked, frozen=True, kw_only=True, tag="take_back"):
+class RetractComment(_CommandMessage, frozen=True, kw_only=True, tag="take_back"):
     """Take back what one wrote in the last 60 seconds."""
 
-    comment_id: ACommentId
+    comment_id: CommentIdField
 
 
-class Upvote(_Asked, frozen=True, kw_only=True, tag="upvote"):
+class Upvote(_CommandMessage, frozen=True, kw_only=True, tag="upvote"):
     """Want a question answered, once. Answered by `upvoted`."""
 
-    comment_id: ACommentId
+    comment_id: CommentIdField
 
 
-class Close(_Asked, frozen=True, kw_only=True, tag="close"):
+class CloseRoom(_CommandMessage, frozen=True, kw_only=True, tag="close"):
     """The host closes the room, for good. Answered by the room."""
 
 
-class Forget(_Asked, frozen=True, kw_only=True, tag="forget"):
+class EraseSender(_CommandMessage, frozen=True, kw_only=True, tag="forget"):
     """The account of whoever asks is gone: what the room shows of them is looked up anew."""
 
 
-class MarkComment(_Asked, frozen=True, kw_only=True, tag="mark"):
+class MarkComment(_CommandMessage, frozen=True, kw_only=True, tag="mark"):
     """The host hides, pins or marks as answered a comment, or takes that back."""
 
-    comment_id: ACommentId
+    comment_id: CommentIdField
     mark: HostMark
     on: bool = True
 
 
-class DeleteComment(_Asked, frozen=True, kw_only=True, tag="delete"):
+class DeleteComment(_CommandMessage, frozen=True, kw_only=True, tag="delete"):
     """The host deletes a comment for good."""
 
-    comment_id: ACommentId
+    comment_id: CommentIdField
 
 
-class Pause(_Asked, frozen=True, kw_only=True, tag="pause"):
+class PauseRoom(_CommandMessage, frozen=True, kw_only=True, tag="pause"):
     """The host lets the room take no comments for a while, or lets it take them again."""
 
     on: bool = True
 
 
-class Slow(_Asked, frozen=True, kw_only=True, tag="slow"):
+class SetSlowMode(_CommandMessage, frozen=True, kw_only=True, tag="slow"):
     """The host makes everybody wait so many seconds between two comments, or no longer."""
 
     seconds: SlowMode | None = None
 
 
-class BlockWord(_Asked, frozen=True, kw_only=True, tag="block_word"):
+class BlockWord(_CommandMessage, frozen=True, kw_only=True, tag="block_word"):
     """The host keeps a word out of the room, or lets it in again."""
 
     word: Word
     on: bool = True
 
 
-class BlockSender(_Asked, frozen=True, kw_only=True, tag="block_sender"):
+class BlockSender(_CommandMessage, frozen=True, kw_only=True, tag="block_sender"):
     """The host keeps whoever wrote a comment out of the room, or lets them in again."""
 
-    comment_id: ACommentId
+    comment_id: CommentIdField
     on: bool = True
 
 
-Act: TypeAlias = MarkComment | DeleteComment | Pause | Slow | BlockWord | BlockSender
+ModerationAction: TypeAlias = MarkComment | DeleteComment | PauseRoom | SetSlowMode | BlockWord | BlockSender
 """What a host does in a room. Each is answered by its entry in the log."""
 
 Command: TypeAlias = (
-    Say | TakeBack | Upvote | Close | Forget | MarkComment | DeleteComment | Pause | Slow | BlockWord | BlockSender
+    PostComment
+    | RetractComment
+    | Upvote
+    | CloseRoom
+    | EraseSender
+    | MarkComment
+    | DeleteComment
+    | PauseRoom
+    | SetSlowMode
+    | BlockWord
+    | BlockSender
 )
 
 
-class React(_Asked, frozen=True, kw_only=True, tag="react"):
+class React(_CommandMessage, frozen=True, kw_only=True, tag="react"):
     """Clap, understand or laugh, in passing."""
 
     reaction: Reaction
@@ -265,68 +279,68 @@ class React(_Asked, frozen=True, kw_only=True, tag="react"):
 # Events of the room
 
 
-class Commented(_Said, frozen=True, kw_only=True, tag="commented"):
+class CommentPosted(_EventMessage, frozen=True, kw_only=True, tag="commented"):
     """Somebody wrote something."""
 
     comment: CommentView
 
 
-class CommentGone(_Said, frozen=True, kw_only=True, tag="gone"):
+class CommentRemoved(_EventMessage, frozen=True, kw_only=True, tag="gone"):
     """A comment is not to be seen any more; with `deleted`, never again."""
 
     comment_id: CommentId
     deleted: bool = False
 
 
-class CommentBack(_Said, frozen=True, kw_only=True, tag="back"):
+class CommentRestored(_EventMessage, frozen=True, kw_only=True, tag="back"):
     """A comment that was hidden is shown again, at its old place."""
 
     comment: CommentView
 
 
-class Pinned(_Said, frozen=True, kw_only=True, tag="pinned"):
+class Pinned(_EventMessage, frozen=True, kw_only=True, tag="pinned"):
     """The host pinned a comment."""
 
     comment: CommentView
 
 
-class Unpinned(_Said, frozen=True, kw_only=True, tag="unpinned"):
+class Unpinned(_EventMessage, frozen=True, kw_only=True, tag="unpinned"):
     """The host took a pin away."""
 
     comment_id: CommentId
 
 
-class Answered(_Said, frozen=True, kw_only=True, tag="answered"):
+class Answered(_EventMessage, frozen=True, kw_only=True, tag="answered"):
     """The host marked a question as answered, or asks it anew."""
 
     comment_id: CommentId
     on: bool
 
 
-class Upvoted(_Said, frozen=True, kw_only=True, tag="upvoted"):
+class Upvoted(_EventMessage, frozen=True, kw_only=True, tag="upvoted"):
     """So many people want a question answered by now."""
 
     comment_id: CommentId
     votes: int
 
 
-class Changed(_Said, frozen=True, kw_only=True, tag="changed"):
+class RoomChanged(_EventMessage, frozen=True, kw_only=True, tag="changed"):
     """The host paused the room, slowed it down, or took that back."""
 
     room: RoomView
 
 
-class Moderated(_Said, frozen=True, kw_only=True, tag="moderated"):
+class Moderated(_EventMessage, frozen=True, kw_only=True, tag="moderated"):
     """The host did something; told to the host alone."""
 
     entry: LogView
 
 
-class Closed(_Said, frozen=True, kw_only=True, tag="closed"):
+class RoomClosed(_EventMessage, frozen=True, kw_only=True, tag="closed"):
     """The host closed the room."""
 
 
-class Reacted(_Said, frozen=True, kw_only=True, tag="reacted"):
+class Reacted(_EventMessage, frozen=True, kw_only=True, tag="reacted"):
     """How often people clapped, understood and laughed in the last moment. It passes and is not repeated."""
 
     clap: int = 0
@@ -335,21 +349,21 @@ class Reacted(_Said, frozen=True, kw_only=True, tag="reacted"):
 
 
 Event: TypeAlias = (
-    Commented
-    | CommentGone
-    | CommentBack
+    CommentPosted
+    | CommentRemoved
+    | CommentRestored
     | Pinned
     | Unpinned
     | Answered
     | Upvoted
-    | Changed
+    | RoomChanged
     | Moderated
-    | Closed
+    | RoomClosed
     | Reacted
 )
 
 
-class Snapshot(_Wire, frozen=True, kw_only=True):
+class Snapshot(_Message, frozen=True, kw_only=True):
     """The room, and what was said in it after what the reader has seen; the latest for a newcomer.
 
     With `more` there is more after the last of these, to be fetched. `earlier` says that there was more before them.
@@ -358,6 +372,6 @@ class Snapshot(_Wire, frozen=True, kw_only=True):
 
     room: RoomView
     comments: list[CommentView]
-    standing: Standing = Standing()
+    standing: ModerationStateView = ModerationStateView()
     more: bool = False
     earlier: bool = False

@@ -24,7 +24,7 @@ from zataku.live.design import (
     newest_rooms_of,
 )
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
-from zataku.live.messages import Close, Forget
+from zataku.live.messages import CloseRoom, EraseSender
 from zataku.live.moderation.design import (
     Block,
     LogEntry,
@@ -72,7 +72,7 @@ async def _close(context: AppContext, account_id: AccountId, room: Room) -> None
         return
     host = Identity(account_id=account_id, role="user", language="en")
     try:
-        await context.rooms.ask(f"live/{room.room_id}", host, msgspec.json.encode(Close()))
+        await context.rooms.ask(f"live/{room.room_id}", host, msgspec.json.encode(CloseRoom()))
     except (Conflict, NotFound):
         # It was closed or taken away before.
         pass
@@ -139,7 +139,7 @@ async def _tell(context: AppContext, account_id: AccountId, said_in: set[RoomId]
     for topic in (f"live/{room_id}" for room_id in said_in):
         if topic in running:
             try:
-                await context.rooms.ask(topic, nobody, msgspec.json.encode(Forget()))
+                await context.rooms.ask(topic, nobody, msgspec.json.encode(EraseSender()))
             except (Conflict, NotFound):
                 # It was closed meanwhile: whoever takes a room reads it from the table.
                 continue

@@ -7,8 +7,8 @@ from zataku.live import messages as said
 from zataku.live.design import Comment
 from zataku.live.errors import busy, no_such_comment
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
-from zataku.live.limits import OWN_REMOVAL_SECONDS, CommentId, Epoch, RoomId, SenderId
-from zataku.live.rules.room_state import Talk
+from zataku.live.limits import RETRACTION_SECONDS, CommentId, Epoch, RoomId, SenderId
+from zataku.live.rules.room_state import RoomState
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import Asked, Event, StaleRoom
 from zataku.table import Store, TransactionCancelled
@@ -24,19 +24,19 @@ class Retracting:
         self._read = GetRoomCommentsFunction(store)
 
     async def take_back(
-        self, state: Talk, asked: Asked, command: said.TakeBack, now: float
-    ) -> tuple[Talk, list[Event], bytes]:
+        self, state: RoomState, asked: Asked, command: said.RetractComment, now: float
+    ) -> tuple[RoomState, list[Event], bytes]:
         """Take a comment out of a running room."""
         if asked.again and command.comment_id in state.standing.deleted:
             # An earlier owner did it, and could not say so any more.
-            return state, [], _encode(said.CommentGone(comment_id=command.comment_id, deleted=True))
+            return state, [], _encode(said.CommentRemoved(comment_id=command.comment_id, deleted=True))
         gone = await self.removed(state.room.room_id, asked.who, command.comment_id, now, state.epoch)
         body = _encode(gone)
         return state.without(command.comment_id), [Event(body, erases=True)], body
 
     async def removed(
         self, room_id: RoomId, who: Identity, comment_id: CommentId, now: float, epoch: Epoch | None = None
-    ) -> said.CommentGone:
+    ) -> said.CommentRemoved:
         """Delete a comment of somebody's own that is not older than a minute; without an epoch, in a closed room."""
         sender = SenderId(who.account_id)
         try:
@@ -47,7 +47,7 @@ class Retracting:
             if cancelled.reasons[-1].code == "condition_failed":
                 raise StaleRoom(room_id) from cancelled
             raise _refusal(await self._read.one(room_id, comment_id), sender) from None
-        return said.CommentGone(comment_id=comment_id, deleted=True)
+        return said.CommentRemoved(comment_id=comment_id, deleted=True)
 
 
 def _refusal(found: Comment | None, sender: SenderId) -> RequestError:
@@ -55,4 +55,4 @@ def _refusal(found: Comment | None, sender: SenderId) -> RequestError:
         return no_such_comment()
     if found.sender_id != sender:
         return Forbidden("Only who wrote a comment takes it back.", code="not_yours")
-    return Conflict(f"A comment can be taken back for {OWN_REMOVAL_SECONDS} seconds.", code="too_late")
+    return Conflict(f"A comment can be taken back for {RETRACTION_SECONDS} seconds.", code="too_late")

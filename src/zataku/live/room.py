@@ -15,13 +15,13 @@ from zataku.live import messages as said
 from zataku.live.errors import closed, not_the_host
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.rooms import CloseRoomFunction
-from zataku.live.limits import BEFORE_ALL, COMMENTS_AT_ONCE, SEQ_FORM, HostId, SenderId
+from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, HostId, SenderId
 from zataku.live.moderation.moderator import Governing
 from zataku.live.retracting import Retracting
 from zataku.live.rules.comments import Speaking
 from zataku.live.rules.erasure import forgotten, said_by
 from zataku.live.rules.reactions import Applauding, all_of, reacted, told
-from zataku.live.rules.room_state import Answers, Talk
+from zataku.live.rules.room_state import Answers, RoomState
 from zataku.live.rules.votes import Voting
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.turns import Commands, Wish, Wishes, barrier, comments
@@ -32,19 +32,19 @@ from zataku.realtime.rooms.behaviour import LATER, Asked, Attendance, Event, Kep
 from zataku.table import Conflict as TableConflict
 from zataku.table import ResultUnknown, Store, TableError, Throttled
 
-CAUGHT_UP_AT_ONCE = 500
+MAX_CAUGHT_UP_COMMENTS = 500
 """How many missed comments come with a snapshot; the rest is fetched."""
 
 _commands = msgspec.json.Decoder(said.Command)
 _encode = msgspec.json.Encoder().encode
 
 
-class Talks:
+class LiveRoom:
     """The behaviour of live rooms."""
 
     kind = "live"
     same_for_all = True
-    batch_limit = COMMENTS_AT_ONCE
+    batch_limit = MAX_COMMENTS_PER_WRITE
 
     def __init__(self, store: Store, attendance: Attendance | None = None) -> None:
         self.attendance = attendance
@@ -60,17 +60,17 @@ class Talks:
 
     # The room
 
-    async def take(self, room_id: str) -> Talk:
+    async def take(self, room_id: str) -> RoomState:
         """Become the owner of an open room."""
         return await self._taking.take(room_id)
 
-    async def reload(self, state: Talk) -> Talk:
+    async def reload(self, state: RoomState) -> RoomState:
         """The room as it is now."""
         return await self._taking.reload(state)
 
     # What is kept
 
-    async def keep(self, state: Talk, asked: Sequence[Asked], now: float) -> Kept[Talk]:
+    async def keep(self, state: RoomState, asked: Sequence[Asked], now: float) -> Kept[RoomState]:
         """Carry out what is next: the comments with one wish of somebody, or one act of the host. The rest comes later.
 
         A wish waits for comments and never the other way round, so that nobody holds up what is said. Each is a write
@@ -103,15 +103,15 @@ class Talks:
 
     async def _wished(
         self,
-        state: Talk,
+        state: RoomState,
         asked: Sequence[Asked],
         commands: Commands,
         wish: tuple[int, Wish],
         answers: Answers,
         now: float,
-    ) -> Kept[Talk]:
+    ) -> Kept[RoomState]:
         at, command = wish
-        if isinstance(command, said.TakeBack):
+        if isinstance(command, said.RetractComment):
             taking_back = self._retracting.take_back(state, asked[at], command, now)
             return await self._tried(state, answers, [at], _done(state, answers, at, taking_back))
         alike = (place for place, it in enumerate(commands) if it == command and answers[place] is LATER)
@@ -120,26 +120,26 @@ class Talks:
         return await self._tried(state, answers, [place for place, _ in votes], voting)
 
     async def _acted(
-        self, state: Talk, who: Identity, command: said.Command | None, answers: Answers, at: int, now: float
-    ) -> Kept[Talk]:
+        self, state: RoomState, who: Identity, command: said.Command | None, answers: Answers, at: int, now: float
+    ) -> Kept[RoomState]:
         match command:
-            case said.Close():
+            case said.CloseRoom():
                 return await self._closed(state, who, answers, at, now)
-            case said.Forget():
+            case said.EraseSender():
                 sender = SenderId(who.account_id)
                 stored = await self._read.some(state.room.room_id, said_by(state, sender))
                 state, events = forgotten(state, sender, stored)
                 answers[at] = None
                 return Kept(state=state, events=events, answers=answers)
-            case None | said.Say() | said.Upvote() | said.TakeBack():
+            case None | said.PostComment() | said.Upvote() | said.RetractComment():
                 raise AssertionError(f"{command} has to wait for nobody.")
             case _:
                 acting = self._governing.act(state, who, command, now)
                 return await self._tried(state, answers, [at], _done(state, answers, at, acting))
 
     async def _tried(
-        self, state: Talk, answers: Answers, places: Sequence[int], turn: Awaitable[Kept[Talk]]
-    ) -> Kept[Talk]:
+        self, state: RoomState, answers: Answers, places: Sequence[int], turn: Awaitable[Kept[RoomState]]
+    ) -> Kept[RoomState]:
         """What came of a write. When it failed, those who asked for it are told, and nobody else."""
         refusal: RequestError
         try:
@@ -157,7 +157,7 @@ class Talks:
             answers[place] = refusal
         return Kept(state=state, answers=answers)
 
-    async def _closed(self, state: Talk, who: Identity, answers: Answers, at: int, now: float) -> Kept[Talk]:
+    async def _closed(self, state: RoomState, who: Identity, answers: Answers, at: int, now: float) -> Kept[RoomState]:
         """Close the room. What was asked for after that is refused, as in any closed room."""
         host = HostId(who.account_id)
         if host != state.room.host_id:
@@ -177,7 +177,7 @@ class Talks:
         answers[at] = _encode(room_view(room, room.host_id))
         return Kept(state=replace(state, room=room), events=[CLOSED], answers=answers, over=closed())
 
-    async def _flushed(self, state: Talk) -> Talk:
+    async def _flushed(self, state: RoomState) -> RoomState:
         try:
             return await self._applauding.flush(state)
         except (StaleRoom, TableError):
@@ -190,31 +190,31 @@ class Talks:
         """Whether one more reaction of somebody counts."""
         return self._applauding.heeds(asked, now)
 
-    def passing(self, state: Talk, asked: Asked, now: float) -> Passed[Talk]:
+    def passing(self, state: RoomState, asked: Asked, now: float) -> Passed[RoomState]:
         """Somebody reacts; it is told with the next beat."""
         return reacted(state, asked, now)
 
-    def beat(self, state: Talk, now: float) -> Passed[Talk]:  # noqa: ARG002  whenever it is
+    def beat(self, state: RoomState, now: float) -> Passed[RoomState]:  # noqa: ARG002  whenever it is
         """Tell how people reacted meanwhile."""
         return told(state)
 
-    async def flush(self, state: Talk) -> Talk:
+    async def flush(self, state: RoomState) -> RoomState:
         """Store how people reacted."""
         return await self._applauding.flush(state)
 
     def seen(
         self,
-        state: Talk,
+        state: RoomState,
         came: frozenset[AccountId],  # noqa: ARG002  whoever it is
         left: frozenset[AccountId],  # noqa: ARG002
         now: float,  # noqa: ARG002
-    ) -> Passed[Talk]:
+    ) -> Passed[RoomState]:
         """Who comes and goes changes nothing but the number of people, which every room tells."""
         return Passed(state=state)
 
     # What is seen
 
-    async def snapshot(self, state: Talk, who: Identity, since: str | None) -> bytes:  # noqa: ARG002  same for all
+    async def snapshot(self, state: RoomState, who: Identity, since: str | None) -> bytes:  # noqa: ARG002  same for all
         """The room with all that was said since, in order and with none left out; to a newcomer the latest."""
         if since is not None and re.search(SEQ_FORM, since) is None:
             raise InvalidRequest("`since` is the seq of a comment. Take it from the last one that you have.")
@@ -222,9 +222,9 @@ class Talks:
         if since is None:
             found = list(state.recent)
         elif state.has_all_after(since):
-            found = [it for it in state.recent if (it.seq or BEFORE_ALL) > since]
+            found = [it for it in state.recent if (it.seq or SEQ_START) > since]
         else:
-            page = await self._read(state.room.room_id, since, CAUGHT_UP_AT_ONCE)
+            page = await self._read(state.room.room_id, since, MAX_CAUGHT_UP_COMMENTS)
             found = [it for it in page.items if it.seq is not None and state.acknowledged(it.seq)]
             more = page.cursor is not None
         is_gone = state.standing.is_gone
@@ -254,8 +254,8 @@ def _decoded(asked: Asked, at: int, answers: Answers) -> said.Command | None:
 
 
 async def _done(
-    state: Talk, answers: Answers, at: int, doing: Awaitable[tuple[Talk, list[Event], bytes]]
-) -> Kept[Talk]:
+    state: RoomState, answers: Answers, at: int, doing: Awaitable[tuple[RoomState, list[Event], bytes]]
+) -> Kept[RoomState]:
     """What came of something that one person asked for."""
     try:
         state, events, answers[at] = await doing

@@ -8,7 +8,7 @@ from uuid import UUID
 from zataku.live.design import Comment, Connection, Room
 from zataku.live.limits import (
     ANONYMOUS,
-    CONNECTION_SECONDS,
+    CONNECTION_TTL_SECONDS,
     Action,
     CommentId,
     ConnectionId,
@@ -18,8 +18,8 @@ from zataku.live.limits import (
     ProcessName,
     RoomId,
     SenderId,
-    folded,
-    moment,
+    fold_word,
+    instant_ms,
     seq_of,
 )
 from zataku.live.moderation.design import Block, LogEntry, Mark, Upvote, Upvotes
@@ -77,7 +77,7 @@ def _uuid(random: Random) -> str:
 def rooms_of(random: Random, start: float, count: int, host_id: HostId = HOST) -> Iterator[Room]:
     """Open rooms of one host, a week apart."""
     for number in range(count):
-        at = moment(start + number * 7 * 24 * 60 * 60)
+        at = instant_ms(start + number * 7 * 24 * 60 * 60)
         name = f"{_TITLES[number % len(_TITLES)]} #{number + 1}"
         room_id = RoomId(_uuid(random))
         yield Room(room_id=room_id, name=name, host_id=host_id, status="OPEN", created_at=at, updated_at=at)
@@ -90,8 +90,8 @@ def talk_room(random: Random, start: float) -> Room:
         name=_TITLES[0],
         host_id=HOST,
         status="CLOSED",
-        created_at=moment(start - 600),
-        updated_at=moment(start + TALK_SECONDS + 300),
+        created_at=instant_ms(start - 600),
+        updated_at=instant_ms(start + TALK_SECONDS + 300),
         epoch=2,
         slow_mode_seconds=5,
     )
@@ -120,7 +120,7 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
                 comment_id=CommentId(_uuid(random)),
                 content=random.choice(phrases),
                 nickname=names[sender],
-                created_at=moment(start + minute * 60 + offset / 1000),
+                created_at=instant_ms(start + minute * 60 + offset / 1000),
                 seq=seq_of(epoch, said - before),
                 sender_id=sender,
             )
@@ -130,8 +130,8 @@ def talk_moderation(random: Random, talk: Room, comments: Iterable[Comment]) -> 
     """What the host made of a talk: blocks, some comments hidden, the best questions pinned, upvoted and answered."""
     room_id = talk.room_id
     for word in _SHOUTED:
-        yield Block(room_id=room_id, what="WORD", value=folded(word), at=talk.created_at)
-        yield _logged(random, room_id, talk.created_at, "BLOCK_WORD", folded(word))
+        yield Block(room_id=room_id, what="WORD", value=fold_word(word), at=talk.created_at)
+        yield _logged(random, room_id, talk.created_at, "BLOCK_WORD", fold_word(word))
     for comment in comments:
         if comment.content in _QUESTIONS and random.random() < 0.04:
             yield from _question(random, comment)
@@ -169,8 +169,8 @@ def audience(random: Random, start: float, room_id: RoomId, owner: ProcessName, 
         yield Connection(
             connection_id=ConnectionId(f"{random.getrandbits(88):022x}="),
             room_id=room_id,
-            timestamp=moment(at),
-            ttl=int(at) + CONNECTION_SECONDS,
+            timestamp=instant_ms(at),
+            ttl=int(at) + CONNECTION_TTL_SECONDS,
             owner=owner,
         )
 
@@ -182,7 +182,7 @@ def largest_comment(random: Random, start: float, room_id: RoomId, number: int =
         comment_id=CommentId(_uuid(random)),
         content="𠮷" * 500,
         nickname="𩸽" * 30,
-        created_at=moment(start),
+        created_at=instant_ms(start),
         seq=seq_of(1, number),
         sender_id=SenderId("s" * 128),
     )

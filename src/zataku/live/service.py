@@ -16,13 +16,13 @@ from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, Se
 from zataku.live.moderation.actions import MARKING
 from zataku.live.moderation.moderator import Governing
 from zataku.live.retracting import Retracting
-from zataku.live.rules.room_state import Talk
+from zataku.live.rules.room_state import RoomState
 from zataku.live.views import blocked_sender, comment_view, log_view, reactions_view, room_view, standing_view
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.system import AppContext
 
-COMMENTS_ON_A_PAGE = 200
+COMMENT_PAGE_SIZE = 200
 OF_COMMENTS = frozenset({*MARKING.values(), "DELETE", "BLOCK_SENDER", "UNBLOCK_SENDER"})
 """Acts whose entry in the log names a comment."""
 
@@ -81,7 +81,7 @@ class LiveRooms:
         """What was said after a place, in the order of the room; in closed rooms, too."""
         room = await self._rooms.one(room_id)
         while True:
-            page = await self._read(room.room_id, after, COMMENTS_ON_A_PAGE)
+            page = await self._read(room.room_id, after, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
             shown, more = _shown(page.items, hidden), page.cursor is not None
             if shown or not more:
@@ -93,14 +93,14 @@ class LiveRooms:
         """What was said before a place, in the order of the room."""
         room = await self._rooms.one(room_id)
         while True:
-            page = await self._read.before(room.room_id, before, COMMENTS_ON_A_PAGE)
+            page = await self._read.before(room.room_id, before, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
             shown, more = _shown(page.items[::-1], hidden), page.cursor is not None
             if shown or not more:
                 return said.CommentList(comments=shown, more=more)
             before = page.items[-1].seq or before
 
-    async def standing(self, room_id: str) -> said.Standing:
+    async def standing(self, room_id: str) -> said.ModerationStateView:
         """What became of the comments of a room."""
         room = await self._rooms.one(room_id)
         standing = await self._moderation.standing(room.room_id)
@@ -108,7 +108,7 @@ class LiveRooms:
         reactions = reactions_view(await self._moderation.reactions(room.room_id))
         return standing_view(standing, pinned, reactions)
 
-    async def moderation(self, viewer: Identity, room_id: str) -> said.Moderation:
+    async def moderation(self, viewer: Identity, room_id: str) -> said.HostView:
         """What only the host sees."""
         room = await self.hosted(viewer, room_id)
         blocks, log = await self._moderation(room.room_id)
@@ -117,7 +117,7 @@ class LiveRooms:
         meant = [*named, *hidden, *(it.comment_id for it in blocks if it.comment_id is not None)]
         about = await self._read.some(room.room_id, meant)
         senders = (blocked_sender(it, about.get(it.comment_id or CommentId(""))) for it in blocks)
-        return said.Moderation(
+        return said.HostView(
             log=[log_view(it, about.get(CommentId(it.subject or ""))) for it in log.items],
             words=[it.value for it in blocks if it.what == "WORD"],
             senders=[it for it in senders if it is not None],
@@ -133,7 +133,7 @@ class LiveRooms:
 
     # Doing
 
-    async def say(self, who: Identity, room_id: str, say: said.Say) -> said.CommentView:
+    async def say(self, who: Identity, room_id: str, say: said.PostComment) -> said.CommentView:
         """Somebody comments; answered when it is stored."""
         return await self._ask(who, room_id, say, said.CommentView)
 
@@ -141,10 +141,10 @@ class LiveRooms:
         """Somebody wants a question answered."""
         return await self._ask(who, room_id, said.Upvote(comment_id=comment_id), said.Upvoted)
 
-    async def take_back(self, who: Identity, room_id: str, comment_id: CommentId) -> said.CommentGone:
+    async def take_back(self, who: Identity, room_id: str, comment_id: CommentId) -> said.CommentRemoved:
         """Somebody takes back what they just wrote; also when the room was closed since."""
         try:
-            return await self._ask(who, room_id, said.TakeBack(comment_id=comment_id), said.CommentGone)
+            return await self._ask(who, room_id, said.RetractComment(comment_id=comment_id), said.CommentRemoved)
         except Conflict as refused:
             if refused.code != ROOM_CLOSED:
                 raise
@@ -153,25 +153,25 @@ class LiveRooms:
         except StaleRoom:
             raise busy() from None
 
-    async def act(self, who: Identity, room_id: str, act: said.Act) -> said.ActDone:
+    async def act(self, who: Identity, room_id: str, act: said.ModerationAction) -> said.ModerationResult:
         """The host does something in a room. Comments can be marked and deleted when it is over, too."""
         try:
-            return await self._ask(who, room_id, act, said.ActDone)
+            return await self._ask(who, room_id, act, said.ModerationResult)
         except Conflict as refused:
             if refused.code != ROOM_CLOSED:
                 raise
         room = await self.hosted(who, room_id)
         standing = await self._moderation.standing(room.room_id)
-        over = Talk(room=room, epoch=room.epoch or 0, standing=standing)
+        over = RoomState(room=room, epoch=room.epoch or 0, standing=standing)
         try:
             _, _, done = await self._governing.act(over, who, act, self._house.clock.now(), over=True)
         except StaleRoom:
             raise busy() from None
-        return msgspec.json.decode(done, type=said.ActDone)
+        return msgspec.json.decode(done, type=said.ModerationResult)
 
     async def close(self, who: Identity, room_id: str) -> said.RoomView:
         """The host closes a room, for good."""
-        return await self._ask(who, room_id, said.Close(), said.RoomView)
+        return await self._ask(who, room_id, said.CloseRoom(), said.RoomView)
 
     async def _ask(self, who: Identity, room_id: str, command: said.Command, answer: type[T]) -> T:
         stored = await self._house.rooms.ask(f"live/{room_id}", who, _encode(command))

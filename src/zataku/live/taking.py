@@ -6,14 +6,14 @@ from msgspec.structs import replace
 from zataku.live import messages as said
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.rooms import CloseRoomFunction, OwnRoomFunction
-from zataku.live.limits import seconds_at
+from zataku.live.limits import instant_seconds
 from zataku.live.moderation.design import Reactions
-from zataku.live.rules.rate_limits import AT_ONCE, Pace
-from zataku.live.rules.room_state import SHOWN_AT_FIRST, Applause, Talk
+from zataku.live.rules.rate_limits import AT_ONCE, CommentRate
+from zataku.live.rules.room_state import RECENT_COMMENTS, ReactionCounts, RoomState
 from zataku.realtime.rooms.behaviour import Event, LostRoom
 from zataku.table import Store
 
-CLOSED = Event(msgspec.json.encode(said.Closed()))
+CLOSED = Event(msgspec.json.encode(said.RoomClosed()))
 
 
 class Taking:
@@ -24,17 +24,17 @@ class Taking:
         self._read = GetRoomCommentsFunction(store)
         self._close = CloseRoomFunction(store)
 
-    async def take(self, room_id: str) -> Talk:
+    async def take(self, room_id: str) -> RoomState:
         """Become the owner of an open room; what earlier owners stored comes before all that this one says."""
         room = await self._own(room_id)
         assert room.epoch is not None
         standing, reactions = await self._own.standing(room.room_id)
-        page = await self._read.latest(room.room_id, SHOWN_AT_FIRST)
+        page = await self._read.latest(room.room_id, RECENT_COMMENTS)
         recent = tuple(reversed(page.items))
         # Whoever has to wait between two comments still has to.
-        said_at = {it.sender_id: seconds_at(it.created_at) for it in recent if it.sender_id is not None}
-        paces = {sender: Pace(at, AT_ONCE, at) for sender, at in said_at.items()}
-        return Talk(
+        said_at = {it.sender_id: instant_seconds(it.created_at) for it in recent if it.sender_id is not None}
+        paces = {sender: CommentRate(at, AT_ONCE, at) for sender, at in said_at.items()}
+        return RoomState(
             room=room,
             epoch=room.epoch,
             recent=recent,
@@ -45,7 +45,7 @@ class Taking:
             applause=_heard(reactions),
         )
 
-    async def reload(self, state: Talk) -> Talk:
+    async def reload(self, state: RoomState) -> RoomState:
         """The room as it is now, with what became of its comments; nobody else adds any while the epoch is ours."""
         room = await self._close.now(state.room.room_id)
         if room is None or room.epoch != state.epoch:
@@ -55,9 +55,9 @@ class Taking:
         return replace(state, room=room, standing=standing, pinned=pinned)
 
 
-def _heard(reactions: list[Reactions]) -> Applause:
+def _heard(reactions: list[Reactions]) -> ReactionCounts:
     if not reactions:
-        return Applause()
+        return ReactionCounts()
     *earlier, last = sorted(reactions, key=lambda it: it.minute)
     before = {kind: sum(getattr(it, kind) for it in earlier) for kind in ("clap", "aha", "lol")}
-    return Applause(minute=last, before=before)
+    return ReactionCounts(minute=last, before=before)

@@ -11,7 +11,7 @@ from zataku.realtime.rooms.behaviour import Asked
 from zataku.realtime.sockets.limits import TokenBucket
 
 Commands: TypeAlias = Sequence[said.Command | None]
-Wish: TypeAlias = said.Upvote | said.TakeBack
+Wish: TypeAlias = said.Upvote | said.RetractComment
 """What somebody wants of one comment."""
 
 A_SECOND, AT_ONCE = 2, 10
@@ -21,14 +21,14 @@ _MOST_REMEMBERED = 10_000
 
 def barrier(commands: Commands) -> int:
     """The place of the first command that nothing may pass; the end when there is none."""
-    passing = (said.Say, said.Upvote, said.TakeBack)
+    passing = (said.PostComment, said.Upvote, said.RetractComment)
     found = (at for at, it in enumerate(commands) if it is not None and not isinstance(it, passing))
     return next(found, len(commands))
 
 
-def comments(asked: Sequence[Asked], commands: Commands) -> list[tuple[int, Asked, said.Say]]:
+def comments(asked: Sequence[Asked], commands: Commands) -> list[tuple[int, Asked, said.PostComment]]:
     """The comments that somebody wants to make, with their places."""
-    return [(at, asked[at], it) for at, it in enumerate(commands) if isinstance(it, said.Say)]
+    return [(at, asked[at], it) for at, it in enumerate(commands) if isinstance(it, said.PostComment)]
 
 
 class Wishes:
@@ -55,4 +55,4 @@ class Wishes:
 
 
 def _wishes(commands: Commands) -> Iterator[tuple[int, Wish]]:
-    return ((at, it) for at, it in enumerate(commands) if isinstance(it, said.Upvote | said.TakeBack))
+    return ((at, it) for at, it in enumerate(commands) if isinstance(it, said.Upvote | said.RetractComment))

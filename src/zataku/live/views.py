@@ -5,14 +5,13 @@ from heapq import nlargest
 from itertools import islice
 
 from zataku.live.design import Comment, Room
-from zataku.live.limits import BEFORE_ALL, CommentId, HostId
-from zataku.live.messages import BlockedSender, CommentView, LogView, RoomView
+from zataku.live.limits import SEQ_START, CommentId, HostId
+from zataku.live.messages import BlockedSender, CommentView, LogView, ModerationStateView, RoomView
 from zataku.live.messages import Reactions as ReactionsView
-from zataku.live.messages import Standing as StandingView
 from zataku.live.moderation.design import Block, LogEntry, Reactions
-from zataku.live.rules.moderation_state import Standing
+from zataku.live.rules.moderation_state import ModerationState
 
-MOST_TOLD = 500
+MAX_SNAPSHOT_ENTRIES = 500
 """How many counts, and how many deletions, come with a snapshot."""
 
 
@@ -35,7 +34,7 @@ def comment_view(comment: Comment) -> CommentView:
     """A comment without whoever wrote it."""
     return CommentView(
         comment_id=comment.comment_id,
-        seq=comment.seq or BEFORE_ALL,
+        seq=comment.seq or SEQ_START,
         content=comment.content,
         nickname=comment.nickname,
         created_at=comment.created_at,
@@ -51,16 +50,20 @@ def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
     )
 
 
-def standing_view(standing: Standing, pinned: Mapping[CommentId, Comment], reactions: ReactionsView) -> StandingView:
+def standing_view(
+    standing: ModerationState, pinned: Mapping[CommentId, Comment], reactions: ReactionsView
+) -> ModerationStateView:
     """How things stand, without what is kept out. Hidden comments are not shown as pinned.
 
     Anybody can upvote, and take back what they wrote, for hours: of those, the most wanted and the latest are told.
     """
     shown = (pinned[it] for it in standing.pinned if it in pinned and it not in standing.hidden)
     votes = standing.votes
-    told = votes if len(votes) <= MOST_TOLD else nlargest(MOST_TOLD, votes, key=lambda it: votes[it])
-    latest = islice(standing.deleted, max(0, len(standing.deleted) - MOST_TOLD), None)
-    return StandingView(
+    told = (
+        votes if len(votes) <= MAX_SNAPSHOT_ENTRIES else nlargest(MAX_SNAPSHOT_ENTRIES, votes, key=lambda it: votes[it])
+    )
+    latest = islice(standing.deleted, max(0, len(standing.deleted) - MAX_SNAPSHOT_ENTRIES), None)
+    return ModerationStateView(
         pinned=[comment_view(it) for it in shown],
         answered=sorted(standing.answered),
         gone=[*sorted(standing.hidden), *latest],

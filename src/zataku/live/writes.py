@@ -7,16 +7,16 @@ that took a room last writes comments into it. What the host does is in `hosting
 from collections.abc import Sequence
 from itertools import pairwise
 
-from zataku.live.design import Comment, Connection, Room, Socket, comments, connections, moderation, rooms
+from zataku.live.design import Comment, Connection, OwnedConnection, Room, comments, connections, moderation, rooms
 from zataku.live.errors import UnfitTick
 from zataku.live.limits import (
-    COMMENTS_AT_ONCE,
-    CONNECTION_SECONDS,
-    JOINS_AT_ONCE,
-    LAST_EPOCH,
-    NUMBERS_OF_AN_OWNER,
-    OWN_REMOVAL_SECONDS,
-    UPVOTES_AT_ONCE,
+    CONNECTION_TTL_SECONDS,
+    MAX_COMMENT_NUMBER,
+    MAX_COMMENTS_PER_WRITE,
+    MAX_EPOCH,
+    MAX_JOINS_PER_WRITE,
+    MAX_UPVOTES_PER_WRITE,
+    RETRACTION_SECONDS,
     CommentId,
     ConnectionId,
     Epoch,
@@ -24,7 +24,7 @@ from zataku.live.limits import (
     ProcessName,
     RoomId,
     SenderId,
-    moment,
+    instant_ms,
     seq_of,
 )
 from zataku.live.moderation import writes as hosting
@@ -53,14 +53,14 @@ _OPENED = Room(
     name="技術発表会 2026",
     host_id=HostId("user:midori"),
     status="OPEN",
-    created_at=moment(_NOW),
-    updated_at=moment(_NOW),
+    created_at=instant_ms(_NOW),
+    updated_at=instant_ms(_NOW),
 )
 _FIRST = Comment(
     room_id=_OPENED.room_id,
     comment_id=CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"),
     content="はじめまして",
-    created_at=moment(_NOW),
+    created_at=instant_ms(_NOW),
     seq=seq_of(1, 1),
 )
 _A_VOTE = {
@@ -71,7 +71,7 @@ _A_VOTE = {
     "epoch": 1,
 }
 
-_A_MINUTE = Reactions(room_id=_OPENED.room_id, minute=moment(_NOW), clap=12)
+_A_MINUTE = Reactions(room_id=_OPENED.room_id, minute=instant_ms(_NOW), clap=12)
 
 
 # Rooms
@@ -95,7 +95,7 @@ def close_room(room_id: RoomId, host_id: HostId, now: float, epoch: Epoch) -> Pl
             Room.key(room_id=room_id),
             status.set("CLOSED"),
             code.remove(),
-            updated_at.set(moment(now)),
+            updated_at.set(instant_ms(now)),
             when=_held(epoch) & host.equals(host_id),
         )
     )
@@ -109,7 +109,7 @@ def take_room(room_id: RoomId) -> Plan[Room]:
     one, and what `blocks_of` then tells is the last word. When the reply is lost, the room is taken again. A room that
     was taken 99,999 times is not taken any more.
     """
-    not_last = owner_epoch.missing() | owner_epoch.below(LAST_EPOCH)
+    not_last = owner_epoch.missing() | owner_epoch.below(MAX_EPOCH)
     return Plan(update(Room.key(room_id=room_id), owner_epoch.add(1), when=IS_OPEN & not_last))
 
 
@@ -139,7 +139,7 @@ def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
     room was taken again. Within the epoch and without the token the tick would bring back what was deleted meanwhile,
     still under its `DELETED` mark.
     """
-    _refuse_count("comments", posted, COMMENTS_AT_ONCE)
+    _refuse_count("comments", posted, MAX_COMMENTS_PER_WRITE)
     _refuse_misnumbered(posted, epoch)
     first, *others = (put(comment, if_absent=True) for comment in posted)
     takes_them = _held(epoch) & paused.not_equals(True)
@@ -154,7 +154,7 @@ def _refuse_count(what: str, given: Sequence[object], most: int) -> None:
 def _refuse_misnumbered(posted: list[Comment], epoch: Epoch) -> None:
     if len({comment.room_id for comment in posted}) > 1:
         raise UnfitTick("The comments are of different rooms. Write each room's by themselves")
-    given = [divmod(int(comment.seq or 0), NUMBERS_OF_AN_OWNER + 1) for comment in posted]
+    given = [divmod(int(comment.seq or 0), MAX_COMMENT_NUMBER + 1) for comment in posted]
     if any(by != epoch or number < 1 for by, number in given):
         raise UnfitTick(f"A comment has a number that is not of epoch {epoch}. Give each the owner's own")
     if any(after != before + 1 for (_, before), (_, after) in pairwise(given)):
@@ -169,10 +169,10 @@ def remove_own_comment(
 
     While the room is open that is done by its owner; without an epoch, when it is over.
     """
-    mine = sender.equals(sender_id) & posted_at.at_least(moment(now - OWN_REMOVAL_SECONDS))
+    mine = sender.equals(sender_id) & posted_at.at_least(instant_ms(now - RETRACTION_SECONDS))
     return Plan(
         delete(Comment.key(room_id=room_id, comment_id=comment_id), when=mine),
-        put(Mark(room_id=room_id, mark="DELETED", comment_id=comment_id, at=moment(now))),
+        put(Mark(room_id=room_id, mark="DELETED", comment_id=comment_id, at=instant_ms(now))),
         *hosting.traces_gone(room_id, comment_id),
         check(Room.key(room_id=room_id), status.equals("CLOSED") if epoch is None else _held(epoch)),
     )
@@ -196,14 +196,14 @@ def join(room_id: RoomId, owner: ProcessName, connection_ids: Sequence[Connectio
     There are at most 99, and a room that is closed or unknown takes none of them. A process writes those of a tick
     together, since every join asks for the one item of the room.
     """
-    _refuse_count("joins", connection_ids, JOINS_AT_ONCE)
+    _refuse_count("joins", connection_ids, MAX_JOINS_PER_WRITE)
     first, *others = (
         put(
             Connection(
                 connection_id=connection_id,
                 room_id=room_id,
-                timestamp=moment(now),
-                ttl=int(now) + CONNECTION_SECONDS,
+                timestamp=instant_ms(now),
+                ttl=int(now) + CONNECTION_TTL_SECONDS,
                 owner=owner,
             )
         )
@@ -219,7 +219,7 @@ def leave(connection_id: ConnectionId) -> Plan[Connection]:
 
 
 @connections.write(budget=Budget(writes=3, of="a connection"))
-def sweep_connection(owner: ProcessName, left: Socket) -> Plan[Connection]:
+def sweep_connection(owner: ProcessName, left: OwnedConnection) -> Plan[Connection]:
     """A process that starts anew takes away what it left behind, unless that joined again since it was found."""
     still = holder.equals(owner) & made_at.equals(left.timestamp)
     return Plan(delete(Connection.key(connection_id=left.connection_id), when=still))
@@ -270,8 +270,8 @@ def count_reactions(counted: Reactions, epoch: Epoch) -> Plan[Reactions]:
 
 
 def _upvotes(room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float) -> list[Step[Upvote]]:
-    _refuse_count("upvotes", sender_ids, UPVOTES_AT_ONCE)
+    _refuse_count("upvotes", sender_ids, MAX_UPVOTES_PER_WRITE)
     return [
-        put(Upvote(room_id=room_id, comment_id=comment_id, sender_id=sender_id, at=moment(now)), if_absent=True)
+        put(Upvote(room_id=room_id, comment_id=comment_id, sender_id=sender_id, at=instant_ms(now)), if_absent=True)
         for sender_id in dict.fromkeys(sender_ids)
     ]

@@ -22,7 +22,7 @@ from zataku.live.archive.naming import disposition
 from zataku.live.archive.reading import AT_A_TIME
 from zataku.live.archive.spreadsheet import harmless, rows
 from zataku.live.design import Comment
-from zataku.live.limits import moment
+from zataku.live.limits import instant_ms
 from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.moderation.design import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
@@ -58,7 +58,7 @@ def table(text: str) -> list[dict[str, str]]:
 
 
 def mark(kind: str, comment: Comment) -> Mark:
-    return Mark(room_id=HALL, mark=kind, comment_id=comment.comment_id, at=moment(START))  # type: ignore[arg-type]
+    return Mark(room_id=HALL, mark=kind, comment_id=comment.comment_id, at=instant_ms(START))  # type: ignore[arg-type]
 
 
 async def filled(store: Store) -> None:
@@ -66,7 +66,7 @@ async def filled(store: Store) -> None:
     one, two, three = said(1, MARKUP), said(2, "=HYPERLINK(1)"), said(3, "rude")
     marks = [mark("PINNED", one), mark("ANSWERED", one), mark("HIDDEN", three)]
     votes = Upvotes(room_id=HALL, comment_id=one.comment_id, votes=7)
-    claps = [Reactions(room_id=HALL, minute=moment(START + at), clap=3, lol=1) for at in (0, 60)]
+    claps = [Reactions(room_id=HALL, minute=instant_ms(START + at), clap=3, lol=1) for at in (0, 60)]
     await store.write_many(put=[room(), one, two, three, *marks, votes, *claps])
 
 
@@ -83,7 +83,7 @@ async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
     first, second = table(answer.content.decode())
     assert first == {
         "seq": "000010000001",
-        "createdAt": moment(START + 0.001),
+        "createdAt": instant_ms(START + 0.001),
         "nickname": "Anonymous",
         "content": MARKUP,
         "votes": "7",
@@ -100,7 +100,11 @@ async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Sto
     answer = await web.get("export.json")
     assert answer.headers["content-type"] == "application/json"
     made = msgspec.json.decode(answer.content, type=Export)
-    assert (made.room.name, made.exported_at, made.reactions) == ("発表会", moment(START), ReactionsView(clap=6, lol=2))
+    assert (made.room.name, made.exported_at, made.reactions) == (
+        "発表会",
+        instant_ms(START),
+        ReactionsView(clap=6, lol=2),
+    )
     assert [(it.content, it.votes, it.pinned, it.answered, it.hidden) for it in made.comments] == [
         (MARKUP, 7, True, True, False),
         ("=HYPERLINK(1)", 0, False, False, False),

@@ -12,11 +12,11 @@ from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.live.archive.export import Download, Exports
 from zataku.live.archive.messages import Export
-from zataku.live.archive.questions import MostWanted
+from zataku.live.archive.questions import TopQuestions
 from zataku.live.archive.reading import AT_A_TIME
 from zataku.live.archive.search import Search
 from zataku.live.archive.timeline import Timelines
-from zataku.live.limits import BEFORE_ALL, moment, seq_of
+from zataku.live.limits import SEQ_START, instant_ms, seq_of
 from zataku.live.moderation.design import Mark, Upvotes
 from zataku.system import AppContext
 from zataku.table import Store
@@ -57,19 +57,19 @@ async def context(strict: Store, clock: ManualClock) -> AppContext:
     await strict.write_many(put=[room(), *asked, *counts])
 
     async def hide() -> None:
-        await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=RUDE.comment_id, at=moment(START)))
+        await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=RUDE.comment_id, at=instant_ms(START)))
 
     return app_context(cast("Store", Meddled(strict, hide)), clock)
 
 
 async def test_a_search_does_not_find_it(context: AppContext) -> None:
-    found = await Search(context)(READER, HALL, "rude", BEFORE_ALL)
+    found = await Search(context)(READER, HALL, "rude", SEQ_START)
     assert [it.seq for it in found.comments] == [seq_of(1, 2)]
-    assert len((await Search(context)(HOST, HALL, "rude", BEFORE_ALL)).comments) == 2
+    assert len((await Search(context)(HOST, HALL, "rude", SEQ_START)).comments) == 2
 
 
 async def test_it_is_none_of_the_questions(context: AppContext) -> None:
-    assert [it.comment.seq for it in (await MostWanted(context)(HALL)).questions] == [seq_of(1, 2)]
+    assert [it.comment.seq for it in (await TopQuestions(context)(HALL)).questions] == [seq_of(1, 2)]
 
 
 async def test_a_timeline_does_not_lead_to_it(context: AppContext) -> None:
@@ -91,7 +91,7 @@ async def test_what_is_hidden_while_an_export_is_under_way_is_not_on_the_pages_t
     sent = b""
     async for chunk in download.chunks:
         sent += chunk
-        await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=last.comment_id, at=moment(START)))
+        await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=last.comment_id, at=instant_ms(START)))
     assert sent.count(b"\r\n") == 1 + AT_A_TIME
 
 

@@ -10,10 +10,10 @@ from tests.support.app_context import app_context
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.errors import Unavailable
-from zataku.live.archive.questions import MostWanted
-from zataku.live.archive.room_cache import KEPT, KEPT_SECONDS, Shared
+from zataku.live.archive.questions import TopQuestions
+from zataku.live.archive.room_cache import KEPT, KEPT_SECONDS, RoomCache
 from zataku.live.design import Room
-from zataku.live.limits import RoomId, moment
+from zataku.live.limits import RoomId, instant_ms
 from zataku.live.moderation.design import Upvotes
 from zataku.live.samples import rooms_of
 from zataku.table import Store
@@ -36,7 +36,7 @@ class Maker:
 
 async def test_a_hall_that_asks_at_once_waits_for_one_and_shares_it_for_some_seconds(clock: ManualClock) -> None:
     maker = Maker()
-    shared = Shared(clock, maker)
+    shared = RoomCache(clock, maker)
     assert await asyncio.gather(*(shared(room()) for _ in range(500))) == ["発表会"] * 500
     await clock.advance(KEPT_SECONDS - 0.1)
     await shared(room())
@@ -48,15 +48,15 @@ async def test_a_hall_that_asks_at_once_waits_for_one_and_shares_it_for_some_sec
 
 async def test_it_is_made_anew_when_the_host_has_changed_the_room(clock: ManualClock) -> None:
     maker = Maker()
-    shared = Shared(clock, maker)
+    shared = RoomCache(clock, maker)
     await shared(room())
-    closed = room(status="CLOSED", updated_at=moment(START + 9), name="終わり")
+    closed = room(status="CLOSED", updated_at=instant_ms(START + 9), name="終わり")
     assert await shared(closed) == "終わり"
 
 
 async def test_of_more_rooms_than_fit_those_are_forgotten_that_nobody_asked_for(clock: ManualClock) -> None:
     maker = Maker()
-    shared = Shared(clock, maker)
+    shared = RoomCache(clock, maker)
     first, second, *others = rooms_of(Random(1), START, KEPT + 1)
     for one in (first, second, first, *others):
         await shared(one)
@@ -69,7 +69,7 @@ async def test_of_more_rooms_than_fit_those_are_forgotten_that_nobody_asked_for(
 
 async def test_what_could_not_be_made_is_tried_again(clock: ManualClock) -> None:
     maker = Maker()
-    shared = Shared(clock, maker)
+    shared = RoomCache(clock, maker)
     maker.away = True
     with pytest.raises(Unavailable):
         await shared(room())
@@ -78,7 +78,7 @@ async def test_what_could_not_be_made_is_tried_again(clock: ManualClock) -> None
 
 
 async def test_the_questions_of_a_room_are_shared(strict: Store, clock: ManualClock) -> None:
-    most_wanted = MostWanted(app_context(strict, clock))
+    most_wanted = TopQuestions(app_context(strict, clock))
     asked = said(1, "Why?")
     await strict.write_many(put=[room(), asked, Upvotes(room_id=HALL, comment_id=asked.comment_id, votes=3)])
     [told] = (await most_wanted(HALL)).questions

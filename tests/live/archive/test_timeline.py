@@ -16,13 +16,13 @@ from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.archive import search
-from zataku.live.archive.questions import MostWanted
+from zataku.live.archive.questions import TopQuestions
 from zataku.live.archive.room_cache import KEPT_SECONDS
 from zataku.live.archive.search import CHARACTERS_AT_ONCE, FOLDING_AT_ONCE, FOUND_AT_ONCE, Search
-from zataku.live.archive.timeline import PARTS, Strip, Timelines
+from zataku.live.archive.timeline import PARTS, TimelineBuilder, Timelines
 from zataku.live.design import Comment
-from zataku.live.limits import BEFORE_ALL, moment, seq_of
-from zataku.live.messages import Found, TimelinePart
+from zataku.live.limits import SEQ_START, instant_ms, seq_of
+from zataku.live.messages import SearchResults, TimelinePart
 from zataku.live.moderation.design import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
 from zataku.table import Store
@@ -33,11 +33,11 @@ READER = user_identity()
 
 def at(number: int, seconds: float, **more: object) -> Comment:
     """The comment of that number, so many seconds into the talk."""
-    return msgspec.structs.replace(said(number), created_at=moment(START + seconds), **more)
+    return msgspec.structs.replace(said(number), created_at=instant_ms(START + seconds), **more)
 
 
 def hidden(comment: Comment) -> Mark:
-    return Mark(room_id=HALL, mark="HIDDEN", comment_id=comment.comment_id, at=moment(START))
+    return Mark(room_id=HALL, mark="HIDDEN", comment_id=comment.comment_id, at=instant_ms(START))
 
 
 # The timeline
@@ -73,7 +73,7 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
     strict: Store, clock: ManualClock
 ) -> None:
     minutes = [
-        Reactions(room_id=HALL, minute=moment(START + minute * 60), clap=clap, lol=1)
+        Reactions(room_id=HALL, minute=instant_ms(START + minute * 60), clap=clap, lol=1)
         for minute, clap in ((-5, 3), (0, 10), (1, 6), (90, 2))
     ]
     await strict.write_many(put=[room(), at(1, 0), at(2, 119), *minutes])
@@ -91,11 +91,11 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
 @pytest.mark.parametrize("seconds", [0, 7, 100, 250, 3_600, 86_400])
 def test_a_part_gets_of_each_minute_what_its_seconds_are_worth(seconds: int) -> None:
     random = Random(seconds)
-    strip = Strip(moment(START + 12.3))
+    strip = TimelineBuilder(instant_ms(START + 12.3))
     for second in (0, seconds):
         strip.add(at(1, 12.3 + second))
     minutes = [(random.randrange(-180, seconds + 180), random.randrange(200)) for _ in range(20)]
-    parts = strip.parts([Reactions(room_id=HALL, minute=moment(START + 12.3 + it), clap=n) for it, n in minutes])
+    parts = strip.parts([Reactions(room_id=HALL, minute=instant_ms(START + 12.3 + it), clap=n) for it, n in minutes])
     spread = [0] * len(parts)
     for begin, amount in minutes:
         for second in range(60):
@@ -106,10 +106,10 @@ def test_a_part_gets_of_each_minute_what_its_seconds_are_worth(seconds: int) -> 
 
 @pytest.mark.parametrize("seconds", [0, 119, 7 * 86_400])
 def test_a_week_of_reactions_is_not_gone_through_second_by_second(seconds: int) -> None:
-    strip = Strip(moment(START))
+    strip = TimelineBuilder(instant_ms(START))
     for second in (0, seconds):
         strip.add(at(1, second))
-    minutes = [Reactions(room_id=HALL, minute=moment(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
+    minutes = [Reactions(room_id=HALL, minute=instant_ms(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
     steps = 0
 
     def count(*_: object) -> None:
@@ -148,7 +148,13 @@ async def test_parts_are_as_long_as_the_talk_needs(
 async def test_a_room_in_which_nobody_said_anything_has_no_parts(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
     made = await Timelines(app_context(strict, clock))(HALL)
-    assert (made.begin, made.end, made.parts, made.comments, made.people) == (moment(START), moment(START), [], 0, 0)
+    assert (made.begin, made.end, made.parts, made.comments, made.people) == (
+        instant_ms(START),
+        instant_ms(START),
+        [],
+        0,
+        0,
+    )
 
 
 async def test_people_are_counted_once_and_those_who_left_no_trace_as_one(strict: Store, clock: ManualClock) -> None:
@@ -168,7 +174,7 @@ async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room
     assert (await timelines(HALL)).comments == 1
     await clock.advance(KEPT_SECONDS)
     assert (await timelines(HALL)).comments == 2
-    await strict.write_many(put=[room(status="CLOSED", updated_at=moment(START + 9)), at(3, 2)])
+    await strict.write_many(put=[room(status="CLOSED", updated_at=instant_ms(START + 9)), at(3, 2)])
     assert (await timelines(HALL)).comments == 3
 
 
@@ -178,9 +184,9 @@ async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room
 async def test_the_most_wanted_come_first_without_what_is_gone(strict: Store, clock: ManualClock) -> None:
     asked = [said(number, f"Q{number}") for number in range(1, 61)]
     counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(asked)]
-    answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=asked[57].comment_id, at=moment(START))
+    answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=asked[57].comment_id, at=instant_ms(START))
     await strict.write_many(put=[room(), *asked, *counts, answered, hidden(asked[59])])
-    found = (await MostWanted(app_context(strict, clock))(HALL)).questions
+    found = (await TopQuestions(app_context(strict, clock))(HALL)).questions
     assert [(it.comment.content, it.votes, it.answered) for it in found[:4]] == [
         ("Q59", 30, False),
         ("Q57", 29, False),
@@ -189,13 +195,15 @@ async def test_the_most_wanted_come_first_without_what_is_gone(strict: Store, cl
     ]
     assert len(found) == 50
     with pytest.raises(NotFound):
-        await MostWanted(app_context(strict, clock))("nowhere")
+        await TopQuestions(app_context(strict, clock))("nowhere")
 
 
 # Searching
 
 
-async def found(store: Store, clock: ManualClock, wanted: str, after: str = BEFORE_ALL, who: object = READER) -> Found:
+async def found(
+    store: Store, clock: ManualClock, wanted: str, after: str = SEQ_START, who: object = READER
+) -> SearchResults:
     return await Search(app_context(store, clock))(who, HALL, wanted, after)  # type: ignore[arg-type]  # both are people
 
 
@@ -230,7 +238,7 @@ async def test_a_search_goes_on_where_it_stopped_and_finds_each_once(strict: Sto
     talked = [at(number, number, content="yes" if number % 7 == 0 else "no") for number in range(1, 2300)]
     await strict.write_many(put=[room(), *talked])
     seqs: list[str] = []
-    after, asked = BEFORE_ALL, 0
+    after, asked = SEQ_START, 0
     while after is not None:
         page = await found(strict, clock, "yes", after)
         assert len(page.comments) <= FOUND_AT_ONCE
@@ -283,7 +291,7 @@ async def test_two_searches_at_the_most_fold_at_the_same_time(
 
     monkeypatch.setattr(search, "_matching", matching)
     look = Search(app_context(strict, clock))
-    hits = await asyncio.gather(*(look(READER, HALL, "yes", BEFORE_ALL) for _ in range(6)))
+    hits = await asyncio.gather(*(look(READER, HALL, "yes", SEQ_START) for _ in range(6)))
     assert meeting.broken
     assert [len(it.comments) for it in hits] == [1] * 6
 
@@ -301,6 +309,6 @@ async def test_nothing_is_looked_for_in_no_room_and_nowhere_for_nothing(strict: 
     context = app_context(strict, clock)
     for nowhere in ("5", "00000000-0000-4000-8000-000000000000", ""):
         with pytest.raises(NotFound):
-            await Search(context)(READER, nowhere, "x", BEFORE_ALL)
+            await Search(context)(READER, nowhere, "x", SEQ_START)
         with pytest.raises(NotFound):
             await Timelines(context)(nowhere)

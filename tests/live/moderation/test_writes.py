@@ -19,7 +19,7 @@ from tests.live.entities import (
 from tests.support.store_reads import eventually
 from tests.support.stores import START
 from zataku.live.design import comments_after, room_now
-from zataku.live.limits import BEFORE_ALL, CommentId, SenderId
+from zataku.live.limits import SEQ_START, CommentId, SenderId
 from zataku.live.moderation.design import (
     Block,
     LogEntry,
@@ -103,7 +103,7 @@ async def test_a_deleted_comment_is_gone_with_its_count_and_leaves_a_mark(store:
     gone = await store.write(delete_comment(act(1), target, 1))
     for mark in marks:
         await eventually(lambda mark=mark: all_of(store, marked(HALL, mark)), [])
-    assert await all_of(store, comments_after(HALL, BEFORE_ALL)) == []
+    assert await all_of(store, comments_after(HALL, SEQ_START)) == []
     assert await store.get(upvotes_on(HALL, target), strong=True) is None
     await eventually(lambda: all_of(store, marked(HALL, "DELETED")), [gone])
     assert (await _logged(store, 1)).action == "DELETE"

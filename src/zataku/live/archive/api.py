@@ -10,11 +10,11 @@ from litestar.types import ControllerRouterHandler
 from zataku.live.api import After, RoomPath, Who
 from zataku.live.archive.export import Download, Exports
 from zataku.live.archive.messages import Export, Questions
-from zataku.live.archive.questions import MostWanted
+from zataku.live.archive.questions import TopQuestions
 from zataku.live.archive.search import Search
 from zataku.live.archive.timeline import Timelines
-from zataku.live.limits import BEFORE_ALL
-from zataku.live.messages import Found, Timeline
+from zataku.live.limits import SEQ_START
+from zataku.live.messages import SearchResults, Timeline
 from zataku.system import AppContext
 
 Wanted: TypeAlias = Annotated[
@@ -26,12 +26,12 @@ JSON = "application/json"
 
 def after_routes(context: AppContext) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api/live that people use when a talk is over; they answer while it goes on, too."""
-    looking = _looking_routes(Timelines(context), MostWanted(context), Search(context))
+    looking = _looking_routes(Timelines(context), TopQuestions(context), Search(context))
     handlers = [*looking, *_export_routes(Exports(context))]
     return (Router("/api/live", route_handlers=handlers, tags=["live"]),)
 
 
-def _looking_routes(timelines: Timelines, most_wanted: MostWanted, search: Search) -> list[ControllerRouterHandler]:
+def _looking_routes(timelines: Timelines, most_wanted: TopQuestions, search: Search) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/timeline", summary="The timeline of a room")
     async def room_timeline(room_id: RoomPath) -> Timeline:
         """When how much was said, in at most 120 parts, and how many people said it. A few seconds old at most."""
@@ -43,7 +43,7 @@ def _looking_routes(timelines: Timelines, most_wanted: MostWanted, search: Searc
         return await most_wanted(room_id)
 
     @get("/rooms/{room_id:str}/search", summary="Search the comments")
-    async def search_room(identity: Who, room_id: RoomPath, q: Wanted, after: After = BEFORE_ALL) -> Found:
+    async def search_room(identity: Who, room_id: RoomPath, q: Wanted, after: After = SEQ_START) -> SearchResults:
         """Comments that have something in what they say, or in their nickname, whatever the case and width of letters.
 
         At most 100, out of the next 2,000 comments; with `next` there is more to look through, also when none came.

@@ -13,8 +13,8 @@ from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
-from zataku.live.limits import BEFORE_ALL, HostId, moment
-from zataku.live.rules.moderation_state import Standing
+from zataku.live.limits import SEQ_START, HostId, instant_ms
+from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.views import reactions_view, room_view
 from zataku.platform.identity import Identity
 from zataku.system import AppContext
@@ -49,7 +49,7 @@ class Exports:
         room = await self._rooms.one(room_id)
         whole = Export(
             room=room_view(room, HostId(viewer.account_id)),
-            exported_at=moment(self._clock.now()),
+            exported_at=instant_ms(self._clock.now()),
             reactions=reactions_view(await self._moderation.reactions(room.room_id)),
             comments=[],
         )
@@ -81,10 +81,10 @@ class Exports:
                 yield shown
 
 
-def _exported(comment: Comment, standing: Standing) -> ExportedComment:
+def _exported(comment: Comment, standing: ModerationState) -> ExportedComment:
     of = comment.comment_id
     return ExportedComment(
-        seq=comment.seq or BEFORE_ALL,
+        seq=comment.seq or SEQ_START,
         created_at=comment.created_at,
         nickname=comment.nickname,
         content=comment.content,

@@ -3,7 +3,7 @@
 from heapq import nsmallest
 
 from zataku.live.archive.messages import Question, Questions
-from zataku.live.archive.room_cache import Shared
+from zataku.live.archive.room_cache import RoomCache
 from zataku.live.design import Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
@@ -14,14 +14,14 @@ from zataku.system import AppContext
 MOST = 50
 
 
-class MostWanted:
+class TopQuestions:
     """Finds the questions of a room that most people upvoted."""
 
     def __init__(self, context: AppContext) -> None:
         self._rooms = GetUserRoomsFunction(context.store)
         self._read = GetRoomCommentsFunction(context.store)
         self._moderation = GetRoomModerationFunction(context.store)
-        self._shared = Shared(context.clock, self._made)
+        self._shared = RoomCache(context.clock, self._made)
 
     async def __call__(self, room_id: str) -> Questions:
         """The most upvoted of a room, without what is hidden, the same for everybody; of equal ones, the earlier."""

@@ -29,7 +29,7 @@ class _Kept(msgspec.Struct, Generic[T], frozen=True):
     of: InstantMs
 
 
-class Shared(Generic[T]):
+class RoomCache(Generic[T]):
     """Makes something of a room and keeps it for some seconds. Whoever asks while it is being made waits for it."""
 
     def __init__(self, clock: Clock, make: Callable[[Room], Awaitable[T]]) -> None:

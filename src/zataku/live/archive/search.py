@@ -9,9 +9,9 @@ from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
-from zataku.live.limits import ANONYMOUS, HostId, Seq, folded
-from zataku.live.messages import Found
-from zataku.live.rules.moderation_state import Standing
+from zataku.live.limits import ANONYMOUS, HostId, Seq, fold_word
+from zataku.live.messages import SearchResults
+from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.views import comment_view
 from zataku.platform.identity import Identity
 from zataku.system import AppContext
@@ -36,10 +36,10 @@ class Search:
         self._moderation = GetRoomModerationFunction(context.store)
         self._folding = asyncio.Semaphore(FOLDING_AT_ONCE)
 
-    async def __call__(self, viewer: Identity, room_id: str, wanted: str, after: Seq) -> Found:
+    async def __call__(self, viewer: Identity, room_id: str, wanted: str, after: Seq) -> SearchResults:
         """What was found after a place. Large and small, wide and narrow letters are the same."""
         room = await self._rooms.one(room_id)
-        needle = folded(wanted)
+        needle = fold_word(wanted)
         if not needle:
             raise InvalidRequest("There is nothing to look for. Write a word or a part of one.")
         # What is hidden already is not looked at: how many are found would tell of it.
@@ -47,9 +47,13 @@ class Search:
         found, goes_on = await self._look(room, needle, after, before)
         # Once more, for what was hidden while this was looking.
         now = await self._standing(viewer, room) if found else before
-        return Found(comments=[comment_view(it) for it in found if not now.is_gone(it.comment_id)], next=goes_on)
+        return SearchResults(
+            comments=[comment_view(it) for it in found if not now.is_gone(it.comment_id)], next=goes_on
+        )
 
-    async def _look(self, room: Room, needle: str, after: Seq, standing: Standing) -> tuple[list[Comment], Seq | None]:
+    async def _look(
+        self, room: Room, needle: str, after: Seq, standing: ModerationState
+    ) -> tuple[list[Comment], Seq | None]:
         """What was found, and where to go on if there may be more. It ends before a page that may be too long."""
         found: list[Comment] = []
         comments = characters = 0
@@ -66,15 +70,17 @@ class Search:
                 return found, page[-1].seq
         return found, None
 
-    async def _standing(self, viewer: Identity, room: Room) -> Standing:
+    async def _standing(self, viewer: Identity, room: Room) -> ModerationState:
         """What became of the comments, as far as something is kept from the viewer: nothing is from the host."""
         if room.host_id == HostId(viewer.account_id):
-            return Standing()
+            return ModerationState()
         return await self._moderation.standing(room.room_id)
 
 
 def _matching(comments: Sequence[Comment], needle: str) -> list[Comment]:
-    return [it for it in comments if needle in folded(it.content) or (_has_name(it) and needle in folded(it.nickname))]
+    return [
+        it for it in comments if needle in fold_word(it.content) or (_has_name(it) and needle in fold_word(it.nickname))
+    ]
 
 
 def _has_name(comment: Comment) -> bool:

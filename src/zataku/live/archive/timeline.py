@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from zataku.live.archive.reading import pages
-from zataku.live.archive.room_cache import Shared
+from zataku.live.archive.room_cache import RoomCache
 from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
-from zataku.live.limits import SenderId, Seq, seconds_at
+from zataku.live.limits import SenderId, Seq, instant_seconds
 from zataku.live.messages import Timeline, TimelinePart
 from zataku.live.moderation.design import Reactions
 from zataku.live.rules.moderation_state import Marked
@@ -21,20 +21,20 @@ PARTS = 120
 _MINUTE = 60
 
 
-class Strip:
+class TimelineBuilder:
     """The parts of a talk while it is read through. Whenever there would be too many, each two become one."""
 
     def __init__(self, begin: InstantMs) -> None:
         self.begin = self.end = begin
         self.part_seconds = 1
-        self._zero = seconds_at(begin)
+        self._zero = instant_seconds(begin)
         self._counts = [0]
         self._firsts: list[Seq | None] = [None]
 
     def add(self, comment: Comment) -> None:
         """Count one more. A clock that was set back between two owners does not lead before the beginning."""
         self.end = max(self.end, comment.created_at)
-        second = max(0, int(seconds_at(comment.created_at) - self._zero))
+        second = max(0, int(instant_seconds(comment.created_at) - self._zero))
         while second // self.part_seconds >= PARTS:
             self._fold()
         part = second // self.part_seconds
@@ -54,7 +54,7 @@ class Strip:
         """All parts. Reactions are known by the minute, and spread over the parts of theirs as far as they share it."""
         reacted = [0] * len(self._counts)
         for minute in reactions:
-            start = int(seconds_at(minute.minute) - self._zero)
+            start = int(instant_seconds(minute.minute) - self._zero)
             amount, given = minute.clap + minute.aha + minute.lol, 0
             last = self._part_at(start + _MINUTE - 1)
             for part in range(self._part_at(start), last + 1):
@@ -79,7 +79,7 @@ class Timelines:
         self._rooms = GetUserRoomsFunction(context.store)
         self._read = GetRoomCommentsFunction(context.store)
         self._moderation = GetRoomModerationFunction(context.store)
-        self._shared = Shared(context.clock, self._made)
+        self._shared = RoomCache(context.clock, self._made)
 
     async def __call__(self, room_id: str) -> Timeline:
         """The timeline of a room, without what is hidden, the same for everybody."""
@@ -97,13 +97,13 @@ class Timelines:
 
     async def _counted(self, room: Room, hidden: Marked) -> Timeline:
         reactions = await self._moderation.reactions(room.room_id)
-        strip: Strip | None = None
+        strip: TimelineBuilder | None = None
         people: set[SenderId | None] = set()
         comments = 0
         async for page, _ in pages(self._read, room.room_id):
             shown = [it for it in page if it.comment_id not in hidden]
             for comment in shown:
-                strip = strip or Strip(comment.created_at)
+                strip = strip or TimelineBuilder(comment.created_at)
                 strip.add(comment)
                 people.add(comment.sender_id)
             comments += len(shown)

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from zataku.live.design import Comment, comments_after, comments_before, latest_comments
 from zataku.live.functions.function import Function
-from zataku.live.limits import BEFORE_ALL, CommentId, Epoch, RoomId, SenderId, Seq
+from zataku.live.limits import SEQ_START, CommentId, Epoch, RoomId, SenderId, Seq
 from zataku.live.writes import post_comments, remove_own_comment
 from zataku.table import Page
 
@@ -33,7 +33,7 @@ class GetRoomCommentsFunction(Function):
         """What was said last, from the latest down."""
         return await self._store.page(latest_comments(room_id), limit=limit)
 
-    def each(self, room_id: RoomId, after: Seq = BEFORE_ALL) -> AsyncIterator[Comment]:
+    def each(self, room_id: RoomId, after: Seq = SEQ_START) -> AsyncIterator[Comment]:
         """Everything that was said after a place, in order."""
         return self._store.each(comments_after(room_id, after))
 

@@ -17,11 +17,11 @@ from zataku.live.moderation.design import (
     reactions_in,
     upvotes_in,
 )
-from zataku.live.rules.moderation_state import Standing, loaded
+from zataku.live.rules.moderation_state import ModerationState, loaded
 from zataku.live.writes import count_reactions, upvote, upvote_first
 from zataku.table import Page, Plan
 
-SHOWN_OF_THE_LOG = 200
+LOG_PAGE_SIZE = 200
 
 
 class ModerateRoomFunction(Function):
@@ -63,13 +63,13 @@ class GetRoomModerationFunction(Function):
 
     async def __call__(self, room_id: RoomId) -> tuple[list[Block], Page[LogEntry]]:
         """Who and what is kept out, and the latest of the log."""
-        return await self.blocks(room_id), await self._store.page(log_of(room_id), limit=SHOWN_OF_THE_LOG)
+        return await self.blocks(room_id), await self._store.page(log_of(room_id), limit=LOG_PAGE_SIZE)
 
     async def blocks(self, room_id: RoomId) -> list[Block]:
         """Who and what is kept out."""
         return [it async for it in self._store.each(blocks_of(room_id))]
 
-    async def standing(self, room_id: RoomId) -> Standing:
+    async def standing(self, room_id: RoomId) -> ModerationState:
         """How things stand with the comments; who is kept out is left out."""
         marks = [it async for it in self._store.each(marks_of(room_id))]
         votes = [it async for it in self._store.each(upvotes_in(room_id))]

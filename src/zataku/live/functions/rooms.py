@@ -10,13 +10,13 @@ from zataku.errors import InvalidRequest, Unavailable
 from zataku.live.design import Room, newest_rooms_of, room, room_now, rooms_by_code
 from zataku.live.errors import closed, no_such_room
 from zataku.live.functions.function import Function
-from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName, moment
+from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName, instant_ms
 from zataku.live.moderation.design import Reactions, blocks_of, marks_of, reactions_in, upvotes_in
-from zataku.live.rules.moderation_state import Standing, loaded
+from zataku.live.rules.moderation_state import ModerationState, loaded
 from zataku.live.writes import close_room, create_room, take_room
 from zataku.table import BadCursor, BadInput, ConditionFailed, Page, ResultUnknown
 
-ROOMS_ON_A_PAGE = 50
+ROOM_PAGE_SIZE = 50
 _TRIES = 8
 
 R = TypeVar("R")
@@ -33,8 +33,8 @@ class CreateRoomFunction(Function):
                 name=name,
                 host_id=host_id,
                 status="OPEN",
-                created_at=moment(now),
-                updated_at=moment(now),
+                created_at=instant_ms(now),
+                updated_at=instant_ms(now),
                 code=await self._free_code(random),
             )
         except ValueError as wrong:
@@ -61,7 +61,7 @@ class GetUserRoomsFunction(Function):
     async def __call__(self, host_id: HostId, after: str | None) -> Page[Room]:
         """The rooms of a host, newest first."""
         try:
-            return await self._store.page(newest_rooms_of(host_id), limit=ROOMS_ON_A_PAGE, after=after)
+            return await self._store.page(newest_rooms_of(host_id), limit=ROOM_PAGE_SIZE, after=after)
         except BadCursor:
             raise InvalidRequest("`after` leads nowhere. Take it from `next` of the page before.") from None
 
@@ -117,7 +117,7 @@ class OwnRoomFunction(Function):
             return taken
         raise Unavailable("The room cannot be reached right now. Try again in a moment.")
 
-    async def standing(self, room_id: RoomId) -> tuple[Standing, list[Reactions]]:
+    async def standing(self, room_id: RoomId) -> tuple[ModerationState, list[Reactions]]:
         """What earlier owners stored beside the comments: blocks, marks, counts; and reactions."""
         store = self._store
         blocks, marks, votes, reactions = await asyncio.gather(

@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from zataku.live.limits import (
-    HANDLE,
+    EXTERNAL_ID,
+    MAX_WORD_LENGTH,
     UUID_V4,
-    WORD_CHARACTERS,
     Action,
     BlockKind,
     BlockValue,
@@ -18,9 +18,9 @@ from zataku.live.limits import (
     RoomId,
     SenderId,
     Votes,
-    folded,
-    is_handle,
-    refuse_invisible,
+    fold_word,
+    is_external_id,
+    require_visible,
 )
 from zataku.table import Budget, Entity, InKey, InstantMs, Key, Span, Table
 
@@ -39,16 +39,16 @@ class Block(Entity, frozen=True, kw_only=True, rename="camel"):
 
     room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
     what: Annotated[InKey[BlockKind], Meta(description="What is blocked")]
-    value: Annotated[InKey[BlockValue], Meta(description="The session, or the word as `folded` writes it")]
+    value: Annotated[InKey[BlockValue], Meta(description="The session, or the word as `fold_word` writes it")]
     at: Annotated[InstantMs, Meta(description="Since when")]
     comment_id: Annotated[CommentId, UUID_V4, Meta(description="For what a sender was blocked")] | None = None
 
     def __post_init__(self) -> None:
-        refuse_invisible("block", self.value)
-        if self.what == "SENDER" and not is_handle(self.value):
-            raise ValueError(f"A blocked sender is the id of a session: {HANDLE.title}")
-        if self.what == "WORD" and (self.value != folded(self.value) or len(self.value) > WORD_CHARACTERS):
-            raise ValueError(f"A blocked word has at most {WORD_CHARACTERS} characters and is stored folded")
+        require_visible("block", self.value)
+        if self.what == "SENDER" and not is_external_id(self.value):
+            raise ValueError(f"A blocked sender is the id of a session: {EXTERNAL_ID.title}")
+        if self.what == "WORD" and (self.value != fold_word(self.value) or len(self.value) > MAX_WORD_LENGTH):
+            raise ValueError(f"A blocked word has at most {MAX_WORD_LENGTH} characters and is stored folded")
 
 
 @moderation.entity(pk="{room_id}", sk="COUNT#{comment_id}")
@@ -98,7 +98,7 @@ class Upvote(Entity, frozen=True, kw_only=True, rename="camel"):
 
     room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
     comment_id: Annotated[InKey[CommentId], UUID_V4, Meta(description="The question")]
-    sender_id: Annotated[InKey[SenderId], HANDLE, Meta(description="Whose session it was")]
+    sender_id: Annotated[InKey[SenderId], EXTERNAL_ID, Meta(description="Whose session it was")]
     at: Annotated[InstantMs, Meta(description="When")]
 
 

@@ -10,9 +10,9 @@ from zataku.live.design import Comment
 from zataku.live.errors import busy, closed, no_such_comment, not_the_host
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import ModerateRoomFunction
-from zataku.live.limits import CommentId, Epoch, HostId, LogId, moment
+from zataku.live.limits import CommentId, Epoch, HostId, LogId, instant_ms
 from zataku.live.moderation.actions import (
-    Deed,
+    ModerationChange,
     deleting,
     keeping_out_sender,
     keeping_out_word,
@@ -21,8 +21,8 @@ from zataku.live.moderation.actions import (
     pausing,
     slowing,
 )
-from zataku.live.moderation.writes import HostAct
-from zataku.live.rules.room_state import Talk
+from zataku.live.moderation.writes import HostAction
+from zataku.live.rules.room_state import RoomState
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import Event, StaleRoom
@@ -39,18 +39,18 @@ class Governing:
         self._read = GetRoomCommentsFunction(store)
 
     async def act(
-        self, state: Talk, who: Identity, command: said.Act, now: float, *, over: bool = False
-    ) -> tuple[Talk, list[Event], bytes]:
+        self, state: RoomState, who: Identity, command: said.ModerationAction, now: float, *, over: bool = False
+    ) -> tuple[RoomState, list[Event], bytes]:
         """Carry out an act; gives the room after it, what is told, and the answer. `over`: in a closed room."""
         host = HostId(who.account_id)
         if host != state.room.host_id:
             raise not_the_host()
         # Entries of the log are in the order of their moments.
         at = max(now, state.acted_at + 0.001)
-        act = HostAct(room_id=state.room.room_id, host_id=host, at=moment(at), log_id=LogId(str(uuid4())))
+        act = HostAction(room_id=state.room.room_id, host_id=host, at=instant_ms(at), log_id=LogId(str(uuid4())))
         deed = await self._deed(state, act, command, None if over else state.epoch)
         if deed is None:
-            return state, [], _encode(said.ActDone())
+            return state, [], _encode(said.ModerationResult())
         try:
             await self._moderate(deed.plan, now)
         except TransactionCancelled as cancelled:
@@ -59,10 +59,12 @@ class Governing:
             raise StaleRoom(state.room.room_id) from cancelled
         entry = said.LogView(log_id=act.log_id, at=act.at, action=deed.action, subject=deed.subject, about=deed.about)
         for_host = Event(_encode(said.Moderated(entry=entry)), only=frozenset({AccountId(host)}))
-        told = [Event(_encode(it), erases=isinstance(it, said.CommentGone)) for it in deed.told]
-        return replace(deed.state, acted_at=at), [*told, for_host], _encode(said.ActDone(entry=entry))
+        told = [Event(_encode(it), erases=isinstance(it, said.CommentRemoved)) for it in deed.told]
+        return replace(deed.state, acted_at=at), [*told, for_host], _encode(said.ModerationResult(entry=entry))
 
-    async def _deed(self, state: Talk, act: HostAct, command: said.Act, epoch: Epoch | None) -> Deed | None:
+    async def _deed(
+        self, state: RoomState, act: HostAction, command: said.ModerationAction, epoch: Epoch | None
+    ) -> ModerationChange | None:
         match command:
             case said.MarkComment():
                 return marking(state, act, command, await self._comment(state, command.comment_id), epoch)
@@ -72,9 +74,9 @@ class Governing:
                 return deleting(state, act, await self._comment(state, command.comment_id), epoch)
             case _ if epoch is None:
                 raise closed()
-            case said.Pause():
+            case said.PauseRoom():
                 return pausing(state, act, command.on)
-            case said.Slow():
+            case said.SetSlowMode():
                 return slowing(state, act, command.seconds)
             case said.BlockWord():
                 return keeping_out_word(state, act, command)
@@ -87,7 +89,7 @@ class Governing:
                     raise no_such_comment()
                 return keeping_out_sender(state, act, comment)
 
-    async def _comment(self, state: Talk, comment_id: CommentId) -> Comment:
+    async def _comment(self, state: RoomState, comment_id: CommentId) -> Comment:
         found = state.at_hand(comment_id) or await self._read.one(state.room.room_id, comment_id)
         if found is None:
             raise no_such_comment()

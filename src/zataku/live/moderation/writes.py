@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from zataku.live.design import Comment, Room, moderation
 from zataku.live.limits import (
-    HANDLE,
+    EXTERNAL_ID,
     UUID_V4,
     Action,
     CommentId,
@@ -17,7 +17,7 @@ from zataku.live.limits import (
     RoomId,
     SenderId,
     SlowMode,
-    folded,
+    fold_word,
 )
 from zataku.live.moderation.design import Block, LogEntry, Mark, Upvotes
 from zataku.table import Budget, Condition, InstantMs, Plan, Step, check, delete, path, put, update
@@ -36,11 +36,11 @@ _MARKING: dict[HostMark, Action] = {"HIDDEN": "HIDE", "PINNED": "PIN", "ANSWERED
 _UNMARKING: dict[HostMark, Action] = {"HIDDEN": "SHOW", "PINNED": "UNPIN", "ANSWERED": "REASK"}
 
 
-class HostAct(Struct, frozen=True, kw_only=True):
+class HostAction(Struct, frozen=True, kw_only=True):
     """Who does something in which room and when, with the id of the log entry that tells of it."""
 
     room_id: Annotated[RoomId, UUID_V4]
-    host_id: Annotated[HostId, HANDLE]
+    host_id: Annotated[HostId, EXTERNAL_ID]
     at: InstantMs
     log_id: Annotated[LogId, UUID_V4]
 
@@ -50,7 +50,7 @@ class HostAct(Struct, frozen=True, kw_only=True):
 
 
 @moderation.write(budget=Budget(writes=8, of="a comment of 60 characters"))
-def mark_comment(act: HostAct, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
+def mark_comment(act: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """The host hides, pins or marks as answered a comment that is there and not marked so yet."""
     made = Mark(room_id=act.room_id, mark=mark, comment_id=comment_id, at=act.at)
     return Plan(
@@ -62,7 +62,7 @@ def mark_comment(act: HostAct, mark: HostMark, comment_id: CommentId, epoch: Epo
 
 
 @moderation.write(budget=Budget(writes=6, of="a marked comment"))
-def unmark_comment(act: HostAct, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
+def unmark_comment(act: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """The host shows a comment again, unpins it, or asks its question anew."""
     marked = Mark.key(room_id=act.room_id, mark=mark, comment_id=comment_id)
     gone = delete(marked, when=marked_at.exists())
@@ -70,7 +70,7 @@ def unmark_comment(act: HostAct, mark: HostMark, comment_id: CommentId, epoch: E
 
 
 @moderation.write(budget=Budget(writes=17, of="a comment of 60 characters"))
-def delete_comment(act: HostAct, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
+def delete_comment(act: HostAction, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """The host deletes a comment with its marks and its count of upvotes; a mark tells readers that come back."""
     made = Mark(room_id=act.room_id, mark="DELETED", comment_id=comment_id, at=act.at)
     return Plan(
@@ -95,30 +95,30 @@ def traces_gone(room_id: RoomId, comment_id: CommentId) -> list[Step[Any]]:
 
 
 @moderation.write(budget=Budget(writes=6, of="a word"))
-def block_word(act: HostAct, epoch: Epoch, word: str) -> Plan[Block]:
+def block_word(act: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
     """The host keeps a word out of the room from now on."""
-    made = Block(room_id=act.room_id, what="WORD", value=folded(word), at=act.at)
+    made = Block(room_id=act.room_id, what="WORD", value=fold_word(word), at=act.at)
     return Plan(put(made, if_absent=True), _governed(act, epoch), _logged(act, "BLOCK_WORD", made.value))
 
 
 @moderation.write(budget=Budget(writes=6, of="a word"))
-def unblock_word(act: HostAct, epoch: Epoch, word: str) -> Plan[Block]:
+def unblock_word(act: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
     """The host lets a word in again."""
-    blocked = Block.key(room_id=act.room_id, what="WORD", value=folded(word))
+    blocked = Block.key(room_id=act.room_id, what="WORD", value=fold_word(word))
     return Plan(
-        delete(blocked, when=blocked_at.exists()), _governed(act, epoch), _logged(act, "UNBLOCK_WORD", folded(word))
+        delete(blocked, when=blocked_at.exists()), _governed(act, epoch), _logged(act, "UNBLOCK_WORD", fold_word(word))
     )
 
 
 @moderation.write(budget=Budget(writes=6, of="a sender"))
-def block_sender(act: HostAct, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
+def block_sender(act: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """The host keeps whoever wrote a comment out of the room. The log names the comment, not the session."""
     made = Block(room_id=act.room_id, what="SENDER", value=sender_id, at=act.at, comment_id=comment_id)
     return Plan(put(made, if_absent=True), _governed(act, epoch), _logged(act, "BLOCK_SENDER", comment_id))
 
 
 @moderation.write(budget=Budget(writes=6, of="a sender"))
-def unblock_sender(act: HostAct, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
+def unblock_sender(act: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """The host lets a sender's session in again."""
     blocked = Block.key(room_id=act.room_id, what="SENDER", value=sender_id)
     return Plan(
@@ -127,7 +127,7 @@ def unblock_sender(act: HostAct, epoch: Epoch, sender_id: SenderId, comment_id: 
 
 
 @moderation.write(budget=Budget(writes=5, of="a room"))
-def pause_room(act: HostAct, epoch: Epoch, pause: bool) -> Plan[Room]:
+def pause_room(act: HostAction, epoch: Epoch, pause: bool) -> Plan[Room]:
     """The host lets the room take no comments for a while, or lets it take them again; not what is so already."""
     changes = paused.not_equals(True) if pause else paused.equals(True)
     return Plan(
@@ -142,7 +142,7 @@ def pause_room(act: HostAct, epoch: Epoch, pause: bool) -> Plan[Room]:
 
 
 @moderation.write(budget=Budget(writes=5, of="a room"))
-def slow_room(act: HostAct, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room]:
+def slow_room(act: HostAction, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room]:
     """The host makes every sender wait so many seconds between two comments, or no longer; not what is so already."""
     changes = slow_mode.exists() if seconds is None else slow_mode.not_equals(seconds)
     return Plan(
@@ -156,19 +156,19 @@ def slow_room(act: HostAct, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room
     )
 
 
-def _hosted(act: HostAct, epoch: Epoch | None) -> Step[Room]:
+def _hosted(act: HostAction, epoch: Epoch | None) -> Step[Room]:
     over = host.equals(act.host_id) & status.equals("CLOSED")
     return check(Room.key(room_id=act.room_id), over if epoch is None else _governing(act, epoch))
 
 
-def _governed(act: HostAct, epoch: Epoch) -> Step[Room]:
+def _governed(act: HostAction, epoch: Epoch) -> Step[Room]:
     return check(Room.key(room_id=act.room_id), _governing(act, epoch))
 
 
-def _governing(act: HostAct, epoch: Epoch) -> Condition[Room]:
+def _governing(act: HostAction, epoch: Epoch) -> Condition[Room]:
     return host.equals(act.host_id) & status.equals("OPEN") & owner_epoch.equals(epoch)
 
 
-def _logged(act: HostAct, action: Action, subject: str | None = None) -> Step[LogEntry]:
+def _logged(act: HostAction, action: Action, subject: str | None = None) -> Step[LogEntry]:
     entry = LogEntry(room_id=act.room_id, at=act.at, log_id=act.log_id, action=action, subject=subject)
     return put(entry, if_absent=True)

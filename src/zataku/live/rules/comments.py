@@ -12,9 +12,9 @@ from zataku.live.design import Comment
 from zataku.live.errors import blocked, blocked_word, busy, closed, deleted, is_flood, paused, taken_id
 from zataku.live.functions.comments import GetRoomCommentsFunction, PostCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
-from zataku.live.limits import ANONYMOUS, CommentId, HostId, SenderId, bare, moment, seq_of
-from zataku.live.rules.rate_limits import Pace, pruned, spoken, stepped
-from zataku.live.rules.room_state import Answers, Talk
+from zataku.live.limits import ANONYMOUS, CommentId, HostId, SenderId, instant_ms, match_form, seq_of
+from zataku.live.rules.rate_limits import CommentRate, pruned, spoken, stepped
+from zataku.live.rules.room_state import Answers, RoomState
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.views import comment_view
 from zataku.realtime.rooms.behaviour import Asked, Event, Kept, StaleRoom
@@ -22,7 +22,7 @@ from zataku.table import ResultUnknown, Store, TableError, TransactionCancelled
 
 _ATTEMPTS = 3
 _encode = msgspec.json.Encoder().encode
-_bare_word = lru_cache(4096)(bare)
+_bare_word = lru_cache(4096)(match_form)
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -42,8 +42,8 @@ class Speaking:
         self._taking = taking
 
     async def say(
-        self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
-    ) -> Kept[Talk]:
+        self, state: RoomState, says: Sequence[tuple[int, Asked, said.PostComment]], answers: Answers, now: float
+    ) -> Kept[RoomState]:
         """Store the comments of a batch in one transaction, and answer those who wrote them."""
         drafts, refused, paces = self._heeded(state, says, answers, now)
         state = replace(state, paces=paces)
@@ -55,8 +55,8 @@ class Speaking:
         return await self._stored(state, drafts, answers, now) if drafts else Kept(state=state, answers=answers)
 
     def _heeded(
-        self, state: Talk, says: Sequence[tuple[int, Asked, said.Say]], answers: Answers, now: float
-    ) -> tuple[list[Draft], list[Draft], dict[SenderId, Pace]]:
+        self, state: RoomState, says: Sequence[tuple[int, Asked, said.PostComment]], answers: Answers, now: float
+    ) -> tuple[list[Draft], list[Draft], dict[SenderId, CommentRate]]:
         """What the room takes, what of the rest came under an id of its own, and everybody's pace by then."""
         slow = state.room.slow_mode_seconds
         paces = pruned(state.paces, now, slow)
@@ -87,7 +87,7 @@ class Speaking:
                     refused.append(Draft(place, comment))
         return list(drafts.values()), refused, paces
 
-    async def _known(self, state: Talk, repeated: list[Draft], refused: list[Draft], answers: Answers) -> set[int]:
+    async def _known(self, state: RoomState, repeated: list[Draft], refused: list[Draft], answers: Answers) -> set[int]:
         """Answer those whose comment is stored already; gives the places of those who asked for it again."""
         asked = [it.comment.comment_id for it in (*repeated, *refused)]
         stored = await self._read.some(state.room.room_id, asked)
@@ -107,7 +107,7 @@ class Speaking:
             known.add(draft.place)
         return known
 
-    async def _stored(self, state: Talk, drafts: list[Draft], answers: Answers, now: float) -> Kept[Talk]:
+    async def _stored(self, state: RoomState, drafts: list[Draft], answers: Answers, now: float) -> Kept[RoomState]:
         epoch, attempts = state.epoch, 0
         while drafts and attempts < _ATTEMPTS:
             numbered = _numbered(state, drafts)
@@ -133,14 +133,14 @@ class Speaking:
             for draft, comment in zip(drafts, numbered, strict=True):
                 answers[draft.place] = _encode(comment_view(comment))
             # With another epoch everybody gets the room anew, and these in it.
-            told = [Event(_encode(said.Commented(comment=comment_view(it)))) for it in numbered]
+            told = [Event(_encode(said.CommentPosted(comment=comment_view(it)))) for it in numbered]
             return Kept(state=state, events=told if state.epoch == epoch else [], answers=answers)
         for draft in drafts:
             answers[draft.place] = Unavailable("The room cannot be written to right now. Try again in a moment.")
         return Kept(state=state, answers=answers)
 
     async def _not_there_yet(
-        self, state: Talk, drafts: list[Draft], cancelled: TransactionCancelled, answers: Answers
+        self, state: RoomState, drafts: list[Draft], cancelled: TransactionCancelled, answers: Answers
     ) -> list[Draft]:
         """The drafts without those whose id lies in the table already: sent again, or another's."""
         met = [
@@ -153,8 +153,8 @@ class Speaking:
         return [draft for draft in drafts if draft not in met]
 
     async def _unsaid(
-        self, state: Talk, drafts: list[Draft], answers: Answers, cancelled: TransactionCancelled
-    ) -> Kept[Talk]:
+        self, state: RoomState, drafts: list[Draft], answers: Answers, cancelled: TransactionCancelled
+    ) -> Kept[RoomState]:
         """Nothing of the tick was stored: for what the room is now, or for other writers that were in the way."""
         refusal: RequestError
         if cancelled.conflict:
@@ -173,21 +173,21 @@ class Speaking:
         return Kept(state=state, answers=answers, over=refusal if over else None, events=[CLOSED] if over else [])
 
 
-def _drafted(state: Talk, asked: Asked, command: said.Say, now: float) -> Comment:
+def _drafted(state: RoomState, asked: Asked, command: said.PostComment, now: float) -> Comment:
     try:
         return Comment(
             room_id=state.room.room_id,
             comment_id=command.id or CommentId(asked.mark),
             content=command.content,
             nickname=command.nickname or ANONYMOUS,
-            created_at=moment(now),
+            created_at=instant_ms(now),
             sender_id=SenderId(asked.who.account_id),
         )
     except ValueError as wrong:
         raise InvalidRequest(f"{wrong}.") from None
 
 
-def _refuse_unwanted(state: Talk, comment: Comment) -> None:
+def _refuse_unwanted(state: RoomState, comment: Comment) -> None:
     standing, sender = state.standing, comment.sender_id
     if comment.comment_id in standing.deleted:
         raise deleted()
@@ -196,7 +196,7 @@ def _refuse_unwanted(state: Talk, comment: Comment) -> None:
     if state.room.paused:
         raise paused()
     if standing.words:
-        said_there = (bare(comment.content), bare(comment.nickname))
+        said_there = (match_form(comment.content), match_form(comment.nickname))
         if any(word in text for word in map(_bare_word, standing.words) for text in said_there):
             raise blocked_word()
 
@@ -206,6 +206,6 @@ def _same(draft: Comment, stored: Comment) -> bytes | RequestError:
     return _encode(comment_view(stored)) if stored.sender_id == draft.sender_id else taken_id()
 
 
-def _numbered(state: Talk, drafts: list[Draft]) -> list[Comment]:
+def _numbered(state: RoomState, drafts: list[Draft]) -> list[Comment]:
     first = state.number + 1
     return [replace(draft.comment, seq=seq_of(state.epoch, first + at)) for at, draft in enumerate(drafts)]

@@ -11,7 +11,7 @@ from zataku.live.moderation.design import Block, Mark, Upvotes
 Marked = frozenset[CommentId]
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class ModerationState(msgspec.Struct, frozen=True, kw_only=True):
     """Everything beside the comments. `pinned` has the latest pin first; `senders` says for which comment."""
 
     words: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a comment is marked so."""
         return comment_id in self._marked(mark)
 
-    def marked(self, mark: MarkKind, comment_id: CommentId, *, on: bool) -> "Standing":
+    def marked(self, mark: MarkKind, comment_id: CommentId, *, on: bool) -> "ModerationState":
         """The same with a comment marked so, or no longer."""
         if mark == "PINNED":
             others = tuple(it for it in self.pinned if it != comment_id)
@@ -37,7 +37,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         before = frozenset(self._marked(mark))
         return replace(self, **{mark.lower(): before | {comment_id} if on else before - {comment_id}})
 
-    def without(self, comment_id: CommentId) -> "Standing":
+    def without(self, comment_id: CommentId) -> "ModerationState":
         """The same after a comment was deleted with all its traces."""
         cleared = self
         for mark in ("PINNED", "HIDDEN", "ANSWERED"):
@@ -45,7 +45,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         votes = {voted: count for voted, count in self.votes.items() if voted != comment_id}
         return replace(cleared.marked("DELETED", comment_id, on=True), votes=votes)
 
-    def counted(self, comment_id: CommentId, votes: int) -> "Standing":
+    def counted(self, comment_id: CommentId, votes: int) -> "ModerationState":
         """The same with so many upvotes on a comment."""
         return replace(self, votes={**self.votes, comment_id: votes})
 
@@ -65,14 +65,14 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
                 return self.deleted
 
 
-def loaded(blocks: Sequence[Block], marks: Sequence[Mark], votes: Sequence[Upvotes]) -> Standing:
+def loaded(blocks: Sequence[Block], marks: Sequence[Mark], votes: Sequence[Upvotes]) -> ModerationState:
     """How things stand by what lies in the table."""
 
     def marked(kind: MarkKind) -> list[CommentId]:
         found = sorted((it for it in marks if it.mark == kind), key=lambda mark: mark.at, reverse=True)
         return [it.comment_id for it in found]
 
-    return Standing(
+    return ModerationState(
         words=frozenset(it.value for it in blocks if it.what == "WORD"),
         senders={SenderId(it.value): it.comment_id for it in blocks if it.what == "SENDER"},
         pinned=tuple(marked("PINNED")),

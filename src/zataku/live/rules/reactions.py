@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from zataku.errors import InvalidRequest
 from zataku.live import messages as said
 from zataku.live.functions.moderation import ReactFunction
-from zataku.live.limits import Reaction, SenderId, moment
+from zataku.live.limits import Reaction, SenderId, instant_ms
 from zataku.live.moderation.design import Reactions
-from zataku.live.rules.room_state import Applause, Talk
+from zataku.live.rules.room_state import ReactionCounts, RoomState
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import Asked, Event, Passed, StaleRoom
 from zataku.table import ResultUnknown, Store, TransactionCancelled
@@ -38,7 +38,7 @@ class Applauding:
         count = self._counted[asked.who.account_id] = self._counted.get(asked.who.account_id, 0) + 1
         return count <= A_SECOND
 
-    async def flush(self, state: Talk) -> Talk:
+    async def flush(self, state: RoomState) -> RoomState:
         """Store the minutes that changed, whole: a count that is stored twice is still true."""
         applause = state.applause
         for minute in applause.unstored:
@@ -53,7 +53,7 @@ class Applauding:
         return replace(state, applause=replace(applause, unstored=()))
 
 
-def reacted(state: Talk, asked: Asked, now: float) -> Passed[Talk]:
+def reacted(state: RoomState, asked: Asked, now: float) -> Passed[RoomState]:
     """Somebody claps, understands or laughs."""
     try:
         kind = _decoder.decode(asked.what).reaction
@@ -61,7 +61,7 @@ def reacted(state: Talk, asked: Asked, now: float) -> Passed[Talk]:
         raise InvalidRequest("A reaction is clap, aha or lol.") from None
     if SenderId(asked.who.account_id) in state.standing.senders:
         return Passed(state=state)
-    applause = _in_minute(state, state.applause, moment(now - now % 60))
+    applause = _in_minute(state, state.applause, instant_ms(now - now % 60))
     assert applause.minute is not None
     minute = replace(applause.minute, **{kind: getattr(applause.minute, kind) + 1})
     others = tuple(it for it in applause.unstored if it.minute != minute.minute)
@@ -71,7 +71,7 @@ def reacted(state: Talk, asked: Asked, now: float) -> Passed[Talk]:
     )
 
 
-def told(state: Talk) -> Passed[Talk]:
+def told(state: RoomState) -> Passed[RoomState]:
     """Tell how people reacted since it was last told."""
     untold = state.applause.untold
     if not untold:
@@ -80,13 +80,13 @@ def told(state: Talk) -> Passed[Talk]:
     return Passed(state=replace(state, applause=replace(state.applause, untold={})), events=[event])
 
 
-def all_of(applause: Applause) -> said.Reactions:
+def all_of(applause: ReactionCounts) -> said.Reactions:
     """All reactions of the room that were told; those of the last moment come with the next beat."""
     counted = _sum(applause.before, applause.minute)
     return said.Reactions(**{kind: count - applause.untold.get(kind, 0) for kind, count in counted.items()})
 
 
-def _in_minute(state: Talk, applause: Applause, minute: str) -> Applause:
+def _in_minute(state: RoomState, applause: ReactionCounts, minute: str) -> ReactionCounts:
     if applause.minute is not None and applause.minute.minute >= minute:
         return applause
     before = _sum(applause.before, applause.minute)

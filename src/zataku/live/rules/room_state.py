@@ -7,19 +7,19 @@ import msgspec
 from msgspec.structs import replace
 
 from zataku.live.design import Comment, Room
-from zataku.live.limits import BEFORE_ALL, CommentId, SenderId, Seq, seq_of
+from zataku.live.limits import SEQ_START, CommentId, SenderId, Seq, seq_of
 from zataku.live.moderation.design import Reactions
-from zataku.live.rules.moderation_state import Standing
-from zataku.live.rules.rate_limits import Pace
+from zataku.live.rules.moderation_state import ModerationState
+from zataku.live.rules.rate_limits import CommentRate
 from zataku.realtime.rooms.behaviour import Answer
 
-SHOWN_AT_FIRST = 200
+RECENT_COMMENTS = 200
 """How many of the latest comments somebody sees who comes in late, and how many an owner has at hand."""
 
 Answers: TypeAlias = list[Answer]
 
 
-class Applause(msgspec.Struct, frozen=True, kw_only=True):
+class ReactionCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How people react: since the last beat, in this minute, in minutes not stored yet, and before all of those."""
 
     untold: Mapping[str, int] = {}
@@ -28,7 +28,7 @@ class Applause(msgspec.Struct, frozen=True, kw_only=True):
     before: Mapping[str, int] = {}
 
 
-class Talk(msgspec.Struct, frozen=True, kw_only=True):
+class RoomState(msgspec.Struct, frozen=True, kw_only=True):
     """A room as its owner holds it. `number` is the last that it gave and had acknowledged."""
 
     room: Room
@@ -36,25 +36,25 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
     recent: tuple[Comment, ...] = ()
     earlier: bool = False
-    standing: Standing = Standing()
+    standing: ModerationState = ModerationState()
     pinned: Mapping[CommentId, Comment] = {}
-    paces: Mapping[SenderId, Pace] = {}
-    applause: Applause = Applause()
+    paces: Mapping[SenderId, CommentRate] = {}
+    applause: ReactionCounts = ReactionCounts()
     acted_at: float = 0
     """When the host last did something, for entries in the log that follow one another."""
 
-    def said(self, comments: Iterable[Comment]) -> "Talk":
+    def said(self, comments: Iterable[Comment]) -> "RoomState":
         """The room after these were said and stored, in this order."""
         new = tuple(comments)
         recent = (*self.recent, *new)
         return replace(
             self,
             number=self.number + len(new),
-            recent=recent[-SHOWN_AT_FIRST:],
-            earlier=self.earlier or len(recent) > SHOWN_AT_FIRST,
+            recent=recent[-RECENT_COMMENTS:],
+            earlier=self.earlier or len(recent) > RECENT_COMMENTS,
         )
 
-    def without(self, comment_id: CommentId) -> "Talk":
+    def without(self, comment_id: CommentId) -> "RoomState":
         """The room after a comment was deleted."""
         return replace(
             self,
@@ -70,7 +70,7 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
 
     def has_all_after(self, since: Seq) -> bool:
         """True when all that was said after `since` is in memory."""
-        return not self.earlier or (bool(self.recent) and (self.recent[0].seq or BEFORE_ALL) <= since)
+        return not self.earlier or (bool(self.recent) and (self.recent[0].seq or SEQ_START) <= since)
 
     def acknowledged(self, seq: Seq) -> bool:
         """True for what was certainly stored whole. Above that, the table may show a tick in part."""

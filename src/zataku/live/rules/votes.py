@@ -9,8 +9,8 @@ from zataku.errors import RequestError
 from zataku.live import messages as said
 from zataku.live.errors import ALREADY_UPVOTED, already_upvoted, blocked, busy, no_such_comment
 from zataku.live.functions.moderation import UpvoteFunction
-from zataku.live.limits import UPVOTES_AT_ONCE, CommentId, SenderId
-from zataku.live.rules.room_state import Answers, Talk
+from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, SenderId
+from zataku.live.rules.room_state import Answers, RoomState
 from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, StaleRoom
 from zataku.table import Store, TransactionCancelled
 
@@ -27,8 +27,8 @@ class Voting:
         self._upvote = UpvoteFunction(store)
 
     async def vote(
-        self, state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers, now: float
-    ) -> Kept[Talk]:
+        self, state: RoomState, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers, now: float
+    ) -> Kept[RoomState]:
         """Count the upvotes of a batch on one question, each session once."""
         voters = _heeded(state, comment_id, asked, answers)
         known = state.standing.votes.get(comment_id, 0)
@@ -45,7 +45,9 @@ class Voting:
         state = replace(state, standing=state.standing.counted(comment_id, votes))
         return Kept(state=state, events=[Event(body)], answers=answers)
 
-    async def _counted(self, state: Talk, comment_id: CommentId, voters: Voters, answers: Answers, now: float) -> int:
+    async def _counted(
+        self, state: RoomState, comment_id: CommentId, voters: Voters, answers: Answers, now: float
+    ) -> int:
         """How many were counted. Each attempt leaves out those of whom the table knows, and they are answered."""
         first, turned = comment_id not in state.standing.votes, False
         while voters:
@@ -74,7 +76,7 @@ class Voting:
         return 0
 
 
-def _heeded(state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers) -> Voters:
+def _heeded(state: RoomState, comment_id: CommentId, asked: Sequence[tuple[int, Asked]], answers: Answers) -> Voters:
     """The sessions that may upvote. Others are refused, and a session that asks twice waits for its first answer."""
     voters: Voters = {}
     for place, it in asked:
@@ -83,6 +85,6 @@ def _heeded(state: Talk, comment_id: CommentId, asked: Sequence[tuple[int, Asked
             answers[place] = no_such_comment()
         elif who in state.standing.senders:
             answers[place] = blocked()
-        elif who not in voters and len(voters) < UPVOTES_AT_ONCE:
+        elif who not in voters and len(voters) < MAX_UPVOTES_PER_WRITE:
             voters[who] = place
     return voters

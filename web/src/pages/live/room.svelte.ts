@@ -1,7 +1,7 @@
 /** A live room as somebody sits in it: what was said and what became of it, as it happens, and saying something. */
 
 import type {
-  LiveCommand, LiveCommentGone, LiveCommentView, LiveEvent, LiveLogView, LiveReact, LiveReacted, LiveRoomView, LiveSnapshot, LiveUpvoted, Problem,
+  LiveCommand, LiveCommentRemoved, LiveCommentView, LiveEvent, LiveLogView, LiveReact, LiveReacted, LiveRoomView, LiveSnapshot, LiveUpvoted, Problem,
 } from '../../generated'
 import { call } from '../../lib/api'
 import { codeOf, isMissing } from '../../lib/said'
@@ -13,7 +13,7 @@ import { Sending, type Draft } from './sending.svelte'
 import { Standing, withId, type Reaction } from './standing.svelte'
 
 export type State = 'loading' | 'open' | 'closed' | 'missing' | 'failed'
-type Answer = LiveCommentView | LiveUpvoted | LiveCommentGone
+type Answer = LiveCommentView | LiveUpvoted | LiveCommentRemoved
 
 /** How long people may take back what they said. */
 export const TAKE_BACK_MS = 60_000

@@ -1,6 +1,6 @@
 /** What became of the comments of a room: pinned, answered, gone, upvoted; and how often people reacted. */
 
-import type { LiveCommentView, LiveEvent, LiveReacted, LiveStanding } from '../../generated'
+import type { LiveCommentView, LiveEvent, LiveReacted, LiveModerationStateView } from '../../generated'
 
 export type Reaction = 'clap' | 'aha' | 'lol'
 export const REACTIONS: readonly Reaction[] = ['clap', 'aha', 'lol']
@@ -19,7 +19,7 @@ export class Standing {
   }
 
   /** Everything anew, as a snapshot has it. */
-  replace(now: LiveStanding): void {
+  replace(now: LiveModerationStateView): void {
     this.answered = new Set(now.answered)
     this.gone = new Set(now.gone)
     this.votes = new Map(Object.entries(now.votes ?? {}))

@@ -5,7 +5,7 @@
  * the host's other windows once: by the id of its entry it counts once.
  */
 
-import type { Api, LiveActDone, LiveBlockedSender, LiveCommentView, LiveLogView, LiveModeration } from '../../../generated'
+import type { Api, LiveModerationResult, LiveBlockedSender, LiveCommentView, LiveLogView, LiveHostView } from '../../../generated'
 import { ApiError, call } from '../../../lib/api'
 import { Asked } from '../../../lib/asked.svelte'
 import { codeOf, said } from '../../../lib/said'
@@ -22,14 +22,14 @@ export interface Hosted {
   onRenewed: (() => void) | null
 }
 
-const NOTHING: LiveModeration = { log: [], words: [], senders: [], hidden: [] }
+const NOTHING: LiveHostView = { log: [], words: [], senders: [], hidden: [] }
 
 export class Moderation {
-  #seen = $state.raw<LiveModeration>(NOTHING)
+  #seen = $state.raw<LiveHostView>(NOTHING)
   #busy = $state.raw<ReadonlySet<string>>(new Set())
   /** What was heard while everything is fetched: the answer may be from before. */
   #heard: LiveLogView[] | null = null
-  #asked: Asked<LiveModeration>
+  #asked: Asked<LiveHostView>
 
   constructor(readonly room: Hosted) {
     const path = { room_id: room.id }
@@ -100,7 +100,7 @@ export class Moderation {
     }
   }
 
-  #done(act: Act, { entry }: LiveActDone): void {
+  #done(act: Act, { entry }: LiveModerationResult): void {
     if (entry) this.#happened(entry)
     // It was so already: by another comment of theirs, or this page has not heard of it.
     else void this.load()
@@ -128,7 +128,7 @@ export class Moderation {
     this.#seen = { ...this.#seen, ...this.#effect(entry), log: logged(this.#seen.log, entry) }
   }
 
-  #effect({ action, subject = '', about, at }: LiveLogView): Partial<LiveModeration> {
+  #effect({ action, subject = '', about, at }: LiveLogView): Partial<LiveHostView> {
     const { words, senders, hidden } = this.#seen
     switch (action) {
       case 'BLOCK_WORD':

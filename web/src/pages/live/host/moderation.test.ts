@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import type { LiveCommentView, LiveLogView, LiveModeration } from '../../../generated'
+import type { LiveCommentView, LiveLogView, LiveHostView } from '../../../generated'
 import type { Hosted, Moderation } from './moderation.svelte'
 
 interface Asked {
@@ -46,7 +46,7 @@ function entry(logId: string, action: LiveLogView['action'], subject?: string, r
   return { logId, at: `2025-11-16T00:00:0${logId}.000Z`, action, subject, ...rest }
 }
 
-async function hosting(known: Partial<LiveModeration> = {}): Promise<Moderation> {
+async function hosting(known: Partial<LiveHostView> = {}): Promise<Moderation> {
   const moderation = new host.Moderation(room)
   const loaded = moderation.load()
   answer(200, { log: [], words: [], senders: [], hidden: [], ...known })

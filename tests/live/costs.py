@@ -10,8 +10,8 @@ from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of,
 from tests.support.cost_assertions import Case
 from tests.support.stores import START
 from zataku.live import design
-from zataku.live.design import Socket
-from zataku.live.limits import BEFORE_ALL, CommentId, LogId, SenderId, moment, seq_of
+from zataku.live.design import OwnedConnection
+from zataku.live.limits import SEQ_START, CommentId, LogId, SenderId, instant_ms, seq_of
 from zataku.live.moderation import design as moderation
 from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
 from zataku.live.moderation.writes import (
@@ -86,18 +86,18 @@ def ids(count: int) -> list[CommentId]:
 
 
 ROOMS = list(rooms_of(Random(1), START, 60))
-HIDDEN = [Mark(room_id=HALL, mark="HIDDEN", comment_id=one, at=moment(START)) for one in ids(50)]
+HIDDEN = [Mark(room_id=HALL, mark="HIDDEN", comment_id=one, at=instant_ms(START)) for one in ids(50)]
 COUNTS = [Upvotes(room_id=HALL, comment_id=one, votes=12) for one in ids(30)]
-BLOCKS = [Block(room_id=HALL, what="WORD", value=f"spam{number:02d}", at=moment(START)) for number in range(30)]
+BLOCKS = [Block(room_id=HALL, what="WORD", value=f"spam{number:02d}", at=instant_ms(START)) for number in range(30)]
 VOTERS = [
-    Upvote(room_id=HALL, comment_id=TARGET, sender_id=SenderId(f"guest:{number:012x}"), at=moment(START))
+    Upvote(room_id=HALL, comment_id=TARGET, sender_id=SenderId(f"guest:{number:012x}"), at=instant_ms(START))
     for number in range(60)
 ]
 LOG = [
-    LogEntry(room_id=HALL, at=moment(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
+    LogEntry(room_id=HALL, at=instant_ms(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
     for n in range(60)
 ]
-MINUTES = [Reactions(room_id=HALL, minute=moment(START + 60 * n), clap=120, aha=40, lol=7) for n in range(60)]
+MINUTES = [Reactions(room_id=HALL, minute=instant_ms(START + 60 * n), clap=120, aha=40, lol=7) for n in range(60)]
 SOCKETS = [socket(number) for number in range(99)]
 CROWD = [SenderId(f"guest:{number:012x}") for number in range(97)]
 AUDIENCE = list(audience(Random(1), START, HALL, WEB, 1000))
@@ -109,12 +109,12 @@ paging("newest_rooms_of", design.newest_rooms_of(MIDORI), ROOMS, 50)
 paging("oldest_rooms_of", design.oldest_rooms_of(MIDORI), ROOMS, 50)
 getting("comment", design.comment(HALL, TARGET), COMMENTS[0])
 paging("comments_of", design.comments_of(HALL), COMMENTS, 50)
-paging("comments_after", design.comments_after(HALL, BEFORE_ALL), COMMENTS, 50)
+paging("comments_after", design.comments_after(HALL, SEQ_START), COMMENTS, 50)
 paging("comments_before", design.comments_before(HALL, seq_of(1, 99)), COMMENTS, 50)
 paging("latest_comments", design.latest_comments(HALL), COMMENTS, 50)
 getting("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
 paging("connections_in", design.connections_in(HALL), AUDIENCE)
-paging("left_behind", design.left_behind(WEB, moment(START + 999)), AUDIENCE)
+paging("left_behind", design.left_behind(WEB, instant_ms(START + 999)), AUDIENCE)
 paging("moderation_of", moderation.moderation_of(HALL), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS])
 paging("log_of", moderation.log_of(HALL), LOG, 50)
 paging("marks_of", moderation.marks_of(HALL), HIDDEN)
@@ -133,7 +133,7 @@ writing(remove_own_comment(HALL, TARGET, SORA, START, 1), COMMENTS[0])
 writing(join(HALL, WEB, SOCKETS, START))
 writing(leave(SOCKETS[0]), lambda _: join(HALL, WEB, SOCKETS[:1], START))
 writing(
-    sweep_connection(WEB, Socket(connection_id=SOCKETS[0], timestamp=NOW)),
+    sweep_connection(WEB, OwnedConnection(connection_id=SOCKETS[0], timestamp=NOW)),
     lambda _: join(HALL, WEB, SOCKETS[:1], START),
 )
 writing(mark_comment(act(1), "PINNED", TARGET, 1), COMMENTS[0])
@@ -141,7 +141,7 @@ writing(unmark_comment(act(2), "PINNED", TARGET, 1), COMMENTS[0], lambda _: mark
 writing(delete_comment(act(1), TARGET, 1), COMMENTS[0])
 writing(block_word(act(1), 1, "spam"))
 writing(unblock_word(act(2), 1, "spam"), lambda epoch: block_word(act(1), epoch, "spam"))
-writing(count_reactions(Reactions(room_id=HALL, minute=moment(START), clap=1200, aha=40, lol=7), 1))
+writing(count_reactions(Reactions(room_id=HALL, minute=instant_ms(START), clap=1200, aha=40, lol=7), 1))
 writing(block_sender(act(1), 1, SORA, TARGET))
 writing(
     unblock_sender(act(2), 1, SORA, said(1).comment_id),

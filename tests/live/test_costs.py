@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from tests.live.budget_cases import CASES
+from tests.live.costs import CASES
 from tests.live.entities import HALL, SORA, WEB, YUNA, opened_room, said, socket
 from tests.support.cost_assertions import budget_mismatches
 from tests.support.stores import START
