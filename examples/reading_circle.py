@@ -12,9 +12,9 @@ from zataku.table import (
     Grant,
     InKey,
     Key,
-    Matrix,
     Nullable,
     OnDemand,
+    PermissionMatrix,
     Span,
     Table,
     View,
@@ -135,7 +135,7 @@ def on_shelf(shelf: Shelf) -> Span:
     return by_shelf.partition(f"SHELF#{shelf}")
 
 
-matrix = Matrix(
+matrix = PermissionMatrix(
     {
         "WriteNoteFunction": [Grant(circle, READ_WRITE)],
         "ListNotesFunction": [Grant(circle, READ, indexes=(by_writer,))],

@@ -158,11 +158,11 @@ async def test_many_requests_at_once_note_one_visit(house: Household) -> None:
     guest = await house.authenticator.ensure_account(house.guest())
     await house.clock.advance(2 * DAY / SECOND)
     cookies = guest_cookies(house, guest)
-    with house.store.measured("visits") as bill:
+    with house.store.measured("visits") as consumed:
         for _ in range(20):
             assert await house.authenticator.authenticate(cookies) is not None
         await house.authenticator.drain()
-    assert bill.writes <= 2
+    assert consumed.writes <= 2
     found = await stored(house.store, guest)
     assert found is not None
     assert found.last_seen_at == int(house.clock.now() * SECOND)

@@ -4,7 +4,7 @@ from bench.store.cases import CASES
 from bench.store.pinboard import BATCH, Note, Notes
 from bench.store.race import rows
 from bench.store.raw import Lying, packed
-from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.values import unpack
 from zataku.table.schema.entity import binding_of
 
 

@@ -31,9 +31,9 @@ class Ticket(Entity, frozen=True, kw_only=True):
     number: int
 """
 GRANTING = """
-from zataku.table.store.permissions import READ, Grant, Matrix
+from zataku.table.store.permissions import READ, Grant, PermissionMatrix
 
-rights = Matrix({"GateFunction": [Grant(fair, READ)]})
+rights = PermissionMatrix({"GateFunction": [Grant(fair, READ)]})
 """
 DEPARTING = """
 from zataku.table import Departure

@@ -16,7 +16,7 @@ from zataku.table import Backend, Store, Table
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.store.retry import Patience, Retry
+from zataku.table.store.retry import Retry, RetryPolicy
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 SEED = 20250219
@@ -81,7 +81,7 @@ class EmbeddedPlace:
         retry = Retry(self.random)
         if self.faults is not None:
             backend = StrictBackend(backend, random=self.random, faults=self.faults)
-            retry = Retry(self.random, Patience(tries=40), pause=no_pause)
+            retry = Retry(self.random, RetryPolicy(tries=40), pause=no_pause)
         try:
             return await Store.open(backend, tables, clock=clock, retry=retry, secret=secret)
         except BaseException:

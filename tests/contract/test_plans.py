@@ -149,8 +149,8 @@ async def test_units_are_summed_under_the_name_of_the_plan(store: Store):
     await store.write_many(put=[GAME, CANDIDATE])
     await store.write(Plan(update(KEY, turn.add(1))))
     assert "VoteBoardGame.update Game" in store.meter.totals
-    with store.measured("around") as bill:
+    with store.measured("around") as consumed:
         await store.write(vote("u1"))
     summed = store.meter.totals["VoteBoardGame.put Vote + update Candidate + check Game"]
     assert summed.calls == 1
-    assert summed.writes == bill.writes > 0
+    assert summed.writes == consumed.writes > 0

@@ -187,7 +187,7 @@ async def test_a_walk_finds_everything_that_an_index_holds(store: Store):
     await store.write_many(put=[*public, Game(game_id="private"), Move(game_id="g1", turn_number=1)])
 
     async def walked(segment: int = 0, segments: int = 1) -> list[str]:
-        return [it.game_id async for it in store.walk(by_listing, Listed, segment=segment, segments=segments)]
+        return [it.game_id async for it in store.scan_index(by_listing, Listed, segment=segment, segments=segments)]
 
     async def sorted_walk() -> list[str]:
         return sorted(await walked())
@@ -204,7 +204,7 @@ async def test_a_walk_leaves_out_what_has_expired(store: Store, clock: ManualClo
     await store.write_many(put=[Game(game_id="now"), Game(game_id="past", expires_at=past)])
 
     async def walked() -> list[str]:
-        return [it.game_id async for it in store.walk(by_status, kind)]
+        return [it.game_id async for it in store.scan_index(by_status, kind)]
 
     await eventually(walked, ["now"])
 
@@ -215,7 +215,7 @@ async def test_a_walk_leaves_out_what_expires_while_it_walks(store: Store, clock
     await store.write_many(put=items)
     await eventually(lambda: store.count(games_with("ACTIVE")), 20)
     seen: list[Game] = []
-    async for found in store.walk(by_status, Game):
+    async for found in store.scan_index(by_status, Game):
         seen.append(found)
         if len(seen) == 1:
             await clock.advance(11)
@@ -224,7 +224,7 @@ async def test_a_walk_leaves_out_what_expires_while_it_walks(store: Store, clock
 
 async def test_a_walk_is_for_what_lies_in_the_table(store: Store):
     with pytest.raises(DesignError, match="Connection is neither an entity nor a view of VoteBoardGame"):
-        store.walk(by_status, Connection)
+        store.scan_index(by_status, Connection)
 
 
 async def test_a_walk_reads_whole_entities_past_one_megabyte(store: Store):
@@ -232,7 +232,7 @@ async def test_a_walk_reads_whole_entities_past_one_megabyte(store: Store):
     await store.write_many(put=[*items, Move(game_id="g1", turn_number=1)])
 
     async def walked() -> list[str]:
-        return sorted([repr(it) async for it in store.walk(by_status, Game)])
+        return sorted([repr(it) async for it in store.scan_index(by_status, Game)])
 
     await eventually(walked, sorted(map(repr, items)))
 

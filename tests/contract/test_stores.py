@@ -15,7 +15,7 @@ def names_of_tests() -> set[str]:
     return {
         node.name
         for tree in trees
-        for node in ast.walk(tree)
+        for node in ast.scan_index(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
     }
 

@@ -26,9 +26,9 @@ async def test_only_rooms_that_can_be_found_and_joined_are_counted(embedded: Sto
 
 async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClock):
     await embedded.write_many(put=[settled_room(Random(n), NOW, Measure(players=2)) for n in range(50)])
-    with embedded.measured("home") as bill:
+    with embedded.measured("home") as consumed:
         await plug(app_context(embedded, clock)).home(user_identity())
-    assert bill.reads <= 1.5
+    assert consumed.reads <= 1.5
 
 
 async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: ManualClock):

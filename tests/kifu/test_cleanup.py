@@ -114,11 +114,11 @@ async def test_the_largest_library_loses_a_tag_for_a_read_unit_a_record(embedded
     await embedded.write_many(put=[TagNameClaim(username=ME, name=gone.name, tag_id=gone.tag_id)])
     await embedded.write(remove_tag(gone))
     note = GoneTag(username=ME, tag_id=gone.tag_id)
-    with embedded.measured("unlinking") as bill:
+    with embedded.measured("unlinking") as consumed:
         await settle(embedded, note)
-    assert bill.writes == 2 * count + 2
+    assert consumed.writes == 2 * count + 2
     # One for each link, two for the note and the tag itself, the rest for the list of records.
-    assert bill.reads == count + 51
+    assert consumed.reads == count + 51
     assert await embedded.count(design.records_with_tag(gone.tag_id)) == 0
     with embedded.measured("unlinking again") as again:
         await settle(embedded, note)

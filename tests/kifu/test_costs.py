@@ -54,11 +54,11 @@ async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
 async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
     claim = await embedded.put(CLAIM)
     parts = position_parts(PositionHash(f"{at:016x}") for at in range(121))
-    with embedded.measured("positions") as bill:
+    with embedded.measured("positions") as consumed:
         for number, part in enumerate(parts):
             await embedded.write(keep_positions(claim, number, part))
-    assert bill.writes == 373
-    assert bill.places["ShogiProject", "SwapIndex"] == (0, 123)
+    assert consumed.writes == 373
+    assert consumed.places["ShogiProject", "SwapIndex"] == (0, 123)
 
 
 def test_the_largest_record_is_as_large_as_the_waiver_says():

@@ -26,18 +26,18 @@ async def test_the_three_records_that_changed_last_are_shown_by_their_names(embe
 
 async def test_whoever_has_kept_nothing_costs_nothing(embedded: Store, clock: ManualClock):
     home = plug(app_context(embedded, clock)).home
-    with embedded.measured("guest") as bill:
+    with embedded.measured("guest") as consumed:
         assert msgspec.to_builtins(await home(user_identity(role="guest", is_stored=False))) == {
             "count": 0,
             "latest": [],
         }
-    assert bill.reads == 0
+    assert consumed.reads == 0
     assert msgspec.to_builtins(await home(user_identity())) == {"count": 0, "latest": []}
 
 
 async def test_the_home_page_costs_a_few_read_units(embedded: Store, clock: ManualClock):
     await welcomed(embedded, ME)
     await added(embedded, *(a_record(at, username=ME) for at in range(30)))
-    with embedded.measured("home") as bill:
+    with embedded.measured("home") as consumed:
         await plug(app_context(embedded, clock)).home(user_identity())
-    assert bill.reads <= 2
+    assert consumed.reads <= 2

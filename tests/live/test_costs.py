@@ -24,26 +24,28 @@ async def test_an_upvote_alone_costs_eight_units_the_first_time_and_six_after(pr
     await priced.write(post_comments([said(1)], epoch))
     votes = (upvote_first(HALL, target, [SORA], START, 1), 8), (upvote(HALL, target, [YUNA], START, 1), 6)
     for plan, units in (*votes, (join(HALL, WEB, [socket(1)], START), 6)):
-        with priced.measured("one alone") as bill:
+        with priced.measured("one alone") as consumed:
             await priced.write(plan)
-        assert (bill.reads, bill.writes) == (0, units)
+        assert (consumed.reads, consumed.writes) == (0, units)
 
 
 async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store) -> None:
     epoch = await opened_room(priced)
     largest = largest_comment(Random(1), START, HALL, 2)
     for comment, units in ((said(1), 3), (largest, 9)):
-        with priced.measured("a tick") as bill:
+        with priced.measured("a tick") as consumed:
             await priced.write(post_comments([comment], epoch))
-        assert (bill.reads, bill.writes) == (0, units + 2)
+        assert (consumed.reads, consumed.writes) == (0, units + 2)
 
 
 async def test_a_comment_that_is_sent_again_costs_what_its_departure_says(priced: Store) -> None:
     epoch = await opened_room(priced)
     await priced.write(post_comments([said(1)], epoch))
-    with priced.measured("sent again") as bill:
+    with priced.measured("sent again") as consumed:
         with pytest.raises(TransactionCancelled):
             await priced.write(post_comments([said(1)], epoch))
         await priced.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
     told = " ".join(departure.figure for departure in DEPARTURES)
-    assert f"costs the {bill.writes:g} write units of a refused transaction, and {bill.reads:g} read unit" in told
+    assert (
+        f"costs the {consumed.writes:g} write units of a refused transaction, and {consumed.reads:g} read unit" in told
+    )

@@ -207,14 +207,14 @@ async def test_each_pattern_is_carried_out_with_the_rights_and_refused_without(p
         for rights in MATRIX:
             if rights.function.removesuffix("Function") not in allowed:
                 with pytest.raises(NotGranted):
-                    await call(priced.limited(rights))
+                    await call(priced.restricted(rights))
         assert await contents(priced) == before
         first, *others = sorted(allowed)
-        await call(priced.limited(MATRIX[f"{first}Function"]))
+        await call(priced.restricted(MATRIX[f"{first}Function"]))
         for function in others:
             # What the first has done cannot always be done again; a missing right would be told all the same.
             with suppress(ConditionFailed, TransactionCancelled):
-                await call(priced.limited(MATRIX[f"{function}Function"]))
+                await call(priced.restricted(MATRIX[f"{function}Function"]))
 
 
 def test_the_policies_of_functions_name_the_tables_of_their_environment() -> None:

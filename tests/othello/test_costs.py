@@ -45,10 +45,10 @@ async def test_marking_a_whole_game_costs_what_the_departure_says(embedded: Stor
         stamp_expiry(GAME, items[at : at + STAMPED_AT_ONCE], EXPIRY, NOW)
         for at in range(0, len(items), STAMPED_AT_ONCE)
     ]
-    with embedded.measured("marking") as bill:
+    with embedded.measured("marking") as consumed:
         for call in (*calls, stamp_game(GAME, EXPIRY, NOW)):
             await embedded.write(call)
-    assert (len(calls) + 1, bill.writes) == (34, 9578)
+    assert (len(calls) + 1, consumed.writes) == (34, 9578)
 
 
 def _size(entity: Entity) -> int:

@@ -22,7 +22,7 @@ async def test_the_other_cases_that_budgets_name_cost_as_much_as_they_say(priced
 
 async def test_telling_who_somebody_is_takes_one_call_and_two_units(priced: Store):
     await priced.write_many(put=[USER, SESSIONS[1]])
-    with priced.measured("who is it") as bill:
+    with priced.measured("who is it") as consumed:
         found = await priced.get_many([session(ME, hashed(1)), account(ME)])
     assert found == [SESSIONS[1], USER]
-    assert (bill.reads, bill.writes) == (2, 0)
+    assert (consumed.reads, consumed.writes) == (2, 0)

@@ -19,9 +19,9 @@ async def test_a_snapshot_in_a_batch_costs_three_units_and_one_for_each_official
     priced: Store, ranks: dict[str, int], units: int
 ):
     day = snap("456e7890-e89b-12d3-a456-426614174001", "57.25", "123456", name="달빛여우님", **ranks)
-    with priced.measured("a snapshot") as bill:
+    with priced.measured("a snapshot") as consumed:
         await priced.write_many(put=[day])
-    assert bill.writes == units
+    assert consumed.writes == units
     with priced.measured("the same again") as again:
         await priced.write_many(put=[day])
     assert again.writes == 1

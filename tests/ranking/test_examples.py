@@ -8,8 +8,8 @@ import pytest
 from zataku.ranking.design import Profile, Snapshot, profile, snapshot
 from zataku.ranking.limits import UserId
 from zataku.table import Store
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import GetItem, PutItem
+from zataku.table.backend.values import unpack
 from zataku.table.schema.entity import binding_of
 
 METADATA = {
@@ -41,13 +41,15 @@ EXAMPLES = {
 async def test_an_item_of_the_document_is_read_and_written_back_as_it_was(store: Store, name: str):
     item, kind, key = EXAMPLES[name]
     table = store.schema(store.tables[0])
-    await store.calls("put", lambda bill: store.backend.write(PutItem(table, dict(item)), bill), repeatable=True)
+    await store.calls(
+        "put", lambda consumed: store.backend.write(PutItem(table, dict(item)), consumed), repeatable=True
+    )
     found = await store.get(key, strong=True)
     assert isinstance(found, kind)
     await store.delete(key)
     await store.put(found)
     read = GetItem(table, (item["PK"], item["SK"]), strong=True)
-    row = await store.calls("get", lambda bill: store.backend.get(read, bill))
+    row = await store.calls("get", lambda consumed: store.backend.get(read, consumed))
     assert row is not None
     assert (unpack(row) if isinstance(row, bytes) else row) == item
 

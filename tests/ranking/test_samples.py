@@ -77,9 +77,9 @@ async def test_a_day_of_ten_thousand_is_written_and_its_top_hundred_is_one_cheap
     published = await write_day(embedded, day, as_of="2026-02-02T15:00:00Z", now="2026-02-02T15:05:00Z")
     assert published.players == await embedded.count(levels(day)) == len(everybody) > 9_000
     for query in (official_levels(day), official_powers(day)):
-        with embedded.measured("top 100") as bill:
+        with embedded.measured("top 100") as consumed:
             page = await embedded.page(query, limit=150)
-        assert (len(page.items) >= 100, page.cursor, bill.reads) == (True, None, 1.5)
+        assert (len(page.items) >= 100, page.cursor, consumed.reads) == (True, None, 1.5)
     made = await embedded.get(histogram(day, "POWER"))
     assert made is not None
     for row in everybody[::900]:
@@ -91,9 +91,9 @@ async def _rank(store: Store, day: date, made, row: Standing) -> int:
     found = find_rank(made, row.power)
     if not isinstance(found, Inside):
         return found
-    with store.measured("a rank") as bill:
+    with store.measured("a rank") as consumed:
         counted = await store.count(powers_between(day, found.low, found.high))
-    assert bill.reads <= 1
+    assert consumed.reads <= 1
     return found.known + counted
 
 

@@ -22,9 +22,9 @@ def declared_budgets(tables: Sequence[Table]) -> dict[str, Budget | None]:
 async def measure_cost(store: Store, case: Case) -> Budget:
     """The units that the call of a case used."""
     call = await case(store)
-    with store.measured("the case") as bill:
+    with store.measured("the case") as consumed:
         await call()
-    return Budget(reads=bill.reads, writes=bill.writes)
+    return Budget(reads=consumed.reads, writes=consumed.writes)
 
 
 async def budget_mismatches(store: Store, cases: Mapping[str, Case]) -> dict[str, tuple[Budget, Budget | None]]:

@@ -43,7 +43,7 @@ def _policies(design: Design, env: str) -> str:
     if design.matrix is None:
         raise BadInput(
             f"The design {design.name} has no matrix of rights, so there are no policies. Declare a "
-            "zataku.table.store.permissions.Matrix in its module."
+            "zataku.table.store.permissions.PermissionMatrix in its module."
         )
     documents = {rights.function: policy_document(rights, env=env) for rights in design.matrix}
     return msgspec.json.format(msgspec.json.encode(documents), indent=2).decode() + "\n"

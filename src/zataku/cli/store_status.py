@@ -8,7 +8,7 @@ from msgspec import Struct
 from zataku.cli.output import columns, facts
 from zataku.cli.store_options import Where
 from zataku.table import Backend, IndexState, SchemaRefused, StoreUrl, Table, open_store
-from zataku.table.backend.schema_diff import TableFit, fits
+from zataku.table.backend.schema_diff import TableDiff, compare_tables
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.lock import holder
 
@@ -20,7 +20,7 @@ class Status(Struct):
     reachable: str
     capabilities: list[str]
     facts: dict[str, str]
-    tables: list[TableFit]
+    tables: list[TableDiff]
     indexes: list[IndexState]
     undesigned: list[str]
 
@@ -49,7 +49,7 @@ async def _of_file(place: StoreUrl, tables: Sequence[Table], env: str) -> Status
         wanted = [table.schema(env) for table in tables]
         reachable = "yes" if process is None else f"yes; process {process} holds it"
         found = await _facts(place, backend, reachable)
-        found.tables = fits(wanted, stored)
+        found.tables = compare_tables(wanted, stored)
         found.indexes = await backend.index_states()
         found.undesigned = sorted({table.name for table in stored} - {table.name for table in wanted})
         return found
@@ -59,7 +59,7 @@ async def _of_file(place: StoreUrl, tables: Sequence[Table], env: str) -> Status
 
 async def _of_dynamodb(place: StoreUrl, tables: Sequence[Table], env: str) -> Status:
     found: Status | None = None
-    fitting: list[TableFit] = []
+    fitting: list[TableDiff] = []
     indexes: list[IndexState] = []
     for table in tables:
         name = table.schema(env).name
@@ -74,16 +74,16 @@ async def _of_dynamodb(place: StoreUrl, tables: Sequence[Table], env: str) -> St
             if found is not None:
                 seen.facts = found.facts | seen.facts
             found = seen
-            fitting.append(TableFit(name, "fits"))
+            fitting.append(TableDiff(name, "fits"))
             indexes += [state for state in await store.backend.index_states() if state.table == name]
     found = found or Status(str(place), "yes", [], {}, [], [], [])
     found.tables, found.indexes = fitting, indexes
     return found
 
 
-def _misfit(name: str, refused: SchemaRefused) -> TableFit:
+def _misfit(name: str, refused: SchemaRefused) -> TableDiff:
     said = cast("Sequence[str]", refused.details.get("differences", (refused.message,)))
-    return TableFit(name, "absent") if f"{name} is missing." in said else TableFit(name, "differs", tuple(said))
+    return TableDiff(name, "absent") if f"{name} is missing." in said else TableDiff(name, "differs", tuple(said))
 
 
 async def _facts(place: StoreUrl, backend: Backend, reachable: str) -> Status:

@@ -9,7 +9,7 @@ from zataku.cli.store_options import Where
 from zataku.cli.store_stats import weight
 from zataku.clock import SystemClock
 from zataku.table import Table, open_store
-from zataku.table.transfer import Imported, MovedTable, Phase, export_store, import_store
+from zataku.table.transfer import ImportResult, Phase, TransferredTable, export_store, import_store
 
 _PHASES: dict[Phase, str] = {"check": "Checking", "write": "Writing", "verify": "Reading back"}
 
@@ -73,11 +73,11 @@ def _names(tables: list[Table], env: str, from_env: str | None) -> dict[str, str
     return {} if from_env is None else {table.schema(env).name: table.schema(from_env).name for table in tables}
 
 
-def _checked(done: Imported) -> str:
+def _checked(done: ImportResult) -> str:
     if done.left_out:
         aside(f"Left out, because no design names them: {', '.join(done.left_out)}.")
     return ", and every item was read back" if done.verified else ""
 
 
-def _counted(tables: tuple[MovedTable, ...]) -> str:
+def _counted(tables: tuple[TransferredTable, ...]) -> str:
     return "\n".join(f"  {each.name}: {each.items:,} items, {weight(each.bytes)}" for each in tables)

@@ -45,7 +45,7 @@ from zataku.table import (
     Grant,
     InstantMs,
     Key,
-    Matrix,
+    PermissionMatrix,
     Seconds,
     Span,
     Table,
@@ -239,7 +239,7 @@ moderation = beside.moderation
 
 # Who may do what. The rows of the document come first; what departs from them is marked, and listed in the departures.
 
-MATRIX = Matrix(
+MATRIX = PermissionMatrix(
     {
         "CreateRoomFunction": [Grant(rooms, READ_WRITE)],
         "PostCommentFunction": [

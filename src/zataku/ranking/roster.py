@@ -42,7 +42,7 @@ def standing_on(player: Profile, day: date) -> Standing | Unknown | None:
 
 async def named_players(store: Store) -> list[UserId]:
     """Everybody with a name, in the order of their UUIDs, by a walk through the index of names alone."""
-    found = [it.user_id async for it in store.walk(by_name, NamedPlayer)]
+    found = [it.user_id async for it in store.scan_index(by_name, NamedPlayer)]
     found.sort()
     # Whoever was renamed during the walk may have been met twice.
     return [user_id for at, user_id in enumerate(found) if at == 0 or user_id != found[at - 1]]

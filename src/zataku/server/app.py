@@ -167,7 +167,7 @@ async def _keep_usage(house: AppContext) -> None:
     while True:
         await house.clock.sleep(KEEP_USAGE_EVERY)
         try:
-            await house.store.keep_usage()
+            await house.store.flush_usage()
         except TableError as problem:
             # Statistics are no reason to stop; the next minute has them all.
             log.warning("usage_not_kept", code=problem.code, problem=problem.message)

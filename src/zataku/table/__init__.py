@@ -1,6 +1,6 @@
 """A single-table DynamoDB design as code, and the stores that run it. Knows nothing of games."""
 
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import (
     BadCursor,
     BadInput,
@@ -74,9 +74,19 @@ from zataku.table.schema.field_types import (
 from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update
 from zataku.table.schema.revisions import Attributes
 from zataku.table.schema.table import NEW_AND_OLD, Index, Table, Waiver, binary, number
-from zataku.table.store.metering import Meter, Usage
+from zataku.table.store.metering import Meter
 from zataku.table.store.paging import Page
-from zataku.table.store.permissions import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, Grant, Matrix, Rights
+from zataku.table.store.permissions import (
+    CHECK,
+    DELETE,
+    READ,
+    READ_WRITE,
+    STREAM,
+    WRITE,
+    Grant,
+    PermissionMatrix,
+    Permissions,
+)
 from zataku.table.store.store import Store
 from zataku.table.store.stream import Change, Stream
 from zataku.table.store.transaction import Transaction
@@ -102,13 +112,13 @@ __all__ = [
     "BadKey",
     "BadNumber",
     "BadUpdate",
-    "Bill",
     "Binding",
     "Budget",
     "Change",
     "Condition",
     "ConditionFailed",
     "Conflict",
+    "ConsumedCapacity",
     "CopyDiffers",
     "Day",
     "Departure",
@@ -134,7 +144,6 @@ __all__ = [
     "KeyValue",
     "LacksCapability",
     "LeaseLost",
-    "Matrix",
     "Meter",
     "Millis",
     "MissingKeyField",
@@ -143,6 +152,8 @@ __all__ = [
     "OnDemand",
     "Page",
     "Path",
+    "PermissionMatrix",
+    "Permissions",
     "Plan",
     "Progress",
     "Projection",
@@ -151,7 +162,6 @@ __all__ = [
     "QueryPattern",
     "Reason",
     "ResultUnknown",
-    "Rights",
     "SameItemTwice",
     "SchemaRefused",
     "Seconds",

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from zataku.clock import Clock
 from zataku.table.backend.errors import BadInput
-from zataku.table.backend.schema_diff import fits, refuse_misfits
+from zataku.table.backend.schema_diff import compare_tables, require_matching
 from zataku.table.schema.table import Table
 from zataku.table.store.store import Store
 from zataku.table.store_factory import open_dynamodb, open_embedded
@@ -174,6 +174,6 @@ async def _verify(place: StoreUrl, tables: Sequence[Table], env: str) -> None:
     backend = EmbeddedBackend(place.path, read_only=True)
     try:
         await backend.start(())
-        refuse_misfits(fits([table.schema(env) for table in tables], await backend.stored_tables()))
+        require_matching(compare_tables([table.schema(env) for table in tables], await backend.stored_tables()))
     finally:
         await backend.close()

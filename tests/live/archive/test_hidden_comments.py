@@ -33,7 +33,7 @@ class Meddled:
         self._hide = hide
 
     def limited(self, rights: Any) -> "Meddled":
-        return Meddled(self._store.limited(rights), self._hide)
+        return Meddled(self._store.restricted(rights), self._hide)
 
     async def page(self, *asked: Any, **more: Any) -> Any:
         found = await self._store.page(*asked, **more)

@@ -9,7 +9,7 @@ from zataku.clock import ManualClock
 from zataku.server.admin.history import KEPT, MOST_POINTS, Gauges, History
 from zataku.server.admin.memory import resident_megabytes
 from zataku.server.admin.request_counters import Counters
-from zataku.table import Bill, Meter
+from zataku.table import ConsumedCapacity, Meter
 
 
 def a_history(clock: ManualClock, **given: float) -> tuple[History, Meter, Counters]:
@@ -29,9 +29,9 @@ async def test_a_sample_tells_what_happened_in_ten_seconds(clock: ManualClock) -
     history, meter, counters = a_history(clock)
     for ms in range(1, 101):
         counters.note(500 if ms > 95 else 200, float(ms))
-    bill = Bill()
-    bill.add("T", reads=20, writes=5)
-    meter.note("T.things", bill)
+    consumed = ConsumedCapacity()
+    consumed.add("T", reads=20, writes=5)
+    meter.record("T.things", consumed)
     await sampled(clock, history, 2)
     told = history.over(60)
     assert told.step_seconds == 10

@@ -88,7 +88,7 @@ async def test_units_become_dollars(any_house: House) -> None:
 
 async def test_what_was_used_in_earlier_runs_is_told_apart(house: House) -> None:
     await house.store.get(account(HANA.account_id))
-    await house.store.keep_usage()
+    await house.store.flush_usage()
     # As after a restart: what is kept lies in the store, and this run has used nothing yet.
     house.store.meter.totals.clear()
     patterns = (await house.get(f"tables/{TABLE}"))["figures"]["patterns"]
@@ -98,10 +98,10 @@ async def test_what_was_used_in_earlier_runs_is_told_apart(house: House) -> None
 
 async def test_calls_that_no_pattern_stands_for_are_not_lost(house: House) -> None:
     await settled_in(house.store, replace(HANA, account_id=numbered(7)))
-    with house.store.measured("an evening") as bill:
+    with house.store.measured("an evening") as consumed:
         await house.store.get(account(numbered(7)))
     told = await house.get("tables")
-    assert [(each["name"], each["run"]["readUnits"]) for each in told["others"]] == [("an evening", bill.reads)]
+    assert [(each["name"], each["run"]["readUnits"]) for each in told["others"]] == [("an evening", consumed.reads)]
     table = next(table for table in told["tables"] if table["name"] == TABLE)
     other = [pattern["name"] for pattern in table["patterns"] if pattern["kind"] == "other"]
     assert other == ["write_many Account + NameClaim"]

@@ -13,7 +13,7 @@ from zataku.table import (
     STREAM,
     Entity,
     Grant,
-    Matrix,
+    PermissionMatrix,
     Span,
     Table,
     number,
@@ -88,7 +88,7 @@ def connections_in(room_id: str) -> Span:
 
 
 # The document's matrix, row by row; the comments mark where the design departs from it.
-matrix = Matrix(
+matrix = PermissionMatrix(
     {
         "CreateRoomFunction": [Grant(rooms, READ_WRITE)],
         "PostCommentFunction": [

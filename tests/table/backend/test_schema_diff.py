@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.support.reading_circle import circle
 from zataku.table.backend.errors import SchemaRefused
-from zataku.table.backend.schema_diff import TableFit, fit, fits, refuse_misfits
+from zataku.table.backend.schema_diff import TableDiff, compare_table, compare_tables, require_matching
 from zataku.table.backend.table_schema import KEYS_ONLY, KeyAttribute, Provisioned, TableSchema
 
 WANTED: TableSchema = circle.schema()
@@ -13,15 +13,15 @@ FIRST, SECOND = WANTED.indexes
 
 
 def differences(stored: TableSchema) -> tuple[str, ...]:
-    return fit(WANTED, stored).differences
+    return compare_table(WANTED, stored).differences
 
 
 def test_the_same_table_fits() -> None:
-    assert fits([WANTED], [replace(WANTED)]) == [TableFit("ReadingCircle", "fits")]
+    assert compare_tables([WANTED], [replace(WANTED)]) == [TableDiff("ReadingCircle", "fits")]
 
 
 def test_a_table_that_is_not_there_is_absent() -> None:
-    assert fits([WANTED], [replace(WANTED, name="Other")]) == [TableFit("ReadingCircle", "absent")]
+    assert compare_tables([WANTED], [replace(WANTED, name="Other")]) == [TableDiff("ReadingCircle", "absent")]
 
 
 def test_each_difference_is_told() -> None:
@@ -47,7 +47,7 @@ def test_the_order_of_indexes_is_no_difference() -> None:
 
 
 def test_misfits_are_refused_together() -> None:
-    found = fits([WANTED, replace(WANTED, name="Other")], [replace(WANTED, ttl=None)])
+    found = compare_tables([WANTED, replace(WANTED, name="Other")], [replace(WANTED, ttl=None)])
     with pytest.raises(SchemaRefused, match="ReadingCircle: its time to live is off, not expiresAt; Other is absent"):
-        refuse_misfits(found)
-    refuse_misfits(fits([WANTED], [WANTED]))
+        require_matching(found)
+    require_matching(compare_tables([WANTED], [WANTED]))

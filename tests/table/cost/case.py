@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.backend.consumed_capacity import Bill, Place
+from zataku.table.backend.cost import ConsumedCapacity, Place
 from zataku.table.backend.errors import ConditionFailed, TransactionCancelled
 from zataku.table.backend.port import (
     Backend,
@@ -109,36 +109,36 @@ def item(sk: str = "s", **attributes: object) -> Item:
     return {"pk": "p", "sk": sk, **attributes}
 
 
-async def carry_out(store: Backend, case: Case, bill: Bill) -> None:
-    """Put in place what lies there, then make the call with the bill."""
+async def carry_out(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
+    """Put in place what lies there, then make the call."""
     for lying in case.lies:
         await store.write(PutItem(case.table, lying))
     if isinstance(case.call, Transact) and case.call.repeated:
         await store.transact(case.call.writes, case.name[:36])
     try:
-        await ask(store, case, bill)
+        await ask(store, case, consumed)
     except (ConditionFailed, TransactionCancelled):
         assert case.refused
     else:
         assert not case.refused
 
 
-async def ask(store: Backend, case: Case, bill: Bill) -> None:
+async def ask(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
     """The call itself."""
     call = case.call
     if isinstance(call, GetItem):
-        await store.get(call, bill)
+        await store.get(call, consumed)
     elif isinstance(call, QueryItems):
-        await store.query(call, bill)
+        await store.query(call, consumed)
     elif isinstance(call, ScanItems):
-        await store.scan(call, bill)
+        await store.scan(call, consumed)
     elif isinstance(call, BatchGet):
-        await store.batch_get(call.reads, bill)
+        await store.batch_get(call.reads, consumed)
     elif isinstance(call, Snapshot):
-        await store.snapshot(call.reads, bill)
+        await store.snapshot(call.reads, consumed)
     elif isinstance(call, BatchWrite):
-        await store.batch_write(call.writes, bill)
+        await store.batch_write(call.writes, consumed)
     elif isinstance(call, Transact):
-        await store.transact(call.writes, case.name[:36] if call.repeated else None, bill)
+        await store.transact(call.writes, case.name[:36] if call.repeated else None, consumed)
     else:
-        await store.write(call, bill)
+        await store.write(call, consumed)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.table.cost.case import INDEXED, PLAIN, Case, carry_out
 from tests.table.cost.golden_table import GOLDEN
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.embedded import EmbeddedBackend
 
 
@@ -14,13 +14,13 @@ from zataku.table.embedded import EmbeddedBackend
 async def test_the_embedded_store_bills_as_aws(case: Case, tmp_path: Path) -> None:
     store = EmbeddedBackend(tmp_path / "store.db")
     await store.start([PLAIN, INDEXED])
-    bill = Bill()
+    consumed = ConsumedCapacity()
     try:
-        await carry_out(store, case, bill)
+        await carry_out(store, case, consumed)
     finally:
         await store.close()
-    assert bill.places == case.costs, case.rule
-    assert (bill.reads, bill.writes) == tuple(map(sum, zip(*case.costs.values(), strict=True)))
+    assert consumed.places == case.costs, case.rule
+    assert (consumed.reads, consumed.writes) == tuple(map(sum, zip(*case.costs.values(), strict=True)))
 
 
 def test_names_of_cases_are_names() -> None:

@@ -17,5 +17,5 @@ async def test_a_list_of_what_never_expires_fetches_no_items(name: StoreName, tm
         with store.measured("count") as count:
             assert await store.count(kifu_by_creation("u")) == 10
         with store.measured("walk") as walk:
-            assert len([line async for line in store.walk(by_creation, KifuLine)]) == 10
+            assert len([line async for line in store.scan_index(by_creation, KifuLine)]) == 10
     assert (page.reads, count.reads, walk.reads) == (1, 1, 0.5)

@@ -1,4 +1,4 @@
-"""Whatever is written in whatever order: the bill is what the items before and after amount to."""
+"""Random writes in any order cost what the items before and after each amount to."""
 
 import asyncio
 import tempfile
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.table.cost.case import INDEXED
-from zataku.table.backend.consumed_capacity import Bill, Place
+from zataku.table.backend.cost import ConsumedCapacity, Place
 from zataku.table.backend.expression import Assign, Literally
 from zataku.table.backend.port import DeleteItem, GetItem, PutItem, UpdateItem
 from zataku.table.backend.values import Item, item_size
@@ -59,19 +59,19 @@ async def written(path: Path, moves: list[tuple[str, str, dict[str, Any]]]) -> N
     await store.start([INDEXED])
     items: dict[str, Item] = {}
     for move, sk, attributes in moves:
-        bill, old = Bill(), items.get(sk)
+        consumed, old = ConsumedCapacity(), items.get(sk)
         if move == "put":
             items[sk] = {"pk": "p", "sk": sk, **attributes}
-            await store.write(PutItem(INDEXED, items[sk]), bill)
+            await store.write(PutItem(INDEXED, items[sk]), consumed)
         elif move == "update":
             items[sk] = {"pk": "p", "sk": sk, **(old or {}), **attributes}
             actions = tuple(Assign((name,), Literally(value)) for name, value in attributes.items())
-            await store.write(UpdateItem(INDEXED, ("p", sk), actions), bill)
+            await store.write(UpdateItem(INDEXED, ("p", sk), actions), consumed)
         else:
             items.pop(sk, None)
-            await store.write(DeleteItem(INDEXED, ("p", sk)), bill)
-        assert bill.places == expected(old, items.get(sk))
-        read = Bill()
+            await store.write(DeleteItem(INDEXED, ("p", sk)), consumed)
+        assert consumed.places == expected(old, items.get(sk))
+        read = ConsumedCapacity()
         await store.get(GetItem(INDEXED, ("p", sk), strong=True), read)
         assert read.reads == max(1, -(-item_size(items.get(sk, {})) // 4096))
     await store.close()

@@ -1,4 +1,4 @@
-"""The golden table on DynamoDB implementations that others wrote, over HTTP: what they report is what we would bill.
+"""The golden table on third-party DynamoDB implementations over HTTP: the units they report are those we count.
 
 AWS reports nothing of refused calls; there the store's own arithmetic is tested.
 """
@@ -14,7 +14,7 @@ from tests.support.plain_client import PlainClient
 from tests.table.cost.case import INDEXED, PLAIN, Case, carry_out
 from tests.table.cost.departures import DYNOXIDE, departure
 from tests.table.cost.golden_table import GOLDEN
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.port import Backend, DeleteItem, ScanItems
 from zataku.table.dynamodb.backend import DynamoBackend
 
@@ -61,10 +61,10 @@ async def _empty(store: Backend) -> None:
 @pytest.mark.parametrize(("name", "case"), _cases())
 async def test_a_server_reports_what_aws_bills(name: ServerName, case: Case, stores: dict[ServerName, Backend]) -> None:
     await _empty(stores[name])
-    bill = Bill()
-    await carry_out(stores[name], case, bill)
+    consumed = ConsumedCapacity()
+    await carry_out(stores[name], case, consumed)
     # An index query is reported with 0 units of the table.
-    used = {place: units for place, units in bill.places.items() if units != (0, 0)}
+    used = {place: units for place, units in consumed.places.items() if units != (0, 0)}
     assert used == case.costs, case.rule
 
 

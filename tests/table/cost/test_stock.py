@@ -6,11 +6,11 @@ import pytest
 
 from tests.table.embedded.tables import GAMES, PLAIN, game, started
 from zataku.table.backend import port as port
+from zataku.table.backend.cost import Usage
 from zataku.table.backend.port import Size
 from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend, statistics
 from zataku.table.embedded.database import connect, register_checksums
-from zataku.table.store.metering import Usage
 
 # 2 + 1, 2 + 4, 6 + 4, 2 + 2, 4 + 3, 5 + 2, 4 + 9: 50 bytes.
 MOVE = game("a", status="open", at=7, name="bob", score=3, body="123456789")

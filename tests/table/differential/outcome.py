@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Struct
 
 from tests.table.strategies import exactly
-from zataku.table.backend.consumed_capacity import Bill, Place
+from zataku.table.backend.cost import ConsumedCapacity, Place
 from zataku.table.backend.errors import BadInput, ConditionFailed, TableError, TransactionCancelled
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Row, Rows, Written
+from zataku.table.backend.values import unpack
 
 
 class Outcome(Struct, frozen=True):
@@ -52,14 +52,14 @@ def _refusal(problem: TableError) -> object:
     return problem.code
 
 
-async def outcome(call: Callable[[Bill], Awaitable[object]]) -> Outcome:
+async def outcome(call: Callable[[ConsumedCapacity], Awaitable[object]]) -> Outcome:
     """Make the call and say what it came to."""
-    bill = Bill()
+    consumed = ConsumedCapacity()
     try:
-        answer = _answer(await call(bill))
+        answer = _answer(await call(consumed))
     except TableError as problem:
         answer = _refusal(problem)
         if isinstance(problem, TransactionCancelled):
             # No service says what a cancelled transaction used; the golden table does.
-            bill = Bill()
-    return Outcome(answer, {place: units for place, units in bill.places.items() if units != (0, 0)})
+            consumed = ConsumedCapacity()
+    return Outcome(answer, {place: units for place, units in consumed.places.items() if units != (0, 0)})

@@ -30,14 +30,14 @@ from tests.table.differential.sample_table import (
 )
 from zataku.clock import ManualClock
 from zataku.table.backend import port as port
-from zataku.table.backend.consumed_capacity import Bill
-from zataku.table.backend.msgpack import unpack
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.backend.values import unpack
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.embedded import EmbeddedBackend
 
 T = TypeVar("T")
-Call = Callable[[port.Backend, Bill], Awaitable[object]]
+Call = Callable[[port.Backend, ConsumedCapacity], Awaitable[object]]
 _numbers = count()
 _ATTRIBUTES = ("PK", "SK", "colour", "n", "weight", "text", "count", "list", "map")
 
@@ -108,8 +108,8 @@ class Twins(RuleBasedStateMachine):
 
     def both(self, request: object, call: Call) -> Outcome:
         """Make one call on both; a difference must be a known departure, after which the twins are made equal again."""
-        ours = self.run(outcome(lambda bill: call(self.ours, bill)))
-        theirs = self.run(outcome(lambda bill: call(self.theirs, bill)))
+        ours = self.run(outcome(lambda consumed: call(self.ours, consumed)))
+        theirs = self.run(outcome(lambda consumed: call(self.theirs, consumed)))
         if ours != theirs:
             assert explained(request, ours, theirs), f"{request}\nours:   {ours}\ntheirs: {theirs}"
             self.run(self._even_out())
@@ -130,18 +130,18 @@ class Twins(RuleBasedStateMachine):
     def fill(self, data: st.DataObject) -> None:
         for key in KEYS[:6]:
             put = port.PutItem(self.table, data.draw(items(key)))
-            self.both(put, lambda store, bill, put=put: store.write(put, bill))
+            self.both(put, lambda store, consumed, put=put: store.write(put, consumed))
 
     @rule(data=st.data(), key=keys)
     def write(self, data: st.DataObject, key: port.ItemKey) -> None:
         write = data.draw(writes(self.table, key))
         assert not isinstance(write, port.CheckItem)
-        self.both(write, lambda store, bill: store.write(write, bill))
+        self.both(write, lambda store, consumed: store.write(write, consumed))
 
     @rule(data=st.data(), key=keys)
     def write_something_bad(self, data: st.DataObject, key: port.ItemKey) -> None:
         put = port.PutItem(self.table, data.draw(bad_items(key)))
-        ours = self.both(put, lambda store, bill: store.write(put, bill))
+        ours = self.both(put, lambda store, consumed: store.write(put, consumed))
         assert ours.answer == "bad input"
 
     @rule(data=st.data(), chosen=st.lists(keys, min_size=1, max_size=5))
@@ -152,13 +152,13 @@ class Twins(RuleBasedStateMachine):
             else port.DeleteItem(self.table, key)
             for key in chosen
         ]
-        self.both(batch, lambda store, bill: store.batch_write(batch, bill))
+        self.both(batch, lambda store, consumed: store.batch_write(batch, consumed))
 
     @rule(data=st.data(), chosen=st.lists(keys, min_size=1, max_size=4), with_token=st.booleans())
     def transact(self, data: st.DataObject, chosen: list[port.ItemKey], with_token: bool) -> None:
         plan = [data.draw(writes(self.table, key, checks=True)) for key in chosen]
         token = f"token-{next(_numbers)}" if with_token else None
-        done = self.both(plan, lambda store, bill: store.transact(plan, token, bill))
+        done = self.both(plan, lambda store, consumed: store.transact(plan, token, consumed))
         if may_pad(plan):
             # A transaction answers nothing: a list that was padded would show only in what is read later.
             self.run(self._even_out())
@@ -170,24 +170,24 @@ class Twins(RuleBasedStateMachine):
     def repeat_a_transaction(self, data: st.DataObject, same: bool, key: port.ItemKey) -> None:
         token, plan = data.draw(st.sampled_from(self.tokens))
         again = plan if same else [*plan[1:], port.PutItem(self.table, {"PK": "new", "SK": key[1]})]
-        self.both(again, lambda store, bill: store.transact(again, token, bill))
+        self.both(again, lambda store, consumed: store.transact(again, token, consumed))
 
     # Reads
 
     @rule(key=keys, strong=st.booleans(), some=st.booleans())
     def get(self, key: port.ItemKey, strong: bool, some: bool) -> None:
         read = port.GetItem(self.table, key, strong, ("text", "n") if some else None)
-        self.both(read, lambda store, bill: store.get(read, bill))
+        self.both(read, lambda store, consumed: store.get(read, consumed))
 
     @rule(chosen=st.lists(keys, min_size=1, max_size=6), strong=st.booleans())
     def get_a_batch(self, chosen: list[port.ItemKey], strong: bool) -> None:
         reads = [port.GetItem(self.table, key, strong) for key in chosen]
-        self.both(reads, lambda store, bill: store.batch_get(reads, bill))
+        self.both(reads, lambda store, consumed: store.batch_get(reads, consumed))
 
     @rule(chosen=st.lists(keys, min_size=1, max_size=6))
     def snapshot(self, chosen: list[port.ItemKey]) -> None:
         reads = [port.GetItem(self.table, key, strong=True) for key in chosen]
-        self.both(reads, lambda store, bill: store.snapshot(reads, bill))
+        self.both(reads, lambda store, consumed: store.snapshot(reads, consumed))
 
     @rule(
         data=st.data(),
@@ -230,8 +230,8 @@ class Twins(RuleBasedStateMachine):
     def _page(self, read: port.QueryItems) -> None:
         resume: list[port.Position | None] = []
 
-        async def page(store: port.Backend, bill: Bill) -> port.Rows:
-            rows = await store.query(read, bill)
+        async def page(store: port.Backend, consumed: ConsumedCapacity) -> port.Rows:
+            rows = await store.query(read, consumed)
             resume.append(rows.resume)
             return rows
 
@@ -243,10 +243,10 @@ class Twins(RuleBasedStateMachine):
     def everything(self, segments: int = 1, index: IndexSchema | None = None) -> None:
         every = [port.ScanItems(self.table, index, segment=each, segments=segments) for each in range(segments)]
 
-        async def walk(store: port.Backend, bill: Bill) -> list[port.Row]:
+        async def walk(store: port.Backend, consumed: ConsumedCapacity) -> list[port.Row]:
             # Which item lies in which segment, and in which order they come, is each store's own affair; and so is
             # what the segments cost, each of which is rounded up.
-            spent = bill if segments == 1 else Bill()
+            spent = consumed if segments == 1 else ConsumedCapacity()
             found = [row for read in every for row in (await store.scan(read, spent)).rows]
             return sorted(found, key=_where)
 

@@ -49,7 +49,7 @@ async def _repeated(store: Backend, plan: list[UpdateItem]) -> Outcome:
     token = str(uuid4())
     try:
         await store.transact(plan, token)
-        return await outcome(lambda bill: store.transact(plan, token, bill))
+        return await outcome(lambda consumed: store.transact(plan, token, consumed))
     finally:
         await store.write(PutItem(TABLE, ITEM))
 
@@ -58,13 +58,13 @@ async def _made(store: Backend, request: GetItem | QueryItems | ScanItems | Upda
     if isinstance(request, list):
         return await _repeated(store, request)
     if isinstance(request, GetItem):
-        return await outcome(lambda bill: store.get(request, bill))
+        return await outcome(lambda consumed: store.get(request, consumed))
     if isinstance(request, QueryItems):
-        return await outcome(lambda bill: store.query(request, bill))
+        return await outcome(lambda consumed: store.query(request, consumed))
     if isinstance(request, ScanItems):
-        return await outcome(lambda bill: store.scan(request, bill))
+        return await outcome(lambda consumed: store.scan(request, consumed))
     try:
-        done = await outcome(lambda bill: store.write(request, bill))
+        done = await outcome(lambda consumed: store.write(request, consumed))
         left = await outcome(lambda _: store.scan(ScanItems(TABLE)))
         return Outcome((done.answer, left.answer) if done.answer == "written" else done.answer, done.units)
     finally:

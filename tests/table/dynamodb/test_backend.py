@@ -11,7 +11,7 @@ from tests.support.dynamodb_servers import shared_server
 from tests.table.dynamodb.fault_proxy import Front
 from tests.table.dynamodb.server_tables import connected, fresh
 from zataku.table.backend import expression as ex
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import ConditionFailed, IndexNotReady, TableError, TokenReused, TransactionCancelled
 from zataku.table.backend.port import (
     Backend,
@@ -260,34 +260,34 @@ async def test_tokens_of_two_stores_never_meet(front: Front, service: DynamoBack
 
 
 async def test_units_are_billed_by_table_and_index(service: DynamoBackend):
-    bill = Bill()
-    item = thing("bill", name="bill" + MARK, at=1, score=2, note="x" * 2100)
-    await service.write(PutItem(THINGS, item), bill)
-    assert bill.places == {
+    consumed = ConsumedCapacity()
+    item = thing("consumed", name="consumed" + MARK, at=1, score=2, note="x" * 2100)
+    await service.write(PutItem(THINGS, item), consumed)
+    assert consumed.places == {
         (THINGS.name, None): (0, 3),
         (THINGS.name, "ByName"): (0, 3),
         (THINGS.name, "ByScore"): (0, 1),
     }
-    bill = Bill()
-    await service.get(GetItem(THINGS, ("bill", "s"), True), bill)
-    await service.query(QueryItems(THINGS, "bill" + MARK, index=BY_NAME), bill)
-    await service.snapshot([GetItem(THINGS, ("bill", "s"))], bill)
-    assert bill.places == {(THINGS.name, None): (3, 0), (THINGS.name, "ByName"): (0.5, 0)}
-    bill = Bill()
-    await service.transact([PutItem(NUMBERS, {"id": 77}), DeleteItem(NUMBERS, (78, None))], bill=bill)
-    assert bill.places == {(NUMBERS.name, None): (0, 4)}
+    consumed = ConsumedCapacity()
+    await service.get(GetItem(THINGS, ("consumed", "s"), True), consumed)
+    await service.query(QueryItems(THINGS, "consumed" + MARK, index=BY_NAME), consumed)
+    await service.snapshot([GetItem(THINGS, ("consumed", "s"))], consumed)
+    assert consumed.places == {(THINGS.name, None): (3, 0), (THINGS.name, "ByName"): (0.5, 0)}
+    consumed = ConsumedCapacity()
+    await service.transact([PutItem(NUMBERS, {"id": 77}), DeleteItem(NUMBERS, (78, None))], consumed=consumed)
+    assert consumed.places == {(NUMBERS.name, None): (0, 4)}
 
 
 async def test_refusals_are_billed_by_what_lies_there(service: DynamoBackend):
     await service.write(PutItem(THINGS, thing("heavy", note="x" * 3000)))
-    bill = Bill()
+    consumed = ConsumedCapacity()
     with pytest.raises(ConditionFailed):
-        await service.write(DeleteItem(THINGS, ("heavy", "s"), ex.Missing(("pk",))), bill)
-    assert bill.places == {(THINGS.name, None): (0, 3)}
-    bill = Bill()
+        await service.write(DeleteItem(THINGS, ("heavy", "s"), ex.Missing(("pk",))), consumed)
+    assert consumed.places == {(THINGS.name, None): (0, 3)}
+    consumed = ConsumedCapacity()
     with pytest.raises(TransactionCancelled):
-        await service.transact([CheckItem(THINGS, ("heavy", "s"), ex.Missing(("pk",)))], bill=bill)
-    assert bill.places == {(THINGS.name, None): (0, 6)}
+        await service.transact([CheckItem(THINGS, ("heavy", "s"), ex.Missing(("pk",)))], consumed=consumed)
+    assert consumed.places == {(THINGS.name, None): (0, 6)}
 
 
 async def test_the_service_sweeps_by_itself(service: DynamoBackend):

@@ -9,10 +9,10 @@ from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.stream_tables import SERVERS, unique
 from zataku.clock import ManualClock
+from zataku.table.backend.cost import Usage
 from zataku.table.backend.errors import ConditionFailed
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.store.metering import Usage
 
 
 @pytest.fixture(params=SERVERS)

@@ -131,11 +131,11 @@ async def test_units_are_summed_across_stores(env: str):
     endpoint = shared_server("dynoxide").endpoint
     for _ in range(2):
         async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
-            with store.measured("greeting") as bill:
+            with store.measured("greeting") as consumed:
                 await store.put(Connection(connection_id="c"))
                 await store.get(Connection.key(connection_id="c"), strong=True)
-            assert (bill.reads, bill.writes) == (1, 1)
-            assert {place for place, _ in bill.places} == {connections.schema(env).name}
+            assert (consumed.reads, consumed.writes) == (1, 1)
+            assert {place for place, _ in consumed.places} == {connections.schema(env).name}
     async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
         assert await store.backend.usage() == [Usage("greeting", 2, 2.0, 2.0)]
 

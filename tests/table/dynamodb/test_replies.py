@@ -208,9 +208,9 @@ async def test_a_missing_right_is_said_at_once(front: Front, store: Store):
 
 
 async def test_a_refused_write_is_paid_by_what_lies_there(front: Front, store: Store):
-    with store.measured("refused") as bill, pytest.raises(ConditionFailed):
+    with store.measured("refused") as consumed, pytest.raises(ConditionFailed):
         await store.put(Tally(name="a"), if_absent=True)
-    assert (bill.reads, bill.writes) == (0, 1)
+    assert (consumed.reads, consumed.writes) == (0, 1)
 
 
 async def test_accepted_calls_finish_before_the_store_closes(front: Front, store: Store):

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from zataku.table.backend import port as port
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack
 from zataku.table.embedded import EmbeddedBackend
 
 BY_STATUS = IndexSchema("by_status", KeyAttribute("status"), KeyAttribute("at", "N"))

@@ -185,7 +185,9 @@ async def test_a_view_of_the_table_itself_is_upgraded_from_the_whole_item(store:
 
 async def raw(store: Store, item: dict[str, Any]) -> None:
     """Write something that no program here would."""
-    await store.calls("raw", lambda bill: store.backend.write(PutItem(store.schema(store.tables[0]), item), bill))
+    await store.calls(
+        "raw", lambda consumed: store.backend.write(PutItem(store.schema(store.tables[0]), item), consumed)
+    )
 
 
 async def test_an_item_of_a_later_revision_says_to_update_the_program(store: Store):

@@ -27,9 +27,8 @@ from tests.table.migration.room_revisions import (
 )
 from zataku.clock import ManualClock
 from zataku.table import BadInput, Entity, Span, Store, Table, Throttled, path
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import PutItem, ScanItems
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack
 from zataku.table.migration.table_migration import Migrating, Tally, migrate
 from zataku.table.schema.entity import binding_of
 from zataku.table.schema.revisions import Attributes
@@ -43,7 +42,7 @@ async def everything(store: Store) -> list[Item]:
     rows, start = [], None
     while True:
         read = ScanItems(store.schema(store.tables[0]), start=start, strong=True)
-        page = await store.calls("look", lambda bill, read=read: store.backend.scan(read, bill))
+        page = await store.calls("look", lambda consumed, read=read: store.backend.scan(read, consumed))
         rows += [unpack(row) if isinstance(row, bytes) else row for row in page.rows]
         start = page.resume
         if start is None:
@@ -160,7 +159,7 @@ async def test_items_that_cannot_be_upgraded_are_told_and_left(store: Store):
     ]
     for item in strange:
         write = PutItem(store.schema(third), item)
-        await store.calls("raw", lambda bill, write=write: store.backend.write(write, bill))
+        await store.calls("raw", lambda consumed, write=write: store.backend.write(write, consumed))
     done = await migrate(store)
     assert done.upgraded == 6
     told = {left.key["PK"]: (left.table, left.entity, left.problem) for left in done.left}

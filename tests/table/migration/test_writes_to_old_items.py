@@ -25,10 +25,9 @@ from tests.table.migration.room_revisions import (
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Conflict, Edit, ItemUnreadable, Store, TransactionCancelled, path
 from zataku.table.backend import expression as ex
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import GetItem, Row, UpdateItem
-from zataku.table.backend.values import Item
-from zataku.table.store.item_upgrade import renewing
+from zataku.table.backend.values import Item, unpack
+from zataku.table.store.item_upgrade import upgrade_request
 
 KEY = Room.key(room_id="a")
 seats = path(Room, lambda room: room.seats)
@@ -133,7 +132,7 @@ async def test_attributes_that_no_shape_knows_stay(store: Store):
     old = program(store, first)
     await old.put(Room1(room_id="a"))
     foreign = UpdateItem(store.schema(third), ("ROOM#a", "META"), (ex.Assign(("sticker",), ex.Literally({"x": [1]})),))
-    await store.calls("foreign", lambda bill: store.backend.write(foreign, bill))
+    await store.calls("foreign", lambda consumed: store.backend.write(foreign, consumed))
     await store.update(KEY, seats.add(1))
     assert (await lying(store))["sticker"] == {"x": [1]}
 
@@ -236,9 +235,9 @@ async def test_what_an_old_program_writes_meanwhile_is_not_lost(store: Store, ed
     upgraded = binding(Room).upgraded(await lying(store))
     assert upgraded is not None
     await old.update(Room1.key(room_id="a"), edit)
-    stale = renewing(store.schema(third), upgraded)
+    stale = upgrade_request(store.schema(third), upgraded)
     with pytest.raises(ConditionFailed):
-        await store.calls("stale", lambda bill: store.backend.write(stale, bill))
+        await store.calls("stale", lambda consumed: store.backend.write(stale, consumed))
     await store.update(KEY, seats.add(1))
     assert await store.get(KEY, strong=True) == replace(Room(room_id="a", seats=5), **after)
     assert (await lying(store))["_revision"] == 3

@@ -23,7 +23,7 @@ from zataku.table import (
     derived,
     number,
 )
-from zataku.table.backend.msgpack import pack
+from zataku.table.backend.values import pack
 from zataku.table.schema.entity import binding_of
 from zataku.table.store.row_readers import owner, reader_for
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.support.designs import live
 from tests.table.store.backend_calls import ENV, Call, calls
 from tests.table.store.iam_evaluation import allowed
-from zataku.table import CHECK, READ, STREAM, DesignError, Grant, Matrix, NotGranted, Rights, Table
+from zataku.table import CHECK, READ, STREAM, DesignError, Grant, NotGranted, PermissionMatrix, Permissions, Table
 from zataku.table.backend.port import Backend
 from zataku.table.export import policy_document
 from zataku.table.export.cloudformation.policies import template_policy
 from zataku.table.store.permissions import ACTIONS
-from zataku.table.store.restricted_backend import LimitedBackend
+from zataku.table.store.restricted_backend import RestrictedBackend
 
 PLACE = {"partition": "aws", "region": "eu-central-1", "account": "123456789012"}
 PREFIX = "arn:aws:dynamodb:eu-central-1:123456789012:table/"
@@ -36,12 +36,12 @@ class Shore:
         return reached
 
 
-def handle(rights: Rights) -> Backend:
+def handle(rights: Permissions) -> Backend:
     grants = {grant.table.schema(ENV).name: grant for grant in rights.grants}
-    return LimitedBackend(Shore(), rights.function, grants)  # pyright: ignore[reportArgumentType]
+    return RestrictedBackend(Shore(), rights.function, grants)  # pyright: ignore[reportArgumentType]
 
 
-async def by_handle(rights: Rights) -> list[bool]:
+async def by_handle(rights: Permissions) -> list[bool]:
     """For each call, whether the handle lets it through."""
     backend = handle(rights)
     return [await gets_through(backend, call) for call in CALLS]
@@ -57,7 +57,7 @@ async def gets_through(backend: Backend, call: Call) -> bool:
     raise AssertionError(f"{call.name} neither reached the store nor was refused")
 
 
-def by_policy(rights: Rights) -> list[bool]:
+def by_policy(rights: Permissions) -> list[bool]:
     """For each call, whether IAM would let it through."""
     policy = policy_document(rights, env=ENV, **PLACE)
     judged = {need: allowed(policy, need[0], PREFIX + need[1]) for call in CALLS for need in call.needs}
@@ -65,7 +65,7 @@ def by_policy(rights: Rights) -> list[bool]:
 
 
 @st.composite
-def some_rights(draw: st.DrawFn) -> Rights:
+def some_rights(draw: st.DrawFn) -> Permissions:
     """A function with any actions on some of the tables and some of their indexes."""
     grants: list[Grant] = []
     chosen = draw(st.lists(st.sampled_from(live.TABLES), min_size=1, unique_by=lambda table: table.name))
@@ -74,17 +74,17 @@ def some_rights(draw: st.DrawFn) -> Rights:
         actions = (actions if table.stream else actions - STREAM) or READ
         indexes = draw(st.sampled_from(["all", tuple(table.indexes.values()), ()]))
         grants.append(Grant(table, actions, indexes))
-    return Matrix({"SomeFunction": grants})["SomeFunction"]
+    return PermissionMatrix({"SomeFunction": grants})["SomeFunction"]
 
 
 @settings(max_examples=settings.default.max_examples // 3)
 @given(rights=some_rights())
-def test_the_policy_and_the_handle_agree_on_every_call(rights: Rights) -> None:
+def test_the_policy_and_the_handle_agree_on_every_call(rights: Permissions) -> None:
     assert asyncio.run(by_handle(rights)) == by_policy(rights)
 
 
 @pytest.mark.parametrize("rights", [*live.matrix], ids=lambda rights: rights.function)
-async def test_every_call_of_the_documents_matrix(rights: Rights) -> None:
+async def test_every_call_of_the_documents_matrix(rights: Permissions) -> None:
     judged = await by_handle(rights)
     assert judged == by_policy(rights)
     assert set(judged) == {True, False}
@@ -135,7 +135,7 @@ def test_a_policy_that_iam_would_refuse_for_its_size() -> None:
     table = Table("ATableWithManyIndexes" + "x" * 200)
     for at in range(20):
         table.index(f"Index{at}" + "y" * 200, pk=f"pk{at}")
-    rights = Matrix({"Reader": [Grant(table, READ)]})["Reader"]
+    rights = PermissionMatrix({"Reader": [Grant(table, READ)]})["Reader"]
     with pytest.raises(DesignError, match="a managed policy takes 6,144"):
         policy_document(rights, env="prod")
-    policy_document(Matrix({"Reader": [Grant(table, CHECK)]})["Reader"], env="prod")
+    policy_document(PermissionMatrix({"Reader": [Grant(table, CHECK)]})["Reader"], env="prod")

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from zataku.table import Entity, Span, Store, Table, path
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import ConditionFailed, Throttled, TransactionCancelled, WrongType
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.store.metering import Meter, Usage
-from zataku.table.store.retry import Patience, Retry
+from zataku.table.store.metering import Meter
+from zataku.table.store.retry import Retry, RetryPolicy
 from zataku.table.store_factory import open_embedded
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 
@@ -71,20 +71,20 @@ def sums(store: Store, pattern: str) -> tuple[int, float, float]:
 
 
 async def test_casting_a_vote_costs_two_items_twice_and_the_index_once(store: Store) -> None:
-    with store.measured("cast_vote") as bill:
+    with store.measured("cast_vote") as consumed:
         await cast_vote(store, "mari")
-    assert bill.writes == 5
-    assert bill.places == {("Election", None): (0, 4), ("Election", "ByVoter"): (0, 1)}
+    assert consumed.writes == 5
+    assert consumed.places == {("Election", None): (0, 4), ("Election", "ByVoter"): (0, 1)}
     assert list(store.meter.totals) == ["cast_vote"]
     assert sums(store, "cast_vote") == (1, 0, 5)
 
 
 async def test_a_block_counts_all_its_calls_as_one(store: Store) -> None:
     for voter in "abc":
-        with store.measured("vote_and_look") as bill:
+        with store.measured("vote_and_look") as consumed:
             await cast_vote(store, voter)
             await store.get(LUNCH)
-        assert (bill.reads, bill.writes) == (0.5, 5)
+        assert (consumed.reads, consumed.writes) == (0.5, 5)
     assert sums(store, "vote_and_look") == (3, 1.5, 15)
 
 
@@ -101,9 +101,9 @@ async def test_a_block_within_a_block_is_on_both_bills_but_in_one_sum(store: Sto
 
 
 async def test_tasks_started_in_a_block_count_for_it(store: Store) -> None:
-    with store.measured("rush") as bill:
+    with store.measured("rush") as consumed:
         await asyncio.gather(*(cast_vote(store, str(number)) for number in range(10)))
-    assert bill.writes == 50
+    assert consumed.writes == 50
 
 
 async def test_a_task_that_outlives_its_block_is_still_on_every_bill(store: Store) -> None:
@@ -124,21 +124,21 @@ async def test_a_task_that_outlives_its_block_is_still_on_every_bill(store: Stor
 
 async def test_blocks_side_by_side_do_not_mix(store: Store) -> None:
     async def one(number: int) -> float:
-        with store.measured("one") as bill:
+        with store.measured("one") as consumed:
             for _ in range(number):
                 await store.get(LUNCH, strong=True)
                 await asyncio.sleep(0)
-        return bill.reads
+        return consumed.reads
 
     assert await asyncio.gather(*map(one, range(8))) == list(range(8))
     assert sums(store, "one") == (8, sum(range(8)), 0)
 
 
 async def test_a_block_that_fails_is_counted_all_the_same(store: Store) -> None:
-    with pytest.raises(LookupError), store.measured("broken") as bill:
+    with pytest.raises(LookupError), store.measured("broken") as consumed:
         await store.get(LUNCH)
         raise LookupError
-    assert bill.reads == 0.5
+    assert consumed.reads == 0.5
     assert sums(store, "broken") == (1, 0.5, 0)
 
 
@@ -182,9 +182,9 @@ async def test_a_refused_write_is_counted_with_its_units(store: Store) -> None:
 
 async def test_a_cancelled_transaction_is_counted_with_its_units(store: Store) -> None:
     await cast_vote(store, "mari")
-    with store.measured("again") as bill, pytest.raises(TransactionCancelled):
+    with store.measured("again") as consumed, pytest.raises(TransactionCancelled):
         await cast_vote(store, "mari")
-    assert bill.places == {("Election", None): (0, 4)}
+    assert consumed.places == {("Election", None): (0, 4)}
 
 
 async def test_a_bad_call_costs_nothing(store: Store) -> None:
@@ -194,9 +194,9 @@ async def test_a_bad_call_costs_nothing(store: Store) -> None:
 
 
 async def test_sweeping_costs_nothing(store: Store) -> None:
-    with store.measured("sweep") as bill:
+    with store.measured("sweep") as consumed:
         await store.sweep()
-    assert (bill.reads, bill.writes) == (0, 0)
+    assert (consumed.reads, consumed.writes) == (0, 0)
 
 
 async def test_batches_are_one_pattern_of_as_many_calls_as_they_take(store: Store) -> None:
@@ -213,22 +213,22 @@ async def patient(tmp_path: Path, faults: Faults, tries: int = 10) -> Store:
     async def no_pause(_: float) -> None: ...
 
     backend = StrictBackend(EmbeddedBackend(tmp_path / "strict.db"), random=Random(7), faults=faults)
-    return await Store.open(backend, [election], retry=Retry(Random(7), Patience(tries=tries), pause=no_pause))
+    return await Store.open(backend, [election], retry=Retry(Random(7), RetryPolicy(tries=tries), pause=no_pause))
 
 
 async def test_what_a_lost_reply_used_is_paid_beside_its_repetition(tmp_path: Path) -> None:
     async with await patient(tmp_path, Faults(lost_reply=0.5), tries=60) as store:
-        bill = Bill()
+        consumed = ConsumedCapacity()
         for number in range(30):
             with store.measured("cast_vote") as one:
                 async with store.transact(f"token-{number}") as tx:
                     tx.put(Vote(topic="lunch", voter=str(number)))
-            bill.take(one)
+            consumed.take(one)
         # Each was written once; where a reply was lost after that, it was found done, which costs a read of its item.
-        assert bill.writes == 30 * 3
-        assert bill.reads > 0
-        assert bill.reads % 2 == 0
-        assert store.meter.totals["cast_vote"] == Usage("cast_vote", 30, bill.reads, bill.writes)
+        assert consumed.writes == 30 * 3
+        assert consumed.reads > 0
+        assert consumed.reads % 2 == 0
+        assert store.meter.totals["cast_vote"] == Usage("cast_vote", 30, consumed.reads, consumed.writes)
 
 
 async def test_a_throttled_call_is_one_call_however_often_it_was_tried(tmp_path: Path) -> None:
@@ -247,9 +247,9 @@ async def test_a_call_that_is_given_up_is_counted(tmp_path: Path) -> None:
 
 async def test_items_left_unprocessed_are_paid_when_they_are_read(tmp_path: Path) -> None:
     async with await patient(tmp_path, Faults(unprocessed=0.5)) as store:
-        with store.measured("read") as bill:
+        with store.measured("read") as consumed:
             await store.get_many([Vote.key(topic="lunch", voter=str(number)) for number in range(40)])
-        assert bill.reads >= 20
+        assert consumed.reads >= 20
 
 
 # Handing out
@@ -257,13 +257,13 @@ async def test_items_left_unprocessed_are_paid_when_they_are_read(tmp_path: Path
 
 def test_what_was_taken_is_handed_out_once() -> None:
     meter = Meter()
-    bill = Bill()
-    bill.add("T", reads=2)
-    meter.note("a", bill)
-    assert meter.taken() == [Usage("a", 1, 2.0, 0.0)]
-    assert meter.taken() == []
-    meter.note("a", bill)
-    assert meter.taken() == [Usage("a", 1, 2.0, 0.0)]
+    consumed = ConsumedCapacity()
+    consumed.add("T", reads=2)
+    meter.record("a", consumed)
+    assert meter.take_unsaved() == [Usage("a", 1, 2.0, 0.0)]
+    assert meter.take_unsaved() == []
+    meter.record("a", consumed)
+    assert meter.take_unsaved() == [Usage("a", 1, 2.0, 0.0)]
     assert meter.totals == {"a": Usage("a", 2, 4.0, 0.0)}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.designs import live
-from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, Matrix
+from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, PermissionMatrix
 from zataku.table.export import design_document
 from zataku.table.schema.departure import Departure
 
@@ -39,22 +39,22 @@ def test_words_for_sets_of_actions() -> None:
 
 def test_a_table_twice_in_one_function() -> None:
     with pytest.raises(DesignError, match="Poster has two grants on LiveComment-Rooms-{env}. Join their actions"):
-        Matrix({"Poster": [Grant(live.rooms, READ), Grant(live.rooms, WRITE)]})
+        PermissionMatrix({"Poster": [Grant(live.rooms, READ), Grant(live.rooms, WRITE)]})
 
 
 def test_a_function_without_grants() -> None:
     with pytest.raises(DesignError, match="Idler has no grants"):
-        Matrix({"Idler": []})
+        PermissionMatrix({"Idler": []})
 
 
 def test_a_matrix_without_functions() -> None:
     with pytest.raises(DesignError, match="without functions"):
-        Matrix({})
+        PermissionMatrix({})
 
 
 def test_a_function_whose_name_no_policy_could_have() -> None:
     with pytest.raises(DesignError, match="letters, digits, hyphens"):
-        Matrix({"Post Comment": [Grant(live.rooms, READ)]})
+        PermissionMatrix({"Post Comment": [Grant(live.rooms, READ)]})
 
 
 def test_a_function_that_is_not_in_the_matrix() -> None:

@@ -9,9 +9,21 @@ import pytest
 from tests.support.designs import live
 from tests.support.designs.live import Comment, Connection, Room
 from tests.support.stores import METERED_STORES, temporary_store
-from zataku.table import READ, DesignError, Grant, Matrix, NotGranted, Plan, Store, StoreClosed, check, path, put
+from zataku.table import (
+    READ,
+    DesignError,
+    Grant,
+    NotGranted,
+    PermissionMatrix,
+    Plan,
+    Store,
+    StoreClosed,
+    check,
+    path,
+    put,
+)
 from zataku.table.backend.port import Backend
-from zataku.table.store.restricted_backend import LimitedBackend
+from zataku.table.store.restricted_backend import RestrictedBackend
 
 ROOM = Room(room_id="room-1", host_id="host-1")
 COMMENT = Comment(room_id="room-1", comment_id="comment-1", seq=1)
@@ -43,7 +55,7 @@ async def refused(store: Store, call: Callable[[], Awaitable[object]]) -> NotGra
 
 
 async def test_posting_a_comment_with_the_rights_of_its_function(store: Store) -> None:
-    poster = store.limited(live.matrix["PostCommentFunction"])
+    poster = store.restricted(live.matrix["PostCommentFunction"])
     second = Comment(room_id="room-1", comment_id="comment-2", seq=2)
     async with poster.transact() as tx:
         tx.check(Room.key(room_id="room-1"), status.equals("OPEN"))
@@ -57,22 +69,22 @@ async def test_posting_a_comment_with_the_rights_of_its_function(store: Store) -
 async def test_a_plan_is_held_to_the_rights_of_its_function(store: Store) -> None:
     second = Comment(room_id="room-1", comment_id="comment-2", seq=2)
     plan = Plan(put(second, if_absent=True), check(Room.key(room_id="room-1"), status.equals("OPEN")))
-    await refused(store, lambda: store.limited(live.matrix["GetRoomCommentsFunction"]).write(plan))
-    await refused(store, lambda: store.limited(live.matrix["JoinRoomFunction"]).write(Plan(put(second))))
-    assert await store.limited(live.matrix["PostCommentFunction"]).write(plan) == second
+    await refused(store, lambda: store.restricted(live.matrix["GetRoomCommentsFunction"]).write(plan))
+    await refused(store, lambda: store.restricted(live.matrix["JoinRoomFunction"]).write(Plan(put(second))))
+    assert await store.restricted(live.matrix["PostCommentFunction"]).write(plan) == second
 
 
 async def test_a_walk_is_held_to_the_rights_of_its_function(store: Store) -> None:
     async def walked(function: str) -> list[str]:
-        handle = store.limited(live.matrix[function])
-        return [found.room_id async for found in handle.walk(live.by_host, Room)]
+        handle = store.restricted(live.matrix[function])
+        return [found.room_id async for found in handle.scan_index(live.by_host, Room)]
 
     assert await walked("GetUserRoomsFunction") == ["room-1"]
     await refused(store, lambda: walked("PostCommentFunction"))
 
 
 async def test_a_refusal_names_function_action_and_table(store: Store) -> None:
-    poster = store.limited(live.matrix["PostCommentFunction"])
+    poster = store.restricted(live.matrix["PostCommentFunction"])
     problem = await refused(store, lambda: poster.put(ROOM))
     table = store.schema(live.rooms).name
     assert problem.message.startswith(f"PostCommentFunction has no right to PutItem on {table}.")
@@ -106,12 +118,12 @@ async def test_a_refusal_names_function_action_and_table(store: Store) -> None:
 async def test_calls_that_are_not_granted(
     store: Store, function: str, action: str, call: Callable[[Store], Awaitable[object]]
 ) -> None:
-    problem = await refused(store, lambda: call(store.limited(live.matrix[function])))
+    problem = await refused(store, lambda: call(store.restricted(live.matrix[function])))
     assert problem.details["action"] == action
 
 
 async def test_a_transaction_is_refused_for_one_of_its_items(store: Store) -> None:
-    poster = store.limited(live.matrix["PostCommentFunction"])
+    poster = store.restricted(live.matrix["PostCommentFunction"])
 
     async def closing() -> None:
         async with poster.transact() as tx:
@@ -122,15 +134,17 @@ async def test_a_transaction_is_refused_for_one_of_its_items(store: Store) -> No
 
 
 async def test_a_batch_is_refused_for_one_of_its_tables(store: Store) -> None:
-    keeper = store.limited(live.matrix["DisconnectFunction"])
+    keeper = store.restricted(live.matrix["DisconnectFunction"])
     other = Connection(connection_id="socket-2")
     problem = await refused(store, lambda: keeper.write_many(put=[other, COMMENT]))
     assert problem.details["table"] == store.schema(live.comments).name
 
 
 async def test_an_index_needs_its_own_grant(store: Store) -> None:
-    matrix = Matrix({"Narrow": [Grant(live.comments, READ, ())], "Wide": [Grant(live.comments, READ, (live.by_seq,))]})
-    narrow, wide = store.limited(matrix["Narrow"]), store.limited(matrix["Wide"])
+    matrix = PermissionMatrix(
+        {"Narrow": [Grant(live.comments, READ, ())], "Wide": [Grant(live.comments, READ, (live.by_seq,))]}
+    )
+    narrow, wide = store.restricted(matrix["Narrow"]), store.restricted(matrix["Wide"])
     assert [found async for found in narrow.each(live.comments_of("room-1"))] == [COMMENT]
     problem = await refused(store, lambda: narrow.page(live.comments_after("room-1", 0)))
     assert problem.details["index"] == "seq-index"
@@ -138,7 +152,7 @@ async def test_an_index_needs_its_own_grant(store: Store) -> None:
 
 
 async def test_a_reader_of_the_stream(store: Store) -> None:
-    counter = store.limited(live.matrix["CountCommentsFunction"])
+    counter = store.restricted(live.matrix["CountCommentsFunction"])
     stream = counter.stream(live.comments, "counter")
     (change,) = await stream.read()
     assert change.new == COMMENT
@@ -148,14 +162,14 @@ async def test_a_reader_of_the_stream(store: Store) -> None:
 
 
 async def test_a_handle_of_a_handle_has_the_rights_of_both(store: Store) -> None:
-    joined = store.limited(live.matrix["JoinRoomFunction"]).limited(live.matrix["CloseRoomFunction"])
+    joined = store.restricted(live.matrix["JoinRoomFunction"]).restricted(live.matrix["CloseRoomFunction"])
     assert await joined.get(Room.key(room_id="room-1")) == ROOM
     problem = await refused(store, lambda: joined.put(ROOM))
     assert problem.details["function"] == "JoinRoomFunction"
 
 
 async def test_closing_a_handle_leaves_the_store_open(store: Store) -> None:
-    reader = store.limited(live.matrix["GetUserRoomsFunction"])
+    reader = store.restricted(live.matrix["GetUserRoomsFunction"])
     async with reader:
         assert await reader.get(Room.key(room_id="room-1")) == ROOM
     with pytest.raises(StoreClosed, match="The handle of GetUserRoomsFunction is closed"):
@@ -164,21 +178,21 @@ async def test_closing_a_handle_leaves_the_store_open(store: Store) -> None:
 
 
 async def test_units_of_a_handle_are_summed_by_its_store(store: Store) -> None:
-    reader = store.limited(live.matrix["GetUserRoomsFunction"])
-    await store.keep_usage()
+    reader = store.restricted(live.matrix["GetUserRoomsFunction"])
+    await store.flush_usage()
     await reader.page(live.rooms_of("host-1"))
-    await reader.keep_usage()
+    await reader.flush_usage()
     await reader.close()
     pattern = "LiveComment-Rooms-{env}.rooms_of"
     assert pattern not in {found.pattern for found in await store.backend.usage()}
-    await store.keep_usage()
+    await store.flush_usage()
     (kept,) = [found for found in await store.backend.usage() if found.pattern == pattern]
     assert (kept.calls, kept.reads) == (1, 0.5)
 
 
 async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> None:
     await store.put(Comment(room_id="room-1", comment_id="comment-2"))
-    reader = store.limited(live.matrix["GetRoomCommentsFunction"])
+    reader = store.restricted(live.matrix["GetRoomCommentsFunction"])
     first = await store.page(live.comments_of("room-1"), limit=1)
     second = await reader.page(live.comments_of("room-1"), limit=1, after=first.cursor)
     assert [found.comment_id for found in (*first.items, *second.items)] == ["comment-1", "comment-2"]
@@ -187,12 +201,12 @@ async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> Non
 async def test_the_table_of_a_grant_must_be_open(tmp_path: Path) -> None:
     async with temporary_store("embedded", tmp_path, (live.rooms,)) as store:
         with pytest.raises(DesignError, match="LiveComment-Connections-{env} was not opened with this store"):
-            store.limited(live.matrix["JoinRoomFunction"])
+            store.restricted(live.matrix["JoinRoomFunction"])
 
 
 def test_every_call_of_a_backend_is_decided_on() -> None:
     asked = {name for name in vars(Backend) if not name.startswith("_")}
-    assert asked <= vars(LimitedBackend).keys()
+    assert asked <= vars(RestrictedBackend).keys()
 
 
 MANAGEMENT = {
@@ -210,7 +224,7 @@ MANAGEMENT = {
 
 @pytest.mark.parametrize("call", MANAGEMENT)
 async def test_the_store_as_a_whole_is_its_owners(store: Store, call: str) -> None:
-    backend = store.limited(live.matrix["CreateRoomFunction"]).backend
+    backend = store.restricted(live.matrix["CreateRoomFunction"]).backend
     method = getattr(backend, call)
     assert inspect.iscoroutinefunction(method)
     problem = await refused(store, lambda: method(*MANAGEMENT[call]))

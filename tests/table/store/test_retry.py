@@ -1,4 +1,4 @@
-"""Patience with a busy store."""
+"""RetryPolicy with a busy store."""
 
 from collections.abc import Awaitable, Callable
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from zataku.table import Conflict, Reason, ResultUnknown, TableError, Throttled, TransactionCancelled
-from zataku.table.store.retry import Patience, Retry
+from zataku.table.store.retry import Retry, RetryPolicy
 
 
 class Waits:
@@ -52,7 +52,7 @@ async def test_a_lost_reply_is_repeated_only_where_twice_is_once() -> None:
 async def test_patience_ends() -> None:
     waits = Waits()
     with pytest.raises(Throttled):
-        await Retry(Random(1), Patience(tries=4), pause=waits)(failing(99, Throttled("x")))
+        await Retry(Random(1), RetryPolicy(tries=4), pause=waits)(failing(99, Throttled("x")))
     assert len(waits.seconds) == 3
 
 
@@ -60,7 +60,7 @@ async def test_pauses_grow_to_a_bound_and_differ_between_callers() -> None:
     waits, others = Waits(), Waits()
     for random, pause in ((Random(1), waits), (Random(2), others)):
         with pytest.raises(Throttled):
-            await Retry(random, Patience(tries=12, first=0.01, most=0.1), pause=pause)(failing(99, Throttled("x")))
+            await Retry(random, RetryPolicy(tries=12, first=0.01, most=0.1), pause=pause)(failing(99, Throttled("x")))
     assert max(waits.seconds) <= 0.1
     assert waits.seconds[0] <= 0.02
     assert waits.seconds != others.seconds

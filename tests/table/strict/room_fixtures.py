@@ -7,10 +7,9 @@ from random import Random
 import pytest
 
 from zataku.table.backend import expression as ex
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Backend, GetItem, PutItem, Row
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 

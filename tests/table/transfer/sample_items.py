@@ -11,7 +11,7 @@ from zataku.table.backend import port as port
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.transfer.lines import line_of, opened
+from zataku.table.transfer.dynamodb_json import encode_line, opened
 
 FURNITURE = TableSchema(
     "FurnitureOfARoom",
@@ -119,7 +119,7 @@ async def lines_in(store: port.Backend, table: TableSchema) -> list[bytes]:
     start = None
     while True:
         page = await store.scan(port.ScanItems(table, start=start, strong=True))
-        lines += [line_of(opened(row)) for row in page.rows]
+        lines += [encode_line(opened(row)) for row in page.rows]
         start = page.resume
         if start is None:
             return sorted(lines)
@@ -127,4 +127,4 @@ async def lines_in(store: port.Backend, table: TableSchema) -> list[bytes]:
 
 def lines_of(items: Sequence[Item]) -> list[bytes]:
     """The same of items that were made."""
-    return sorted(map(line_of, items))
+    return sorted(map(encode_line, items))

@@ -10,12 +10,12 @@ from hypothesis import given
 
 from tests.table.strategies import exactly, items
 from zataku.table.backend.values import Item
-from zataku.table.transfer.lines import Tally, item_of, line_of
+from zataku.table.transfer.dynamodb_json import ItemChecksum, decode_line, encode_line
 
 
 @given(items())
 def test_every_item_comes_back_exactly_from_its_line(item: Item):
-    assert exactly(item_of(line_of(item))) == exactly(item)
+    assert exactly(decode_line(encode_line(item))) == exactly(item)
 
 
 @given(items())
@@ -25,12 +25,12 @@ def test_an_item_has_one_line_in_whatever_order_its_attributes_come(item: Item):
             return {name: turned(value[name]) for name in reversed(value)}
         return [turned(part) for part in value] if isinstance(value, list) else value
 
-    assert line_of(turned(item)) == line_of(item)
+    assert encode_line(turned(item)) == encode_line(item)
 
 
 def test_a_line_is_dynamodb_json():
     item: Item = {"b": b"\0\xff", "n": Decimal("1.50"), "bs": frozenset([b"b", b"a"]), "null": None, "m": {"s": ""}}
-    assert msgspec.json.decode(line_of(item)) == {
+    assert msgspec.json.decode(encode_line(item)) == {
         "Item": {
             "b": {"B": "AP8="},
             "bs": {"BS": ["YQ==", "Yg=="]},
@@ -46,7 +46,7 @@ def test_a_line_is_dynamodb_json():
     [("1.50", Decimal("1.5")), ("1e3", 1000), ("-0", 0), ("007", 7), ("1E-130", Decimal("1E-130"))],
 )
 def test_a_number_may_be_spelt_in_any_way(text: str, number: object):
-    assert exactly(item_of(b'{"Item":{"n":{"N":"%s"}}}' % text.encode())) == exactly({"n": number})
+    assert exactly(decode_line(b'{"Item":{"n":{"N":"%s"}}}' % text.encode())) == exactly({"n": number})
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_a_number_may_be_spelt_in_any_way(text: str, number: object):
 )
 def test_what_is_no_item_is_refused(content: str):
     with pytest.raises(ValueError, match=r"."):
-        item_of(content.encode())
+        decode_line(content.encode())
 
 
 def test_a_tally_is_the_same_in_any_order_and_another_for_any_other_item():
-    lines = [line_of({"PK": str(at), "flag": True}) for at in range(100)]
-    one, other, third = Tally(), Tally(), Tally()
+    lines = [encode_line({"PK": str(at), "flag": True}) for at in range(100)]
+    one, other, third = ItemChecksum(), ItemChecksum(), ItemChecksum()
     one.add(lines)
     Random(1).shuffle(lines)
     other.add(lines[:30])
-    rest = Tally()
+    rest = ItemChecksum()
     rest.add(lines[30:])
     other.take(rest)
-    third.add([*lines[1:], line_of({"PK": "0", "flag": 1})])
-    assert one == other == Tally(100, one.digest)
+    third.add([*lines[1:], encode_line({"PK": "0", "flag": 1})])
+    assert one == other == ItemChecksum(100, one.digest)
     assert one != third

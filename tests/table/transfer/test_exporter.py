@@ -21,9 +21,9 @@ from zataku.table import BadInput, StoreFull
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.strict.strict_backend import Faults, StrictBackend
-from zataku.table.transfer import MovedTable, export_store, import_store, open_export
-from zataku.table.transfer.files import PathLock
-from zataku.table.transfer.record import ExportRecord, TableRecord, read_record
+from zataku.table.transfer import TransferredTable, export_store, import_store, open_export
+from zataku.table.transfer.atomic_files import PathLock
+from zataku.table.transfer.export_record import ExportRecord, TableRecord, read_record
 
 BOTH = (FURNITURE, CURTAINS)
 
@@ -43,8 +43,8 @@ async def test_every_item_is_in_the_parts_of_its_table(old_home: EmbeddedBackend
     assert exported_lines(folder, CURTAINS) == lines_of(items_for(CURTAINS, 40))
     sizes = [sum(len(line) + 1 for line in exported_lines(folder, table)) for table in BOTH]
     assert exported.tables == (
-        MovedTable("FurnitureOfARoom", 300, sizes[0]),
-        MovedTable("CurtainsByNumber", 40, sizes[1]),
+        TransferredTable("FurnitureOfARoom", 300, sizes[0]),
+        TransferredTable("CurtainsByNumber", 40, sizes[1]),
     )
     assert len(open_export(folder).tables["FurnitureOfARoom"].parts) > 3
 
@@ -90,7 +90,7 @@ async def test_the_top_file_tells_whose_export_it_is_and_of_what(
 
 async def test_an_empty_table_has_an_empty_part(new_home: EmbeddedBackend, folder: Path, clock: ManualClock):
     exported = await export_store(new_home, [CURTAINS], folder, clock=clock)
-    assert exported.tables == (MovedTable("CurtainsByNumber", 0, 0),)
+    assert exported.tables == (TransferredTable("CurtainsByNumber", 0, 0),)
     assert [part.items for part in open_export(folder).tables["CurtainsByNumber"].parts] == [0]
 
 

@@ -22,15 +22,14 @@ from tests.table.transfer.sample_items import (
 from zataku.clock import ManualClock
 from zataku.table import BadInput, CopyDiffers, SchemaRefused, StoreUnreachable, WrongType
 from zataku.table.backend import port as port
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.store.calls import Calls
-from zataku.table.store.metering import Meter
-from zataku.table.store.retry import Patience, Retry
+from zataku.table.store.metering import Meter, MeteredCalls
+from zataku.table.store.retry import Retry, RetryPolicy
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 from zataku.table.transfer import Phase, export_store, import_store
-from zataku.table.transfer.files import PathLock
+from zataku.table.transfer.atomic_files import PathLock
 
 BOTH = (FURNITURE, CURTAINS)
 
@@ -41,16 +40,16 @@ class Interrupted(EmbeddedBackend):
     batches = 10**9
 
     async def batch_write(
-        self, writes: Sequence[port.PutItem | port.DeleteItem], bill: Bill | None = None
+        self, writes: Sequence[port.PutItem | port.DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[port.PutItem | port.DeleteItem]:
         self.batches -= 1
         if self.batches < 0:
             raise StoreUnreachable("Out of reach.")
-        return await super().batch_write(writes, bill)
+        return await super().batch_write(writes, consumed)
 
 
-def impatient() -> Calls:
-    return Calls(Retry(Random(1), Patience(tries=1)), Meter())
+def impatient() -> MeteredCalls:
+    return MeteredCalls(Retry(Random(1), RetryPolicy(tries=1)), Meter())
 
 
 @pytest.fixture
@@ -235,15 +234,15 @@ class Meddled(EmbeddedBackend):
 
     pending: port.Write | None = None
 
-    async def scan(self, read: port.ScanItems, bill: Bill | None = None) -> port.Rows:
+    async def scan(self, read: port.ScanItems, consumed: ConsumedCapacity | None = None) -> port.Rows:
         await self._meddle()
-        return await super().scan(read, bill)
+        return await super().scan(read, consumed)
 
     async def batch_get(
-        self, reads: Sequence[port.GetItem], bill: Bill | None = None
+        self, reads: Sequence[port.GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[port.Row | Literal["unprocessed"] | None]:
         await self._meddle()
-        return await super().batch_get(reads, bill)
+        return await super().batch_get(reads, consumed)
 
     async def _meddle(self) -> None:
         pending, self.pending = self.pending, None

@@ -11,8 +11,8 @@ from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_f
 from tests.table.transfer.transfer_process import PAGE_ITEMS, PART_BYTES, SEGMENTS, TABLES
 from zataku.clock import ManualClock
 from zataku.table.transfer import export_store, open_export
-from zataku.table.transfer.files import whole_lines
-from zataku.table.transfer.found import parts_of
+from zataku.table.transfer.atomic_files import whole_lines
+from zataku.table.transfer.export_reader import read_part_records
 
 ROOT = Path(__file__).parents[3]
 FURNITURE_ITEMS, CURTAIN_ITEMS = 2000, 300
@@ -39,7 +39,7 @@ def finished_parts(folder: Path) -> int:
     """How many parts the journals name; each of them must be there."""
     count = 0
     for table in TABLES:
-        parts = parts_of(folder / table.name / "zataku-parts.jsonl")
+        parts = read_part_records(folder / table.name / "zataku-parts.jsonl")
         assert all((folder / table.name / "data" / part.file).stat().st_size == part.size for part in parts)
         count += len(parts)
     return count
@@ -80,7 +80,7 @@ async def test_a_part_that_was_finished_is_never_written_again(tmp_path: Path):
     await filled(old)
     assert not run("export", old, folder, 120)
     journal = folder / FURNITURE.name / "zataku-parts.jsonl"
-    names = [part.file for part in parts_of(journal)]
+    names = [part.file for part in read_part_records(journal)]
     assert len(names) > 3
     before = {name: (folder / FURNITURE.name / "data" / name).stat() for name in names}
     # The system may cut the last line short when the power goes.

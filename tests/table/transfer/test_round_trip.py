@@ -15,13 +15,14 @@ from tests.support.designs.ranking import ranking
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.transfer.sample_items import FUTURE, fill, items_for, lines_in, lines_of, opened_store
+from tests.table.transfer.store_comparison import compare_stores
 from zataku.clock import SystemClock
 from zataku.table.backend import port as port
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.backend.values import Item, KeyValue
 from zataku.table.dynamodb.backend import DynamoBackend
-from zataku.table.transfer import compare_stores, export_store, import_store
-from zataku.table.transfer.lines import line_of, opened
+from zataku.table.transfer import export_store, import_store
+from zataku.table.transfer.dynamodb_json import encode_line, opened
 
 DESIGNS = (board, connections, kifu, measures, blobs, words, pieces, ranking)
 ITEMS = 400
@@ -59,9 +60,9 @@ async def _queried(store: port.Backend, table: TableSchema, index: IndexSchema, 
         if start is None:
             break
     if index.sk is None:
-        return sorted(map(line_of, items))
+        return sorted(map(encode_line, items))
     groups = groupby(items, key=lambda item: item[index.sk.name])
-    return [line for _, group in groups for line in sorted(map(line_of, group))]
+    return [line for _, group in groups for line in sorted(map(encode_line, group))]
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """Two stores side by side."""
 
 from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for
+from tests.table.transfer.store_comparison import Difference, compare_stores
 from zataku.table.backend import port as port
 from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.transfer import Difference, compare_stores
 
 
 async def differences(one: port.Backend, other: port.Backend) -> list[Difference]:

@@ -8,4 +8,4 @@ class Function:
     """One row of the matrix, by the name of the class. What the row does not grant fails, on every store."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store.limited(MATRIX[type(self).__name__])
+        self._store = store.restricted(MATRIX[type(self).__name__])

@@ -1,4 +1,4 @@
-"""What a call costs in read and write units, by AWS's published rules: pure arithmetic on sizes in bytes.
+"""Cost of calls in read and write units by AWS's published rules, and the units that calls consumed.
 
 The rules are those of the DynamoDB Developer Guide: "read and write operations" for tables, "provisioned throughput
 considerations" of global and local secondary indexes, "capacity management for transactions". Sizes are those of
@@ -6,6 +6,9 @@ considerations" of global and local secondary indexes, "capacity management for 
 """
 
 from collections.abc import Iterable
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from zataku.table.backend.values import Item, size_of
 
@@ -75,3 +78,68 @@ def entry_size(item: Item, held: Iterable[str]) -> int:
             size += len(name) if name.isascii() else len(name.encode())
             size += len(value) if type(value) is str and value.isascii() else size_of(value)
     return size
+
+
+# A table by its full name, and one of its indexes or None for the table itself.
+Place: TypeAlias = tuple[str, str | None]
+
+
+_NOTHING = (0.0, 0.0)
+
+
+class ConsumedCapacity:
+    """The read and write units of one call, or of several, by table and index.
+
+    A backend adds what a call used, failed calls included: a write whose condition fails is billed too.
+    """
+
+    __slots__ = ("_first", "_places", "reads", "writes")
+
+    def __init__(self) -> None:
+        self.reads = 0.0
+        self.writes = 0.0
+        # Every call has one of these, and most calls use one place only: the dictionary is made for the second place.
+        self._first: Place | None = None
+        self._places: dict[Place, tuple[float, float]] | None = None
+
+    def add(self, table: str, index: str | None = None, *, reads: float = 0.0, writes: float = 0.0) -> None:
+        """Something was used in one place."""
+        place = (table, index)
+        if self._first is None:
+            self._first = place
+        elif self._places is not None or place != self._first:
+            places = self._places = self.places if self._places is None else self._places
+            before = places.get(place, _NOTHING)
+            places[place] = (before[0] + reads, before[1] + writes)
+        self.reads += reads
+        self.writes += writes
+
+    @property
+    def places(self) -> dict[Place, tuple[float, float]]:
+        """Read and write units by place."""
+        if self._places is not None:
+            return self._places
+        return {} if self._first is None else {self._first: (self.reads, self.writes)}
+
+    def take(self, other: "ConsumedCapacity") -> None:
+        """Add all of another consumed."""
+        for (table, index), (reads, writes) in other.places.items():
+            self.add(table, index, reads=reads, writes=writes)
+
+    def __repr__(self) -> str:
+        return f"ConsumedCapacity(reads={self.reads:g}, writes={self.writes:g})"
+
+
+class Usage(Struct):
+    """What one access pattern has used: how often it was asked, and the units of all calls together."""
+
+    pattern: str
+    calls: int = 0
+    reads: float = 0.0
+    writes: float = 0.0
+
+    def add(self, calls: int, reads: float, writes: float) -> None:
+        """So much more was used."""
+        self.calls += calls
+        self.reads += reads
+        self.writes += writes

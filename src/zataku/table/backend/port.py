@@ -9,11 +9,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.expression import Action, Expression
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.backend.values import Item, KeyValue
-from zataku.table.store.metering import Usage
 
 # A stored item as it comes back: already unpacked, or the bytes of `packed.pack`.
 Row: TypeAlias = Item | bytes
@@ -165,7 +164,7 @@ class Size(Struct):
 
 
 class Backend(Protocol):
-    """A place that keeps items. Calls add the units they use to the bill they are given."""
+    """A place that keeps items. Calls add the units they use to `consumed`."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -180,40 +179,40 @@ class Backend(Protocol):
         """Finish what was accepted, then let go of the store. Safe to call twice."""
         ...
 
-    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
+    async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item, or None."""
         ...
 
-    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
+    async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
         ...
 
-    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
+    async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table."""
         ...
 
     async def batch_get(
-        self, reads: Sequence[GetItem], bill: Bill | None = None
+        self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items, each by itself; any of them may come back unprocessed."""
         ...
 
-    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         ...
 
-    async def write(self, write: Write, bill: Bill | None = None) -> Written:
+    async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write, durable when this returns."""
         ...
 
     async def batch_write(
-        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+        self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
         """At most 25 unconditional writes, each by itself; returns those that were not processed."""
         ...
 
     async def transact(
-        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+        self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
         """All or nothing, at most 100 items; the same token within ten minutes does nothing again."""
         ...

@@ -9,10 +9,11 @@ from typing import Literal
 from msgspec import Struct
 
 from zataku.table.backend.errors import SchemaRefused
+from zataku.table.backend.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 
 
-class TableFit(Struct, frozen=True):
+class TableDiff(Struct, frozen=True):
     """One table of a design beside the stored one; `differences` are phrases for a person."""
 
     table: str
@@ -20,21 +21,21 @@ class TableFit(Struct, frozen=True):
     differences: tuple[str, ...] = ()
 
 
-def fits(wanted: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableFit]:
+def compare_tables(wanted: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableDiff]:
     """Each table of a design held against what a store has under its name."""
     known = {table.name: table for table in stored}
-    return [fit(table, known.get(table.name)) for table in wanted]
+    return [compare_table(table, known.get(table.name)) for table in wanted]
 
 
-def fit(wanted: TableSchema, stored: TableSchema | None) -> TableFit:
+def compare_table(wanted: TableSchema, stored: TableSchema | None) -> TableDiff:
     """One table held against the stored one, or against none."""
     if stored is None:
-        return TableFit(wanted.name, "absent")
+        return TableDiff(wanted.name, "absent")
     differences = tuple(_differences(wanted, stored))
-    return TableFit(wanted.name, "differs" if differences else "fits", differences)
+    return TableDiff(wanted.name, "differs" if differences else "fits", differences)
 
 
-def refuse_misfits(found: Iterable[TableFit]) -> None:
+def require_matching(found: Iterable[TableDiff]) -> None:
     """Refuse a store whose tables are not just as the design has them."""
     wrong = [_told(each) for each in found if each.state != "fits"]
     if wrong:
@@ -44,7 +45,7 @@ def refuse_misfits(found: Iterable[TableFit]) -> None:
         )
 
 
-def _told(found: TableFit) -> str:
+def _told(found: TableDiff) -> str:
     return f"{found.table} is absent" if found.state == "absent" else f"{found.table}: {', '.join(found.differences)}"
 
 
@@ -74,3 +75,42 @@ def _index_differences(name: str, wanted: IndexSchema | None, stored: IndexSchem
 
 def _keys(keys: Sequence[KeyAttribute]) -> str:
     return " + ".join(f"{key.name} ({key.type})" for key in keys)
+
+
+_EXPORT = "Export the items, create the table anew and import them."
+
+
+def check_table(table: TableSchema) -> None:
+    """Refuse a table that DynamoDB would not create."""
+    local = [index for index in table.indexes if index.local]
+    if len({index.name for index in table.indexes}) < len(table.indexes):
+        raise SchemaRefused(f"Two indexes of {table.name} have the same name. Rename one.")
+    if len(local) > LOCAL_INDEXES or len(table.indexes) - len(local) > GLOBAL_INDEXES:
+        raise SchemaRefused(
+            f"{table.name} has more than {GLOBAL_INDEXES} global or {LOCAL_INDEXES} local indexes. Drop some."
+        )
+    for index in local:
+        if table.sk is None or index.pk != table.pk or index.sk is None:
+            raise SchemaRefused(
+                f"{index.name} is local: give it the partition key of {table.name} and a sort key, or make it global."
+            )
+    types: dict[str, str] = {}
+    for key in (*table.keys, *(key for index in table.indexes for key in index.keys)):
+        if types.setdefault(key.name, key.type) != key.type:
+            raise SchemaRefused(f"{key.name} is a key of two types in {table.name}. Choose one.")
+
+
+def refuse_changes(stored: TableSchema, wanted: TableSchema) -> None:
+    """Refuse what cannot be changed in a table that is there."""
+    if stored.keys != wanted.keys:
+        raise SchemaRefused(f"The keys of {wanted.name} have changed, which a stored table cannot follow. {_EXPORT}")
+    before = {index.name: index for index in stored.indexes if index.local}
+    after = {index.name: index for index in wanted.indexes if index.local}
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            what = "is new" if name not in before else "is gone" if name not in after else "has changed"
+            raise SchemaRefused(
+                f"The local index {name} of {wanted.name} {what}. Local indexes exist only from the day their table is "
+                f"created. {_EXPORT} Or make it a global index.",
+                index=name,
+            )

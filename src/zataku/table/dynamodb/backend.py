@@ -6,7 +6,7 @@ from random import Random
 from typing import Literal
 
 from zataku.clock import Clock, SystemClock
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import BadInput, SchemaRefused
 from zataku.table.backend.port import (
     Capability,
@@ -37,12 +37,11 @@ from zataku.table.dynamodb.streams import Streams
 from zataku.table.dynamodb.tables.description import Stored, description, look, stored
 from zataku.table.dynamodb.tables.management import Tables
 from zataku.table.dynamodb.transact import Transactions
-from zataku.table.store.metering import Usage
-from zataku.table.store.retry import Patience, Retry
+from zataku.table.store.retry import Retry, RetryPolicy
 
 _SYSTEM_CLOCK = SystemClock()
 # For a transaction whose reply was lost; the store above has patience of its own for everything else.
-_LOST = Patience(tries=5, first=0.02, most=1.0)
+_LOST = RetryPolicy(tries=5, first=0.02, most=1.0)
 
 
 class DynamoBackend:
@@ -113,23 +112,23 @@ class DynamoBackend:
 
     # Reading
 
-    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
+    async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item or None."""
         async with self._gate:
             self._known(read.table)
-            return await reading.get(self._client, read, bill)
+            return await reading.get(self._client, read, consumed)
 
-    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
+    async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
         async with self._gate:
             self._refuse_unknown_index(read)
-            return await reading.query(self._client, read, bill)
+            return await reading.query(self._client, read, consumed)
 
-    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
+    async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table."""
         async with self._gate:
             self._refuse_unknown_index(read)
-            return await reading.scan(self._client, read, bill)
+            return await reading.scan(self._client, read, consumed)
 
     def _refuse_unknown_index(self, read: QueryItems | ScanItems) -> None:
         table, index = self._known(read.table), read.index
@@ -137,50 +136,50 @@ class DynamoBackend:
             raise BadInput(f"{table.name} has no index {index.name}. Declare it and start the store again.")
 
     async def batch_get(
-        self, reads: Sequence[GetItem], bill: Bill | None = None
+        self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items, each by itself."""
         async with self._gate:
             for read in reads:
                 self._known(read.table)
-            return await reading.batch_get(self._client, reads, bill)
+            return await reading.batch_get(self._client, reads, consumed)
 
-    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         async with self._gate:
             for read in reads:
                 self._known(read.table)
-            return await reading.snapshot(self._client, reads, bill)
+            return await reading.snapshot(self._client, reads, consumed)
 
     # Writing
 
-    async def write(self, write: Write, bill: Bill | None = None) -> Written:
+    async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write; tells the old state of a delete and the new one of a put or update."""
         async with self._gate:
             self._known(write.table)
-            written = await writing.write(self._client, write, bill)
+            written = await writing.write(self._client, write, consumed)
         self._streams.wake(write.table)
         return written
 
     async def batch_write(
-        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+        self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
         """At most 25 unconditional writes, each by itself."""
         async with self._gate:
             for write in writes:
                 self._known(write.table)
-            left = await writing.batch_write(self._client, writes, bill)
+            left = await writing.batch_write(self._client, writes, consumed)
         self._wake(writes)
         return left
 
     async def transact(
-        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+        self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
         """All or nothing; a lost reply is asked for again, so that the outcome is known."""
         async with self._gate:
             for write in writes:
                 self._known(write.table)
-            await self._transactions(writes, token, bill)
+            await self._transactions(writes, token, consumed)
         self._wake(writes)
 
     def _wake(self, writes: Sequence[TransactWrite]) -> None:

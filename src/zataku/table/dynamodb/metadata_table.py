@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from zataku.clock import Clock
+from zataku.table.backend.cost import Usage
 from zataku.table.backend.errors import ConditionFailed, ResultUnknown, SchemaRefused, StoreUnreachable
 from zataku.table.backend.values import Item, Value
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item, wire_value
-from zataku.table.store.metering import Usage
 
 _SECRET = ("store", "secret")
 _USAGE = "usage"

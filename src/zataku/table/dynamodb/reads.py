@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from zataku.table.backend.condition_evaluation import check_expression
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import BadCursor, SameItemTwice
 from zataku.table.backend.port import GetItem, ItemKey, Position, QueryItems, Row, Rows, ScanItems
-from zataku.table.backend.request_validation import (
+from zataku.table.backend.validation import (
     check_page,
     check_segment,
     checked_attributes,
@@ -27,10 +27,10 @@ Place: TypeAlias = tuple[str, ItemKey]
 Manner: TypeAlias = tuple[bool, tuple[str, ...] | None]
 
 
-async def get(client: Client, read: GetItem, bill: Bill | None) -> Row | None:
+async def get(client: Client, read: GetItem, consumed: ConsumedCapacity | None) -> Row | None:
     """One item or None."""
     answer = await client.call("GetItem", **_single(read), ConsistentRead=read.strong, **REPORTED)
-    charge_reads(bill, answer)
+    charge_reads(consumed, answer)
     return _row(answer)
 
 
@@ -51,13 +51,13 @@ def _row(answer: Answer) -> Row | None:
     return None if found is None else item_of(found)
 
 
-async def snapshot(client: Client, reads: Sequence[GetItem], bill: Bill | None) -> list[Row | None]:
+async def snapshot(client: Client, reads: Sequence[GetItem], consumed: ConsumedCapacity | None) -> list[Row | None]:
     """Some items of one moment."""
     _places(reads)
     if not reads:
         return []
     answer = await client.call("TransactGetItems", TransactItems=[{"Get": _single(read)} for read in reads], **REPORTED)
-    charge_reads(bill, answer)
+    charge_reads(consumed, answer)
     return [_row(each) for each in cast("list[Answer]", answer["Responses"])]
 
 
@@ -71,7 +71,7 @@ def _places(reads: Sequence[GetItem]) -> list[Place]:
 
 
 async def batch_get(
-    client: Client, reads: Sequence[GetItem], bill: Bill | None
+    client: Client, reads: Sequence[GetItem], consumed: ConsumedCapacity | None
 ) -> list[Row | Literal["unprocessed"] | None]:
     """Some items, each by itself."""
     places = _places(reads)
@@ -80,7 +80,7 @@ async def batch_get(
         _join(calls, at, read)
     found: dict[Place, Row | Literal["unprocessed"]] = {}
     for call in calls:
-        await _batch(client, reads, places, call, found, bill)
+        await _batch(client, reads, places, call, found, consumed)
     return [found.get(place) for place in places]
 
 
@@ -101,7 +101,7 @@ async def _batch(
     places: list[Place],
     call: dict[str, tuple[Manner, list[int]]],
     found: dict[Place, Row | Literal["unprocessed"]],
-    bill: Bill | None,
+    consumed: ConsumedCapacity | None,
 ) -> None:
     request: Parameters = {}
     for name, ((strong, attributes), every) in call.items():
@@ -112,7 +112,7 @@ async def _batch(
         projection = _projection(Expressions(), None if shown is None else list(shown))
         request[name] = {"Keys": keys, "ConsistentRead": strong} | projection
     answer = await client.call("BatchGetItem", RequestItems=request, **REPORTED)
-    charge_reads(bill, answer)
+    charge_reads(consumed, answer)
     for name, ((_, attributes), every) in call.items():
         table = reads[every[0]].table
         for wire in cast("list[WireItem]", answer.get("Responses", {}).get(name, [])):
@@ -126,7 +126,7 @@ async def _batch(
 # Pages
 
 
-async def query(client: Client, read: QueryItems, bill: Bill | None) -> Rows:
+async def query(client: Client, read: QueryItems, consumed: ConsumedCapacity | None) -> Rows:
     """One page of a partition."""
     place = read.table if read.index is None else read.index
     pk = partition_value(place.pk, read.pk)
@@ -141,17 +141,17 @@ async def query(client: Client, read: QueryItems, bill: Bill | None) -> Rows:
         refuse_key_filter(read.table, read.index, read.filter)
     if read.count_only:
         parameters["Select"] = "COUNT"
-    return await _rows(client, "Query", parameters | expressions.parameters(), bill)
+    return await _rows(client, "Query", parameters | expressions.parameters(), consumed)
 
 
-async def scan(client: Client, read: ScanItems, bill: Bill | None) -> Rows:
+async def scan(client: Client, read: ScanItems, consumed: ConsumedCapacity | None) -> Rows:
     """One page of a table or index."""
     check_segment(read.segment, read.segments)
     expressions = Expressions()
     parameters = _page(expressions, read)
     if read.segments > 1:
         parameters |= {"Segment": read.segment, "TotalSegments": read.segments}
-    return await _rows(client, "Scan", parameters | expressions.parameters(), bill)
+    return await _rows(client, "Scan", parameters | expressions.parameters(), consumed)
 
 
 def _page(expressions: Expressions, read: QueryItems | ScanItems) -> Parameters:
@@ -176,9 +176,9 @@ def _page(expressions: Expressions, read: QueryItems | ScanItems) -> Parameters:
     return parameters
 
 
-async def _rows(client: Client, operation: str, parameters: Parameters, bill: Bill | None) -> Rows:
+async def _rows(client: Client, operation: str, parameters: Parameters, consumed: ConsumedCapacity | None) -> Rows:
     answer = await client.call(operation, **parameters)
-    charge_reads(bill, answer)
+    charge_reads(consumed, answer)
     rows: list[Row] = [item_of(wire) for wire in cast("list[WireItem]", answer.get("Items") or [])]
     last: WireItem | None = answer.get("LastEvaluatedKey")
     resume = cast("Position", item_of(last)) if last else None

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import (
     Conflict,
     ResultUnknown,
@@ -14,7 +14,7 @@ from zataku.table.backend.errors import (
     TransactionCancelled,
 )
 from zataku.table.backend.port import TransactWrite
-from zataku.table.backend.request_validation import check_transaction, refuse_size
+from zataku.table.backend.validation import check_transaction, refuse_size
 from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_cancellation, charge_writes
 from zataku.table.dynamodb.writes import checked
@@ -36,16 +36,18 @@ class Transactions:
         self._retry = retry
         self._store = store
 
-    async def __call__(self, writes: Sequence[TransactWrite], token: str | None, bill: Bill | None) -> None:
+    async def __call__(
+        self, writes: Sequence[TransactWrite], token: str | None, consumed: ConsumedCapacity | None
+    ) -> None:
         """All of the writes or none."""
         check_transaction(writes, token)
         every = checked(writes)
         refuse_size(sum(each.size for each in every))
         items = [{each.operation: each.parameters} for each in every]
         try:
-            charge_writes(bill, await self._sent(items, self._token(token)))
+            charge_writes(consumed, await self._sent(items, self._token(token)))
         except TransactionCancelled as cancelled:
-            charge_cancellation(bill, [each.write for each in every], cancelled)
+            charge_cancellation(consumed, [each.write for each in every], cancelled)
             raise
 
     def _token(self, token: str | None) -> str:

@@ -2,11 +2,10 @@
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadCursor, BadInput, WrongType
-from zataku.table.backend.item_validation import check_item, checked_key, key_of_other_parts, refuse_keyless
 from zataku.table.backend.limits import NESTING, PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.port import ItemKey, KeyRange, Position, UpdateItem
-from zataku.table.backend.request_validation import check_changes
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.validation import check_changes, check_item, checked_key, require_keys, wrong_key_parts
 from zataku.table.backend.values import Item, KeyValue, Value, levels_of, normalised, too_deep
 from zataku.table.dynamodb.wire import WireItem, wire_item, wire_value
 
@@ -25,7 +24,7 @@ def whole_key(table: TableSchema, key: ItemKey) -> ItemKey:
     """The key of an item in its one form."""
     pk, sk = key
     if (sk is None) != (table.sk is None):
-        raise key_of_other_parts(table)
+        raise wrong_key_parts(table)
     return partition_value(table.pk, pk), None if table.sk is None else sort_value(table.sk, sk)
 
 
@@ -49,7 +48,7 @@ def whole_item(table: TableSchema, given: Item) -> Item:
         if type(name) is not str:
             raise WrongType(f"Names of attributes are strings, not {type(name).__name__}. Convert it.")
         item[normalised(name)] = normalised(value)
-    refuse_keyless(table, item)
+    require_keys(table, item)
     check_item(table, item)
     return item
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 from zataku.table.backend.condition_evaluation import check_expression
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import BadInput, ConditionFailed, SameItemTwice, TooManyItems
 from zataku.table.backend.limits import BATCH_WRITES
 from zataku.table.backend.port import DeleteItem, ItemKey, PutItem, TransactWrite, UpdateItem, Write, Written
@@ -72,16 +72,16 @@ def checked(writes: Sequence[TransactWrite]) -> list[Checked]:
     return every
 
 
-async def write(client: Client, given: Write, bill: Bill | None) -> Written:
+async def write(client: Client, given: Write, consumed: ConsumedCapacity | None) -> Written:
     """One conditional write."""
     ready = Checked(given)
     told = _TOLD[ready.operation]
     try:
         answer = await client.call(f"{ready.operation}Item", **ready.parameters, ReturnValues=told, **REPORTED)
     except ConditionFailed as refused:
-        charge_refusal(bill, given.table.name, refused)
+        charge_refusal(consumed, given.table.name, refused)
         raise
-    charge_writes(bill, answer)
+    charge_writes(consumed, answer)
     attributes: WireItem | None = answer.get("Attributes")
     state = item_of(attributes) if attributes else None
     if isinstance(given, PutItem):
@@ -90,7 +90,7 @@ async def write(client: Client, given: Write, bill: Bill | None) -> Written:
 
 
 async def batch_write(
-    client: Client, writes: Sequence[PutItem | DeleteItem], bill: Bill | None
+    client: Client, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None
 ) -> list[PutItem | DeleteItem]:
     """Unconditional writes, each by itself; gives those that were not processed."""
     if len(writes) > BATCH_WRITES:
@@ -105,7 +105,7 @@ async def batch_write(
         content = {name: each.parameters[name] for name in ("Item", "Key") if name in each.parameters}
         request.setdefault(each.write.table.name, []).append({f"{each.operation}Request": content})
     answer = await client.call("BatchWriteItem", RequestItems=request, **REPORTED)
-    charge_writes(bill, answer)
+    charge_writes(consumed, answer)
     tables = {each.write.table.name: each.write.table for each in every}
     left = {
         (name, _key(tables[name], part))

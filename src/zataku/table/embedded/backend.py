@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Literal
 
 from zataku.clock import Clock, SystemClock
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import BadInput, ConditionFailed, StoreClosed, TooManyItems, TransactionCancelled
 from zataku.table.backend.limits import BATCH_WRITES
 from zataku.table.backend.port import (
@@ -52,7 +52,6 @@ from zataku.table.embedded.statistics import sizes
 from zataku.table.embedded.tables.expiry import sweep
 from zataku.table.embedded.transact import Transaction, refuse_repeats
 from zataku.table.embedded.writes import prepared, several, single
-from zataku.table.store.metering import Usage
 
 _CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
 _SYSTEM_CLOCK = SystemClock()
@@ -134,7 +133,7 @@ class EmbeddedBackend:
             raise again(engine.database.damage)
         return engine
 
-    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
+    async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item or None."""
         engine = self._running()
         look = lookup(engine.database.catalog, read)
@@ -143,22 +142,22 @@ class EmbeddedBackend:
             found = await served(engine.reader.line, look)
         else:
             await self._give_way()
-        if bill is not None:
-            charge_get(bill, read, found[1])
+        if consumed is not None:
+            charge_get(consumed, read, found[1])
         return found[0]
 
-    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
+    async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
         engine = self._running()
-        return await _page(engine.reader.line, Page(engine.database.catalog, read), read, bill)
+        return await _page(engine.reader.line, Page(engine.database.catalog, read), read, consumed)
 
-    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
+    async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table."""
         engine = self._running()
-        return await _page(engine.scanner.line, Page(engine.database.catalog, read), read, bill)
+        return await _page(engine.scanner.line, Page(engine.database.catalog, read), read, consumed)
 
     async def batch_get(
-        self, reads: Sequence[GetItem], bill: Bill | None = None
+        self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items; this store processes them all."""
         engine = self._running()
@@ -171,8 +170,8 @@ class EmbeddedBackend:
         else:
             await self._give_way()
             found = [row for row in recalled if row is not None]
-        if bill is not None:
-            charge_gets(bill, reads, [size for _, size in found])
+        if consumed is not None:
+            charge_gets(consumed, reads, [size for _, size in found])
         return [row for row, _ in found]
 
     async def _give_way(self) -> None:
@@ -181,16 +180,16 @@ class EmbeddedBackend:
         if self._recalled % _RECALLED_AT_ONCE == 0:
             await asyncio.sleep(0)
 
-    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         engine = self._running()
         every = lookups(engine.database.catalog, reads)
         found = await served(engine.reader.line, partial(at_one_moment, every))
-        if bill is not None:
-            charge_snapshot(bill, reads, [size for _, size in found])
+        if consumed is not None:
+            charge_snapshot(consumed, reads, [size for _, size in found])
         return [row for row, _ in found]
 
-    async def write(self, write: Write, bill: Bill | None = None) -> Written:
+    async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write, durable when this returns."""
         engine = self._running()
         ready = prepared(engine.database.catalog, write)
@@ -198,15 +197,15 @@ class EmbeddedBackend:
         try:
             decision = await served(engine.writer.line, partial(single, ready, lay), ready.weight)
         except ConditionFailed:
-            if bill is not None:
-                charge_refused(bill, [write], lay)
+            if consumed is not None:
+                charge_refused(consumed, [write], lay)
             raise
-        if bill is not None:
-            charge_write(bill, decision)
+        if consumed is not None:
+            charge_write(consumed, decision)
         return decision.written()
 
     async def batch_write(
-        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+        self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
         """At most 25 unconditional writes; this store processes them all."""
         engine = self._running()
@@ -218,13 +217,13 @@ class EmbeddedBackend:
         refuse_repeats(every)
         weight = sum(each.weight for each in every)
         decisions = await served(engine.writer.line, partial(several, every), weight)
-        if bill is not None:
+        if consumed is not None:
             for decision in decisions:
-                charge_write(bill, decision)
+                charge_write(consumed, decision)
         return []
 
     async def transact(
-        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+        self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
         """All or nothing, durable when this returns."""
         engine = self._running()
@@ -232,16 +231,16 @@ class EmbeddedBackend:
         try:
             decisions = await served(engine.writer.line, transaction, transaction.weight)
         except TransactionCancelled:
-            if bill is not None:
-                charge_refused(bill, writes, transaction.lay, phases=2)
+            if consumed is not None:
+                charge_refused(consumed, writes, transaction.lay, phases=2)
             raise
-        if bill is None:
+        if consumed is None:
             return
         if decisions is None:
-            charge_repetition(bill, writes, transaction.lay)
+            charge_repetition(consumed, writes, transaction.lay)
         else:
             for decision in decisions:
-                charge_write(bill, decision, phases=2)
+                charge_write(consumed, decision, phases=2)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """What the consumer has not acknowledged, the oldest first."""
@@ -371,8 +370,10 @@ def _from_thread(progress: Progress | None) -> Progress:
     return report
 
 
-async def _page(line: Line[ReadDesk], page: Page, read: QueryItems | ScanItems, bill: Bill | None) -> Rows:
+async def _page(
+    line: Line[ReadDesk], page: Page, read: QueryItems | ScanItems, consumed: ConsumedCapacity | None
+) -> Rows:
     found = await served(line, page)
-    if bill is not None:
-        charge_page(bill, read, found)
+    if consumed is not None:
+        charge_page(consumed, read, found)
     return found.rows

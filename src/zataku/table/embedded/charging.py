@@ -1,14 +1,14 @@
 """What the store's calls cost, put onto bills.
 
 It happens on the caller's side, from what the store's threads found anyway: the writer is left with nothing more to do,
-and only one thread ever touches a bill.
+and only one thread ever touches a ConsumedCapacity.
 """
 
 from collections.abc import Sequence
 
 from zataku.table.backend import cost
 from zataku.table.backend.condition_evaluation import equal
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.port import GetItem, QueryItems, ScanItems, TransactWrite, Write
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import IndexPart
@@ -18,41 +18,41 @@ from zataku.table.embedded.write_group import Found, unmoved
 from zataku.table.embedded.writes import Decision
 
 
-def charge_get(bill: Bill, read: GetItem, size: int) -> None:
+def charge_get(consumed: ConsumedCapacity, read: GetItem, size: int) -> None:
     """One item was read; 0 bytes when it was not there."""
-    bill.add(read.table.name, reads=cost.read(size, read.strong))
+    consumed.add(read.table.name, reads=cost.read(size, read.strong))
 
 
-def charge_gets(bill: Bill, reads: Sequence[GetItem], sizes: Sequence[int]) -> None:
-    """Items were read, each by itself; they go onto the bill table by table."""
+def charge_gets(consumed: ConsumedCapacity, reads: Sequence[GetItem], sizes: Sequence[int]) -> None:
+    """Items were read, each by itself; they are charged table by table."""
     units: dict[str, float] = {}
     for read, size in zip(reads, sizes, strict=True):
         name = read.table.name
         units[name] = units.get(name, 0.0) + cost.read(size, read.strong)
     for name, used in units.items():
-        bill.add(name, reads=used)
+        consumed.add(name, reads=used)
 
 
-def charge_snapshot(bill: Bill, reads: Sequence[GetItem], sizes: Sequence[int]) -> None:
+def charge_snapshot(consumed: ConsumedCapacity, reads: Sequence[GetItem], sizes: Sequence[int]) -> None:
     """Items were read as of one moment."""
     for read, size in zip(reads, sizes, strict=True):
-        bill.add(read.table.name, reads=cost.snapshot_read(size))
+        consumed.add(read.table.name, reads=cost.snapshot_read(size))
 
 
-def charge_page(bill: Bill, read: QueryItems | ScanItems, page: PageRead) -> None:
+def charge_page(consumed: ConsumedCapacity, read: QueryItems | ScanItems, page: PageRead) -> None:
     """A page was read; what a local index had to fetch counts for the table."""
     index = None if read.index is None else read.index.name
-    bill.add(read.table.name, index, reads=cost.read(page.size, read.strong))
+    consumed.add(read.table.name, index, reads=cost.read(page.size, read.strong))
     if page.fetched:
-        bill.add(read.table.name, reads=cost.fetches(page.fetched, read.strong))
+        consumed.add(read.table.name, reads=cost.fetches(page.fetched, read.strong))
 
 
-def charge_write(bill: Bill, decision: Decision, phases: int = 1) -> None:
+def charge_write(consumed: ConsumedCapacity, decision: Decision, phases: int = 1) -> None:
     """A write was carried out; `phases` is 2 in a transaction."""
     part, _, _, old, new, keep = decision
     units = cost.write(0 if old is None else old.size, 0 if new is None else new.size)
     table = part.schema.name
-    bill.add(table, writes=phases * units)
+    consumed.add(table, writes=phases * units)
     if keep:
         return
     for at, index in enumerate(part.indexes):
@@ -62,20 +62,22 @@ def charge_write(bill: Bill, decision: Decision, phases: int = 1) -> None:
         else:
             used = _entry_units(index, old, new, at)
         if used:
-            bill.add(table, index.schema.name, writes=used)
+            consumed.add(table, index.schema.name, writes=used)
 
 
-def charge_refused(bill: Bill, writes: Sequence[Write | TransactWrite], lay: Sequence[int], phases: int = 1) -> None:
+def charge_refused(
+    consumed: ConsumedCapacity, writes: Sequence[Write | TransactWrite], lay: Sequence[int], phases: int = 1
+) -> None:
     """Conditions were not met by the items that lay there; each is paid for."""
     # Writes that came after one which broke off have found nothing out.
     for write, size in zip(writes, lay, strict=False):
-        bill.add(write.table.name, writes=phases * cost.refused_write(size))
+        consumed.add(write.table.name, writes=phases * cost.refused_write(size))
 
 
-def charge_repetition(bill: Bill, writes: Sequence[TransactWrite], lie: Sequence[int]) -> None:
+def charge_repetition(consumed: ConsumedCapacity, writes: Sequence[TransactWrite], lie: Sequence[int]) -> None:
     """A transaction that was done before costs the reading of its items, so AWS's page on transactions."""
     for write, size in zip(writes, lie, strict=True):
-        bill.add(write.table.name, reads=cost.snapshot_read(size))
+        consumed.add(write.table.name, reads=cost.snapshot_read(size))
 
 
 def _entry_units(index: IndexPart, old: Found | None, new: NewRow | None, at: int) -> float:

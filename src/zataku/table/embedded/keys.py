@@ -3,11 +3,11 @@
 from decimal import Decimal
 
 from zataku.table.backend.errors import BadCursor, BadInput, BadKey, WrongType
-from zataku.table.backend.item_validation import key_of_other_parts, refuse_keyless
 from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical, sortable
 from zataku.table.backend.port import ItemKey, Position
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.validation import require_keys, wrong_key_parts
 from zataku.table.backend.values import Item, KeyValue, key_type_of
 
 _WORDS = {"S": "a string", "N": "a number", "B": "bytes"}
@@ -55,13 +55,13 @@ def of_key(table: TableSchema, key: ItemKey) -> tuple[bytes, bytes]:
     """The bytes of a key given as values."""
     pk, sk = key
     if (sk is None) != (table.sk is None):
-        raise key_of_other_parts(table)
+        raise wrong_key_parts(table)
     return partition(table.pk, pk), sort(table.sk, sk)
 
 
 def of_item(table: TableSchema, item: Item) -> tuple[bytes, bytes]:
     """The bytes of an item's own key."""
-    refuse_keyless(table, item)
+    require_keys(table, item)
     pk = partition(table.pk, item[table.pk.name])
     return pk, NO_SORT_KEY if table.sk is None else encoded(table.sk, item[table.sk.name], SORT_KEY_BYTES)
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from zataku.table.backend.errors import ItemTooLarge, WrongType
 from zataku.table.backend.limits import ITEM_BYTES
-from zataku.table.backend.msgpack import pack
-from zataku.table.backend.values import Item, normalised, size_of
+from zataku.table.backend.values import Item, normalised, pack, size_of
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import TablePart
 

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from zataku.table.backend import cost
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Size
+from zataku.table.backend.values import unpack
 from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.queue import Line, served
 from zataku.table.embedded.reads.reader import ReadDesk

@@ -6,8 +6,8 @@ from typing import Any
 
 from zataku.table.backend.errors import BadInput
 from zataku.table.backend.limits import STREAM_SECONDS
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import RawChange
+from zataku.table.backend.values import unpack
 from zataku.table.embedded.catalog import TablePart
 from zataku.table.embedded.queue import wake
 from zataku.table.embedded.reads.reader import ReadDesk

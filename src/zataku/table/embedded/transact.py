@@ -16,7 +16,7 @@ from zataku.table.backend.errors import (
     TransactionCancelled,
 )
 from zataku.table.backend.limits import TOKEN_SECONDS
-from zataku.table.backend.request_validation import check_transaction, refuse_size
+from zataku.table.backend.validation import check_transaction, refuse_size
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.write_group import Group
 from zataku.table.embedded.writes import Decision, Prepared, carry_out, decided, prepared

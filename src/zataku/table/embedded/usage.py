@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from zataku.table.backend.cost import Usage
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.reads.reader import ReadDesk
 from zataku.table.embedded.write_group import Group
-from zataku.table.store.metering import Usage
 
 _THERE = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'usage'"
 _ADD = (

@@ -3,9 +3,8 @@
 from typing import Any, Final
 
 from zataku.table.backend.condition_evaluation import equal
-from zataku.table.backend.msgpack import pack, unpack
 from zataku.table.backend.table_schema import IndexSchema
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, pack, unpack
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.file.sqlite_types import Connection

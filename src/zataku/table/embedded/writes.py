@@ -6,8 +6,8 @@ from zataku.table.backend import port
 from zataku.table.backend.condition_evaluation import check_expression, holds
 from zataku.table.backend.errors import ConditionFailed, WrongType
 from zataku.table.backend.expression import Expression
-from zataku.table.backend.request_validation import check_changes
 from zataku.table.backend.update_evaluation import applied
+from zataku.table.backend.validation import check_changes
 from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart

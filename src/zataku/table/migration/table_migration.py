@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from zataku.table.backend.errors import BadInput, ConditionFailed, ItemUnreadable, TableError
-from zataku.table.backend.msgpack import pack, unpack
 from zataku.table.backend.port import Position, Row, Rows, ScanItems
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, pack, unpack
 from zataku.table.schema.revised_binding import RevisedBinding
 from zataku.table.schema.table import Table
 from zataku.table.store.row_readers import owner
@@ -161,7 +160,7 @@ class _Walk:
             segment=segment,
             segments=len(places),
         )
-        return await store.calls(f"{table.name}.migrate", lambda bill: store.backend.scan(read, bill))
+        return await store.calls(f"{table.name}.migrate", lambda consumed: store.backend.scan(read, consumed))
 
     async def _item(self, table: Table, row: Row) -> None:
         item = unpack(row) if isinstance(row, bytes) else row
@@ -186,7 +185,7 @@ class _Walk:
                 return
             try:
                 if not self._dry_run:
-                    await self._store.renewal.renew(binding, self._store.schema(table), upgraded)
+                    await self._store.upgrader.renew(binding, self._store.schema(table), upgraded)
                 tally.upgraded += 1
                 return
             except ConditionFailed as refused:

@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import DesignError, StrongReadRefused, WrongType
 from zataku.table.backend.expression import Expression, both
-from zataku.table.backend.item_validation import checked_key
 from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.port import KeyRange
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
+from zataku.table.backend.validation import checked_key
 from zataku.table.backend.values import KeyValue
 from zataku.table.schema.budget import Budget
 from zataku.table.schema.entity import Entity, Key, View

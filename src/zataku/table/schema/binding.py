@@ -15,8 +15,7 @@ from zataku.table.backend.errors import (
     UnknownAttribute,
     WrongType,
 )
-from zataku.table.backend.msgpack import extension, unpack
-from zataku.table.backend.values import SCALARS, Item, KeyValue, Value, key_type_of
+from zataku.table.backend.values import SCALARS, Item, KeyValue, Value, extension, key_type_of, unpack
 from zataku.table.schema.codec import (
     StoredField,
     convert,

@@ -25,7 +25,7 @@ from msgspec import Struct
 from zataku.table.backend.errors import BadInput, DesignError, TableError
 from zataku.table.schema.departure import Departure
 from zataku.table.schema.table import Table
-from zataku.table.store.permissions import Matrix
+from zataku.table.store.permissions import PermissionMatrix
 
 GROUP = "zataku.designs"
 VARIABLE = "ZATAKU_DESIGNS"
@@ -40,7 +40,7 @@ class Design(Struct, frozen=True):
 
     name: str
     tables: tuple[Table, ...]
-    matrix: Matrix | None = None
+    matrix: PermissionMatrix | None = None
     doc: str = ""
     origin: str = ""
     title: str = ""
@@ -139,7 +139,7 @@ def load_file(path: Path) -> ModuleType:
 def _of(name: str, module: ModuleType) -> Design:
     values = list(vars(module).values())
     tables = tuple(dict.fromkeys(value for value in values if isinstance(value, Table)))
-    matrices = list({id(value): value for value in values if isinstance(value, Matrix)}.values())
+    matrices = list({id(value): value for value in values if isinstance(value, PermissionMatrix)}.values())
     origin = getattr(module, "__file__", None) or module.__name__
     if not tables:
         raise DesignError(f"{origin} declares no table. A design has at least one zataku.table.Table.")

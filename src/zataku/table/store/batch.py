@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from zataku.table.backend.errors import SameItemTwice, Throttled
-from zataku.table.backend.item_validation import check_item
 from zataku.table.backend.limits import BATCH_GETS, BATCH_WRITES
 from zataku.table.backend.port import Backend, DeleteItem, GetItem, ItemKey, PutItem, Row
-from zataku.table.store.calls import Calls
+from zataku.table.backend.validation import check_item
+from zataku.table.store.metering import MeteredCalls
 
 
 class Batches:
     """Reads and writes many items, each by itself."""
 
-    def __init__(self, backend: Backend, calls: Calls) -> None:
+    def __init__(self, backend: Backend, calls: MeteredCalls) -> None:
         self._backend = backend
         self._calls = calls
         self._retry = calls.retry

@@ -8,8 +8,8 @@ from hmac import compare_digest
 import msgspec
 
 from zataku.table.backend.errors import BadCursor
-from zataku.table.backend.msgpack import pack, unpack
 from zataku.table.backend.port import Position
+from zataku.table.backend.values import pack, unpack
 
 _SIGNATURE = 16
 

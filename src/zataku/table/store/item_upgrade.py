@@ -13,15 +13,15 @@ from msgspec import Struct
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import equal, holds
 from zataku.table.backend.errors import ConditionFailed, Conflict
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Backend, Row, TransactWrite, UpdateItem, Written
 from zataku.table.backend.table_schema import TableSchema
+from zataku.table.backend.values import unpack
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.revised_binding import ItemUpgrade, RevisedBinding
-from zataku.table.store.calls import Calls
+from zataku.table.store.metering import MeteredCalls
 
 
-class Outdated(Struct, frozen=True):
+class OutdatedItem(Struct, frozen=True):
     """An item that stands in the way of a write by its shape alone."""
 
     table: TableSchema
@@ -29,7 +29,7 @@ class Outdated(Struct, frozen=True):
     upgraded: ItemUpgrade
 
 
-def outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> Outdated | None:
+def find_outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> OutdatedItem | None:
     """The old item that a write was refused for; None when it is refused for what the item says."""
     if not isinstance(binding, RevisedBinding) or row is None:
         return None
@@ -37,10 +37,10 @@ def outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> Ou
     upgraded = binding.upgraded(item) if binding.owns(item) else None
     if upgraded is None or not (write.condition is None or holds(write.condition, upgraded.new)):
         return None
-    return Outdated(write.table, _label(binding), upgraded)
+    return OutdatedItem(write.table, _label(binding), upgraded)
 
 
-def renewing(table: TableSchema, upgraded: ItemUpgrade) -> UpdateItem:
+def upgrade_request(table: TableSchema, upgraded: ItemUpgrade) -> UpdateItem:
     """The write that upgrades an item, unless anything of it has changed meanwhile."""
     old, new = upgraded.old, upgraded.new
     keys = [key.name for key in table.keys]
@@ -59,18 +59,18 @@ def renewing(table: TableSchema, upgraded: ItemUpgrade) -> UpdateItem:
     return UpdateItem(table, place, tuple(actions), ex.All(tuple(demands)))
 
 
-class Renewal:
+class ItemUpgrader:
     """Upgrades items in place."""
 
-    def __init__(self, backend: Backend, calls: Calls) -> None:
+    def __init__(self, backend: Backend, calls: MeteredCalls) -> None:
         self._backend = backend
         self._calls = calls
 
     async def renew(self, binding: RevisedBinding[Any], table: TableSchema, upgraded: ItemUpgrade) -> Written:
         """Upgrade one item; raises `ConditionFailed` with the stored row when somebody else was faster."""
-        return await self._renew(Outdated(table, _label(binding), upgraded))
+        return await self._renew(OutdatedItem(table, _label(binding), upgraded))
 
-    async def clear(self, items: Sequence[Outdated], tries: int) -> None:
+    async def clear(self, items: Sequence[OutdatedItem], tries: int) -> None:
         """Upgrade the items that stand in the way, before the write is tried for the next time."""
         retry = self._calls.retry
         if tries >= retry.tries:
@@ -83,10 +83,10 @@ class Renewal:
             except ConditionFailed:
                 pass  # Another writer was faster; the write that is repeated sees what it left.
 
-    async def _renew(self, item: Outdated) -> Written:
-        write = renewing(item.table, item.upgraded)
+    async def _renew(self, item: OutdatedItem) -> Written:
+        write = upgrade_request(item.table, item.upgraded)
         # Repeating it after a lost reply is safe: an item that has changed is refused.
-        return await self._calls(item.kind, lambda bill: self._backend.write(write, bill), repeatable=True)
+        return await self._calls(item.kind, lambda consumed: self._backend.write(write, consumed), repeatable=True)
 
 
 def _label(binding: Binding[Any]) -> str:

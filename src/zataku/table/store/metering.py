@@ -1,40 +1,28 @@
-"""Units summed per access pattern, for metrics and budgets."""
+"""Units summed per access pattern, and backend calls that are retried and metered."""
 
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from zataku.table.backend.consumed_capacity import Bill
-
-
-class Usage(Struct):
-    """What one access pattern has used: how often it was asked, and the units of all calls together."""
-
-    pattern: str
-    calls: int = 0
-    reads: float = 0.0
-    writes: float = 0.0
-
-    def add(self, calls: int, reads: float, writes: float) -> None:
-        """So much more was used."""
-        self.calls += calls
-        self.reads += reads
-        self.writes += writes
+from zataku.table.backend.cost import ConsumedCapacity, Usage
+from zataku.table.backend.errors import TableError
+from zataku.table.store.retry import Retry
 
 
 class _Block:
     """A stretch of work that is counted under one heading."""
 
-    __slots__ = ("bill", "heading", "meter", "outer")
+    __slots__ = ("consumed", "heading", "meter", "outer")
 
     def __init__(self, meter: "Meter", heading: str, outer: "_Block | None") -> None:
         self.meter = meter
         self.heading = heading
         self.outer = outer
-        self.bill = Bill()
+        self.consumed = ConsumedCapacity()
 
 
 _block: ContextVar[_Block | None] = ContextVar("block", default=None)
@@ -46,9 +34,9 @@ class Meter:
     def __init__(self) -> None:
         self.totals: dict[str, Usage] = {}
         # The totals as they were when somebody last took what was new in them.
-        self._taken: dict[str, Usage] = {}
+        self._saved: dict[str, Usage] = {}
 
-    def note(self, pattern: str, bill: Bill) -> None:
+    def record(self, pattern: str, consumed: ConsumedCapacity) -> None:
         """A call has been made. Inside `under` it counts for that heading."""
         block = _block.get()
         while block is not None and block.meter is not self:
@@ -59,14 +47,14 @@ class Meter:
                 found = self.totals[pattern] = Usage(pattern)
             # Spelt out, because every call of a store comes here.
             found.calls += 1
-            found.reads += bill.reads
-            found.writes += bill.writes
+            found.reads += consumed.reads
+            found.writes += consumed.writes
             return
-        self._sum(block.heading, 0, bill.reads, bill.writes)
+        self._sum(block.heading, 0, consumed.reads, consumed.writes)
         # A task may outlive the block that started it, so the outer ones are told now and not at its end.
         while block is not None:
             if block.meter is self:
-                block.bill.take(bill)
+                block.consumed.take(consumed)
             block = block.outer
 
     def _sum(self, pattern: str, calls: int, reads: float, writes: float) -> None:
@@ -76,7 +64,7 @@ class Meter:
         found.add(calls, reads, writes)
 
     @contextmanager
-    def under(self, heading: str) -> Generator[Bill]:
+    def measured(self, heading: str) -> Generator[ConsumedCapacity]:
         """Count everything done in the block as one call of this name; gives the bill of the block.
 
         Tasks started inside count too. A block within the block has sums of its own, and is on both bills. What other
@@ -85,16 +73,16 @@ class Meter:
         block = _Block(self, heading, _block.get())
         token = _block.set(block)
         try:
-            yield block.bill
+            yield block.consumed
         finally:
             _block.reset(token)
             self._sum(heading, 1, 0.0, 0.0)
 
-    def taken(self) -> list[Usage]:
+    def take_unsaved(self) -> list[Usage]:
         """What was used since the last time this was asked."""
         fresh: list[Usage] = []
         for pattern, usage in self.totals.items():
-            before = self._taken.get(pattern) or Usage(pattern)
+            before = self._saved.get(pattern) or Usage(pattern)
             if usage != before:
                 calls, reads, writes = (
                     usage.calls - before.calls,
@@ -102,5 +90,30 @@ class Meter:
                     usage.writes - before.writes,
                 )
                 fresh.append(Usage(pattern, calls, reads, writes))
-                self._taken[pattern] = replace(usage)
+                self._saved[pattern] = replace(usage)
         return fresh
+
+
+T = TypeVar("T")
+
+
+class MeteredCalls:
+    """Carries out calls and notes what they cost, refused ones and repetitions included."""
+
+    def __init__(self, retry: Retry, meter: Meter) -> None:
+        self.retry = retry
+        self.meter = meter
+
+    async def __call__(
+        self, pattern: str, call: Callable[[ConsumedCapacity], Awaitable[T]], *, repeatable: bool = False
+    ) -> T:
+        """The call's result; `repeatable` as in `Retry`."""
+        consumed = ConsumedCapacity()
+        try:
+            try:
+                return await call(consumed)
+            except TableError as problem:
+                refused = problem
+            return await self.retry.after(refused, partial(call, consumed), repeatable=repeatable)
+        finally:
+            self.meter.record(pattern, consumed)

@@ -18,7 +18,7 @@ from zataku.table.schema.access_pattern import Query
 from zataku.table.schema.entity import Entity, View
 from zataku.table.schema.table import Index, Table
 from zataku.table.store import cursor as cursors
-from zataku.table.store.calls import Calls
+from zataku.table.store.metering import MeteredCalls
 from zataku.table.store.row_readers import (
     RowsReader,
     attributes_of,
@@ -64,7 +64,7 @@ class Paging:
     """Reads what access patterns ask for."""
 
     def __init__(
-        self, backend: Backend, calls: Calls, clock: Clock, secret: bytes, schema: Callable[[Table], TableSchema]
+        self, backend: Backend, calls: MeteredCalls, clock: Clock, secret: bytes, schema: Callable[[Table], TableSchema]
     ) -> None:
         self._backend = backend
         self._calls = calls
@@ -114,7 +114,7 @@ class Paging:
             if start is None:
                 return total
 
-    def walk(self, index: Index, kind: type[R], segment: int, segments: int) -> AsyncIterator[R]:
+    def scan_index(self, index: Index, kind: type[R], segment: int, segments: int) -> AsyncIterator[R]:
         """Everything that an index holds, a page at a time."""
         table = index.table
         if kind not in table.views and not any(binding.entity is kind for binding in table.bindings):

@@ -1,10 +1,10 @@
 """Who may do what: a permission matrix of functions and tables.
 
-    matrix = Matrix({
+    matrix = PermissionMatrix({
         "PostCommentFunction": [Grant(comments, READ_WRITE), Grant(connections, READ | DELETE), Grant(rooms, CHECK)],
         "GetRoomCommentsFunction": [Grant(comments, READ)],
     })
-    store = whole_store.limited(matrix["PostCommentFunction"])
+    store = whole_store.restricted(matrix["PostCommentFunction"])
 
 The same matrix makes IAM policies (`zataku.table.export.cloudformation.policies`) and store handles that refuse
 what is not granted.
@@ -99,7 +99,7 @@ class Grant:
         return ", ".join([*said, *(action for action in ACTIONS if action in left)])
 
 
-class Rights(Struct, frozen=True):
+class Permissions(Struct, frozen=True):
     """A row of the matrix: one function and all its grants."""
 
     function: str
@@ -110,7 +110,7 @@ class Rights(Struct, frozen=True):
         return next((grant for grant in self.grants if grant.table is table), None)
 
 
-class Matrix:
+class PermissionMatrix:
     """The rights of all functions of a system, by their names."""
 
     def __init__(self, functions: Mapping[str, Sequence[Grant]]) -> None:
@@ -118,16 +118,16 @@ class Matrix:
             raise DesignError("A permission matrix without functions grants nothing to anybody. Leave it out.")
         for name, grants in functions.items():
             _check(name, grants)
-        self._rights = {name: Rights(name, tuple(grants)) for name, grants in functions.items()}
+        self._rights = {name: Permissions(name, tuple(grants)) for name, grants in functions.items()}
 
-    def __getitem__(self, function: str) -> Rights:
+    def __getitem__(self, function: str) -> Permissions:
         try:
             return self._rights[function]
         except KeyError:
             known = ", ".join(self._rights)
             raise DesignError(f"The permission matrix has no function {function!r}. It has: {known}.") from None
 
-    def __iter__(self) -> Iterator[Rights]:
+    def __iter__(self) -> Iterator[Permissions]:
         return iter(self._rights.values())
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ of its writes, a query of an index a Query of that index. Work on the store as a
 from collections.abc import Mapping, Sequence
 from typing import Literal, NoReturn
 
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import NotGranted, StoreClosed
 from zataku.table.backend.port import (
     Backend,
@@ -30,7 +30,6 @@ from zataku.table.backend.port import (
     Written,
 )
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
-from zataku.table.store.metering import Usage
 from zataku.table.store.permissions import STREAM, Action, Grant
 
 _WRITES: dict[type[TransactWrite], Action] = {
@@ -41,7 +40,7 @@ _WRITES: dict[type[TransactWrite], Action] = {
 }
 
 
-class LimitedBackend:
+class RestrictedBackend:
     """Another backend, seen by one function; `grants` are by the full names of the tables.
 
     Closing it closes this view only.
@@ -64,55 +63,55 @@ class LimitedBackend:
 
     # What a grant can allow
 
-    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
+    async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item, by the right to GetItem."""
         self._demand("GetItem", read.table)
-        return await self._inner.get(read, bill)
+        return await self._inner.get(read, consumed)
 
-    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
+    async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition, by the right to Query that table or index."""
         self._demand("Query", read.table, read.index)
-        return await self._inner.query(read, bill)
+        return await self._inner.query(read, consumed)
 
-    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
+    async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table, by the right to Scan that table or index."""
         self._demand("Scan", read.table, read.index)
-        return await self._inner.scan(read, bill)
+        return await self._inner.scan(read, consumed)
 
     async def batch_get(
-        self, reads: Sequence[GetItem], bill: Bill | None = None
+        self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """Many items, by the right to BatchGetItem on each table."""
         for read in reads:
             self._demand("BatchGetItem", read.table)
-        return await self._inner.batch_get(reads, bill)
+        return await self._inner.batch_get(reads, consumed)
 
-    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """Items of one moment, by the right to GetItem on each table."""
         for read in reads:
             self._demand("GetItem", read.table)
-        return await self._inner.snapshot(reads, bill)
+        return await self._inner.snapshot(reads, consumed)
 
-    async def write(self, write: Write, bill: Bill | None = None) -> Written:
+    async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One write, by the right to its action."""
         self._demand(_WRITES[type(write)], write.table)
-        return await self._inner.write(write, bill)
+        return await self._inner.write(write, consumed)
 
     async def batch_write(
-        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+        self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
         """Many writes, by the right to BatchWriteItem on each table."""
         for write in writes:
             self._demand("BatchWriteItem", write.table)
-        return await self._inner.batch_write(writes, bill)
+        return await self._inner.batch_write(writes, consumed)
 
     async def transact(
-        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+        self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
         """A transaction, by the right to the action of each of its writes."""
         for write in writes:
             self._demand(_WRITES[type(write)], write.table)
-        await self._inner.transact(writes, token, bill)
+        await self._inner.transact(writes, token, consumed)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """Changes of a table, by the right to its stream."""

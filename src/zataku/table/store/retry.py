@@ -1,4 +1,4 @@
-"""Patience with a store that is busy: bounded, with a pause that grows and differs between callers."""
+"""RetryPolicy with a store that is busy: bounded, with a pause that grows and differs between callers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ T = TypeVar("T")
 Pause = Callable[[float], Awaitable[None]]
 
 
-class Patience(Struct, frozen=True):
+class RetryPolicy(Struct, frozen=True):
     """How often to try, and how long to wait at first and at most, in seconds."""
 
     tries: int = 10
@@ -28,13 +28,13 @@ class Patience(Struct, frozen=True):
     most: float = 0.5
 
 
-PATIENT = Patience()
+DEFAULT_POLICY = RetryPolicy()
 
 
 class Retry:
     """Tries again what was refused only for the moment."""
 
-    def __init__(self, random: Random, patience: Patience = PATIENT, pause: Pause = asyncio.sleep) -> None:
+    def __init__(self, random: Random, patience: RetryPolicy = DEFAULT_POLICY, pause: Pause = asyncio.sleep) -> None:
         self._random = random
         self._patience = patience
         self._pause = pause

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import DesignError, ItemUnreadable
-from zataku.table.backend.msgpack import unpack
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField, field_markers, stored_fields
 from zataku.table.schema.entity import IN_KEY, Entity, View, binding_of

@@ -30,7 +30,7 @@ from types import TracebackType
 from typing import Any, TypeVar, cast
 
 from zataku.clock import Clock, SystemClock
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import ConditionFailed, DesignError, LacksCapability, TableError, TooManyItems
 from zataku.table.backend.limits import TRANSACTION_ITEMS
 from zataku.table.backend.port import (
@@ -51,17 +51,15 @@ from zataku.table.schema.plan import Plan
 from zataku.table.schema.table import Index, Table, needs
 from zataku.table.store import write_requests
 from zataku.table.store.batch import Batches
-from zataku.table.store.calls import Calls
-from zataku.table.store.item_upgrade import Renewal, outdated
-from zataku.table.store.metering import Meter
+from zataku.table.store.item_upgrade import ItemUpgrader, find_outdated
+from zataku.table.store.metering import Meter, MeteredCalls
 from zataku.table.store.paging import Page, Paging
-from zataku.table.store.permissions import Rights
-from zataku.table.store.plan_execution import carried_out
-from zataku.table.store.restricted_backend import LimitedBackend
+from zataku.table.store.permissions import Permissions
+from zataku.table.store.restricted_backend import RestrictedBackend
 from zataku.table.store.retry import Retry
 from zataku.table.store.row_readers import expired, reader_for
 from zataku.table.store.stream import Stream
-from zataku.table.store.transaction import Transaction
+from zataku.table.store.transaction import Transaction, execute_plan
 
 E = TypeVar("E", bound=Entity)
 R = TypeVar("R", bound=Entity | View)
@@ -79,7 +77,7 @@ class Store:
         env: str = "prod",
         clock: Clock | None = None,
         retry: Retry | None = None,
-        calls: Calls | None = None,
+        calls: MeteredCalls | None = None,
     ) -> None:
         self.backend = backend
         self.tables = tuple(tables)
@@ -87,13 +85,13 @@ class Store:
         self.clock: Clock = clock or SystemClock()
         self.retry = retry or Retry(Random())
         self._schemas = {table: table.schema(env) for table in tables}
-        self.calls = calls or Calls(self.retry, Meter())
+        self.calls = calls or MeteredCalls(self.retry, Meter())
         self.meter = self.calls.meter
         # The sums of calls that were handed in are kept by whoever made them.
         self._keeps_usage = calls is None
         self._secret = secret
         self._batches = Batches(backend, self.calls)
-        self.renewal = Renewal(backend, self.calls)
+        self.upgrader = ItemUpgrader(backend, self.calls)
         self._expiring = any(table.ttl is not None for table in tables)
         self._paging = Paging(backend, self.calls, self.clock, secret, self.schema)
 
@@ -128,7 +126,7 @@ class Store:
     async def close(self) -> None:
         """Finish accepted writes and let go of the store. Later calls raise `StoreClosed`."""
         try:
-            await self.keep_usage()
+            await self.flush_usage()
         except TableError:
             # A store that is damaged, full or closed loses some statistics; closing goes on.
             pass
@@ -153,13 +151,13 @@ class Store:
         """The table an entity lies in."""
         return self.schema(binding_of(entity).table)
 
-    def limited(self, rights: Rights) -> "Store":
+    def restricted(self, rights: Permissions) -> "Store":
         """A handle on the same store that can do what the rights grant; all else raises `NotGranted` and does nothing.
 
         It shares the clock, the meter and the cursors of this store. Closing it ends the handle, not the store.
         """
         grants = {self.schema(grant.table).name: grant for grant in rights.grants}
-        backend = LimitedBackend(self.backend, rights.function, grants)
+        backend = RestrictedBackend(self.backend, rights.function, grants)
         return Store(
             backend,
             self.tables,
@@ -241,12 +239,12 @@ class Store:
             if start is None:
                 return
 
-    def walk(self, index: Index, kind: type[R], *, segment: int = 0, segments: int = 1) -> AsyncIterator[R]:
+    def scan_index(self, index: Index, kind: type[R], *, segment: int = 0, segments: int = 1) -> AsyncIterator[R]:
         """Every item of an index, which holds one kind alone, for jobs: in no order, eventually consistent.
 
         A sparse index costs only what it holds, however large its table is.
         """
-        return self._paging.walk(index, kind, segment, segments)
+        return self._paging.scan_index(index, kind, segment, segments)
 
     # Writing
 
@@ -311,7 +309,7 @@ class Store:
         Gives what its first step is about, where that is known: the item put or saved; alone, also the new state of an
         updated item, and the deleted item. Else None. Raises, and takes `token` and `at`, as the calls it stands for.
         """
-        return await carried_out(self, plan, token, at)
+        return await execute_plan(self, plan, token, at)
 
     # Beside the items
 
@@ -346,19 +344,19 @@ class Store:
         await self.backend.backup(fspath(destination), progress)
 
     async def restore(self, source: str | PathLike[str], progress: Progress | None = None) -> None:
-        """Replace everything by a backup. Calls made meanwhile wait; nothing happens when the backup is damaged."""
+        """Replace everything by a backup. Calls made meanwhile wait; nothing changes when the backup is damaged."""
         await self.backend.restore(fspath(source), progress)
 
-    def measured(self, heading: str) -> AbstractContextManager[Bill]:
-        """Count what the block does as one call of this name: `with store.measured("cast_vote") as bill: ...`.
+    def measured(self, heading: str) -> AbstractContextManager[ConsumedCapacity]:
+        """Count what the block does as one call of this name: `with store.measured("cast_vote") as consumed: ...`.
 
-        The bill says what the block used. Without it, calls are summed by access pattern, and writes by their kind.
+        It yields what the block used. Without it, calls are summed by access pattern, and writes by their kind.
         """
-        return self.meter.under(heading)
+        return self.meter.measured(heading)
 
-    async def keep_usage(self) -> None:
+    async def flush_usage(self) -> None:
         """Add what was used since the last time to the sums that outlive the process; `close` does it too."""
-        usage = self.meter.taken() if self._keeps_usage else []
+        usage = self.meter.take_unsaved() if self._keeps_usage else []
         if usage:
             await self.backend.add_usage(usage)
 
@@ -382,11 +380,11 @@ class Store:
                 return await self.calls(label, partial(self.backend.write, write))
             except ConditionFailed as refused:
                 row, tries = cast("Row | None", refused.current), tries + 1
-                old = outdated(binding, write, row)
+                old = find_outdated(binding, write, row)
                 if old is None:
                     current = None if row is None else self.read_row(binding.table, row)
                     raise ConditionFailed(refused.message, current, **refused.details) from None
-            await self.renewal.clear([old], tries)
+            await self.upgrader.clear([old], tries)
 
 
 def _label(verb: str, entities: Sequence[type[Entity]]) -> str:

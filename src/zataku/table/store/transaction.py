@@ -1,4 +1,4 @@
-"""Several writes that happen together or not at all."""
+"""Transactions, and the execution of plans."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,8 +11,9 @@ from zataku.table.backend.port import Row, TransactWrite
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.field_path import Condition, Edit
+from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update
 from zataku.table.store import write_requests
-from zataku.table.store.item_upgrade import Outdated, outdated
+from zataku.table.store.item_upgrade import OutdatedItem, find_outdated
 
 if TYPE_CHECKING:
     from zataku.table.store.store import Store
@@ -101,12 +102,14 @@ class Transaction:
                     readable = self._readable(reasons)
                     raise TransactionCancelled(cancelled.message, readable, **cancelled.details) from None
             tries += 1
-            await store.renewal.clear([item for item in old if item is not None], tries)
+            await store.upgrader.clear([item for item in old if item is not None], tries)
 
-    def _outdated(self, reasons: Sequence[Reason]) -> list[Outdated | None]:
+    def _outdated(self, reasons: Sequence[Reason]) -> list[OutdatedItem | None]:
         """For each write the old item that it was refused for."""
         return [
-            outdated(binding, write, cast("Row | None", reason.current)) if reason.code == "condition_failed" else None
+            find_outdated(binding, write, cast("Row | None", reason.current))
+            if reason.code == "condition_failed"
+            else None
             for binding, write, reason in zip(self._bindings, self._writes, reasons, strict=True)
         ]
 
@@ -122,3 +125,45 @@ class Transaction:
             current = None if row is None else self._store.read_row(binding.table, row)
             readable.append(Reason(reason.code, reason.message, current))
         return readable
+
+
+async def execute_plan(store: "Store", plan: Plan[E], token: str | None, at: float | None) -> E | None:
+    """The first item after the plan was carried out, where that is known."""
+    with store.measured(plan.label):
+        if len(plan.steps) == 1 and token is None:
+            return await _alone(store, plan.steps[0])
+        async with store.transact(token, at=at) as tx:
+            results = [_add(tx, step) for step in plan.steps]
+        return results[0]
+
+
+async def _alone(store: "Store", step: Step[E]) -> E | None:
+    match step:
+        case Put():
+            return await store.put(step.entity, when=step.when, if_absent=step.if_absent)
+        case Save():
+            return await store.save(step.entity, was=step.was)
+        case Update():
+            return await store.update(step.key, *step.edits, when=step.when)
+        case Delete():
+            return await store.delete(step.key, when=step.when)
+        case Check() | CheckAbsent():  # pragma: no cover - no plan consists of these alone
+            raise AssertionError(step)
+
+
+def _add(tx: Transaction, step: Step[Any]) -> Any:
+    match step:
+        case Put():
+            tx.put(step.entity, when=step.when, if_absent=step.if_absent)
+            return step.entity
+        case Save():
+            return tx.save(step.entity, was=step.was)
+        case Update():
+            tx.update(step.key, *step.edits, when=step.when)
+        case Delete():
+            tx.delete(step.key, when=step.when)
+        case Check():
+            tx.check(step.key, step.when)
+        case CheckAbsent():
+            tx.check_absent(step.key)
+    return None

@@ -27,7 +27,7 @@ from typing import Literal, NoReturn, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zataku.table.backend.consumed_capacity import Bill
+from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import (
     ConditionFailed,
     Conflict,
@@ -56,7 +56,6 @@ from zataku.table.backend.port import (
     Written,
 )
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.store.metering import Usage
 
 Fault: TypeAlias = Literal["conflict", "throttle", "stale_read", "short_page", "unprocessed", "duplicate", "lost_reply"]
 T = TypeVar("T")
@@ -167,58 +166,58 @@ class StrictBackend:
         """As the other store does."""
         await self.inner.close()
 
-    async def get(self, read: GetItem, bill: Bill | None = None) -> Row | None:
+    async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """May be throttled; an eventually consistent read may be stale."""
         dice = self._dice()
         _maybe_throttle(dice)
-        return await self.inner.get(_aged(read, dice), bill)
+        return await self.inner.get(_aged(read, dice), consumed)
 
-    async def query(self, read: QueryItems, bill: Bill | None = None) -> Rows:
+    async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """May be throttled or end early; an eventually consistent read may be stale."""
         dice = self._dice()
         _maybe_throttle(dice)
         if not read.strong and dice.strikes("stale_read"):
             read = replace(read, lagging=True)
-        return await self.inner.query(replace(read, limit=_shortened(read.limit, dice)), bill)
+        return await self.inner.query(replace(read, limit=_shortened(read.limit, dice)), consumed)
 
-    async def scan(self, read: ScanItems, bill: Bill | None = None) -> Rows:
+    async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """May be throttled or end early."""
         dice = self._dice()
         _maybe_throttle(dice)
-        return await self.inner.scan(replace(read, limit=_shortened(read.limit, dice)), bill)
+        return await self.inner.scan(replace(read, limit=_shortened(read.limit, dice)), consumed)
 
     async def batch_get(
-        self, reads: Sequence[GetItem], bill: Bill | None = None
+        self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """May be throttled or leave some items out; each eventually consistent read may be stale."""
         dice = self._dice()
         _maybe_throttle(dice)
-        answers = await self.inner.batch_get([_aged(read, dice) for read in reads], bill)
+        answers = await self.inner.batch_get([_aged(read, dice) for read in reads], consumed)
         processed = [at for at, answer in enumerate(answers) if answer != "unprocessed"]
         if len(processed) > 1 and dice.strikes("unprocessed"):
             for at in dice.some(processed, most=len(processed) - 1):
                 answers[at] = "unprocessed"
         return answers
 
-    async def snapshot(self, reads: Sequence[GetItem], bill: Bill | None = None) -> list[Row | None]:
+    async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """May be throttled or cancelled for a conflict; never stale."""
         dice = self._dice()
         _maybe_throttle(dice)
         _maybe_cancel(len(reads), dice)
-        return await self.inner.snapshot(reads, bill)
+        return await self.inner.snapshot(reads, consumed)
 
-    async def write(self, write: Write, bill: Bill | None = None) -> Written:
+    async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """May be throttled or refused for a conflict, or its reply may be lost."""
         dice = self._dice()
         _maybe_throttle(dice)
         if dice.strikes("conflict"):
             raise Conflict("A transaction is under way on the item. Nothing was written; try again.")
         if dice.strikes("lost_reply"):
-            await _lose(lambda: self.inner.write(write, bill), dice)
-        return await self.inner.write(write, bill)
+            await _lose(lambda: self.inner.write(write, consumed), dice)
+        return await self.inner.write(write, consumed)
 
     async def batch_write(
-        self, writes: Sequence[PutItem | DeleteItem], bill: Bill | None = None
+        self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
         """May be throttled or leave some items out, or its reply may be lost."""
         dice = self._dice()
@@ -228,19 +227,19 @@ class StrictBackend:
             left = dice.some(writes, most=len(writes) - 1)
         doing = [write for write in writes if not any(write is other for other in left)]
         if dice.strikes("lost_reply"):
-            await _lose(lambda: self.inner.batch_write(doing, bill), dice)
-        return left + await self.inner.batch_write(doing, bill)
+            await _lose(lambda: self.inner.batch_write(doing, consumed), dice)
+        return left + await self.inner.batch_write(doing, consumed)
 
     async def transact(
-        self, writes: Sequence[TransactWrite], token: str | None = None, bill: Bill | None = None
+        self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
         """May be throttled or cancelled for a conflict, or its reply may be lost, with a token or without."""
         dice = self._dice()
         _maybe_throttle(dice)
         _maybe_cancel(len(writes), dice)
         if dice.strikes("lost_reply"):
-            await _lose(lambda: self.inner.transact(writes, token, bill), dice)
-        await self.inner.transact(writes, token, bill)
+            await _lose(lambda: self.inner.transact(writes, token, consumed), dice)
+        await self.inner.transact(writes, token, consumed)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """May repeat the records acknowledged last, in front of newer ones; draining a stream still ends."""

@@ -1,24 +1,21 @@
-"""Moving house: whole stores into a folder and out of it, and two stores side by side.
+"""Export of whole stores into a folder, and import from one.
 
 A folder is written and read in the format of DynamoDB's own export to S3, so other programs can take part.
 """
 
-from zataku.table.transfer.comparing import Difference, compare_stores
-from zataku.table.transfer.exporting import Exported, export_store
-from zataku.table.transfer.found import FoundExport, FoundTable, open_export
-from zataku.table.transfer.importing import Imported, Phase, import_store
-from zataku.table.transfer.moved import MovedTable, MovingProgress
+from zataku.table.transfer.export_reader import ExportContents, ExportedTable, open_export
+from zataku.table.transfer.exporter import ExportResult, export_store
+from zataku.table.transfer.importer import ImportResult, Phase, import_store
+from zataku.table.transfer.reads import TransferProgress, TransferredTable
 
 __all__ = [
-    "Difference",
-    "Exported",
-    "FoundExport",
-    "FoundTable",
-    "Imported",
-    "MovedTable",
-    "MovingProgress",
+    "ExportContents",
+    "ExportResult",
+    "ExportedTable",
+    "ImportResult",
     "Phase",
-    "compare_stores",
+    "TransferProgress",
+    "TransferredTable",
     "export_store",
     "import_store",
     "open_export",

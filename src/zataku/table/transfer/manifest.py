@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from zataku.table.backend.errors import ExportDamaged
-from zataku.table.transfer.files import write_whole
+from zataku.table.transfer.atomic_files import write_atomically
 from zataku.table.transfer.parts import PartRecord
 
 SUMMARY = "manifest-summary.json"
@@ -98,8 +98,8 @@ def write_manifests(
 
 
 def _write(path: Path, content: bytes) -> None:
-    write_whole(path, content)
-    write_whole(path.with_suffix(_CHECKSUMS[0]), _checksum(content))
+    write_atomically(path, content)
+    write_atomically(path.with_suffix(_CHECKSUMS[0]), _checksum(content))
 
 
 def _etag(checksum: str) -> str:

@@ -14,8 +14,8 @@ from msgspec import Struct
 from zataku.table.backend.errors import ExportDamaged
 from zataku.table.backend.port import Row
 from zataku.table.backend.values import Item
-from zataku.table.transfer.files import aside, put_in_place, writing
-from zataku.table.transfer.lines import Tally, item_of, line_of, opened
+from zataku.table.transfer.atomic_files import aside, put_in_place, writing
+from zataku.table.transfer.dynamodb_json import ItemChecksum, decode_line, encode_line, opened
 
 # Fast, and within a few per cent of the smallest for text of this kind.
 _COMPRESSION = 4
@@ -67,13 +67,13 @@ class PartWriter:
         self._sums = _Sums(cast("BinaryIO", self._file))
         # No name and no time inside: the same items make the same bytes.
         self._zip = gzip.GzipFile("", "wb", _COMPRESSION, cast("Any", self._sums), mtime=0)
-        self._tally = Tally()
+        self._checksum = ItemChecksum()
         self.text = 0
 
     def add(self, rows: list[Row]) -> int:
         """Write rows; returns the bytes of their lines."""
-        lines = [line_of(opened(row)) for row in rows]
-        self._tally.add(lines)
+        lines = [encode_line(opened(row)) for row in rows]
+        self._checksum.add(lines)
         content = b"\n".join([*lines, b""])
         with writing(self._path):
             self._zip.write(content)
@@ -88,17 +88,17 @@ class PartWriter:
             os.fsync(self._file.fileno())
             self._file.close()
             put_in_place(self._path)
-        sums, tally = self._sums, self._tally
-        checksum = b64encode(sums.md5.digest()).decode()
+        sums = self._sums
+        md5 = b64encode(sums.md5.digest()).decode()
         return PartRecord(
             self._path.name,
             segment,
-            tally.items,
+            self._checksum.items,
             sums.size,
             self.text,
-            checksum,
+            md5,
             sums.sha256.hexdigest(),
-            tally.digest,
+            self._checksum.digest,
             after,
         )
 
@@ -141,7 +141,7 @@ class Part(Struct, frozen=True):
                 while line := file.readline(_LONGEST_LINE):
                     number += 1
                     if line.strip():
-                        yield item_of(line), len(line)
+                        yield decode_line(line), len(line)
         except (OSError, EOFError, zlib.error) as error:
             raise self.damaged(f"cannot be unpacked after line {number} ({error})") from error
         except ValueError as error:

@@ -120,7 +120,7 @@ async def test_a_store_that_may_change_nothing_finds_the_deployed_tables_right(c
     endpoint = client.meta.endpoint_url
     async with await open_dynamodb(tables, endpoint=endpoint, region=REGION, env=env, manage=False) as store:
         room = live.Room(room_id="room-1")
-        assert await store.limited(live.matrix["CreateRoomFunction"]).put(room) == room
+        assert await store.restricted(live.matrix["CreateRoomFunction"]).put(room) == room
 
 
 @pytest.mark.parametrize("env", ["dev", "prod"])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.designs import board, connections, drawing, kifu, live, measures, pieces, ranking
 from tests.table.export.table_strategies import tables
 from tests.table.lint import flawed_designs as literal
-from zataku.table import READ, DesignError, Grant, Matrix, OnDemand, Provisioned, Table
+from zataku.table import READ, DesignError, Grant, OnDemand, PermissionMatrix, Provisioned, Table
 from zataku.table.export import template, to_json, to_yaml
 from zataku.table.export.cloudformation.resource_names import table_id
 
@@ -152,7 +152,9 @@ def test_units_without_a_maximum_stay_where_they_are() -> None:
 
 
 def test_outputs_tell_names_arns_streams_and_policies() -> None:
-    outputs = template([live.comments], env="dev", rights=Matrix({"Reader": [Grant(live.comments, READ)]}))["Outputs"]
+    outputs = template([live.comments], env="dev", rights=PermissionMatrix({"Reader": [Grant(live.comments, READ)]}))[
+        "Outputs"
+    ]
     assert {name: made["Value"] for name, made in outputs.items()} == {
         "LiveCommentCommentsTableName": {"Ref": "LiveCommentCommentsTable"},
         "LiveCommentCommentsTableArn": {"Fn::GetAtt": ["LiveCommentCommentsTable", "Arn"]},

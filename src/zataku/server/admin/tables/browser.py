@@ -11,14 +11,14 @@ from zataku.errors import InvalidRequest, NotFound, Unavailable
 from zataku.server.admin.messages import ItemPage, ItemView, KeyCondition
 from zataku.server.admin.tables.masking import masked
 from zataku.table import BadInput, IndexNotReady, IndexSchema, Item, KeyAttribute, KeyValue, Store, Table, TableSchema
-from zataku.table.backend.item_validation import checked_key
 from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import KeyRange, QueryItems, Rows, ScanItems
+from zataku.table.backend.validation import checked_key
 from zataku.table.backend.values import item_size
 from zataku.table.dynamodb.wire import wire_item
 from zataku.table.store import cursor
-from zataku.table.transfer.lines import opened
+from zataku.table.transfer.dynamodb_json import opened
 
 _SIGNS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "begins"]] = {
     "eq": "=",
@@ -54,7 +54,7 @@ async def browse(store: Store, table: Table, wanted: Wanted) -> ItemPage:
         place = _fingerprint(wanted, schema)
         start = None if not wanted.after else cursor.read(wanted.after, place, secret)
         read = msgspec.structs.replace(read, start=start, limit=wanted.limit)
-        with store.measured(f"{table.name}.browse") as bill:
+        with store.measured(f"{table.name}.browse") as consumed:
             rows = await _rows(store, read)
     except IndexNotReady as refused:
         raise Unavailable(refused.message, code=refused.code) from refused
@@ -62,7 +62,7 @@ async def browse(store: Store, table: Table, wanted: Wanted) -> ItemPage:
         raise InvalidRequest(refused.message, code=refused.code) from refused
     following = None if rows.resume is None else cursor.sign(rows.resume, place, secret)
     items = [_view(table, index, opened(row)) for row in rows.rows]
-    return ItemPage(items=items, read_units=bill.reads, next=following)
+    return ItemPage(items=items, read_units=consumed.reads, next=following)
 
 
 async def _rows(store: Store, read: QueryItems | ScanItems) -> Rows:

@@ -12,7 +12,7 @@ from zataku.table.backend.errors import (
     TableError,
     Throttled,
 )
-from zataku.table.backend.schema_changes import refuse_changes, refuse_nonsense
+from zataku.table.backend.schema_diff import check_table, refuse_changes
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables.description import Stored, description, look
@@ -46,7 +46,7 @@ class Tables:
         if len({table.name for table in tables}) < len(tables):
             raise SchemaRefused("Two tables have the same name. Rename one.")
         for table in tables:
-            refuse_nonsense(table)
+            check_table(table)
         found = await asyncio.gather(*(look(self._client, table.name) for table in tables))
         if not self._manage:
             self.problems |= _tolerated(tables, found)

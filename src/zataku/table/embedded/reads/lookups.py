@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from zataku.table.backend.errors import SameItemTwice
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import GetItem, Row
-from zataku.table.backend.request_validation import checked_attributes, refuse_many_reads, refuse_size
+from zataku.table.backend.validation import checked_attributes, refuse_many_reads, refuse_size
+from zataku.table.backend.values import unpack
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.item_cache import Kept, Recent

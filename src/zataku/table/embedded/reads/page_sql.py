@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from zataku.table.backend.errors import BadCursor
 from zataku.table.backend.port import QueryItems, ScanItems
-from zataku.table.backend.request_validation import check_segment
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
+from zataku.table.backend.validation import check_segment
 from zataku.table.embedded import keys
 from zataku.table.embedded.bounds import Bounds, bounds_of
 from zataku.table.embedded.catalog import IndexPart, TablePart

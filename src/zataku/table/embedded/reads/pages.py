@@ -7,17 +7,16 @@ from zataku.table.backend import cost
 from zataku.table.backend.condition_evaluation import check_expression, holds
 from zataku.table.backend.expression import Expression
 from zataku.table.backend.limits import PAGE_BYTES
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Position, QueryItems, Row, Rows, ScanItems
-from zataku.table.backend.request_validation import (
+from zataku.table.backend.table_schema import IndexSchema
+from zataku.table.backend.validation import (
     check_page,
     checked_attributes,
     names_in,
     refuse_key_filter,
     refuse_lacking,
 )
-from zataku.table.backend.table_schema import IndexSchema
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog, TablePart
 from zataku.table.embedded.reads.page_sql import Way, query_way, scan_way

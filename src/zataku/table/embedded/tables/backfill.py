@@ -4,8 +4,8 @@ From the moment an index is declared every write keeps it; the walk adds the ite
 came is committed with each portion, so it goes on after a restart.
 """
 
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import IndexState
+from zataku.table.backend.values import unpack
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import IndexPart, TablePart
 from zataku.table.embedded.database import Database

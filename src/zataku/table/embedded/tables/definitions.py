@@ -7,7 +7,7 @@ import msgspec
 
 from zataku.table.backend.errors import SchemaRefused
 from zataku.table.backend.port import IndexState
-from zataku.table.backend.schema_changes import refuse_changes, refuse_nonsense
+from zataku.table.backend.schema_diff import check_table, refuse_changes
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.file import layout
@@ -41,7 +41,7 @@ def adapt(group: Group, tables: Sequence[TableSchema]) -> None:
     if len({table.name for table in tables}) < len(tables):
         raise SchemaRefused("Two tables have the same name. Rename one.")
     for table in tables:
-        refuse_nonsense(table)
+        check_table(table)
         if table.name in stored:
             refuse_changes(stored[table.name].schema, table)
     for table in tables:

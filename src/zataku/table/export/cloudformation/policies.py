@@ -7,7 +7,7 @@ import msgspec
 
 from zataku.table.backend.errors import DesignError
 from zataku.table.export.cloudformation.resource_names import arn
-from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Rights
+from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Permissions
 
 PolicyDocument: TypeAlias = dict[str, Any]
 # Turns what follows `table/` in an ARN into the resource of a statement.
@@ -18,7 +18,7 @@ _LARGEST_POLICY = 6144
 
 
 def policy_document(
-    rights: Rights,
+    rights: Permissions,
     *,
     env: str,
     partition: str = "${Partition}",
@@ -29,12 +29,12 @@ def policy_document(
     return statements(rights, env, lambda rest: f"arn:{partition}:dynamodb:{region}:{account}:table/{rest}")
 
 
-def template_policy(rights: Rights, env: str) -> PolicyDocument:
+def template_policy(rights: Permissions, env: str) -> PolicyDocument:
     """The same policy for a template, which knows its own partition, region and account."""
     return statements(rights, env, arn)
 
 
-def statements(rights: Rights, env: str, to_resource: ToResource) -> PolicyDocument:
+def statements(rights: Permissions, env: str, to_resource: ToResource) -> PolicyDocument:
     """A policy document with up to three statements a grant: items, queries with their indexes, the stream."""
     made = [
         {"Effect": "Allow", "Action": [f"dynamodb:{action}" for action in actions], "Resource": resources}

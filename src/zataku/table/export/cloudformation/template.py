@@ -13,7 +13,7 @@ from zataku.table.export.cloudformation.scaling import scaling_resources
 from zataku.table.export.cloudformation.store_table import STORE_TABLE, opening_policy
 from zataku.table.export.table_resource import table_properties
 from zataku.table.schema.table import Table
-from zataku.table.store.permissions import Matrix, Rights
+from zataku.table.store.permissions import PermissionMatrix, Permissions
 
 Template: TypeAlias = dict[str, Any]
 Named: TypeAlias = tuple[str, dict[str, Any]]
@@ -36,7 +36,9 @@ _ALARM_TOPIC: Template = {
 }
 
 
-def template(tables: Sequence[Table], *, env: str, rights: Matrix | None = None, store_table: bool = False) -> Template:
+def template(
+    tables: Sequence[Table], *, env: str, rights: PermissionMatrix | None = None, store_table: bool = False
+) -> Template:
     """The template of some tables in one environment, with a policy for each function of a permission matrix.
 
     The parameter `AlarmTopicArn` names the SNS topic that alarms go to; left empty, they only show. `store_table` adds
@@ -111,7 +113,7 @@ def _outputs(table: Table) -> Iterator[Named]:
         yield f"{name}StreamArn", _output(f"The ARN of the stream of {design_name(table)}.", stream)
 
 
-def _policy(rights: Rights, env: str) -> Named:
+def _policy(rights: Permissions, env: str) -> Named:
     properties = {
         "Description": f"What {rights.function} may do with the tables of {env}.",
         "PolicyDocument": template_policy(rights, env),

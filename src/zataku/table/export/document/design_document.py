@@ -18,7 +18,7 @@ from zataku.table.export.document.tables import (
 from zataku.table.export.document.writes import write_section
 from zataku.table.schema.departure import Departure
 from zataku.table.schema.table import Table
-from zataku.table.store.permissions import INDEX_ACTIONS, Grant, Matrix
+from zataku.table.store.permissions import INDEX_ACTIONS, Grant, PermissionMatrix
 
 _NOTATION = (
     "In keys, `<name>` stands for the value of that attribute and `<name:03d>` for a number padded with zeros to three "
@@ -40,7 +40,7 @@ def design_document(
     title: str,
     env: str = "prod",
     departures: Sequence[Departure] = (),
-    rights: Matrix | None = None,
+    rights: PermissionMatrix | None = None,
     introduction: str = "",
 ) -> str:
     """The document of some tables in Markdown. The same design gives the same text to the byte."""
@@ -79,7 +79,7 @@ def _overview(table: Table) -> Iterator[tuple[str, ...]]:
         yield binding.entity.__name__, *keys, docstring(binding.entity)
 
 
-def _rights(matrix: Matrix) -> Iterator[str]:
+def _rights(matrix: PermissionMatrix) -> Iterator[str]:
     yield "## Permissions"
     yield "What each function may do with each table. Whatever is not listed is refused."
     rows = (

@@ -12,24 +12,23 @@ from zataku.clock import Clock
 from zataku.table.backend.port import Backend, Position
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.wire import wire_item
-from zataku.table.store.calls import Calls
-from zataku.table.transfer.files import Journal, PathLock, writing
-from zataku.table.transfer.found import open_export
-from zataku.table.transfer.house import House, prepared
-from zataku.table.transfer.lines import item_of_wire
-from zataku.table.transfer.moved import MovedTable, MovingProgress, first_of, patient_calls
+from zataku.table.store.metering import MeteredCalls
+from zataku.table.transfer.atomic_files import Journal, PathLock, writing
+from zataku.table.transfer.dynamodb_json import decode_item
+from zataku.table.transfer.export_folder import ExportFolder, prepare_export_folder
+from zataku.table.transfer.export_reader import open_export
+from zataku.table.transfer.export_record import store_identity
 from zataku.table.transfer.parts import PartRecord, PartWriter
-from zataku.table.transfer.reading import pages
-from zataku.table.transfer.record import identity
+from zataku.table.transfer.reads import TransferProgress, TransferredTable, default_calls, first_error, pages
 
 PART_BYTES = 64 << 20
 
 
-class Exported(Struct, frozen=True):
+class ExportResult(Struct, frozen=True):
     """A complete export. `already` says that it was complete before, `resumed` that an earlier run had begun it."""
 
     folder: Path
-    tables: tuple[MovedTable, ...]
+    tables: tuple[TransferredTable, ...]
     already: bool = False
     resumed: bool = False
 
@@ -40,14 +39,14 @@ async def export_store(
     folder: Path,
     *,
     clock: Clock,
-    progress: MovingProgress | None = None,
+    progress: TransferProgress | None = None,
     part_bytes: int = PART_BYTES,
     page_items: int | None = None,
     segments: int = 1,
     strong: bool = True,
     again: bool = False,
-    calls: Calls | None = None,
-) -> Exported:
+    calls: MeteredCalls | None = None,
+) -> ExportResult:
     """Write all items of the tables into a folder, in DynamoDB's own export format.
 
     A run that was interrupted goes on after its last finished part, in the segments it began with. A complete export
@@ -56,33 +55,33 @@ async def export_store(
 
     Memory holds two pages for each segment; `segments` are read side by side. `strong` reads cost twice on DynamoDB.
     """
-    source, facts = await identity(backend), await backend.facts()
+    source, facts = await store_identity(backend), await backend.facts()
 
-    def enter() -> tuple[PathLock, House]:
+    def enter() -> tuple[PathLock, ExportFolder]:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         lock = PathLock(folder, shared=False).take()
         try:
-            return lock, prepared(folder, tables, source, facts, clock.now(), segments, again=again)
+            return lock, prepare_export_folder(folder, tables, source, facts, clock.now(), segments, again=again)
         except BaseException:
             lock.release()
             raise
 
-    lock, house = await asyncio.to_thread(enter)
+    lock, export = await asyncio.to_thread(enter)
     try:
-        if house.record.state == "complete":
+        if export.record.state == "complete":
             await asyncio.to_thread(open_export, folder)
         else:
             sizes = {size.table: size.items for size in await backend.sizes() if size.index is None}
             for table in tables:
-                moving = _Moving(backend, table, calls or patient_calls(), part_bytes, page_items, strong)
+                moving = _Moving(backend, table, calls or default_calls(), part_bytes, page_items, strong)
                 moving.report(progress, sizes.get(table.name))
-                await moving.run(house)
-            house = await asyncio.to_thread(house.completed, clock.now())
+                await moving.run(export)
+            export = await asyncio.to_thread(export.completed, clock.now())
     finally:
         lock.release()
-    moved = tuple(MovedTable(each.schema.name, each.items, each.bytes) for each in house.record.tables)
-    return Exported(folder, moved, house.already, house.resumed)
+    moved = tuple(TransferredTable(each.schema.name, each.items, each.bytes) for each in export.record.tables)
+    return ExportResult(folder, moved, export.already, export.resumed)
 
 
 class _Moving:
@@ -92,7 +91,7 @@ class _Moving:
         self,
         backend: Backend,
         table: TableSchema,
-        calls: Calls,
+        calls: MeteredCalls,
         part_bytes: int,
         page_items: int | None,
         strong: bool,
@@ -103,37 +102,37 @@ class _Moving:
         self._part_bytes = part_bytes
         self._page_items = page_items
         self._strong = strong
-        self._progress: MovingProgress | None = None
+        self._progress: TransferProgress | None = None
         self._expected: int | None = None
         self._items = self._bytes = 0
 
-    def report(self, progress: MovingProgress | None, expected: int | None) -> None:
+    def report(self, progress: TransferProgress | None, expected: int | None) -> None:
         """Tell somebody how far it is. DynamoDB's count is hours old, so it may be too small."""
         self._progress, self._expected = progress, expected or None
 
-    async def run(self, house: House) -> None:
+    async def run(self, export: ExportFolder) -> None:
         """Write what is missing."""
-        journal = await asyncio.to_thread(house.journal, self._table)
+        journal = await asyncio.to_thread(export.journal, self._table)
         try:
             records = [msgspec.json.decode(line, type=PartRecord) for line in journal.lines]
             self._told(sum(each.items for each in records), sum(each.text for each in records))
-            segments = house.record.segments
+            segments = export.record.segments
             async with asyncio.TaskGroup() as tasks:
                 for number in range(segments):
                     done = [each for each in records if each.segment == number]
-                    tasks.create_task(self._segment(house, journal, number, segments, done))
+                    tasks.create_task(self._segment(export, journal, number, segments, done))
         except BaseExceptionGroup as group:
-            raise first_of(group) from None
+            raise first_error(group) from None
         finally:
             journal.close()
 
     async def _segment(
-        self, house: House, journal: Journal, number: int, segments: int, done: list[PartRecord]
+        self, export: ExportFolder, journal: Journal, number: int, segments: int, done: list[PartRecord]
     ) -> None:
         after = done[-1].after if done else None
         if done and after is None:
             return
-        start = None if after is None else item_of_wire(after)
+        start = None if after is None else decode_item(after)
         count = len(done)
         part: PartWriter | None = None
         try:
@@ -151,7 +150,7 @@ class _Moving:
             async with aclosing(reading) as found:
                 async for page in found:
                     if part is None:
-                        part = await asyncio.to_thread(PartWriter, house.part_path(self._table, number, count))
+                        part = await asyncio.to_thread(PartWriter, export.part_path(self._table, number, count))
                     size = await asyncio.to_thread(part.add, page.rows)
                     self._told(len(page.rows), size)
                     if part.text >= self._part_bytes or page.resume is None:

@@ -1,13 +1,32 @@
-"""What DynamoDB refuses before it looks at any item; every store refuses it in the same words."""
+"""Requests and items that DynamoDB refuses before it looks at stored items; every store raises the same errors."""
 
 from collections.abc import Sequence
 
-from zataku.table.backend.errors import BadInput, BadUpdate, StrongReadRefused, TooManyItems, TransactionTooLarge
+from zataku.table.backend.errors import (
+    BadInput,
+    BadKey,
+    BadUpdate,
+    ItemTooLarge,
+    StrongReadRefused,
+    TooManyItems,
+    TransactionTooLarge,
+    WrongType,
+)
 from zataku.table.backend.expression import All, Between, Compare, Either, Expression, Literally, Not, OneOf
-from zataku.table.backend.limits import BATCH_GETS, TOKEN_CHARACTERS, TRANSACTION_BYTES, TRANSACTION_ITEMS
+from zataku.table.backend.limits import (
+    BATCH_GETS,
+    ITEM_BYTES,
+    PARTITION_KEY_BYTES,
+    SORT_KEY_BYTES,
+    TOKEN_CHARACTERS,
+    TRANSACTION_BYTES,
+    TRANSACTION_ITEMS,
+)
+from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import TransactWrite, UpdateItem
-from zataku.table.backend.table_schema import IndexSchema, TableSchema
+from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.backend.update_evaluation import refuse_overlaps
+from zataku.table.backend.values import Item, KeyValue, item_size, key_type_of, size_of
 
 _MOST_SEGMENTS = 1_000_000
 
@@ -99,3 +118,43 @@ def refuse_size(size: int) -> None:
     """The items of a transaction have so many bytes at most."""
     if size > TRANSACTION_BYTES:
         raise TransactionTooLarge(f"The items add up to {size} bytes; {TRANSACTION_BYTES} are allowed. Split the work.")
+
+
+def checked_key(key: KeyAttribute, value: object, most: int) -> KeyValue:
+    """The value when it can be this key."""
+    made = canonical(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if key_type_of(made) != key.type:
+        raise WrongType(f"{key.name} is of type {key.type}, but was given a {type(value).__name__}.")
+    size = size_of(made)
+    if not 1 <= size <= most:
+        raise BadKey(f"{key.name} must have 1 to {most} bytes, but was given {size}. Give it a value that fits.")
+    return made  # pyright: ignore[reportReturnType] - key_type_of has just shown that it is one
+
+
+def wrong_key_parts(table: TableSchema) -> BadKey:
+    """The error for a key that has a sort key where the table has none, or none where it has one."""
+    if table.sk is None:
+        return BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")
+    return BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}. Give it a value.")
+
+
+def require_keys(table: TableSchema, item: Item) -> None:
+    """An item has every key of its table."""
+    for key in table.keys:
+        if key.name not in item:
+            raise BadKey(f"The item lacks {key.name}, a key of {table.name}. Give it a value.")
+
+
+def check_item(table: TableSchema, item: Item) -> None:
+    """Refuse an item that no store would take, before any store is asked."""
+    for place in (table, *table.indexes):
+        _check_keys(place, item)
+    size = item_size(item)
+    if size > ITEM_BYTES:
+        raise ItemTooLarge(f"The item is {size} bytes large; a table takes at most {ITEM_BYTES}. Split it.", size=size)
+
+
+def _check_keys(place: TableSchema | IndexSchema, item: Item) -> None:
+    for key, most in zip(place.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
+        if key.name in item or isinstance(place, TableSchema):
+            checked_key(key, item.get(key.name), most)

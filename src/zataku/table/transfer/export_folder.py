@@ -10,18 +10,18 @@ from msgspec import Struct, structs
 
 from zataku.table.backend.errors import BadInput
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.transfer.files import Journal, finished_name, writing
-from zataku.table.transfer.found import parts_of
-from zataku.table.transfer.lines import Tally
+from zataku.table.transfer.atomic_files import Journal, finished_name, writing
+from zataku.table.transfer.dynamodb_json import ItemChecksum
+from zataku.table.transfer.export_reader import read_part_records
+from zataku.table.transfer.export_record import PARTS, TOP, ExportRecord, TableRecord, read_record
 from zataku.table.transfer.manifest import FILES, PARTS_FOLDER, SUMMARY, read_file, write_manifests
-from zataku.table.transfer.record import PARTS, TOP, ExportRecord, TableRecord, read_record
 
 # DynamoDB's own rule for names, which makes them safe as names of folders.
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 _PART = re.compile(r"[0-9]{4,}-[0-9]{6,}\.json\.gz")
 
 
-class House(Struct, frozen=True):
+class ExportFolder(Struct, frozen=True):
     """An export under way. All of it is for threads."""
 
     folder: Path
@@ -35,7 +35,7 @@ class House(Struct, frozen=True):
         with writing(folder):
             (folder / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
         _refuse_strangers(folder)
-        known = {part.file for part in parts_of(folder / PARTS)}
+        known = {part.file for part in read_part_records(folder / PARTS)}
         for path in (folder / PARTS_FOLDER).iterdir():
             if path.name not in known:
                 path.unlink()
@@ -45,7 +45,7 @@ class House(Struct, frozen=True):
         """Where a part goes."""
         return self.folder / table.name / PARTS_FOLDER / f"{segment:04d}-{number:06d}.json.gz"
 
-    def completed(self, now: float) -> "House":
+    def completed(self, now: float) -> "ExportFolder":
         """Write the manifests, and last of all that the export is complete."""
         tables = tuple(self._completed(table.schema, now) for table in self.record.tables)
         record = structs.replace(self.record, state="complete", finished=now, tables=tables)
@@ -54,19 +54,19 @@ class House(Struct, frozen=True):
 
     def _completed(self, table: TableSchema, now: float) -> TableRecord:
         folder = self.folder / table.name
-        parts = parts_of(folder / PARTS)
-        tally = Tally()
+        parts = read_part_records(folder / PARTS)
+        checksum = ItemChecksum()
         for part in parts:
-            tally.take(Tally(part.items, part.digest))
+            checksum.take(ItemChecksum(part.items, part.digest))
         started = self.record.started
         made_of = sha256(f"{self.record.source} {table.name} {started}".encode()).hexdigest()
         identity = "-".join((made_of[:8], made_of[8:12], made_of[12:16], made_of[16:20], made_of[20:32]))
         write_manifests(folder, table.name, parts, identity=identity, started=started, ended=now)
         journal = sha256(read_file(folder / PARTS)).hexdigest()
-        return TableRecord(table, tally.items, sum(part.text for part in parts), tally.digest, journal)
+        return TableRecord(table, checksum.items, sum(part.text for part in parts), checksum.digest, journal)
 
 
-def prepared(
+def prepare_export_folder(
     folder: Path,
     tables: Sequence[TableSchema],
     source: str,
@@ -75,7 +75,7 @@ def prepared(
     segments: int,
     *,
     again: bool,
-) -> House:
+) -> ExportFolder:
     """Look at the folder: begin an export, go on with one, or find it complete. Refuses what is none of these."""
     _refuse_names(tables)
     if segments < 1:
@@ -87,12 +87,12 @@ def prepared(
         _cleared(folder, record)
     else:
         _refuse_another(folder, record, tables, source)
-        return House(folder, record, already=record.state == "complete", resumed=record.state == "running")
+        return ExportFolder(folder, record, already=record.state == "complete", resumed=record.state == "running")
     fresh = ExportRecord(
         started=now, source=source, facts=dict(facts), segments=segments, tables=tuple(map(TableRecord, tables))
     )
     fresh.write(folder)
-    return House(folder, fresh)
+    return ExportFolder(folder, fresh)
 
 
 def _refuse_names(tables: Sequence[TableSchema]) -> None:

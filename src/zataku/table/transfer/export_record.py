@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from zataku.table.backend.errors import ExportDamaged
 from zataku.table.backend.port import Backend
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.transfer.files import write_whole
+from zataku.table.transfer.atomic_files import write_atomically
 from zataku.table.transfer.manifest import decoded, read_file
 
 TOP = "zataku-export.json"
@@ -53,7 +53,7 @@ class ExportRecord(Struct, frozen=True, kw_only=True):
     def write(self, folder: Path) -> None:
         """Put it into the export's folder, sealed."""
         sealed = structs.replace(self, seal=_seal(self))
-        write_whole(folder / TOP, msgspec.json.format(msgspec.json.encode(sealed), indent=1) + b"\n")
+        write_atomically(folder / TOP, msgspec.json.format(msgspec.json.encode(sealed), indent=1) + b"\n")
 
 
 def _seal(record: ExportRecord) -> str:
@@ -75,6 +75,6 @@ def read_record(folder: Path) -> ExportRecord | None:
     return record
 
 
-async def identity(backend: Backend) -> str:
+async def store_identity(backend: Backend) -> str:
     """Which store this is: made from its secret, and telling nothing of it."""
     return blake2b(b"moving", key=await backend.secret(), digest_size=16).hexdigest()

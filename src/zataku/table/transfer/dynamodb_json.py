@@ -9,9 +9,8 @@ import msgspec
 
 from zataku.table.backend.errors import TableError
 from zataku.table.backend.limits import NESTING
-from zataku.table.backend.msgpack import unpack
 from zataku.table.backend.port import Row
-from zataku.table.backend.values import Item, Value
+from zataku.table.backend.values import Item, Value, unpack
 from zataku.table.dynamodb.wire import value_of, wire_item
 
 # Names in order and no spaces: equal items give equal lines. Bytes become base64 on the way.
@@ -26,23 +25,23 @@ def opened(row: Row) -> Item:
     return unpack(row) if isinstance(row, bytes) else row
 
 
-def line_of(item: Item) -> bytes:
+def encode_line(item: Item) -> bytes:
     """The line of an item, without its end."""
     return _encoder.encode({"Item": wire_item(item)})
 
 
-def item_of(line: bytes) -> Item:
+def decode_line(line: bytes) -> Item:
     """The item of a line, in any spelling. Raises `ValueError` when it is none."""
     try:
         content: Any = _decoder.decode(line)
-        return item_of_wire(content["Item"])
+        return decode_item(content["Item"])
     except (TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"no item in DynamoDB JSON ({error})") from error
     except (msgspec.DecodeError, TableError) as error:
         raise ValueError(f"no item in DynamoDB JSON ({error})") from error
 
 
-def item_of_wire(wire: dict[str, Any], depth: int = 0) -> Item:
+def decode_item(wire: dict[str, Any], depth: int = 0) -> Item:
     """An item whose bytes are base64."""
     return {name: _value(value, depth) for name, value in wire.items()}
 
@@ -57,7 +56,7 @@ def _value(wire: dict[str, Any], depth: int) -> Value:
         case "S":
             return content
         case "M":
-            return item_of_wire(content, depth + 1)
+            return decode_item(content, depth + 1)
         case "L":
             return [_value(part, depth + 1) for part in cast("list[dict[str, Any]]", content)]
         case "B":
@@ -89,7 +88,7 @@ _CONTENT: dict[str, type] = {
 }
 
 
-class Tally:
+class ItemChecksum:
     """How many items there are, and the sum of their digests: the same for the same items in any order."""
 
     __slots__ = ("items", "total")
@@ -99,7 +98,7 @@ class Tally:
         self.total = int(digest, 16)
 
     def add(self, lines: Iterable[bytes]) -> None:
-        """Count lines that `line_of` has made."""
+        """Count lines that `encode_line` has made."""
         total, items = self.total, 0
         for line in lines:
             total += int.from_bytes(blake2b(line, digest_size=_DIGEST_BYTES).digest())
@@ -107,7 +106,7 @@ class Tally:
         self.total = total % _MODULUS
         self.items += items
 
-    def take(self, other: "Tally") -> None:
+    def take(self, other: "ItemChecksum") -> None:
         """Count everything that another has counted."""
         self.items += other.items
         self.total = (self.total + other.total) % _MODULUS
@@ -118,6 +117,6 @@ class Tally:
         return f"{self.total:032x}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tally) and (self.items, self.total) == (other.items, other.total)
+        return isinstance(other, ItemChecksum) and (self.items, self.total) == (other.items, other.total)
 
     __hash__ = None  # pyright: ignore[reportAssignmentType] - it changes while it counts

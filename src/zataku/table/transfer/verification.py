@@ -11,11 +11,10 @@ from zataku.table.backend.port import Backend, GetItem, ItemKey, Row
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
 from zataku.table.store.batch import Batches
-from zataku.table.store.calls import Calls
-from zataku.table.transfer.found import FoundTable
-from zataku.table.transfer.lines import Tally, line_of, opened
-from zataku.table.transfer.moved import MovingProgress
-from zataku.table.transfer.reading import pages, portions
+from zataku.table.store.metering import MeteredCalls
+from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line, opened
+from zataku.table.transfer.export_reader import ExportedTable
+from zataku.table.transfer.reads import TransferProgress, pages, portions
 
 _AT_ONCE = 10 * BATCH_GETS
 _NAMED = 5
@@ -26,8 +25,8 @@ def key_of(table: TableSchema, item: Item) -> ItemKey:
     return item[table.pk.name], None if table.sk is None else item[table.sk.name]
 
 
-async def counterparts(
-    backend: Backend, calls: Calls, label: str, table: TableSchema, items: list[Item], *, keys_only: bool = False
+async def read_counterparts(
+    backend: Backend, calls: MeteredCalls, label: str, table: TableSchema, items: list[Item], *, keys_only: bool = False
 ) -> list[Row | None]:
     """What lies under the keys of some items, in their order."""
     wanted = tuple(key.name for key in table.keys) if keys_only else None
@@ -37,12 +36,12 @@ async def counterparts(
 
 async def verify_copy(
     backend: Backend,
-    calls: Calls,
+    calls: MeteredCalls,
     table: TableSchema,
-    found: FoundTable,
-    expected: Tally | None,
+    found: ExportedTable,
+    expected: ItemChecksum | None,
     now: float,
-    progress: MovingProgress | None,
+    progress: TransferProgress | None,
 ) -> None:
     """The table must hold the items of the export and no others; ones that have expired may be gone.
 
@@ -51,18 +50,18 @@ async def verify_copy(
     if expected is None:
         await _look_for_all(backend, calls, table, found, now, progress)
         return
-    tally, size = Tally(), 0
+    checksum, size = ItemChecksum(), 0
     async with aclosing(pages(backend, calls, "verify", table)) as reading:
         async for page in reading:
-            size += await asyncio.to_thread(_count, tally, page.rows)
+            size += await asyncio.to_thread(_count, checksum, page.rows)
             if progress is not None:
-                progress(table.name, tally.items, expected.items, size)
-    if tally == expected:
+                progress(table.name, checksum.items, expected.items, size)
+    if checksum == expected:
         return
     gone = await _look_for_all(backend, calls, table, found, now, None)
-    if tally.items != expected.items - gone:
+    if checksum.items != expected.items - gone:
         raise CopyDiffers(
-            f"{table.name} holds {tally.items} items, but the export holds {expected.items}. Somebody else has written "
+            f"{table.name} holds {checksum.items} items, but the export holds {expected.items}. Something else wrote "
             "to it: empty it and import again.",
             table=table.name,
         )
@@ -70,18 +69,18 @@ async def verify_copy(
 
 async def _look_for_all(
     backend: Backend,
-    calls: Calls,
+    calls: MeteredCalls,
     table: TableSchema,
-    found: FoundTable,
+    found: ExportedTable,
     now: float,
-    progress: MovingProgress | None,
+    progress: TransferProgress | None,
 ) -> int:
     """The table must hold every item of the export; returns how many are gone because their time has passed."""
     gone = done = size = 0
     for part in found.parts:
         async with aclosing(portions(part, _AT_ONCE)) as reading:
             async for items in reading:
-                rows = await counterparts(backend, calls, "verify", table, items)
+                rows = await read_counterparts(backend, calls, "verify", table, items)
                 lacking, text = await asyncio.to_thread(_unequal, items, rows)
                 wrong = [(item, row) for item, row in lacking if row is not None or not _expired(table, item, now)]
                 if wrong:
@@ -100,9 +99,9 @@ def _differs(table: TableSchema, wrong: list[tuple[Item, Row | None]]) -> CopyDi
     )
 
 
-def _count(tally: Tally, rows: list[Row]) -> int:
-    lines = [line_of(opened(row)) for row in rows]
-    tally.add(lines)
+def _count(checksum: ItemChecksum, rows: list[Row]) -> int:
+    lines = [encode_line(opened(row)) for row in rows]
+    checksum.add(lines)
     return sum(map(len, lines)) + len(lines)
 
 
@@ -110,9 +109,9 @@ def _unequal(items: list[Item], rows: list[Row | None]) -> tuple[list[tuple[Item
     found: list[tuple[Item, Row | None]] = []
     size = 0
     for item, row in zip(items, rows, strict=True):
-        line = line_of(item)
+        line = encode_line(item)
         size += len(line) + 1
-        if row is None or line_of(opened(row)) != line:
+        if row is None or encode_line(opened(row)) != line:
             found.append((item, row))
     return found, size
 

@@ -5,21 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from zataku.table.backend.errors import BadInput, ExportDamaged, SchemaRefused, TableError
-from zataku.table.backend.item_validation import check_item
 from zataku.table.backend.port import Backend, ScanItems
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
-from zataku.table.store.calls import Calls
-from zataku.table.transfer.found import FoundExport, FoundTable
-from zataku.table.transfer.lines import Tally, line_of
-from zataku.table.transfer.moved import MovingProgress
+from zataku.table.backend.validation import check_item
+from zataku.table.store.metering import MeteredCalls
+from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line
+from zataku.table.transfer.export_reader import ExportContents, ExportedTable
 from zataku.table.transfer.parts import Part
+from zataku.table.transfer.reads import TransferProgress
 
 
 def matched(
-    export: FoundExport, tables: Sequence[TableSchema], names: Mapping[str, str]
-) -> list[tuple[TableSchema, FoundTable]]:
+    export: ExportContents, tables: Sequence[TableSchema], names: Mapping[str, str]
+) -> list[tuple[TableSchema, ExportedTable]]:
     """Each table with its place in the export; refuses tables that are not there or have other keys."""
-    pairs: list[tuple[TableSchema, FoundTable]] = []
+    pairs: list[tuple[TableSchema, ExportedTable]] = []
     for table in tables:
         name = names.get(table.name, table.name)
         found = export.tables.get(name)
@@ -43,48 +43,48 @@ def _named(keys: Sequence[KeyAttribute]) -> str:
 class Checked(NamedTuple):
     """What the parts of a table hold: items, and bytes of DynamoDB JSON."""
 
-    tally: Tally
+    checksum: ItemChecksum
     size: int
 
 
-async def check_parts(table: TableSchema, found: FoundTable, progress: MovingProgress | None) -> Checked:
+async def check_parts(table: TableSchema, found: ExportedTable, progress: TransferProgress | None) -> Checked:
     """Read every part to its end; what the table holds by it. Refuses the first part that is not as it should be."""
-    tally, size = Tally(), 0
+    checksum, size = ItemChecksum(), 0
     for part in found.parts:
         counted, text = await asyncio.to_thread(_checked, table, part)
-        tally.take(counted)
+        checksum.take(counted)
         size += text
         if progress is not None:
-            progress(table.name, tally.items, found.items, size)
-    if tally.items != found.items or found.digest not in (None, tally.digest):
+            progress(table.name, checksum.items, found.items, size)
+    if checksum.items != found.items or found.digest not in (None, checksum.digest):
         raise ExportDamaged(f"The parts of {found.name} do not add up to what the export says. Copy it again.")
-    return Checked(tally, size)
+    return Checked(checksum, size)
 
 
 def _checked(table: TableSchema, part: Part) -> Checked:
     part.check_bytes()
-    tally, size = Tally(), 0
+    checksum, size = ItemChecksum(), 0
     for item, _ in part.read():
         try:
             check_item(table, item)
         except TableError as error:
-            where = f"{part.path}, item {tally.items + 1}"
+            where = f"{part.path}, item {checksum.items + 1}"
             raise SchemaRefused(f"{where} does not fit {table.name}: {error.message} Nothing was written.") from error
-        line = line_of(item)
-        tally.add((line,))
+        line = encode_line(item)
+        checksum.add((line,))
         size += len(line) + 1
-    if tally.items != part.items:
-        raise part.damaged(f"holds {tally.items} items, but its manifest says {part.items}")
-    if part.digest not in (None, tally.digest):
+    if checksum.items != part.items:
+        raise part.damaged(f"holds {checksum.items} items, but its manifest says {part.items}")
+    if part.digest not in (None, checksum.digest):
         raise part.damaged("does not hold the items that were exported")
-    return Checked(tally, size)
+    return Checked(checksum, size)
 
 
-async def refuse_filled(backend: Backend, calls: Calls, tables: Sequence[TableSchema]) -> None:
+async def refuse_filled(backend: Backend, calls: MeteredCalls, tables: Sequence[TableSchema]) -> None:
     """Refuse tables that hold anything already."""
     for table in tables:
         scan = ScanItems(table, limit=1, strong=True)
-        page = await calls(f"{table.name}.import", lambda bill, scan=scan: backend.scan(scan, bill))
+        page = await calls(f"{table.name}.import", lambda consumed, scan=scan: backend.scan(scan, consumed))
         if page.rows or page.resume is not None:
             raise BadInput(
                 f"{table.name} is not empty. Import into an empty table, or allow merging: items with the same key are "

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import ExportDamaged
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.transfer.files import whole_lines
+from zataku.table.transfer.atomic_files import whole_lines
+from zataku.table.transfer.export_record import PARTS, TOP, TableRecord, read_record
 from zataku.table.transfer.manifest import (
     FILES,
     PARTS_FOLDER,
@@ -19,13 +20,12 @@ from zataku.table.transfer.manifest import (
     read_manifests,
 )
 from zataku.table.transfer.parts import Part, PartRecord
-from zataku.table.transfer.record import PARTS, TOP, TableRecord, read_record
 
 # The folder itself, a folder for each table, AWSDynamoDB/<id>, and that below a prefix.
 _DEPTHS = ("", "*/", "*/*/", "*/*/*/")
 
 
-class FoundTable(Struct, frozen=True):
+class ExportedTable(Struct, frozen=True):
     """A table of an export. `schema` is known for our own exports."""
 
     name: str
@@ -35,15 +35,15 @@ class FoundTable(Struct, frozen=True):
     digest: str | None = None
 
 
-class FoundExport(Struct, frozen=True):
+class ExportContents(Struct, frozen=True):
     """An export whose manifests are whole. `identity` is another for another export."""
 
     folder: Path
     identity: str
-    tables: dict[str, FoundTable]
+    tables: dict[str, ExportedTable]
 
 
-def open_export(folder: Path) -> FoundExport:
+def open_export(folder: Path) -> ExportContents:
     """Read the manifests of an export, and look that every part is there. For threads."""
     if not folder.is_dir():
         raise ExportDamaged(f"{folder} is no folder. Name the folder of an export.", path=str(folder))
@@ -55,16 +55,16 @@ def open_export(folder: Path) -> FoundExport:
             f"The export in {folder} was not finished. Run the export again: it goes on where it stopped.",
             path=str(folder),
         )
-    return FoundExport(folder, record.seal, {each.schema.name: _own(folder, each) for each in record.tables})
+    return ExportContents(folder, record.seal, {each.schema.name: _own(folder, each) for each in record.tables})
 
 
-def _own(folder: Path, table: TableRecord) -> FoundTable:
+def _own(folder: Path, table: TableRecord) -> ExportedTable:
     name = table.schema.name
     path = folder / name / PARTS
     content = read_file(path)
     if sha256(content).hexdigest() != table.parts_sha256:
         raise ExportDamaged(f"{path} was changed after the export. Copy the export again.", path=str(path))
-    records = parts_of(path)
+    records = read_part_records(path)
     summary, entries = read_manifests(folder / name)
     listed = [(entry.data_file_s3_key, entry.item_count, entry.md5_checksum) for entry in entries]
     if listed != [(f"{name}/{PARTS_FOLDER}/{each.file}", each.items, each.md5) for each in records]:
@@ -75,10 +75,10 @@ def _own(folder: Path, table: TableRecord) -> FoundTable:
         Part(folder / name / PARTS_FOLDER / each.file, each.items, each.md5, each.size, each.sha256, each.digest)
         for each in records
     ]
-    return FoundTable(name, _present(parts), table.items, table.schema, table.digest)
+    return ExportedTable(name, _present(parts), table.items, table.schema, table.digest)
 
 
-def parts_of(path: Path) -> list[PartRecord]:
+def read_part_records(path: Path) -> list[PartRecord]:
     """The parts that a journal of ours names, in order of segment and number."""
     try:
         records = [msgspec.json.decode(line, type=PartRecord) for line in whole_lines(path)]
@@ -87,11 +87,11 @@ def parts_of(path: Path) -> list[PartRecord]:
     return sorted(records, key=lambda each: each.file)
 
 
-def _foreign(folder: Path) -> FoundExport:
+def _foreign(folder: Path) -> ExportContents:
     summaries = [found for depth in _DEPTHS for found in sorted(folder.glob(depth + SUMMARY))]
     if not summaries:
         raise ExportDamaged(f"{folder} holds no export: there is no {TOP} and no {SUMMARY}.", path=str(folder))
-    tables: dict[str, FoundTable] = {}
+    tables: dict[str, ExportedTable] = {}
     identity = sha256()
     for path in summaries:
         summary, entries = read_manifests(path.parent)
@@ -99,8 +99,8 @@ def _foreign(folder: Path) -> FoundExport:
             raise ExportDamaged(f"{folder} holds two exports of {summary.table}. Name the folder of one of them.")
         identity.update(read_file(path) + read_file(files_manifest(path.parent, summary)))
         parts = [_part(path.parent, entry) for entry in entries]
-        tables[summary.table] = FoundTable(summary.table, _present(parts), summary.item_count)
-    return FoundExport(folder, identity.hexdigest(), tables)
+        tables[summary.table] = ExportedTable(summary.table, _present(parts), summary.item_count)
+    return ExportContents(folder, identity.hexdigest(), tables)
 
 
 def _part(folder: Path, entry: FileEntry) -> Part:

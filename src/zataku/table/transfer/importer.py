@@ -15,26 +15,25 @@ from zataku.table.backend.port import Backend, PutItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
 from zataku.table.store.batch import Batches
-from zataku.table.store.calls import Calls
-from zataku.table.transfer.checking import Checked, check_parts, matched, refuse_filled
-from zataku.table.transfer.files import PathLock
-from zataku.table.transfer.found import FoundTable, open_export
-from zataku.table.transfer.moved import MovedTable, MovingProgress, first_of, patient_calls
+from zataku.table.store.metering import MeteredCalls
+from zataku.table.transfer.atomic_files import PathLock
+from zataku.table.transfer.export_reader import ExportedTable, open_export
+from zataku.table.transfer.export_record import store_identity
+from zataku.table.transfer.import_checks import Checked, check_parts, matched, refuse_filled
+from zataku.table.transfer.import_journal import ImportJournal
 from zataku.table.transfer.parts import Part
-from zataku.table.transfer.reading import portions
-from zataku.table.transfer.record import identity
-from zataku.table.transfer.state import ImportState
-from zataku.table.transfer.verifying import verify_copy
+from zataku.table.transfer.reads import TransferProgress, TransferredTable, default_calls, first_error, portions
+from zataku.table.transfer.verification import verify_copy
 
 # An import first looks at everything, then writes, then reads back; each begins to count anew.
 Phase: TypeAlias = Literal["check", "write", "verify"]
 
 
-class Imported(Struct, frozen=True):
+class ImportResult(Struct, frozen=True):
     """A finished import. `left_out` names tables of the export that nobody asked for."""
 
     folder: Path
-    tables: tuple[MovedTable, ...]
+    tables: tuple[TransferredTable, ...]
     verified: bool
     resumed: bool = False
     left_out: tuple[str, ...] = ()
@@ -46,14 +45,14 @@ async def import_store(
     folder: Path,
     *,
     clock: Clock | None = None,
-    progress: MovingProgress | None = None,
+    progress: TransferProgress | None = None,
     phase: Callable[[Phase], None] | None = None,
     verify: bool = True,
     merge: bool = False,
     names: Mapping[str, str] | None = None,
     workers: int = 16,
-    calls: Calls | None = None,
-) -> Imported:
+    calls: MeteredCalls | None = None,
+) -> ImportResult:
     """Write the items of an export into tables that the store has been started with.
 
     All parts are checked before the first item is written, so a damaged export changes nothing. Tables that are not
@@ -63,7 +62,7 @@ async def import_store(
     `names` says what a table is called in the export, where it is called otherwise. With `verify`, the store is read
     back: the tables must hold exactly the items of the export, or at least all of them when merging.
     """
-    making = calls or patient_calls()
+    making = calls or default_calls()
     tell: Callable[[Phase], None] = phase or (lambda _: None)
     lock = await asyncio.to_thread(_entered, folder)
     try:
@@ -72,7 +71,7 @@ async def import_store(
         tell("check")
         checked = {table.name: await check_parts(table, found, progress) for table, found in pairs}
         into = {table.name: found.name for table, found in pairs}
-        state = await asyncio.to_thread(ImportState, folder, await identity(backend), export.identity, into)
+        state = await asyncio.to_thread(ImportJournal, folder, await store_identity(backend), export.identity, into)
         journey = _Journey(backend, making, state, pairs, checked, tell, progress)
         try:
             await journey.prepare(merge)
@@ -89,19 +88,19 @@ async def import_store(
     finally:
         lock.release()
     left_out = tuple(sorted(export.tables.keys() - {found.name for _, found in pairs}))
-    return Imported(folder, moved, verify, state.resumed, left_out)
+    return ImportResult(folder, moved, verify, state.resumed, left_out)
 
 
 class _Journey(Struct):
     """An import whose export has been seen to be whole."""
 
     backend: Backend
-    calls: Calls
-    state: ImportState
-    pairs: list[tuple[TableSchema, FoundTable]]
+    calls: MeteredCalls
+    state: ImportJournal
+    pairs: list[tuple[TableSchema, ExportedTable]]
     checked: dict[str, Checked]
     tell: Callable[[Phase], None]
-    progress: MovingProgress | None
+    progress: TransferProgress | None
 
     async def prepare(self, merge: bool) -> None:
         """See that there is room for the items, and note that the import has begun."""
@@ -109,7 +108,7 @@ class _Journey(Struct):
             await refuse_filled(self.backend, self.calls, [table for table, _ in self.pairs])
         await asyncio.to_thread(self.state.begin, merge)
 
-    async def write(self, workers: int) -> tuple[MovedTable, ...]:
+    async def write(self, workers: int) -> tuple[TransferredTable, ...]:
         """Put everything into the store that is not there yet."""
         self.tell("write")
         writer = _Writer(self.backend, self.calls, workers, self.state, self.progress)
@@ -119,7 +118,7 @@ class _Journey(Struct):
         """Compare what lies in the store with the export."""
         self.tell("verify")
         for table, found in self.pairs:
-            sums = None if self.state.merge else self.checked[table.name].tally
+            sums = None if self.state.merge else self.checked[table.name].checksum
             await verify_copy(self.backend, self.calls, table, found, sums, clock.now(), self.progress)
 
 
@@ -129,7 +128,7 @@ def _entered(folder: Path) -> PathLock:
     return PathLock(folder, shared=True).take()
 
 
-def _name(table: FoundTable, part: Part) -> str:
+def _name(table: ExportedTable, part: Part) -> str:
     return f"{table.name}/{part.path.name}"
 
 
@@ -137,14 +136,19 @@ class _Writer:
     """Writes the parts that are not in the store yet."""
 
     def __init__(
-        self, backend: Backend, calls: Calls, workers: int, state: ImportState, progress: MovingProgress | None
+        self,
+        backend: Backend,
+        calls: MeteredCalls,
+        workers: int,
+        state: ImportJournal,
+        progress: TransferProgress | None,
     ) -> None:
         self._batches = Batches(backend, calls)
         self._workers = workers
         self._state = state
         self._progress = progress
 
-    async def write(self, table: TableSchema, found: FoundTable, size: int) -> MovedTable:
+    async def write(self, table: TableSchema, found: ExportedTable, size: int) -> TransferredTable:
         """All items of a table."""
         missing = [part for part in found.parts if not self._state.has(_name(found, part))]
         done = found.items - sum(part.items for part in missing)
@@ -156,7 +160,7 @@ class _Writer:
                     done += len(items)
                     self._told(table, found, done, size)
             await asyncio.to_thread(self._state.add, _name(found, part))
-        return MovedTable(table.name, done, size)
+        return TransferredTable(table.name, done, size)
 
     async def _put(self, table: TableSchema, items: list[Item]) -> None:
         puts = [PutItem(table, item) for item in items]
@@ -166,9 +170,9 @@ class _Writer:
                 for step in steps:
                     tasks.create_task(self._batches.write(f"{table.name}.import", step))
         except BaseExceptionGroup as group:
-            raise first_of(group) from None
+            raise first_error(group) from None
 
-    def _told(self, table: TableSchema, found: FoundTable, done: int, size: int) -> None:
+    def _told(self, table: TableSchema, found: ExportedTable, done: int, size: int) -> None:
         if self._progress is not None:
             # The lines of all items were measured by the check; their share is near enough.
             self._progress(table.name, done, found.items, size * done // max(found.items, 1))

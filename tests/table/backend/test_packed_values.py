@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 
 from tests.table.strategies import decimals, exactly, items
-from zataku.table.backend.msgpack import pack, unpack
 from zataku.table.backend.numbers import Number
-from zataku.table.backend.values import Item, Value
+from zataku.table.backend.values import Item, Value, pack, unpack
 
 
 @given(items())

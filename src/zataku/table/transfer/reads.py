@@ -1,14 +1,42 @@
-"""Reading items in portions without keeping the event loop waiting: from parts, and from tables."""
+"""Prefetched reads of tables and part files, and what exports and imports share: progress, results, retries."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
-from typing import TypeVar
+from random import Random
+from typing import Any, TypeAlias, TypeVar, cast
+
+from msgspec import Struct
 
 from zataku.table.backend.port import Backend, Position, Rows, ScanItems
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
-from zataku.table.store.calls import Calls
+from zataku.table.store.metering import Meter, MeteredCalls
+from zataku.table.store.retry import Retry
 from zataku.table.transfer.parts import Part
+
+# Table, items done, items in all as far as that is known, bytes of DynamoDB JSON done.
+TransferProgress: TypeAlias = Callable[[str, int, int | None, int], None]
+
+
+class TransferredTable(Struct, frozen=True):
+    """How much of a table was moved: items, and bytes of DynamoDB JSON."""
+
+    name: str
+    items: int
+    bytes: int
+
+
+def default_calls() -> MeteredCalls:
+    """Calls with the default retry policy and their own meter."""
+    return MeteredCalls(Retry(Random()), Meter())
+
+
+def first_error(group: BaseException) -> BaseException:
+    """The error that a group of tasks failed with."""
+    while isinstance(group, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[Any]", group).exceptions[0]
+    return group
+
 
 T = TypeVar("T")
 
@@ -31,7 +59,7 @@ async def ahead(next_one: Callable[[T | None], "asyncio.Future[T] | None"]) -> A
 
 def pages(
     backend: Backend,
-    calls: Calls,
+    calls: MeteredCalls,
     label: str,
     table: TableSchema,
     *,
@@ -54,7 +82,7 @@ def pages(
             segments=segments,
             attributes=attributes,
         )
-        return await calls(f"{table.name}.{label}", lambda bill: backend.scan(scan, bill))
+        return await calls(f"{table.name}.{label}", lambda consumed: backend.scan(scan, consumed))
 
     def following(page: Rows | None) -> "asyncio.Future[Rows] | None":
         if page is None:

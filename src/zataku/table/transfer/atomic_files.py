@@ -56,7 +56,7 @@ def flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a small file: afterwards it has the new content, or the old one if anything goes wrong."""
     with writing(path):
         with aside(path).open("wb") as file:

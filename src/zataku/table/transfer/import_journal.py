@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from zataku.table.transfer.files import Journal, PathLock, whole_lines, writing
+from zataku.table.transfer.atomic_files import Journal, PathLock, whole_lines, writing
 
 
 class _Header(Struct, frozen=True):
@@ -14,7 +14,7 @@ class _Header(Struct, frozen=True):
     merge: bool
 
 
-class ImportState:
+class ImportJournal:
     """The parts that are in the store already. All of it is for threads.
 
     The file is there while an import is unfinished. One that belongs to another export, or to other tables, is worth
