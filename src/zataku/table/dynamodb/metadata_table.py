@@ -11,6 +11,8 @@ from typing import Any
 from zataku.clock import Clock
 from zataku.table.backend.cost import Usage
 from zataku.table.backend.errors import ConditionFailed, ResultUnknown, SchemaRefused, StoreUnreachable
+from zataku.table.backend.table_parameters import table_parameters
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.values import Item, Value
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item, wire_value
@@ -56,15 +58,9 @@ class Book:
         return answer["Table"]["TableStatus"]
 
     async def _create(self) -> None:
-        keys = (("pk", "HASH"), ("sk", "RANGE"))
+        schema = TableSchema(self.name, KeyAttribute("pk"), KeyAttribute("sk"))
         try:
-            await self._client.call(
-                "CreateTable",
-                TableName=self.name,
-                KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys],
-                AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in keys],
-                BillingMode="PAY_PER_REQUEST",
-            )
+            await self._client.call("CreateTable", **table_parameters(schema))
         except SchemaRefused as refused:
             # Another process was first.
             if refused.details.get("code") != "ResourceInUseException":

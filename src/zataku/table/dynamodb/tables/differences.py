@@ -1,14 +1,18 @@
 """What differs between a stored table and its design, each difference with the call that takes it away."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from msgspec import Struct
 
-from zataku.table.backend.table_schema import Capacity, IndexSchema, OnDemand, Projection, TableSchema
+from zataku.table.backend.table_parameters import (
+    Parameters,
+    attribute_definitions,
+    capacity_parameters,
+    index_parameters,
+    table_parameters,
+    throughput,
+)
+from zataku.table.backend.table_schema import Capacity, OnDemand, TableSchema
 from zataku.table.dynamodb.tables.description import Stored
 
-Parameters = dict[str, Any]
 _MANAGED_KEY: Parameters = {"Enabled": True, "SSEType": "KMS"}
 
 
@@ -28,19 +32,7 @@ class Difference(Struct, frozen=True):
 
 def creation(table: TableSchema) -> Parameters:
     """The parameters that make a table. Encryption at rest with a key of DynamoDB's own needs no word."""
-    parameters: Parameters = {
-        "TableName": table.name,
-        "KeySchema": _key_schema(table),
-        "AttributeDefinitions": _definitions((table, *table.indexes)),
-        "DeletionProtectionEnabled": table.protected,
-        **_table_capacity(table.capacity),
-    }
-    global_indexes = [index for index in table.indexes if not index.local]
-    local_indexes = [index for index in table.indexes if index.local]
-    if global_indexes:
-        parameters["GlobalSecondaryIndexes"] = [_global_index(table, index) for index in global_indexes]
-    if local_indexes:
-        parameters["LocalSecondaryIndexes"] = [_index(index) for index in local_indexes]
+    parameters = table_parameters(table) | {"DeletionProtectionEnabled": table.protected}
     if table.encryption == "managed":
         parameters["SSESpecification"] = _MANAGED_KEY
     if table.stream is not None:
@@ -105,9 +97,9 @@ def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
             change = _index_change(
                 wanted,
                 f"The index {name} of {wanted.name} is missing.",
-                {"Create": _global_index(wanted, index)},
+                {"Create": index_parameters(index, wanted.capacity)},
             )
-            change.parameters["AttributeDefinitions"] = _definitions((wanted, index))
+            change.parameters["AttributeDefinitions"] = attribute_definitions((*wanted.keys, *index.keys))
             found.append(change)
     return found
 
@@ -117,46 +109,7 @@ def _index_change(table: TableSchema, says: str, update: Parameters) -> Differen
     return Difference(says, "UpdateTable", parameters, online=True)
 
 
-def _key_schema(place: TableSchema | IndexSchema) -> list[Parameters]:
-    return [
-        {"AttributeName": key.name, "KeyType": kind} for key, kind in zip(place.keys, ("HASH", "RANGE"), strict=False)
-    ]
-
-
-def _definitions(places: Sequence[TableSchema | IndexSchema]) -> list[Parameters]:
-    types = {key.name: key.type for place in places for key in place.keys}
-    return [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
-
-
-def _index(index: IndexSchema) -> Parameters:
-    return {"IndexName": index.name, "KeySchema": _key_schema(index), "Projection": _projection(index.projection)}
-
-
-def _global_index(table: TableSchema, index: IndexSchema) -> Parameters:
-    return _index(index) | _units(table.capacity)
-
-
-def _projection(projection: Projection) -> Parameters:
-    if projection.kind != "INCLUDE":
-        return {"ProjectionType": projection.kind}
-    return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(projection.attributes)}
-
-
 # Capacity
-
-
-def _table_capacity(capacity: Capacity) -> Parameters:
-    mode = "PAY_PER_REQUEST" if isinstance(capacity, OnDemand) else "PROVISIONED"
-    return {"BillingMode": mode} | _units(capacity)
-
-
-def _units(capacity: Capacity, *, lifting: bool = False) -> Parameters:
-    """The units of a table or index; `lifting` says that there were maxima, which only -1 takes away."""
-    if not isinstance(capacity, OnDemand):
-        return {"ProvisionedThroughput": {"ReadCapacityUnits": capacity.reads, "WriteCapacityUnits": capacity.writes}}
-    most = {"MaxReadRequestUnits": capacity.max_reads, "MaxWriteRequestUnits": capacity.max_writes}
-    given = {name: -1 if units is None else units for name, units in most.items() if lifting or units is not None}
-    return {"OnDemandThroughput": given} if given else {}
 
 
 def _serves(stored: Capacity, wanted: Capacity) -> bool:
@@ -171,12 +124,12 @@ def _capacity(stored: Stored, wanted: TableSchema) -> list[Difference]:
     parameters: Parameters = {}
     before = stored.schema.capacity
     if not _serves(before, wanted.capacity):
-        parameters |= _units(wanted.capacity, lifting=isinstance(before, OnDemand))
+        parameters |= throughput(wanted.capacity, replaces_maxima=isinstance(before, OnDemand))
         if type(before) is not type(wanted.capacity):
-            parameters |= _table_capacity(wanted.capacity)
+            parameters |= capacity_parameters(wanted.capacity)
     kept = {index.name for index in wanted.indexes} & stored.index_capacities.keys()
     updates = [
-        {"Update": {"IndexName": name} | _units(wanted.capacity, lifting=isinstance(capacity, OnDemand))}
+        {"Update": {"IndexName": name} | throughput(wanted.capacity, replaces_maxima=isinstance(capacity, OnDemand))}
         for name, capacity in sorted(stored.index_capacities.items())
         if name in kept and not _serves(capacity, wanted.capacity)
     ]

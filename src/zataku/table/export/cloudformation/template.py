@@ -6,12 +6,13 @@ from typing import Any, TypeAlias
 import msgspec
 
 from zataku.table.backend.errors import DesignError
+from zataku.table.backend.table_parameters import table_parameters
+from zataku.table.backend.table_schema import TableSchema
 from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
 from zataku.table.export.cloudformation.policies import template_policy
 from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
 from zataku.table.export.cloudformation.scaling import scaling_resources
 from zataku.table.export.cloudformation.store_table import STORE_TABLE, opening_policy
-from zataku.table.export.table_resource import table_properties
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix, Permissions
 
@@ -87,7 +88,7 @@ def _resources(table: Table, env: str) -> Iterator[Named]:
             "Type": "AWS::DynamoDB::Table",
             "DeletionPolicy": policy,
             "UpdateReplacePolicy": policy,
-            "Properties": table_properties(schema, tags),
+            "Properties": _table_properties(schema, tags),
         },
     )
     yield from scaling_resources(table, env)
@@ -102,6 +103,20 @@ def _resources(table: Table, env: str) -> Iterator[Named]:
         }
         name = logical_id(f"{design_name(table)}-{watch.name}", "Alarm")
         yield name, {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}
+
+
+def _table_properties(schema: TableSchema, tags: dict[str, str]) -> dict[str, Any]:
+    properties = table_parameters(schema)
+    if schema.ttl is not None:
+        properties["TimeToLiveSpecification"] = {"AttributeName": schema.ttl, "Enabled": True}
+    if schema.stream is not None:
+        properties["StreamSpecification"] = {"StreamViewType": schema.stream}
+    properties["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": schema.recovery}
+    if schema.encryption == "managed":
+        properties["SSESpecification"] = {"SSEEnabled": True}
+    properties["DeletionProtectionEnabled"] = schema.protected
+    properties["Tags"] = [{"Key": key, "Value": value} for key, value in tags.items()]
+    return properties
 
 
 def _outputs(table: Table) -> Iterator[Named]:
