@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from tests.drawing.games import (
     NOW,
-    a_saying,
     chance,
+    new_message,
     room,
     round_id_of,
     turn_of,
@@ -34,17 +34,17 @@ WAITING = room()
 HOST, GUEST, THIRD = (player.id for player in WAITING.players)
 DRAWING = in_play(chance(), WAITING, 1, 1)
 CHOOSING = in_play(chance(), WAITING, 1, 1, "setting_answer")
-OVER = in_play(chance(), WAITING, 1, 1, "finished")
-PAUSING, _ = between_rounds(chance(), WAITING, 1)
-FINISHED = ended(PAUSING)
+TURN_OVER = in_play(chance(), WAITING, 1, 1, "finished")
+BETWEEN_ROUNDS, _ = between_rounds(chance(), WAITING, 1)
+FINISHED = ended(BETWEEN_ROUNDS)
 SOON = DRAWING.updated_at + 1000
-TURN, ROUND = turn_of(DRAWING), round_id_of(PAUSING)
+TURN, ROUND = turn_of(DRAWING), round_id_of(BETWEEN_ROUNDS)
 DATA = a_picture(chance(), DRAWING, 1, 1, HOST, SOON, 400).data
 SHIRITORI = replace(WAITING, settings=replace(WAITING.settings, mode="shiritori"))
 
 
 def guessed(game: Game, by: int = 1, points: int = 50, now: int = SOON) -> Plan[Game]:
-    return writes.guess_right(game, 1, turn_of(game), a_saying(game.players[by]), points, now)
+    return writes.record_correct_guess(game, 1, turn_of(game), new_message(game.players[by]), points, now)
 
 
 def finished(game: Game, data: str | None = None, penalty: int | None = None) -> Plan[Game]:

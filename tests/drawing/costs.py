@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from tests.drawing.games import (
     NOW,
     TEN,
-    a_saying,
     chance,
     joined,
     kept,
+    new_message,
     newcomer,
     opened_by,
     round_id_of,
@@ -57,10 +57,10 @@ ROOM = settled_room(chance(), NOW, TEN)
 HOST, GUEST = ROOM.players[0], ROOM.players[1]
 CHOOSING = in_play(chance(), ROOM, 1, 1, "setting_answer")
 DRAWING = in_play(chance(), ROOM, 1, 1)
-OVER = in_play(chance(), ROOM, 1, 1, "finished")
+TURN_OVER = in_play(chance(), ROOM, 1, 1, "finished")
 FULL = in_play(chance(), ROOM, 1, 10, "finished")
-PAUSING, ROUND = between_rounds(chance(), ROOM, 1)
-FINISHED = ended(PAUSING)
+BETWEEN_ROUNDS, ROUND = between_rounds(chance(), ROOM, 1)
+FINISHED = ended(BETWEEN_ROUNDS)
 SOON = DRAWING.updated_at + 1000
 A_ROUND, A_TURN = RoundId(an_id(chance())), TurnId(an_id(chance()))
 SEATS = list(seats_in(ROOM))
@@ -129,34 +129,47 @@ CASES: dict[str, Case] = {
     "set_ready": writing(writes.set_ready(ROOM, 1, GUEST.id, "not_ready", SOON), ROOM),
     "change_settings": writing(writes.change_settings(PRIVATE, 1, HOST.id, ROOM.settings, SOON), PRIVATE),
     "start_game": writing(writes.start_game(ROOM, 1, HOST.id, A_ROUND, A_TURN, ANSWERS[:3], None, SOON), ROOM),
-    "note_presence": writing(writes.note_presence(DRAWING, 1, GUEST.id, "new-socket", SOON), DRAWING),
-    "note_absence": writing(writes.note_absence(DRAWING, 1, GUEST.id, GUEST.connection_id, SOON), DRAWING),
+    "mark_present": writing(writes.mark_present(DRAWING, 1, GUEST.id, "new-socket", SOON), DRAWING),
+    "mark_away": writing(writes.mark_away(DRAWING, 1, GUEST.id, GUEST.connection_id, SOON), DRAWING),
     "choose_answer": writing(
         writes.choose_answer(CHOOSING, 1, turn_of(CHOOSING), HOST.id, "りんご", "ご", SOON), CHOOSING
     ),
     "reveal_kana": writing(writes.reveal_kana(DRAWING, 1, TURN, 0, SOON), DRAWING),
-    "guess_right": writing(writes.guess_right(DRAWING, 1, TURN, a_saying(GUEST), 50, SOON), DRAWING),
+    "record_correct_guess": writing(
+        writes.record_correct_guess(DRAWING, 1, TURN, new_message(GUEST), 50, SOON), DRAWING
+    ),
     "flush_strokes": writing(writes.flush_strokes(DRAWING, 1, TURN, 1, STROKES[0].data, SOON)),
     "finish_turn": writing(writes.finish_turn(DRAWING, 1, TURN, PICTURE.data, 30, SOON), DRAWING),
-    "begin_turn": writing(writes.begin_turn(OVER, 1, turn_of(OVER), A_TURN, GUEST.id, ANSWERS[:3], SOON), OVER),
+    "begin_turn": writing(
+        writes.begin_turn(TURN_OVER, 1, turn_of(TURN_OVER), A_TURN, GUEST.id, ANSWERS[:3], SOON), TURN_OVER
+    ),
     "finish_round": writing(writes.finish_round(FULL, 1, turn_of(FULL), FULL.updated_at), FULL),
     "begin_round": writing(
         writes.begin_round(
-            PAUSING, 1, round_id_of(PAUSING), A_ROUND, A_TURN, GUEST.id, ANSWERS[:3], PAUSING.updated_at
+            BETWEEN_ROUNDS,
+            1,
+            round_id_of(BETWEEN_ROUNDS),
+            A_ROUND,
+            A_TURN,
+            GUEST.id,
+            ANSWERS[:3],
+            BETWEEN_ROUNDS.updated_at,
         ),
-        PAUSING,
+        BETWEEN_ROUNDS,
     ),
-    "finish_game": writing(writes.finish_game(PAUSING, 1, round_id_of(PAUSING), PAUSING.updated_at), PAUSING),
+    "finish_game": writing(
+        writes.finish_game(BETWEEN_ROUNDS, 1, round_id_of(BETWEEN_ROUNDS), BETWEEN_ROUNDS.updated_at), BETWEEN_ROUNDS
+    ),
     "take_room": writing(writes.take_room(GAME), DRAWING),
-    "post_chat": writing(writes.post_chat(ROOM, 1, a_saying(GUEST, content=KANA), SOON)),
-    "post_guess": writing(writes.post_guess(DRAWING, 1, TURN, a_saying(GUEST, content=KANA), SOON)),
-    "post_notice": writing(writes.post_notice(ROOM, 1, a_saying(GUEST, content=KANA), GUEST.name, SOON)),
+    "post_chat": writing(writes.post_chat(ROOM, 1, new_message(GUEST, content=KANA), SOON)),
+    "post_guess": writing(writes.post_guess(DRAWING, 1, TURN, new_message(GUEST, content=KANA), SOON)),
+    "post_notice": writing(writes.post_notice(ROOM, 1, new_message(GUEST, content=KANA), GUEST.name, SOON)),
     "connect": writing(writes.connect(CONNECTION)),
     "touch_connection": writing(
         writes.touch_connection(CONNECTION.player_id, CONNECTION.connection_id, SOON), CONNECTION
     ),
     "disconnect": writing(writes.disconnect(CONNECTION.player_id, CONNECTION.connection_id), CONNECTION),
-    "part_connection": writing(writes.part_connection(GAME, CONNECTION.player_id, SOON), CONNECTION),
+    "release_connection": writing(writes.release_connection(GAME, CONNECTION.player_id, SOON), CONNECTION),
     "keep_round": writing(writes.keep_round(ROUND), ROUND),
     "keep_picture": writing(writes.keep_picture(PICTURE), PICTURE),
     "keep_message": writing(writes.keep_message(LONG[0]), LONG[0]),

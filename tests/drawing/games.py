@@ -9,9 +9,9 @@ from tests.support.stores import START
 from zataku.drawing import writes
 from zataku.drawing.design import Game, game
 from zataku.drawing.limits import GameId, MessageId, RoundId, TurnId
+from zataku.drawing.rules.chat import NewMessage
 from zataku.drawing.samples import Measure, an_id, settled_room
 from zataku.drawing.values import Player, Settings
-from zataku.drawing.writes.chat import Saying
 from zataku.table import Entity, Plan, Store
 
 NOW = int(START) * 1000
@@ -47,8 +47,8 @@ def opened_by(game_id: GameId, host: Player, chosen: Settings) -> Plan[Game]:
     return writes.create_game(game_id, host.id, host.name, host.connection_id, chosen, host.joined_at)
 
 
-def a_saying(player: Player, number: int = 1, content: str = "りんご") -> Saying:
-    return Saying(id=MessageId(an_id(Random(number))), number=number, player_id=player.id, content=content)
+def new_message(player: Player, number: int = 1, content: str = "りんご") -> NewMessage:
+    return NewMessage(id=MessageId(an_id(Random(number))), number=number, player_id=player.id, content=content)
 
 
 def turn_of(of: Game) -> TurnId:

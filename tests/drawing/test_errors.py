@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.drawing.commands import (
     A_ROUND,
     A_TURN,
+    BETWEEN_ROUNDS,
     CHOOSING,
     DATA,
     DRAWING,
@@ -15,13 +16,12 @@ from tests.drawing.commands import (
     GUEST,
     HOST,
     LATER,
-    OVER,
-    PAUSING,
     ROUND,
     SHIRITORI,
     SOON,
     THIRD,
     TURN,
+    TURN_OVER,
     WAITING,
     after,
     away,
@@ -34,9 +34,9 @@ from tests.drawing.commands import (
 )
 from tests.drawing.games import (
     NOW,
-    a_saying,
     chance,
     joined,
+    new_message,
     newcomer,
     room,
     round_id_of,
@@ -44,7 +44,7 @@ from tests.drawing.games import (
     turn_of,
 )
 from zataku.drawing import writes
-from zataku.drawing.errors import NoSeat, NotNow, NotYours, RoomTaken, RuleViolation
+from zataku.drawing.errors import NotAllowed, RoomTaken, RuleViolation, SeatUnavailable, WrongState
 from zataku.drawing.samples import (
     ANSWERS,
     in_play,
@@ -53,96 +53,104 @@ from zataku.drawing.samples import (
 REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", LATER)),
     "a change to a game that has expired": (
-        NotNow,
+        WrongState,
         lambda: writes.set_ready(WAITING, 1, GUEST, "ready", NOW + 24 * 60 * 60 * 1000),
     ),
-    "a seat at a full table": (NoSeat, lambda: joined(room(4, 4), newcomer(chance()))),
-    "a second seat": (NoSeat, lambda: joined(WAITING, WAITING.players[1])),
-    "a seat in a game under way": (NotNow, lambda: joined(DRAWING, newcomer(chance()))),
-    "leaving where one does not sit": (NotYours, lambda: writes.leave_seat(WAITING, 1, newcomer(chance()).id, LATER)),
-    "leaving a finished game": (NotNow, lambda: writes.leave_seat(FINISHED, 1, GUEST, FINISHED.updated_at)),
-    "a guest who kicks": (NotYours, lambda: writes.kick(WAITING, 1, GUEST, THIRD, LATER)),
-    "a host who kicks themselves": (NotNow, lambda: writes.kick(WAITING, 1, HOST, HOST, LATER)),
-    "ready in a game under way": (NotNow, lambda: writes.set_ready(DRAWING, 1, GUEST, "ready", SOON)),
-    "settings by a guest": (NotYours, lambda: writes.change_settings(WAITING, 1, GUEST, settings(), LATER)),
+    "a seat at a full table": (SeatUnavailable, lambda: joined(room(4, 4), newcomer(chance()))),
+    "a second seat": (SeatUnavailable, lambda: joined(WAITING, WAITING.players[1])),
+    "a seat in a game under way": (WrongState, lambda: joined(DRAWING, newcomer(chance()))),
+    "leaving where one does not sit": (NotAllowed, lambda: writes.leave_seat(WAITING, 1, newcomer(chance()).id, LATER)),
+    "leaving a finished game": (WrongState, lambda: writes.leave_seat(FINISHED, 1, GUEST, FINISHED.updated_at)),
+    "a guest who kicks": (NotAllowed, lambda: writes.kick(WAITING, 1, GUEST, THIRD, LATER)),
+    "a host who kicks themselves": (WrongState, lambda: writes.kick(WAITING, 1, HOST, HOST, LATER)),
+    "ready in a game under way": (WrongState, lambda: writes.set_ready(DRAWING, 1, GUEST, "ready", SOON)),
+    "settings by a guest": (NotAllowed, lambda: writes.change_settings(WAITING, 1, GUEST, settings(), LATER)),
     "fewer seats than players": (
-        NoSeat,
+        SeatUnavailable,
         lambda: writes.change_settings(WAITING, 1, HOST, settings(player_count=2), LATER),
     ),
-    "settings of a game under way": (NotNow, lambda: writes.change_settings(DRAWING, 1, HOST, settings(), SOON)),
-    "a start by a guest": (NotYours, lambda: started(WAITING, GUEST)),
-    "a start alone": (NotNow, lambda: started(replace(WAITING, players=WAITING.players[:1]))),
-    "a start before all are ready": (NotNow, lambda: started(unready(WAITING))),
-    "a second start": (NotNow, lambda: started(DRAWING)),
-    "shiritori without a kana": (NotNow, lambda: started(SHIRITORI)),
-    "a kana in a free game": (NotNow, lambda: started(WAITING, kana="り")),
+    "settings of a game under way": (WrongState, lambda: writes.change_settings(DRAWING, 1, HOST, settings(), SOON)),
+    "a start by a guest": (NotAllowed, lambda: started(WAITING, GUEST)),
+    "a start alone": (WrongState, lambda: started(replace(WAITING, players=WAITING.players[:1]))),
+    "a start before all are ready": (WrongState, lambda: started(unready(WAITING))),
+    "a second start": (WrongState, lambda: started(DRAWING)),
+    "shiritori without a kana": (WrongState, lambda: started(SHIRITORI)),
+    "a kana in a free game": (WrongState, lambda: started(WAITING, kana="り")),
     "the end of a connection that was replaced": (
-        NotNow,
-        lambda: writes.note_absence(WAITING, 1, GUEST, "an-old-socket", LATER),
+        WrongState,
+        lambda: writes.mark_away(WAITING, 1, GUEST, "an-old-socket", LATER),
     ),
     "the end of no connection where there is one": (
-        NotNow,
-        lambda: writes.note_absence(WAITING, 1, GUEST, None, LATER),
+        WrongState,
+        lambda: writes.mark_away(WAITING, 1, GUEST, None, LATER),
     ),
     "a word by a guesser": (
-        NotYours,
+        NotAllowed,
         lambda: writes.choose_answer(CHOOSING, 1, turn_of(CHOOSING), GUEST, "りんご", None, SOON),
     ),
-    "a second word": (NotNow, lambda: writes.choose_answer(DRAWING, 1, TURN, HOST, "りんご", None, SOON)),
-    "a hint beyond the word": (NotNow, lambda: writes.reveal_kana(DRAWING, 1, TURN, 50, SOON)),
-    "a hint while nobody draws": (NotNow, lambda: writes.reveal_kana(CHOOSING, 1, turn_of(CHOOSING), 0, SOON)),
-    "a guess by the drawer": (NotYours, lambda: guessed(DRAWING, by=0)),
-    "a guess after time is up": (NotNow, lambda: guessed(DRAWING, now=SOON + 60_000)),
-    "a guess while nobody draws": (NotNow, lambda: guessed(CHOOSING)),
-    "a guess for more than the seconds of the turn": (NotNow, lambda: guessed(DRAWING, points=61)),
-    "a penalty above half the seconds of the turn": (NotNow, lambda: finished(DRAWING, penalty=31)),
+    "a second word": (WrongState, lambda: writes.choose_answer(DRAWING, 1, TURN, HOST, "りんご", None, SOON)),
+    "a hint beyond the word": (WrongState, lambda: writes.reveal_kana(DRAWING, 1, TURN, 50, SOON)),
+    "a hint while nobody draws": (WrongState, lambda: writes.reveal_kana(CHOOSING, 1, turn_of(CHOOSING), 0, SOON)),
+    "a guess by the drawer": (NotAllowed, lambda: guessed(DRAWING, by=0)),
+    "a guess after time is up": (WrongState, lambda: guessed(DRAWING, now=SOON + 60_000)),
+    "a guess while nobody draws": (WrongState, lambda: guessed(CHOOSING)),
+    "a guess for more than the seconds of the turn": (WrongState, lambda: guessed(DRAWING, points=61)),
+    "a penalty above half the seconds of the turn": (WrongState, lambda: finished(DRAWING, penalty=31)),
     "a message by an owner who lost the room": (
         RoomTaken,
-        lambda: writes.post_chat(DRAWING, 0, a_saying(DRAWING.players[1]), SOON),
+        lambda: writes.post_chat(DRAWING, 0, new_message(DRAWING.players[1]), SOON),
     ),
     "a message by nobody at the table": (
-        NotYours,
-        lambda: writes.post_chat(DRAWING, 1, a_saying(newcomer(chance())), SOON),
+        NotAllowed,
+        lambda: writes.post_chat(DRAWING, 1, new_message(newcomer(chance())), SOON),
     ),
     "a notice by an owner who lost the room": (
         RoomTaken,
-        lambda: writes.post_notice(DRAWING, 0, a_saying(DRAWING.players[1]), "たろう", SOON),
+        lambda: writes.post_notice(DRAWING, 0, new_message(DRAWING.players[1]), "たろう", SOON),
     ),
     "a wrong guess while nobody draws": (
-        NotNow,
-        lambda: writes.post_guess(CHOOSING, 1, turn_of(CHOOSING), a_saying(CHOOSING.players[1]), SOON),
+        WrongState,
+        lambda: writes.post_guess(CHOOSING, 1, turn_of(CHOOSING), new_message(CHOOSING.players[1]), SOON),
     ),
     "strokes by an owner who lost the room": (
         RoomTaken,
         lambda: writes.flush_strokes(DRAWING, 0, TURN, 1, DATA, SOON),
     ),
-    "strokes while nobody draws": (NotNow, lambda: writes.flush_strokes(OVER, 1, turn_of(OVER), 1, DATA, SOON)),
-    "a second end of a turn": (NotNow, lambda: finished(OVER, DATA)),
-    "a turn before the last is over": (NotNow, lambda: begun(DRAWING, GUEST)),
-    "a second turn in a round": (NotYours, lambda: begun(OVER, HOST)),
-    "a turn of nobody at the table": (NotYours, lambda: begun(OVER, newcomer(chance()).id)),
-    "passing over a drawer who is there and has time": (NotNow, lambda: begun(CHOOSING, GUEST)),
-    "the end of a round amid a turn": (NotNow, lambda: writes.finish_round(DRAWING, 1, TURN, SOON)),
+    "strokes while nobody draws": (
+        WrongState,
+        lambda: writes.flush_strokes(TURN_OVER, 1, turn_of(TURN_OVER), 1, DATA, SOON),
+    ),
+    "a second end of a turn": (WrongState, lambda: finished(TURN_OVER, DATA)),
+    "a turn before the last is over": (WrongState, lambda: begun(DRAWING, GUEST)),
+    "a second turn in a round": (NotAllowed, lambda: begun(TURN_OVER, HOST)),
+    "a turn of nobody at the table": (NotAllowed, lambda: begun(TURN_OVER, newcomer(chance()).id)),
+    "passing over a drawer who is there and has time": (WrongState, lambda: begun(CHOOSING, GUEST)),
+    "the end of a round amid a turn": (WrongState, lambda: writes.finish_round(DRAWING, 1, TURN, SOON)),
     "the end of a round while somebody chooses": (
-        NotNow,
+        WrongState,
         lambda: writes.finish_round(CHOOSING, 1, turn_of(CHOOSING), SOON),
     ),
     "a second end of a round": (
-        NotNow,
-        lambda: writes.finish_round(PAUSING, 1, turn_of(PAUSING), PAUSING.updated_at),
+        WrongState,
+        lambda: writes.finish_round(BETWEEN_ROUNDS, 1, turn_of(BETWEEN_ROUNDS), BETWEEN_ROUNDS.updated_at),
     ),
-    "a round before the last is over": (NotNow, lambda: next_round(OVER, HOST, SOON)),
+    "a round before the last is over": (WrongState, lambda: next_round(TURN_OVER, HOST, SOON)),
     "a round too many": (
-        NotNow,
+        WrongState,
         lambda: next_round(
-            replace(PAUSING, settings=replace(PAUSING.settings, round_count=1)), HOST, PAUSING.updated_at
+            replace(BETWEEN_ROUNDS, settings=replace(BETWEEN_ROUNDS.settings, round_count=1)),
+            HOST,
+            BETWEEN_ROUNDS.updated_at,
         ),
     ),
-    "the end of a game amid a round": (NotNow, lambda: writes.finish_game(OVER, 1, round_id_of(OVER), SOON)),
-    "the end of a game that waits": (NotNow, lambda: writes.finish_game(WAITING, 1, ROUND, LATER)),
-    "keeping a game under way": (NotNow, lambda: writes.keep_game(DRAWING, 1, HOST, SOON)),
+    "the end of a game amid a round": (
+        WrongState,
+        lambda: writes.finish_game(TURN_OVER, 1, round_id_of(TURN_OVER), SOON),
+    ),
+    "the end of a game that waits": (WrongState, lambda: writes.finish_game(WAITING, 1, ROUND, LATER)),
+    "keeping a game under way": (WrongState, lambda: writes.keep_game(DRAWING, 1, HOST, SOON)),
     "keeping somebody else's game": (
-        NotYours,
+        NotAllowed,
         lambda: writes.keep_game(FINISHED, 1, newcomer(chance()).id, FINISHED.updated_at),
     ),
 }
@@ -158,36 +166,40 @@ def test_refused(what: str):
 
 def test_a_player_who_has_guessed_and_a_drawer_who_was_understood_get_nothing_more():
     known = after(guessed(DRAWING))
-    with pytest.raises(NotNow, match="already"):
+    with pytest.raises(WrongState, match="already"):
         guessed(known, points=40)
-    with pytest.raises(NotNow, match="loses nothing"):
+    with pytest.raises(WrongState, match="loses nothing"):
         finished(known, penalty=30)
 
 
 LATE: dict[str, Callable[[], object]] = {
     "choose_answer": lambda: writes.choose_answer(CHOOSING, 1, A_TURN, HOST, "りんご", None, SOON),
     "reveal_kana": lambda: writes.reveal_kana(DRAWING, 1, A_TURN, 0, SOON),
-    "guess_right": lambda: writes.guess_right(DRAWING, 1, A_TURN, a_saying(DRAWING.players[1]), 50, SOON),
-    "post_guess": lambda: writes.post_guess(DRAWING, 1, A_TURN, a_saying(DRAWING.players[1]), SOON),
+    "record_correct_guess": lambda: writes.record_correct_guess(
+        DRAWING, 1, A_TURN, new_message(DRAWING.players[1]), 50, SOON
+    ),
+    "post_guess": lambda: writes.post_guess(DRAWING, 1, A_TURN, new_message(DRAWING.players[1]), SOON),
     "flush_strokes": lambda: writes.flush_strokes(DRAWING, 1, A_TURN, 1, DATA, SOON),
     "finish_turn": lambda: writes.finish_turn(DRAWING, 1, A_TURN, None, None, SOON),
-    "begin_turn": lambda: writes.begin_turn(OVER, 1, A_TURN, TURN, GUEST, ANSWERS[:3], SOON),
-    "finish_round": lambda: writes.finish_round(OVER, 1, A_TURN, SOON),
-    "begin_round": lambda: writes.begin_round(PAUSING, 1, A_ROUND, ROUND, A_TURN, HOST, (), PAUSING.updated_at),
-    "finish_game": lambda: writes.finish_game(PAUSING, 1, A_ROUND, PAUSING.updated_at),
+    "begin_turn": lambda: writes.begin_turn(TURN_OVER, 1, A_TURN, TURN, GUEST, ANSWERS[:3], SOON),
+    "finish_round": lambda: writes.finish_round(TURN_OVER, 1, A_TURN, SOON),
+    "begin_round": lambda: writes.begin_round(
+        BETWEEN_ROUNDS, 1, A_ROUND, ROUND, A_TURN, HOST, (), BETWEEN_ROUNDS.updated_at
+    ),
+    "finish_game": lambda: writes.finish_game(BETWEEN_ROUNDS, 1, A_ROUND, BETWEEN_ROUNDS.updated_at),
 }
 
 
 @pytest.mark.parametrize("what", LATE)
 def test_what_is_about_another_turn_or_round_does_nothing(what: str):
-    with pytest.raises(NotNow, match="moved on"):
+    with pytest.raises(WrongState, match="moved on"):
         LATE[what]()
 
 
 def test_who_was_passed_over_does_not_draw_in_the_round_and_everybody_else_does():
     choosing = away(CHOOSING, HOST)
     second = away(after(begun(choosing, GUEST)), GUEST)
-    with pytest.raises(NotYours):
+    with pytest.raises(NotAllowed):
         begun(second, HOST)
     third = after(begun(second, THIRD))
     assert third.current_round.passed == (HOST, GUEST)
@@ -201,7 +213,7 @@ def test_a_drawer_who_left_or_is_out_of_time_is_passed_over():
     assert after(begun(gone, GUEST)).current_round.passed == (HOST,)
     late = CHOOSING.current_round.current_turn.deadline
     assert after(begun(CHOOSING, GUEST, late)).current_round.passed == (HOST,)
-    with pytest.raises(NotNow):
+    with pytest.raises(WrongState):
         begun(CHOOSING, GUEST, late - 1)
 
 

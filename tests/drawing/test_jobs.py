@@ -10,7 +10,7 @@ from tests.support.store_reads import drained
 from zataku.drawing import jobs
 from zataku.drawing.design import ChatMessage, Game, esiritori, oldest_chat
 from zataku.drawing.jobs import CONSUMER, cap_chat
-from zataku.drawing.limits import CHAT_KEPT, GameId
+from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId
 from zataku.drawing.samples import a_message, an_id, seats_in
 from zataku.table import Change, Store
 
@@ -18,7 +18,7 @@ from zataku.table import Change, Store
 @pytest.fixture
 def cap(monkeypatch: pytest.MonkeyPatch) -> int:
     """A cap of 20, so that a test need not write 1,000 messages."""
-    monkeypatch.setattr(jobs, "CHAT_KEPT", 20)
+    monkeypatch.setattr(jobs, "MAX_CHAT_MESSAGES", 20)
     return 20
 
 
@@ -36,7 +36,7 @@ async def numbers(store: Store, of: Game) -> list[int | None]:
 
 
 def test_the_documents_cap_is_the_one_in_use():
-    assert jobs.CHAT_KEPT == CHAT_KEPT == 1000
+    assert jobs.MAX_CHAT_MESSAGES == MAX_CHAT_MESSAGES == 1000
 
 
 async def test_the_stream_keeps_every_game_at_its_cap(store: Store, cap: int):

@@ -246,5 +246,5 @@ def test_a_penalty_counts_against_the_drawer():
 
 def test_what_is_written_first_outlives_the_longest_game_by_a_week():
     assert limits.LONGEST_GAME_SECONDS == 10 * 60 * 60
-    assert limits.KEPT_SECONDS == (24 + 10 + 7 * 24) * 60 * 60
+    assert limits.RETENTION_SECONDS == (24 + 10 + 7 * 24) * 60 * 60
     assert limits.seconds_after(1999, 10) == 11

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.drawing.attempts import answered, outcome, people, persistent, seats_match
-from tests.drawing.games import NOW, a_saying, chance, joined, kept, loaded, opened_by, room, settings, turn_of
+from tests.drawing.games import NOW, chance, joined, kept, loaded, new_message, opened_by, room, settings, turn_of
 from tests.support.concurrency import race
 from zataku.drawing import writes
 from zataku.drawing.design import (
@@ -76,9 +76,9 @@ async def test_a_kick_and_a_join_at_once_leave_seats_and_players_alike(contested
         *(outcome(persistent(contested, table, lambda seen: joined(seen, guest))) for _ in range(3)),
     )
     after = await seats_match(contested, table)
-    seated = {player.id for player in after.players}
-    assert victim not in seated
-    assert len(seated) == (4 if guest.id in seated else 3)
+    require_seated = {player.id for player in after.players}
+    assert victim not in require_seated
+    assert len(require_seated) == (4 if guest.id in require_seated else 3)
 
 
 async def test_an_owner_who_lost_the_room_cannot_write_even_after_reading_again(contested: Store):
@@ -88,16 +88,18 @@ async def test_an_owner_who_lost_the_room_cannot_write_even_after_reading_again(
     new = await loaded(contested, table)
     assert new.epoch >= 2
     assert taken.epoch == new.epoch
-    guess, turn = a_saying(table.players[1]), turn_of(table)
+    guess, turn = new_message(table.players[1]), turn_of(table)
     with pytest.raises(TransactionCancelled) as cancelled:
         # With a token, a lost reply is asked for again.
-        await contested.write(writes.guess_right(table, 1, turn, guess, 10, table.updated_at + 1), token="stale")
+        await contested.write(
+            writes.record_correct_guess(table, 1, turn, guess, 10, table.updated_at + 1), token="stale"
+        )
     # What lies there tells the old owner to stop, not to read and go on.
     current = cancelled.value.reasons[0].current
     assert isinstance(current, Game)
     assert current.epoch != table.epoch
     with pytest.raises(RoomTaken):
-        writes.guess_right(new, 1, turn, guess, 10, table.updated_at + 1)
+        writes.record_correct_guess(new, 1, turn, guess, 10, table.updated_at + 1)
     assert await contested.get(game(table.game_id)) == new
 
 
@@ -138,9 +140,9 @@ async def test_a_leaving_host_and_a_join_leave_a_host_who_sits_there(contested: 
         *(outcome(persistent(contested, table, lambda seen, guest=guest: joined(seen, guest))) for guest in guests),
     )
     after = await seats_match(contested, table)
-    seated = {player.id for player in after.players}
-    assert seated == {guest.id for guest in guests}
-    assert after.host_id in seated
+    require_seated = {player.id for player in after.players}
+    assert require_seated == {guest.id for guest in guests}
+    assert after.host_id in require_seated
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -170,8 +172,8 @@ async def test_an_old_connection_that_closes_late_does_not_send_away_who_is_back
     await kept(contested, table)
     who, old = table.players[1].id, table.players[1].connection_id
     await race(
-        outcome(persistent(contested, table, lambda seen: writes.note_absence(seen, 1, who, old, LATER))),
-        outcome(persistent(contested, table, lambda seen: writes.note_presence(seen, 1, who, "newer", LATER))),
+        outcome(persistent(contested, table, lambda seen: writes.mark_away(seen, 1, who, old, LATER))),
+        outcome(persistent(contested, table, lambda seen: writes.mark_present(seen, 1, who, "newer", LATER))),
     )
     back = (await loaded(contested, table)).players[1]
     assert (back.connection_id, back.away_since) == ("newer", None)
@@ -186,6 +188,6 @@ async def test_what_an_old_connection_says_does_not_touch_the_new_one(contested:
         answered(contested, writes.connect(new)),
         *(contested.write(writes.touch_connection(*mine, LATER + 50)) for _ in range(2)),
         *(contested.write(writes.disconnect(*mine)) for _ in range(2)),
-        contested.write(writes.part_connection(old.game_id, old.player_id, LATER)),
+        contested.write(writes.release_connection(old.game_id, old.player_id, LATER)),
     )
     assert await contested.get(connection_of(old.player_id), strong=True) == new

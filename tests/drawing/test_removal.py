@@ -9,7 +9,7 @@ from tests.support.app_context import all_items, app_context, items_containing
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, game, games_of_player
-from zataku.drawing.removal import NAMELESS, removal
+from zataku.drawing.removal import ANONYMOUS_NAME, removal
 from zataku.drawing.samples import Measure, a_message, in_play, ongoing_game, played_game, seats_in, settled_room
 from zataku.platform.limits import AccountId
 from zataku.table import Entity, Store
@@ -41,7 +41,7 @@ async def test_a_game_under_way_goes_on_without_the_name(strict: Store, clock: M
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
     found = await again(strict, made)
     left = found.players[at]
-    assert (left.name, left.left_at, left.total) == (NAMELESS, NOW, leaver.total)
+    assert (left.name, left.left_at, left.total) == (ANONYMOUS_NAME, NOW, leaver.total)
     assert [other for other in found.players if other != left] == [it for it in made.players if it != leaver]
     assert found.host_id == (made.host_id if at else made.players[1].id)
     assert found.current_round is not None

@@ -11,7 +11,7 @@ from tests.drawing.games import NOW, turn_of
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of
-from zataku.drawing.limits import CHAT_KEPT, GameId
+from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId
 from zataku.drawing.samples import (
     MAXIMAL,
     a_picture,
@@ -98,7 +98,7 @@ async def test_the_maximal_game_is_kept_whole_and_every_item_fits(name: StoreNam
             "Connection": 10,
             "Round": 10,
             "Picture": 100,
-            "ChatMessage": CHAT_KEPT,
+            "ChatMessage": MAX_CHAT_MESSAGES,
             "Game": 1,
         }
         assert max(sizes.values()) < ITEM_BYTES

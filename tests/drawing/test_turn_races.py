@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from tests.drawing.attempts import outcome, persistent, strongly
 from tests.drawing.games import (
-    a_saying,
     chance,
     kept,
     loaded,
+    new_message,
     room,
     round_id_of,
     turn_of,
@@ -68,11 +68,13 @@ async def test_everybody_guesses_at_the_same_moment_and_every_point_counts(conte
     table = in_play(chance(), room(5, 5), 1, 1)
     await kept(contested, table)
     now, turn = table.updated_at + 1000, turn_of(table)
-    guesses = [a_saying(player, at) for at, player in enumerate(table.players[1:], 1)]
+    guesses = [new_message(player, at) for at, player in enumerate(table.players[1:], 1)]
 
     def attempt(at: int) -> Awaitable[str]:
         return outcome(
-            persistent(contested, table, lambda seen: writes.guess_right(seen, 1, turn, guesses[at], 10 + at, now))
+            persistent(
+                contested, table, lambda seen: writes.record_correct_guess(seen, 1, turn, guesses[at], 10 + at, now)
+            )
         )
 
     await race(*(attempt(at) for at in range(4) for _ in range(2)))
@@ -85,7 +87,7 @@ async def test_everybody_guesses_at_the_same_moment_and_every_point_counts(conte
 
 async def test_one_message_sent_many_times_is_kept_once(contested: Store):
     table = in_play(chance(), room(), 1, 1)
-    said = a_saying(table.players[1])
+    said = new_message(table.players[1])
     plans = [writes.post_chat(table, 1, replace(said, content=f"{n}"), table.updated_at) for n in range(6)]
     result = await race(*map(contested.write, plans))
     assert result.allows(1)
@@ -213,7 +215,7 @@ async def test_a_part_that_is_refused_says_who_wrote_the_other(store: Store):
 
 
 async def test_what_the_cap_removes_does_not_come_back_by_being_kept(contested: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(jobs, "CHAT_KEPT", 5)
+    monkeypatch.setattr(jobs, "MAX_CHAT_MESSAGES", 5)
     table = room()
     said = [a_message(Random(n), table, table.players[0], n, "こんにちは", table.updated_at + n) for n in range(1, 13)]
     await kept(contested, *said)

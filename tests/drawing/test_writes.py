@@ -20,11 +20,11 @@ from tests.drawing.commands import (
 )
 from tests.drawing.games import (
     NOW,
-    a_saying,
     chance,
     joined,
     kept,
     loaded,
+    new_message,
     newcomer,
     opened_by,
     room,
@@ -45,8 +45,8 @@ from zataku.drawing.design import (
     round_of,
     strokes_of,
 )
-from zataku.drawing.errors import NotNow, NotYours
-from zataku.drawing.limits import AFTERWARDS_SECONDS, CONNECTION_SECONDS, KEPT_SECONDS, GameId
+from zataku.drawing.errors import NotAllowed, WrongState
+from zataku.drawing.limits import CONNECTION_SECONDS, FINISHED_GAME_SECONDS, RETENTION_SECONDS, GameId
 from zataku.drawing.samples import (
     Measure,
     a_picture,
@@ -74,17 +74,17 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
         table = await store.write(writes.set_ready(table, 1, player.id, "ready", LATER))
     table = await store.write(writes.change_settings(table, 1, host.id, replace(chosen, time_limit=30), LATER))
     table = await store.write(started(table, host.id))
-    assert table.ttl == LATER // 1000 + KEPT_SECONDS
+    assert table.ttl == LATER // 1000 + RETENTION_SECONDS
     assert table.current_round.current_turn.deadline == LATER + 45_000
 
     table = await store.write(writes.choose_answer(table, 1, turn_of(table), host.id, "りんご", "ご", SOON))
     assert table.current_round.current_turn.deadline == SOON + 30_000
     assert (table.current_drawing.data, table.next_kana) == ("DRAWING#01#01", "ご")
     part = await store.write(writes.flush_strokes(table, 1, turn_of(table), 1, DATA, SOON))
-    assert (part.drawer_id, part.epoch, part.ttl) == (host.id, 1, SOON // 1000 + KEPT_SECONDS)
+    assert (part.drawer_id, part.epoch, part.ttl) == (host.id, 1, SOON // 1000 + RETENTION_SECONDS)
     table = await store.write(writes.reveal_kana(table, 1, turn_of(table), 0, SOON))
-    saying = a_saying(guest)
-    table = await store.write(writes.guess_right(table, 1, turn_of(table), saying, 20, SOON + 1))
+    message = new_message(guest)
+    table = await store.write(writes.record_correct_guess(table, 1, turn_of(table), message, 20, SOON + 1))
     assert [player.total for player in table.players] == [20, 20]
     table = await store.write(writes.finish_turn(table, 1, turn_of(table), DATA, None, SOON + 2))
     assert table.current_drawing is None
@@ -104,18 +104,18 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
     assert [entry.signed for entry in round_.score_histories] == [20, 20, -15]
     table = await store.write(next_round(table, guest.id, SOON + 7))
     assert table.current_round.round_number == 2
-    table = await store.write(writes.note_absence(table, 1, guest.id, guest.connection_id, SOON + 7))
+    table = await store.write(writes.mark_away(table, 1, guest.id, guest.connection_id, SOON + 7))
     table = await store.write(writes.finish_round(table, 1, turn_of(table), SOON + 8))
     table = await store.write(writes.finish_game(table, 1, round_id_of(table), SOON + 9))
-    assert (table.status, table.ttl) == ("finished", (SOON + 9) // 1000 + AFTERWARDS_SECONDS)
+    assert (table.status, table.ttl) == ("finished", (SOON + 9) // 1000 + FINISHED_GAME_SECONDS)
     assert await loaded(store, table) == table
     picture = await store.get(picture_of(game_id, 1, 1), strong=True)
-    assert (picture.data, picture.drawer_id, picture.ttl) == (DATA, host.id, SOON // 1000 + KEPT_SECONDS)
+    assert (picture.data, picture.drawer_id, picture.ttl) == (DATA, host.id, SOON // 1000 + RETENTION_SECONDS)
     await finds(
         store,
         latest_chat(game_id),
         ChatMessage(
-            id=saying.id,
+            id=message.id,
             game_id=game_id,
             player_id=guest.id,
             player_name=guest.name,
@@ -127,7 +127,7 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
             round_number=1,
             turn_number=1,
             number=1,
-            ttl=(SOON + 1) // 1000 + KEPT_SECONDS,
+            ttl=(SOON + 1) // 1000 + RETENTION_SECONDS,
         ),
     )
 
@@ -150,20 +150,20 @@ async def test_who_leaves_a_game_under_way_keeps_name_and_points(store: Store):
     table = await store.put(DRAWING)
     table = await store.write(writes.leave_seat(table, 1, HOST, SOON))
     assert (table.players[0].left_at, table.host_id, len(table.players)) == (SOON, GUEST, 3)
-    with pytest.raises(NotYours):
-        writes.note_presence(table, 1, HOST, "new-socket", SOON)
+    with pytest.raises(NotAllowed):
+        writes.mark_present(table, 1, HOST, "new-socket", SOON)
 
 
 async def test_a_lost_connection_keeps_the_seat_and_the_moment_of_the_loss(store: Store):
     table = await store.put(DRAWING)
     socket = table.players[1].connection_id
-    table = await store.write(writes.note_absence(table, 1, GUEST, socket, SOON))
-    table = await store.write(writes.note_absence(table, 1, GUEST, None, SOON + 5))
+    table = await store.write(writes.mark_away(table, 1, GUEST, socket, SOON))
+    table = await store.write(writes.mark_away(table, 1, GUEST, None, SOON + 5))
     assert (table.players[1].away_since, table.players[1].connection_id) == (SOON, None)
-    table = await store.write(writes.note_presence(table, 1, GUEST, "new-socket", SOON + 9))
+    table = await store.write(writes.mark_present(table, 1, GUEST, "new-socket", SOON + 9))
     assert (table.players[1].away_since, table.players[1].connection_id) == (None, "new-socket")
-    with pytest.raises(NotNow):
-        writes.note_absence(table, 1, GUEST, socket, SOON + 10)
+    with pytest.raises(WrongState):
+        writes.mark_away(table, 1, GUEST, socket, SOON + 10)
 
 
 async def test_a_connection_is_touched_and_closed_by_itself_only(store: Store):
@@ -181,11 +181,11 @@ async def test_a_connection_is_touched_and_closed_by_itself_only(store: Store):
 
 
 async def test_a_message_or_a_part_of_a_picture_is_never_replaced(store: Store):
-    saying = a_saying(DRAWING.players[1])
-    await store.write(writes.post_chat(DRAWING, 1, saying, SOON))
+    message = new_message(DRAWING.players[1])
+    await store.write(writes.post_chat(DRAWING, 1, message, SOON))
     part = await store.write(writes.flush_strokes(DRAWING, 1, TURN, 1, DATA, SOON))
     for again in (
-        writes.post_chat(DRAWING, 1, replace(saying, content="b"), SOON),
+        writes.post_chat(DRAWING, 1, replace(message, content="b"), SOON),
         writes.flush_strokes(DRAWING, 1, TURN, 1, "QQ==", SOON),
     ):
         with pytest.raises(ConditionFailed):
@@ -196,9 +196,9 @@ async def test_a_message_or_a_part_of_a_picture_is_never_replaced(store: Store):
 async def test_messages_carry_what_the_game_knows_of_them(store: Store):
     player = DRAWING.players[1]
     said = [
-        await store.write(writes.post_chat(DRAWING, 1, a_saying(player, 1), SOON)),
-        await store.write(writes.post_guess(DRAWING, 1, TURN, a_saying(player, 2), SOON + 1)),
-        await store.write(writes.post_notice(DRAWING, 1, a_saying(newcomer(chance()), 3), "いない人", SOON + 2)),
+        await store.write(writes.post_chat(DRAWING, 1, new_message(player, 1), SOON)),
+        await store.write(writes.post_guess(DRAWING, 1, TURN, new_message(player, 2), SOON + 1)),
+        await store.write(writes.post_notice(DRAWING, 1, new_message(newcomer(chance()), 3), "いない人", SOON + 2)),
     ]
     assert [(one.type, one.is_guess, one.is_correct, one.turn_number) for one in said] == [
         ("normal", None, None, None),
@@ -206,13 +206,13 @@ async def test_messages_carry_what_the_game_knows_of_them(store: Store):
         ("system", None, None, None),
     ]
     assert [one.player_name for one in said] == [player.name, player.name, "いない人"]
-    assert {one.ttl for one in said} == {SOON // 1000 + KEPT_SECONDS}
+    assert {one.ttl for one in said} == {SOON // 1000 + RETENTION_SECONDS}
     assert (await store.page(last_message(DRAWING.game_id), limit=1)).items == said[2:]
 
 
 async def test_who_left_is_not_reached_in_the_game_but_may_be_elsewhere_or_back(store: Store):
     made = next(each for each in seats_in(WAITING) if isinstance(each, Connection))
-    part = writes.part_connection(made.game_id, made.player_id, LATER)
+    part = writes.release_connection(made.game_id, made.player_id, LATER)
     for now_there in (replace(made, game_id=GameId(A_TURN)), replace(made, connected_at=LATER)):
         await store.write(writes.connect(now_there))
         with pytest.raises(ConditionFailed):

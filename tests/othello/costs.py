@@ -43,10 +43,10 @@ from zataku.othello.writes import (
     propose,
     register_user,
     reopen_turn,
-    stamp_expiry,
-    stamp_game,
+    set_game_expiry,
+    set_item_expiry,
 )
-from zataku.othello.writes.game_end import KEPT_FOR
+from zataku.othello.writes.game_end import RETENTION_SECONDS
 from zataku.table import Entity, Key, Plan, Query, Store, parse_instant
 
 REASON = "次の手で角を取れるようになるので、ここは我慢して中央を固めておきたいところです。" * 5
@@ -66,7 +66,7 @@ OWN = tuple(
     for at, square in enumerate(("F2", "B4", "F4", "C7", "D7"))
 )
 WIDE_CLOSED = replace(wide_game, closed_turn=TURN)
-EXPIRY = parse_instant(NOW) + KEPT_FOR
+EXPIRY = parse_instant(NOW) + RETENTION_SECONDS
 MOVES = [
     Move(
         game_id=GAME,
@@ -161,12 +161,12 @@ CASES: dict[str, Case] = {
     "add_commentary": writing(
         add_commentary(GAME, 0, COMMENT, NOW, Contents(ja=COMMENT, ko=COMMENT, en=COMMENT)), voted_game
     ),
-    "stamp_expiry": writing(
-        stamp_expiry(GAME, [vote(at, C3.candidate_id) for at in range(99)], EXPIRY, NOW),
+    "set_item_expiry": writing(
+        set_item_expiry(GAME, [vote(at, C3.candidate_id) for at in range(99)], EXPIRY, NOW),
         replace(closed_game, status="FINISHED"),
         *[vote(at, C3.candidate_id) for at in range(99)],
     ),
-    "stamp_game": writing(stamp_game(GAME, EXPIRY, NOW), replace(closed_game, status="FINISHED")),
+    "set_game_expiry": writing(set_game_expiry(GAME, EXPIRY, NOW), replace(closed_game, status="FINISHED")),
 }
 
 AI_VOTE = writing(cast_vote(GAME, TURN, person(9), ASKED[0].candidate_id, NOW), voted_game, *ASKED)

@@ -12,8 +12,7 @@ from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, User, Vote, ballot_of, votes_in
 from zataku.othello.limits import CandidateId, GameId, UserId, candidate_id, side_of
 from zataku.othello.rules.board import START as OPENING
-from zataku.othello.rules.board import board_text
-from zataku.othello.rules.moves import played
+from zataku.othello.rules.board import format_board, play_move
 from zataku.table import ConditionFailed, Plan, Store, TransactionCancelled, format_instant
 
 NOW = format_instant(START)
@@ -29,20 +28,20 @@ def board_after(*squares: str) -> str:
     """The board after these moves from the opening."""
     board = OPENING
     for turn, square in enumerate(squares):
-        board = played(board, side_of(turn), square)
-    return board_text(board)
+        board = play_move(board, side_of(turn), square)
+    return format_board(board)
 
 
 AFTER_D3 = board_after("D3")
 
-new_game = Game(game_id=GAME, ai_side="BLACK", board_state=board_text(OPENING), created_at=NOW, updated_at=NOW)
+new_game = Game(game_id=GAME, ai_side="BLACK", board_state=format_board(OPENING), created_at=NOW, updated_at=NOW)
 voted_game = replace(new_game, current_turn=TURN, board_state=AFTER_D3, voting_deadline=DEADLINE)
 closed_game = replace(voted_game, closed_turn=TURN)
 # White may take ten squares: F2 C3 B4 F4 F5 E6 C7 D7 E7 G7.
 wide_game = replace(voted_game, board_state=board_after("C4", "E3", "F6", "C6", "D6", "C5", "B6", "A7", "E2"))
 # Black has moved last, and nobody has a move any more.
 full_game = replace(
-    closed_game, current_turn=61, board_state=board_text(((1,) * 8,) * 3 + ((2,) * 8,) * 5), voting_deadline=None
+    closed_game, current_turn=61, board_state=format_board(((1,) * 8,) * 3 + ((2,) * 8,) * 5), voting_deadline=None
 )
 
 

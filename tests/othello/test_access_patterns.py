@@ -27,8 +27,7 @@ from zataku.othello.design import (
 )
 from zataku.othello.limits import GameId, side_of
 from zataku.othello.rules.board import START as OPENING
-from zataku.othello.rules.board import board_text
-from zataku.othello.rules.moves import played
+from zataku.othello.rules.board import format_board, play_move
 from zataku.othello.samples import finished_game, users
 from zataku.table import Store, format_instant
 
@@ -60,10 +59,10 @@ async def test_games_are_listed_by_status_newest_first(store: Store):
         )
         for at in range(5)
     ]
-    over = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
-    await store.write_many(put=[*games[:2], over, *games[3:], user_named("はな")])
+    is_over = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
+    await store.write_many(put=[*games[:2], is_over, *games[3:], user_named("はな")])
     await finds(store, games_with("ACTIVE"), games[4], games[3], games[1], games[0])
-    await finds(store, games_with("FINISHED"), over)
+    await finds(store, games_with("FINISHED"), is_over)
     assert [it.game_id for it in await paged(store, games_with("ACTIVE"), 3)] == [
         games[at].game_id for at in (4, 3, 1, 0)
     ]
@@ -138,8 +137,8 @@ async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
         await finds(store, moves_until(moves[0].game_id, last), *moves[: last + 1])
     board = OPENING
     async for it in store.each(moves_until(moves[0].game_id, 120)):
-        board = board if it.position == "PASS" else played(board, it.side, it.position)
-    assert [board_text(board)] == [it.board_state for it in items if isinstance(it, Game)]
+        board = board if it.position == "PASS" else play_move(board, it.side, it.position)
+    assert [format_board(board)] == [it.board_state for it in items if isinstance(it, Game)]
 
 
 async def test_all_votes_of_a_turn_are_read_at_once_as_they_are(store: Store):

@@ -7,8 +7,8 @@ from tests.othello.games import C3, DEADLINE, GAME, NOW, candidate, full_game, p
 from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.othello.design import Commentary
 from zataku.othello.limits import Contents, Descriptions
-from zataku.othello.writes import stamp_expiry, stamp_game
-from zataku.othello.writes.game_end import STAMPED_AT_ONCE
+from zataku.othello.writes import set_game_expiry, set_item_expiry
+from zataku.othello.writes.game_end import MAX_STAMPED_ITEMS
 from zataku.table import Budget, Entity, Store
 from zataku.table.backend.values import item_size
 from zataku.table.schema.entity import binding_of
@@ -33,20 +33,20 @@ async def test_commentary_in_one_language_costs_four_units(priced: Store):
 
 
 async def test_marking_a_whole_game_costs_what_the_departure_says(embedded: Store):
-    over = replace(full_game, status="FINISHED", winner="AI")
+    is_over = replace(full_game, status="FINISHED", winner="AI")
     said = Commentary(game_id=GAME, turn_number=0, content=SAID.ja, content_i18n=SAID, created_at=NOW)
     items: list[Entity] = [*MOVES, *(replace(said, turn_number=turn) for turn in range(60))]
     for turn in range(1, 60, 2):
         items += [replace(it, turn_number=turn) for it in ASKED]
         items.append(candidate("C5", turn_number=turn, created_by=f"USER#{person(0)}"))
         items += [vote(at, C3.candidate_id, turn) for at in range(100)]
-    await embedded.write_many(put=[over, *items])
+    await embedded.write_many(put=[is_over, *items])
     calls = [
-        stamp_expiry(GAME, items[at : at + STAMPED_AT_ONCE], EXPIRY, NOW)
-        for at in range(0, len(items), STAMPED_AT_ONCE)
+        set_item_expiry(GAME, items[at : at + MAX_STAMPED_ITEMS], EXPIRY, NOW)
+        for at in range(0, len(items), MAX_STAMPED_ITEMS)
     ]
     with embedded.measured("marking") as consumed:
-        for call in (*calls, stamp_game(GAME, EXPIRY, NOW)):
+        for call in (*calls, set_game_expiry(GAME, EXPIRY, NOW)):
             await embedded.write(call)
     assert (len(calls) + 1, consumed.writes) == (34, 9578)
 

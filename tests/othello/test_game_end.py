@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from zataku.table.entity import binding_of
 
 from tests.othello.games import (
     AFTER,
@@ -22,16 +23,15 @@ from tests.support.store_reads import finds
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.design import Commentary, Move, games_with
-from zataku.othello.errors import NotPossible
+from zataku.othello.errors import RuleViolation
 from zataku.othello.limits import candidate_id
-from zataku.othello.rules.board import board_text
-from zataku.othello.writes import expiry_of, finish, stamp_expiry, stamp_game
-from zataku.othello.writes.game_end import DAY, KEPT_FOR
+from zataku.othello.rules.board import format_board
+from zataku.othello.writes import expiry_of, finish, set_game_expiry, set_item_expiry
+from zataku.othello.writes.game_end import DAY, RETENTION_SECONDS
 from zataku.table import Store, format_instant
-from zataku.table.schema.entity import binding_of
 
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
-END = int(START) + KEPT_FOR
+END = int(START) + RETENTION_SECONDS
 MOVE = Move(game_id=GAME, turn_number=0, side="BLACK", position="D3", played_by="AI", created_at=NOW)
 SAID = Commentary(game_id=GAME, turn_number=0, content="初手。", created_at=NOW)
 
@@ -47,7 +47,7 @@ async def test_a_game_ends_once_and_is_listed_as_finished(store: Store):
 
 @pytest.mark.parametrize(("black", "winner"), [(3, "COLLECTIVE"), (4, "DRAW"), (5, "AI")])
 async def test_who_has_more_discs_has_won(embedded: Store, black: int, winner: str):
-    board = board_text(((1,) * 8,) * black + ((2,) * 8,) * (8 - black))
+    board = format_board(((1,) * 8,) * black + ((2,) * 8,) * (8 - black))
     last = await embedded.put(replace(full_game, board_state=board))
     now = await embedded.write(finish(last, SOON))
     assert now is not None
@@ -58,16 +58,16 @@ async def test_a_game_does_not_end_during_a_vote_or_at_another_turn(embedded: St
     for state in (replace(full_game, voting_deadline=DEADLINE), replace(full_game, current_turn=60)):
         await embedded.put(state)
         await refused(embedded, finish(full_game, SOON))
-    with pytest.raises(NotPossible, match="move yet"):
+    with pytest.raises(RuleViolation, match="move yet"):
         finish(new_game, SOON)
 
 
 async def test_what_is_left_of_a_finished_game_gets_its_end(store: Store):
     items = [MOVE, SAID, C3, vote(1, C3.candidate_id)]
     await store.write_many(put=[FINISHED, *items])
-    await store.write(stamp_expiry(GAME, items, END, NOW))
-    await store.write(stamp_expiry(GAME, items, END, NOW))
-    await store.write(stamp_game(GAME, END, NOW))
+    await store.write(set_item_expiry(GAME, items, END, NOW))
+    await store.write(set_item_expiry(GAME, items, END, NOW))
+    await store.write(set_game_expiry(GAME, END, NOW))
     keys = [binding_of(type(it)).key_of(it) for it in (*items, FINISHED)]
     assert await store.snapshot(*keys) == [replace(it, expires_at=END) for it in (*items, FINISHED)]
 
@@ -75,40 +75,40 @@ async def test_what_is_left_of_a_finished_game_gets_its_end(store: Store):
 async def test_a_job_that_comes_too_late_reads_anew(store: Store, clock: ManualClock):
     gone, kept = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
     await store.write_many(put=[FINISHED, gone, kept])
-    await store.write(stamp_expiry(GAME, [gone], END, NOW))
-    await clock.advance(KEPT_FOR)
-    late = format_instant(START + KEPT_FOR)
-    await refused(store, stamp_expiry(GAME, [gone, kept], END + DAY, late))
-    await store.write(stamp_expiry(GAME, [kept], END + DAY, late))
+    await store.write(set_item_expiry(GAME, [gone], END, NOW))
+    await clock.advance(RETENTION_SECONDS)
+    late = format_instant(START + RETENTION_SECONDS)
+    await refused(store, set_item_expiry(GAME, [gone, kept], END + DAY, late))
+    await store.write(set_item_expiry(GAME, [kept], END + DAY, late))
 
 
 async def test_a_game_that_is_on_does_not_expire(embedded: Store):
     await embedded.write_many(put=[voted_game, C3])
-    await refused(embedded, stamp_expiry(GAME, [C3], END, NOW))
-    await refused(embedded, stamp_game(GAME, END, NOW))
+    await refused(embedded, set_item_expiry(GAME, [C3], END, NOW))
+    await refused(embedded, set_game_expiry(GAME, END, NOW))
 
 
 def test_a_game_is_kept_for_ninety_days_after_its_end_and_one_after_the_job():
-    assert KEPT_FOR == 90 * 86_400
+    assert RETENTION_SECONDS == 90 * 86_400
     assert expiry_of(replace(FINISHED, updated_at=NOW), SOON) == END
     assert expiry_of(replace(FINISHED, updated_at=NOW), format_instant(END)) == END + DAY
 
 
 def test_nothing_is_marked_with_a_moment_that_has_passed():
     for stamp in (
-        lambda: stamp_expiry(GAME, [C3], int(START), NOW),
-        lambda: stamp_game(GAME, int(START), NOW),
+        lambda: set_item_expiry(GAME, [C3], int(START), NOW),
+        lambda: set_game_expiry(GAME, int(START), NOW),
     ):
-        with pytest.raises(NotPossible, match="ahead"):
+        with pytest.raises(RuleViolation, match="ahead"):
             stamp()
 
 
 def test_items_are_marked_by_the_hundred_and_of_one_game():
     votes = [vote(at, C3.candidate_id) for at in range(100)]
     for items, code in (([], "wrong_number"), (votes, "wrong_number")):
-        with pytest.raises(NotPossible) as problem:
-            stamp_expiry(GAME, items, END, NOW)
+        with pytest.raises(RuleViolation) as problem:
+            set_item_expiry(GAME, items, END, NOW)
         assert problem.value.code == code
-    other: Any = candidate_id(GAME, 0, "A1")
-    with pytest.raises(NotPossible, match="another game"):
-        stamp_expiry(other, votes[:1], END, NOW)
+    opponent: Any = candidate_id(GAME, 0, "A1")
+    with pytest.raises(RuleViolation, match="another game"):
+        set_item_expiry(opponent, votes[:1], END, NOW)

@@ -6,14 +6,14 @@ from zoneinfo import available_timezones
 import msgspec
 import pytest
 from msgspec.structs import replace
+from zataku.table.entity import binding_of
 
 from tests.othello.games import C3, GAME, NOW, user_named, voted_game
 from zataku.othello import limits
 from zataku.othello.design import Candidate, Commentary, User
 from zataku.othello.limits import Contents, Descriptions, candidate_id, side_of
-from zataku.othello.rules.board import START, board_text, read_board
+from zataku.othello.rules.board import START, format_board, parse_board
 from zataku.table import WrongType, format_instant, parse_instant
-from zataku.table.schema.entity import binding_of
 
 A_UUID = "456e7890-e89b-12d3-a456-426614174001"
 
@@ -28,7 +28,7 @@ ACCEPTED: dict[str, list[Any]] = {
     "SquareOrPass": ["A1", "H8", "PASS"],
     "Turn": [0, 60, 120],
     "Votes": [0, 1_000_000_000],
-    "BoardState": ["{}", board_text(START), "x" * 1000],
+    "BoardState": ["{}", format_board(START), "x" * 1000],
     "AiLevel": [1, 10],
     "Cadence": ["DAILY", "PT1M", "PT30M", "PT9999M"],
     "TimeZone": ["Asia/Tokyo", "UTC", "America/Argentina/Buenos_Aires", "Etc/GMT+9", "GMT", "Japan", "EST5EDT"],
@@ -206,8 +206,8 @@ def test_a_moment_is_spelt_in_whole_seconds():
 
 
 def test_a_board_is_read_back():
-    assert read_board(board_text(START)) == START
-    assert len(board_text(START)) == 155
+    assert parse_board(format_board(START)) == START
+    assert len(format_board(START)) == 155
 
 
 @pytest.mark.parametrize(
@@ -216,16 +216,16 @@ def test_a_board_is_read_back():
         "",
         "[]",
         '{"board":[[0,0,0,...],[...],...]}',
-        board_text(START).replace("[0,0,0,2,1,0,0,0]", "[0,0,0,2,1,0,0]"),
-        board_text(START).replace("2", "3"),
-        board_text(START).replace("2", "-1"),
-        board_text(START).replace("2", '"2"'),
-        board_text(START).replace("2", "1.5"),
-        board_text(START)[:-1] + ',"turn":1}',
-        board_text(START) + "x",
+        format_board(START).replace("[0,0,0,2,1,0,0,0]", "[0,0,0,2,1,0,0]"),
+        format_board(START).replace("2", "3"),
+        format_board(START).replace("2", "-1"),
+        format_board(START).replace("2", '"2"'),
+        format_board(START).replace("2", "1.5"),
+        format_board(START)[:-1] + ',"turn":1}',
+        format_board(START) + "x",
         '{"board":[' + ",".join(["[0,0,0,0,0,0,0,0]"] * 9) + "]}",
     ],
 )
 def test_what_is_no_board_is_refused(text: str):
     with pytest.raises(ValueError, match="not a board"):
-        read_board(text)
+        parse_board(text)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 from msgspec.structs import replace
+from zataku.table.entity import binding_of
 
 from tests.othello.games import (
     AFTER,
@@ -48,9 +49,8 @@ from zataku.othello.writes import (
     register_user,
     reopen_turn,
 )
-from zataku.othello.writes.paths import outcome
+from zataku.othello.writes.paths import candidate_status
 from zataku.table import Plan, Query, Store, format_instant, update
-from zataku.table.schema.entity import binding_of
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)
@@ -264,10 +264,10 @@ async def test_a_turn_is_never_played_without_a_candidate_that_came_in(contested
         return await known(contested, advance(closed_game, [C3], AFTER))
 
     proposals = [known(contested, propose(voted_game, Proposal(it, "こちら。"), person(1), NOW)) for it in ("E3", "C5")]
-    proposed, played = await asyncio.gather(race(*proposals), race(job()))
+    proposed, play_move = await asyncio.gather(race(*proposals), race(job()))
     found = [it async for it in contested.each(ballot_of(GAME, TURN))]
     assert len(found) == 1 + len(proposed.won)
-    assert len(played.won) == int(not proposed.won)
+    assert len(play_move.won) == int(not proposed.won)
 
 
 async def test_a_candidate_that_is_decided_takes_no_vote_any_more(contested: Store):
@@ -284,7 +284,7 @@ async def test_a_candidate_that_is_decided_takes_no_vote_any_more(contested: Sto
         while len(won) < 3:
             await asyncio.sleep(0)
         key = binding_of(Candidate).key_of(C3)
-        await known(contested, Plan(update(key, outcome.set("CLOSED"))))
+        await known(contested, Plan(update(key, candidate_status.set("CLOSED"))))
         return await counts(contested)
 
     ended, decided = await asyncio.gather(race(*map(voting, range(12))), deciding())

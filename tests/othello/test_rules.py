@@ -3,18 +3,29 @@
 import pytest
 
 from zataku.othello.limits import Side
-from zataku.othello.rules.board import START, Board, Row
-from zataku.othello.rules.moves import discs, legal, other, over, place_of, played, square_at, winner
+from zataku.othello.rules.board import (
+    START,
+    Board,
+    Row,
+    count_discs,
+    is_over,
+    legal_moves,
+    opponent,
+    play_move,
+    square_at,
+    square_coordinates,
+    winner,
+)
 
 
 def leaves(board: Board, side: Side, depth: int, passed: bool = False) -> int:
     """How many games of that many moves there are; a pass is a move."""
     if depth == 0:
         return 1
-    squares = legal(board, side)
+    squares = legal_moves(board, side)
     if not squares:
-        return 1 if passed else leaves(board, other(side), depth - 1, passed=True)
-    return sum(leaves(played(board, side, square), other(side), depth - 1) for square in squares)
+        return 1 if passed else leaves(board, opponent(side), depth - 1, passed=True)
+    return sum(leaves(play_move(board, side, square), opponent(side), depth - 1) for square in squares)
 
 
 def test_there_are_as_many_games_as_everyone_else_counts():
@@ -22,34 +33,34 @@ def test_there_are_as_many_games_as_everyone_else_counts():
 
 
 def test_black_begins_at_one_of_four_squares():
-    assert legal(START, "BLACK") == ["D3", "C4", "F5", "E6"]
+    assert legal_moves(START, "BLACK") == ["D3", "C4", "F5", "E6"]
 
 
 def test_a_move_turns_what_lies_between():
-    board = played(START, "BLACK", "D3")
-    assert (discs(board, "BLACK"), discs(board, "WHITE")) == (4, 1)
+    board = play_move(START, "BLACK", "D3")
+    assert (count_discs(board, "BLACK"), count_discs(board, "WHITE")) == (4, 1)
     assert board[2][3] == board[3][3] == 1
 
 
 @pytest.mark.parametrize("square", ["A1", "D4", "C3", "E3"])
 def test_a_square_that_turns_nothing_is_refused(square: str):
     with pytest.raises(ValueError, match="may not"):
-        played(START, "BLACK", square)
+        play_move(START, "BLACK", square)
 
 
 def test_a_game_is_over_when_nobody_has_a_move_and_who_has_more_discs_wins():
     black: Row = (1,) * 8
     white: Row = (2,) * 8
     board: Board = (*(black,) * 5, *(white,) * 3)
-    assert over(board)
+    assert is_over(board)
     assert (winner(board, "BLACK"), winner(board, "WHITE")) == ("AI", "COLLECTIVE")
     assert winner((*(black,) * 4, *(white,) * 4), "WHITE") == "DRAW"
-    assert not over(START)
+    assert not is_over(START)
     # Black has a move while white has none.
-    assert not over(((1, 2, *(0,) * 6), *(((0,) * 8),) * 7))
+    assert not is_over(((1, 2, *(0,) * 6), *(((0,) * 8),) * 7))
 
 
 def test_squares_are_named_by_column_and_row():
-    assert place_of("A1") == (0, 0)
-    assert place_of("H1") == (0, 7)
-    assert all(square_at(*place_of(square)) == square for square in ("A1", "H8", "D3", "C5"))
+    assert square_coordinates("A1") == (0, 0)
+    assert square_coordinates("H1") == (0, 7)
+    assert all(square_at(*square_coordinates(square)) == square for square in ("A1", "H8", "D3", "C5"))

@@ -4,14 +4,13 @@ from collections import Counter
 from random import Random
 
 import pytest
+from zataku.table.entity import binding_of
 
 from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
 from zataku.othello.limits import Side, candidate_id, side_of
-from zataku.othello.rules.board import START, Board, board_text
-from zataku.othello.rules.moves import discs, legal, other, played
+from zataku.othello.rules.board import START, Board, count_discs, format_board, legal_moves, opponent, play_move
 from zataku.othello.samples import finished_game, running_game, users
-from zataku.othello.writes.turns import elected
-from zataku.table.schema.entity import binding_of
+from zataku.othello.writes.turns import winning_candidate
 
 BEGIN = 1_767_225_600
 # The game of this seed has passes in it.
@@ -40,10 +39,10 @@ def replayed(moves: list[Move]) -> Board:
     for turn, move in enumerate(moves):
         assert (move.turn_number, move.side) == (turn, side_of(turn))
         if move.position == "PASS":
-            assert not legal(board, move.side)
-            assert legal(board, other(move.side))
+            assert not legal_moves(board, move.side)
+            assert legal_moves(board, opponent(move.side))
         else:
-            board = played(board, move.side, move.position)
+            board = play_move(board, move.side, move.position)
     return board
 
 
@@ -51,11 +50,11 @@ def test_a_finished_game_is_legal_to_its_end(finished: list[object]):
     game: Game = sorted_out(finished, Game)[0]
     moves = sorted_out(finished, Move)
     board = replayed(moves)
-    assert not legal(board, "BLACK")
-    assert not legal(board, "WHITE")
-    assert game.board_state == board_text(board)
+    assert not legal_moves(board, "BLACK")
+    assert not legal_moves(board, "WHITE")
+    assert game.board_state == format_board(board)
     assert game.current_turn == len(moves)
-    lead = discs(board, game.ai_side) - discs(board, other(game.ai_side))
+    lead = count_discs(board, game.ai_side) - count_discs(board, opponent(game.ai_side))
     assert game.winner == ("AI" if lead > 0 else "COLLECTIVE" if lead < 0 else "DRAW")
     assert (game.status, game.voting_deadline) == ("FINISHED", None)
 
@@ -77,7 +76,7 @@ def test_what_the_crowd_played_was_elected_and_counts_equal_votes(finished: list
             assert not mine
             assert move.candidate_id is None
         else:
-            best = elected(mine)
+            best = winning_candidate(mine)
             assert (move.position, move.candidate_id) == (best.position, best.candidate_id)
             assert {it.candidate_id: it.status for it in mine} == {
                 it.candidate_id: "ADOPTED" if it is best else "CLOSED" for it in mine
@@ -91,8 +90,8 @@ def test_candidates_are_made_and_voted_for_in_their_time(finished: list[object])
         assert it.created_at < it.voting_deadline
         assert it.voting_deadline.endswith("T15:00:00Z")
     for vote in sorted_out(finished, Vote):
-        chosen = candidates[vote.candidate_id]
-        assert chosen.created_at <= vote.created_at < chosen.voting_deadline
+        voted_candidate = candidates[vote.candidate_id]
+        assert voted_candidate.created_at <= vote.created_at < voted_candidate.voting_deadline
 
 
 def test_every_turn_is_commented_on(finished: list[object]):
@@ -108,7 +107,7 @@ def test_a_running_game_is_being_voted_on(ai_side: Side, turns: int):
     assert game.status == "ACTIVE"
     assert turns <= game.current_turn <= turns + 1
     assert side_of(game.current_turn) != ai_side
-    assert game.board_state == board_text(replayed(sorted_out(items, Move)))
+    assert game.board_state == format_board(replayed(sorted_out(items, Move)))
     open_now = [it for it in sorted_out(items, Candidate) if it.status == "VOTING"]
     assert open_now
     assert {it.turn_number for it in open_now} == {game.current_turn}

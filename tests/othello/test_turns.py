@@ -29,20 +29,19 @@ from tests.othello.games import (
 )
 from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, Move, game
-from zataku.othello.errors import NotPossible
+from zataku.othello.errors import RuleViolation
 from zataku.othello.rules.board import START as OPENING
-from zataku.othello.rules.board import board_text
-from zataku.othello.rules.moves import legal
+from zataku.othello.rules.board import format_board, legal_moves
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
     advance,
-    choices,
     close_turn,
-    elected,
     play_turn,
     propose,
     reopen_turn,
+    votable_squares,
+    winning_candidate,
 )
 from zataku.table import Plan, Store, format_instant
 from zataku.table.schema.entity import binding_of
@@ -63,7 +62,7 @@ CORNER = ((2, 1, *(0,) * 6), *((0,) * 8,) * 7)
 
 def refusal(make: Any, *given: Any) -> str:
     """The code with which the game itself refuses."""
-    with pytest.raises(NotPossible) as problem:
+    with pytest.raises(RuleViolation) as problem:
         make(*given)
     return problem.value.code
 
@@ -92,7 +91,7 @@ async def test_a_closed_turn_without_candidates_is_opened_again(store: Store):
     await store.write(propose(now, REASON, person(1), AFTER))
 
 
-@pytest.mark.parametrize("square", choices(closed_game))
+@pytest.mark.parametrize("square", votable_squares(closed_game))
 async def test_a_turn_in_which_something_was_proposed_is_not_opened_again(embedded: Store, square: str):
     await embedded.write_many(put=[closed_game, candidate(square)])
     await refused(embedded, reopen_turn(closed_game, TOMORROW, AFTER))
@@ -115,12 +114,12 @@ def test_a_turn_is_opened_again_for_a_later_deadline_that_lies_ahead():
 
 def test_most_votes_win_and_of_equals_the_earliest():
     late, early = replace(C3, created_at=SOON), E3
-    assert elected([late, early]) is early
-    assert elected([early, late]) is early
-    assert elected([early, replace(late, vote_count=1)]).position == "C3"
-    assert elected([E3, C5, C3]) is C3
-    with pytest.raises(NotPossible, match="Nothing was proposed"):
-        elected([])
+    assert winning_candidate([late, early]) is early
+    assert winning_candidate([early, late]) is early
+    assert winning_candidate([early, replace(late, vote_count=1)]).position == "C3"
+    assert winning_candidate([E3, C5, C3]) is C3
+    with pytest.raises(RuleViolation, match="Nothing was proposed"):
+        winning_candidate([])
 
 
 async def test_a_turn_is_played_as_elected(store: Store):
@@ -186,8 +185,8 @@ def test_a_turn_is_not_played_with_candidates_of_another():
 
 
 async def test_every_square_of_a_wide_board_is_decided_in_one_transaction(store: Store):
-    wide = replace(closed_game, board_state=board_text(WALL))
-    proposed = [candidate(square) for square in choices(wide)]
+    wide = replace(closed_game, board_state=format_board(WALL))
+    proposed = [candidate(square) for square in votable_squares(wide)]
     assert len(proposed) == 20
     await store.write_many(put=[wide, *proposed])
     await store.write(advance(wide, proposed, AFTER))
@@ -217,13 +216,13 @@ def test_the_crowd_needs_a_deadline_that_lies_ahead():
 def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | None) -> Plan[Move]:
     """A move on that board."""
     return play_turn(
-        replace(new_game, board_state=board_text(board), ai_side=ai_side, current_turn=turn), position, SOON, deadline
+        replace(new_game, board_state=format_board(board), ai_side=ai_side, current_turn=turn), position, SOON, deadline
     )
 
 
 async def test_a_crowd_without_a_move_passes_and_the_ai_needs_no_deadline(embedded: Store):
-    waiting = await embedded.put(replace(new_game, ai_side="WHITE", board_state=board_text(CORNER)))
-    assert not legal(CORNER, "BLACK")
+    waiting = await embedded.put(replace(new_game, ai_side="WHITE", board_state=format_board(CORNER)))
+    assert not legal_moves(CORNER, "BLACK")
     assert refusal(play_turn, waiting, "PASS", SOON, DEADLINE) == "wrong_deadline"
     move = await embedded.write(play_turn(waiting, "PASS", SOON))
     assert move is not None
@@ -247,10 +246,10 @@ def test_nobody_plays_when_the_game_is_over():
 
 
 async def test_no_move_is_made_past_a_vote(embedded: Store):
-    stuck = replace(voted_game, ai_side="WHITE", current_turn=0, board_state=board_text(CORNER))
+    stuck = replace(voted_game, ai_side="WHITE", current_turn=0, board_state=format_board(CORNER))
     await embedded.put(stuck)
     await refused(embedded, play_turn(stuck, "PASS", SOON))
-    with pytest.raises(NotPossible, match="voted for"):
+    with pytest.raises(RuleViolation, match="voted for"):
         play_turn(voted_game, "C3", SOON)
     assert refusal(play_turn, voted_game, "PASS", SOON, None) == "not_legal"
 
@@ -282,7 +281,7 @@ async def test_nothing_is_said_about_a_finished_game_any_more(embedded: Store):
 
 
 def test_a_wide_board_is_a_real_one():
-    assert choices(wide_game) == ["F2", "C3", "B4", "F4", "F5", "E6", "C7", "D7", "E7", "G7"]
-    assert choices(voted_game) == ["C3", "E3", "C5"]
-    assert legal(OPENING, "BLACK") == choices(new_game)
+    assert votable_squares(wide_game) == ["F2", "C3", "B4", "F4", "F5", "E6", "C7", "D7", "E7", "G7"]
+    assert votable_squares(voted_game) == ["C3", "E3", "C5"]
+    assert legal_moves(OPENING, "BLACK") == votable_squares(new_game)
     assert voted_game.board_state == AFTER_D3

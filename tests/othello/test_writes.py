@@ -32,7 +32,7 @@ from tests.othello.games import (
 from tests.support.store_reads import finds
 from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, Vote, candidates_by, game, games_with, user, vote_of
-from zataku.othello.errors import NotPossible
+from zataku.othello.errors import RuleViolation
 from zataku.othello.writes import (
     Proposal,
     cast_vote,
@@ -86,7 +86,7 @@ async def test_a_game_begins_once(store: Store):
     ],
 )
 def test_a_game_cannot_begin_in_the_middle(changes: dict[str, Any], code: str):
-    with pytest.raises(NotPossible) as problem:
+    with pytest.raises(RuleViolation) as problem:
         open_game(replace(new_game, **changes))
     assert problem.value.code == code
 
@@ -113,7 +113,7 @@ async def test_the_engine_opens_all_candidates_or_none(store: Store):
 
 @pytest.mark.parametrize("number", [0, 4])
 def test_the_engine_opens_one_to_three(number: int):
-    with pytest.raises(NotPossible, match="1 to 3"):
+    with pytest.raises(RuleViolation, match="1 to 3"):
         open_candidates(voted_game, [REASON] * number, NOW)
 
 
@@ -132,13 +132,13 @@ def test_only_a_legal_square_is_proposed(square: str):
         lambda: propose(voted_game, Proposal(square, "ここ"), person(1), NOW),
         lambda: open_candidates(voted_game, [REASON, Proposal(square, "ここ")], NOW),
     ):
-        with pytest.raises(NotPossible) as problem:
+        with pytest.raises(RuleViolation) as problem:
             plan()
         assert problem.value.code == "not_legal"
 
 
 def test_nothing_is_proposed_while_nobody_votes():
-    with pytest.raises(NotPossible, match="Nobody votes"):
+    with pytest.raises(RuleViolation, match="Nobody votes"):
         propose(new_game, REASON, person(1), NOW)
 
 
@@ -225,7 +225,7 @@ async def test_a_count_never_falls_below_nothing(store: Store):
 
 
 def test_changing_a_vote_to_the_same_candidate_is_no_change():
-    with pytest.raises(NotPossible, match="already"):
+    with pytest.raises(RuleViolation, match="already"):
         change_vote(vote(1, C3.candidate_id), C3.candidate_id, SOON)
 
 

@@ -1,7 +1,8 @@
-"""Two rooms that wait for players, so that an empty lobby has something to look at."""
+"""Demo data: two waiting rooms in an otherwise empty lobby."""
 
 from uuid import uuid4
 
+from zataku.clock import now_ms
 from zataku.drawing.design import Seat, running_games, waiting_games
 from zataku.drawing.limits import GameId, Moment, PlayerId, PlayerName
 from zataku.drawing.values import Settings
@@ -9,7 +10,7 @@ from zataku.drawing.writes import create_game, keep_seat
 from zataku.system import AppContext, Demo
 from zataku.table import Store, TransactionCancelled
 
-# Nobody has the ids of these hosts: those of accounts are random.
+# No account has these ids: account ids are random.
 _ROOMS: tuple[tuple[GameId, PlayerId, PlayerName, Settings], ...] = (
     (
         GameId("3f1f2b5e-7a1c-4f0e-9d57-0c2c3f6a1e01"),
@@ -28,10 +29,10 @@ _MINUTE = 60 * 1000
 
 
 def demo_of(context: AppContext) -> Demo:
-    """Opens the rooms, once in the life of a store in which nobody waits or plays.
+    """The function that opens the rooms, once in the life of a store that has no waiting or running game.
 
-    They go after a day, as every room does that nobody begins in. A seat in one of them is kept for good: it says that
-    they were there, so that a server which is started again does not open them anew.
+    They expire after a day, as every room that is not started. The seat of the first host is kept for good: it marks
+    that the rooms were made, so that a restarted server does not make them again.
     """
 
     async def demo() -> None:
@@ -40,9 +41,9 @@ def demo_of(context: AppContext) -> Demo:
         known = await context.store.get(seat, strong=True)
         if known is not None and known.ttl is None:
             return
-        if known is None and await _in_use(context.store):
+        if known is None and await _has_games(context.store):
             return
-        await _open(context.store, int(context.clock.now() * 1000))
+        await _open(context.store, now_ms(context.clock))
         opened = await context.store.get(seat, strong=True)
         if opened is not None:
             await context.store.write(keep_seat(opened))
@@ -50,7 +51,7 @@ def demo_of(context: AppContext) -> Demo:
     return demo
 
 
-async def _in_use(store: Store) -> bool:
+async def _has_games(store: Store) -> bool:
     for games in (waiting_games(), running_games()):
         if await store.first(games) is not None:
             return True
@@ -63,6 +64,6 @@ async def _open(store: Store, now: Moment) -> None:
         try:
             await store.write(plan, token=str(uuid4()))
         except TransactionCancelled as refused:
-            # It is there already.
+            # The room exists already.
             if refused.conflict:
                 raise

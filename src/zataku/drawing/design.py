@@ -33,8 +33,8 @@ from zataku.drawing.limits import (
     TurnNumber,
     Until,
     check_base64,
+    check_chat_text,
     check_name,
-    check_saying,
 )
 from zataku.drawing.values import (
     CurrentDrawing,
@@ -177,7 +177,7 @@ class ChatMessage(Entity, frozen=True, kw_only=True, rename="camel"):
 
     def __post_init__(self) -> None:
         check_name(self.player_name)
-        check_saying(self.content)
+        check_chat_text(self.content)
 
 
 @esiritori.entity(pk="PLAYER#{player_id}", sk="CONNECTION")

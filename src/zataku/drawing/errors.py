@@ -1,8 +1,8 @@
-"""Why a move of the drawing game is refused before anything is written."""
+"""Errors of the drawing game's rules. They are raised before anything is written."""
 
 
 class RuleViolation(Exception):
-    """The game as it was read does not allow this."""
+    """The loaded game does not allow the write."""
 
     code = "refused"
 
@@ -12,24 +12,24 @@ class RuleViolation(Exception):
 
 
 class RoomTaken(RuleViolation):
-    """Another server has taken over the room: whoever gets this stops."""
+    """Another process owns the room; the caller stops writing."""
 
     code = "room_taken"
 
 
-class NotNow(RuleViolation):
-    """The game or its turn is not at a point where this can happen."""
+class WrongState(RuleViolation):
+    """The game or its turn is in another state than the write needs."""
 
     code = "not_now"
 
 
-class NotYours(RuleViolation):
-    """Only the host, the drawer or somebody at the table may do this."""
+class NotAllowed(RuleViolation):
+    """The caller is not the host, the drawer or a seated player."""
 
     code = "not_yours"
 
 
-class NoSeat(RuleViolation):
-    """No seat is free, or the player already has one."""
+class SeatUnavailable(RuleViolation):
+    """No seat is free, or the player has one already."""
 
     code = "no_seat"

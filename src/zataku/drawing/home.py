@@ -6,7 +6,7 @@ from zataku.drawing.design import waiting_games
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
 
-MOST_COUNTED = 100
+MAX_COUNTED = 100
 
 
 class DrawingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -19,7 +19,7 @@ def home_of(context: AppContext) -> Home:
     """The same for everybody, for 1 read unit with 50 rooms."""
 
     async def home(_who: Identity) -> DrawingHome:
-        page = await context.store.page(waiting_games(), limit=MOST_COUNTED)
+        page = await context.store.page(waiting_games(), limit=MAX_COUNTED)
         return DrawingHome(open_rooms=len(page.items))
 
     return home

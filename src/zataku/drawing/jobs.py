@@ -1,10 +1,10 @@
-"""Keeps the last 1,000 messages of a game: what is older goes, as the table's stream tells of new ones."""
+"""Stream consumer that removes chat messages beyond the last 1,000 of a game."""
 
 from collections import Counter
 from collections.abc import Iterable
 
 from zataku.drawing.design import ChatMessage, oldest_chat
-from zataku.drawing.limits import CHAT_KEPT, GameId
+from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId
 from zataku.table import Change, Key, Store
 
 CONSUMER = "chat-cap"
@@ -12,24 +12,24 @@ _PAGE = 100
 
 
 async def cap_chat(store: Store, changes: Iterable[Change]) -> int:
-    """Remove the messages that new ones have pushed beyond the cap; gives how many.
+    """Remove the messages that new ones push beyond the cap; returns how many.
 
-    A message carries its number in the game, so that a new one says how many are too old: as many as came are read at
-    the old end, and one more. Nothing is read before a game has passed the cap. Told the same changes again, it finds
-    nothing left to remove. Where two servers gave the same numbers, so many more than the cap stay, until those numbers
-    lie 1,000 behind as well.
+    A message has its number in the game, so that a new one tells how many are too old: as many as were inserted are
+    read at the old end, and one more. Nothing is read before a game has passed the cap. Given the same changes again,
+    it finds nothing left to remove. Where two servers assigned the same numbers, so many messages more than the cap
+    stay, until those numbers lie 1,000 behind as well.
     """
-    came: Counter[GameId] = Counter()
+    inserted: Counter[GameId] = Counter()
     newest: dict[GameId, int] = {}
     for change in changes:
         message = change.new
         if change.kind == "INSERT" and isinstance(message, ChatMessage) and message.number is not None:
-            came[message.game_id] += 1
+            inserted[message.game_id] += 1
             newest[message.game_id] = max(message.number, newest.get(message.game_id, 0))
     removed = 0
     for game_id, number in newest.items():
-        if number > CHAT_KEPT:
-            removed += await _remove_until(store, game_id, number - CHAT_KEPT, came[game_id])
+        if number > MAX_CHAT_MESSAGES:
+            removed += await _remove_until(store, game_id, number - MAX_CHAT_MESSAGES, inserted[game_id])
     return removed
 
 
@@ -44,7 +44,7 @@ async def _remove_until(store: Store, game_id: GameId, last: int, expected: int)
         cursor = page.cursor
         if cursor is None or len(old) < len(page.items):
             return removed
-        # There is more than came just now: a consumer that was away catches up in larger steps.
+        # More is left than was just inserted: a consumer that was away catches up in larger pages.
         limit = _PAGE
 
 

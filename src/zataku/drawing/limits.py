@@ -49,7 +49,7 @@ Kana: TypeAlias = Annotated[
 """One hiragana."""
 
 ChatText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, description="What was said, in one line")]
-"""1 to 500 code points; `check_saying` says which."""
+"""1 to 500 code points; `check_chat_text` says which."""
 
 TimeLimit: TypeAlias = Annotated[int, Meta(ge=30, le=300, description="Seconds to draw and guess")]
 RoundCount: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Number of rounds")]
@@ -86,7 +86,7 @@ PictureText: TypeAlias = Annotated[
 ]
 """A picture or a part of one; `check_base64` demands whole groups of four."""
 
-FLUSHES_A_SECOND = 2
+MAX_FLUSHES_PER_SECOND = 2
 StrokesNumber: TypeAlias = Annotated[int, Meta(ge=1, le=9_999, description="Parts of a picture, counted from 1")]
 """Two a second in the longest turn and the rest at its end are 601; servers that lost the room may add theirs."""
 
@@ -102,7 +102,7 @@ ScoreReason: TypeAlias = Literal["correct_answer", "drawer_penalty"]
 ChatType: TypeAlias = Literal["normal", "system", "guess", "correct"]
 Mode: TypeAlias = Literal["free", "shiritori"]
 
-CHAT_KEPT = 1000
+MAX_CHAT_MESSAGES = 1000
 """Messages that stay of one game; older ones are removed."""
 
 ANSWER_SECONDS = 45
@@ -110,17 +110,17 @@ ANSWER_SECONDS = 45
 
 _DAY = 24 * 60 * 60
 CONNECTION_SECONDS = _DAY
-WAITING_SECONDS = _DAY
+WAITING_ROOM_SECONDS = _DAY
 """A room that has not begun a day after it was opened is abandoned."""
 
-AFTERWARDS_SECONDS = 7 * _DAY
+FINISHED_GAME_SECONDS = 7 * _DAY
 """How long a finished game can be looked at."""
 
-_PAUSE = 15
-LONGEST_GAME_SECONDS = 10 * 10 * (ANSWER_SECONDS + 300 + _PAUSE)
+_RESULT_SECONDS = 15
+LONGEST_GAME_SECONDS = 10 * 10 * (ANSWER_SECONDS + 300 + _RESULT_SECONDS)
 """10 rounds of 10 turns, each with 45 s for the word, 300 s of drawing and 15 s for its result: 36,000 s, ten hours."""
 
-KEPT_SECONDS = WAITING_SECONDS + LONGEST_GAME_SECONDS + AFTERWARDS_SECONDS
+RETENTION_SECONDS = WAITING_ROOM_SECONDS + LONGEST_GAME_SECONDS + FINISHED_GAME_SECONDS
 """What is written in the first moment of the longest wait is there on the last day: 727,200 s, 8 days and 10 hours."""
 
 
@@ -133,7 +133,7 @@ def check_name(name: str) -> None:
         raise ValueError("A player's name has a letter or a number that can be seen")
 
 
-def check_saying(text: str) -> None:
+def check_chat_text(text: str) -> None:
     """Refuse a message with line breaks, controls or marks that turn text around, or with nothing to see in it."""
     if any(map(is_disallowed, text)):
         raise ValueError("A message is one line without control characters")

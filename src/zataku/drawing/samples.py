@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from zataku.drawing.design import ChatMessage, Connection, Game, Picture, Round, Seat, Strokes
 from zataku.drawing.limits import (
-    AFTERWARDS_SECONDS,
-    CHAT_KEPT,
     CONNECTION_SECONDS,
-    KEPT_SECONDS,
+    FINISHED_GAME_SECONDS,
+    MAX_CHAT_MESSAGES,
     PICTURE_CHARACTERS,
-    WAITING_SECONDS,
+    RETENTION_SECONDS,
+    WAITING_ROOM_SECONDS,
     ConnectionId,
     GameId,
     MessageId,
@@ -28,9 +28,17 @@ from zataku.drawing.limits import (
     TurnStatus,
     seconds_after,
 )
-from zataku.drawing.rules.turns import drawing_name, finished_round, scored
-from zataku.drawing.values import CurrentDrawing, CurrentRound, FinishedTurn, Player, ScoreEntry, Settings, Turn
-from zataku.drawing.writes.chat import Saying, message_of
+from zataku.drawing.rules.chat import NewMessage, chat_message
+from zataku.drawing.rules.turns import add_scores, drawing_name, finished_round
+from zataku.drawing.values import (
+    CurrentDrawing,
+    CurrentRound,
+    FinishedTurn,
+    Player,
+    ScoreEntry,
+    Settings,
+    Turn,
+)
 from zataku.table import Entity
 
 NAMES = ("はなこ", "たろう", "지민", "Alex", "ゆうき", "서연", "Noor", "さくら", "민준", "Zoë 2")
@@ -59,7 +67,9 @@ class Measure(Struct, frozen=True, kw_only=True):
 
 
 MINIMAL = Measure(players=2, rounds=1, time_limit=60, messages=4)
-MAXIMAL = Measure(players=10, rounds=10, time_limit=300, picture=PICTURE_CHARACTERS, messages=CHAT_KEPT, longest=True)
+MAXIMAL = Measure(
+    players=10, rounds=10, time_limit=300, picture=PICTURE_CHARACTERS, messages=MAX_CHAT_MESSAGES, longest=True
+)
 
 
 def an_id(random: Random) -> str:
@@ -81,7 +91,7 @@ def settled_room(random: Random, start: Moment, measure: Measure) -> Game:
         players=players,
         host_id=players[0].id,
         epoch=1,
-        ttl=seconds_after(start, WAITING_SECONDS),
+        ttl=seconds_after(start, WAITING_ROOM_SECONDS),
     )
 
 
@@ -104,10 +114,10 @@ def in_play(
         status="playing",
         updated_at=now,
         current_round=current,
-        players=scored(room.players, entries),
+        players=add_scores(room.players, entries),
         score_histories=entries,
         current_drawing=canvas if status == "drawing" else None,
-        ttl=seconds_after(now, KEPT_SECONDS),
+        ttl=seconds_after(now, RETENTION_SECONDS),
     )
 
 
@@ -123,7 +133,7 @@ def between_rounds(random: Random, room: Game, round_number: RoundNumber) -> tup
 
 def ended(game: Game) -> Game:
     """The game after its last round."""
-    return replace(game, status="finished", ttl=seconds_after(game.updated_at, AFTERWARDS_SECONDS))
+    return replace(game, status="finished", ttl=seconds_after(game.updated_at, FINISHED_GAME_SECONDS))
 
 
 def minimal_game(random: Random, start: Moment) -> Iterator[Entity]:
@@ -173,7 +183,7 @@ def seats_in(game: Game) -> Iterator[Seat | Connection]:
             player_id=player.id,
             player_name=player.name,
             joined_at=at,
-            ttl=seconds_after(at, KEPT_SECONDS),
+            ttl=seconds_after(at, RETENTION_SECONDS),
         )
         if player.connection_id is not None:
             yield Connection(
@@ -197,8 +207,8 @@ def chat_in(random: Random, game: Game, start: Moment, measure: Measure) -> Iter
 
 def a_message(random: Random, game: Game, player: Player, number: int, text: str, now: Moment) -> ChatMessage:
     """A guess that was wrong, in the round and turn under way, or a word before them."""
-    saying = Saying(id=MessageId(an_id(random)), number=number, player_id=player.id, content=text)
-    return message_of(game, saying, player.name, "normal" if game.current_round is None else "guess", now)
+    message = NewMessage(id=MessageId(an_id(random)), number=number, player_id=player.id, content=text)
+    return chat_message(game, message, player.name, "normal" if game.current_round is None else "guess", now)
 
 
 def a_picture(
@@ -212,7 +222,7 @@ def a_picture(
         drawer_id=drawer,
         data=_base64(random, characters),
         updated_at=now,
-        ttl=seconds_after(now, KEPT_SECONDS),
+        ttl=seconds_after(now, RETENTION_SECONDS),
     )
 
 
@@ -229,7 +239,7 @@ def some_strokes(random: Random, game: Game, number: int, now: Moment, character
         data=_base64(random, characters),
         updated_at=now,
         epoch=game.epoch,
-        ttl=seconds_after(now, KEPT_SECONDS),
+        ttl=seconds_after(now, RETENTION_SECONDS),
     )
 
 

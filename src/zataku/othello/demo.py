@@ -6,22 +6,21 @@ from uuid import UUID, uuid4
 
 from zataku.othello.design import Game, User, ballot_of, game, games_with
 from zataku.othello.limits import Contents, Descriptions, GameId, UserId, side_of
-from zataku.othello.rules.board import START, board_text, read_board
-from zataku.othello.rules.moves import discs
-from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, sentence
+from zataku.othello.rules.board import START, count_discs, format_board, parse_board
+from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, fill_phrase
 from zataku.othello.writes import (
     Proposal,
     add_commentary,
     advance,
     cast_vote,
-    choices,
     close_turn,
     open_candidates,
     open_game,
     play_turn,
     register_user,
+    votable_squares,
 )
-from zataku.othello.writes.votes import PROPOSALS
+from zataku.othello.writes.votes import MAX_ENGINE_CANDIDATES
 from zataku.system import AppContext, Demo
 from zataku.table import Entity, Instant, Plan, Store, TransactionCancelled, add_seconds, format_instant
 
@@ -81,7 +80,7 @@ class _Match:
         made = Game(
             game_id=A_GAME,
             ai_side="BLACK",
-            board_state=board_text(START),
+            board_state=format_board(START),
             created_at=opened,
             updated_at=opened,
             cadence="DAILY",
@@ -109,15 +108,15 @@ class _Match:
         turn = found.current_turn
         moment = add_seconds(found.updated_at, _THINKING)
         deadline = format_instant(self._deadline(turn + 1))
-        if await self._done(play_turn(found, chance.choice(choices(found)), moment, deadline)):
+        if await self._done(play_turn(found, chance.choice(votable_squares(found)), moment, deadline)):
             await self._comment(turn, moment)
 
     async def _open(self, found: Game, chance: Random) -> None:
         """Three squares to choose from, and people who choose."""
         turn = found.current_turn
         assert found.voting_deadline is not None
-        squares = choices(found)
-        chosen = chance.sample(squares, min(len(squares), PROPOSALS))
+        squares = votable_squares(found)
+        chosen = chance.sample(squares, min(len(squares), MAX_ENGINE_CANDIDATES))
         proposals = [_proposal(turn + at, square) for at, square in enumerate(chosen)]
         moment = add_seconds(found.updated_at, _THINKING)
         await self._done(open_candidates(found, proposals, moment))
@@ -139,8 +138,10 @@ class _Match:
     async def _comment(self, turn: int, moment: Instant) -> None:
         found = await self._store.get(game(A_GAME), strong=True)
         assert found is not None
-        board = read_board(found.board_state)
-        texts = Contents(**sentence(COMMENTS, turn, f"{turn + 1}", discs(board, "BLACK"), discs(board, "WHITE")))
+        board = parse_board(found.board_state)
+        texts = Contents(
+            **fill_phrase(COMMENTS, turn, f"{turn + 1}", count_discs(board, "BLACK"), count_discs(board, "WHITE"))
+        )
         await self._done(add_commentary(A_GAME, turn, texts.ja, moment, texts))
 
     def _deadline(self, turn: int) -> int:
@@ -159,5 +160,5 @@ class _Match:
 
 
 def _proposal(number: int, square: str) -> Proposal:
-    texts = Descriptions(**sentence(REASONS, number, square))
+    texts = Descriptions(**fill_phrase(REASONS, number, square))
     return Proposal(square, texts.ja, texts)

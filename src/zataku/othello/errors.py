@@ -1,8 +1,8 @@
-"""What the game itself refuses before any store is asked."""
+"""The error of Othello's rules, raised before anything is written."""
 
 
-class NotPossible(Exception):
-    """What was loaded, or what was given with it, does not allow the write. Nothing was written."""
+class RuleViolation(Exception):
+    """The loaded items or the arguments do not allow the write. `code` says why."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -8,7 +8,7 @@ from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
 from zataku.table import Instant, format_instant
 
-MOST_CANDIDATES = 60
+MAX_CANDIDATES = 60
 
 
 class OthelloHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -36,7 +36,7 @@ def home_of(context: AppContext) -> Home:
             return shown
         if game.closed_turn == game.current_turn:
             return shown
-        ballot = await context.store.page(candidates_of(game.game_id, game.current_turn), limit=MOST_CANDIDATES)
+        ballot = await context.store.page(candidates_of(game.game_id, game.current_turn), limit=MAX_CANDIDATES)
         votes = sum(candidate.vote_count for candidate in ballot.items)
         return msgspec.structs.replace(shown, ends_at=game.voting_deadline, votes=votes)
 

@@ -83,7 +83,7 @@ BoardState: TypeAlias = Annotated[
         description='Board (JSON text): `{"board": 8 rows of 8}`',
     ),
 ]
-"""The board as JSON text, 155 characters as `board_text` writes it."""
+"""The board as JSON text, 155 characters as `format_board` writes it."""
 
 Description: TypeAlias = Annotated[
     str, Meta(min_length=1, max_length=200, description="Reason for the move (at most 200 characters)")

@@ -1,8 +1,7 @@
-"""What an account has done in Othello by vote, without the account.
+"""Removal of an account from Othello by vote.
 
-A move that was played, the counts of a turn and the candidates that others voted for stay. A vote stays as well, so
-that counts go on being equal to votes, but is nobody's: it lies under an id made up for it alone, and so does what the
-account proposed.
+Moves, vote counts and candidates stay. Votes stay as well, so that counts remain equal to votes, but each is stored
+under a random id of its own, and so is the author of each candidate.
 """
 
 from random import Random
@@ -32,39 +31,39 @@ _voter = path(Vote, lambda vote: vote.user_id)
 
 
 def removal(context: AppContext) -> Remove:
-    """Takes the account out of everything it did; its profile goes last."""
+    """The function that anonymizes the account's votes and candidates, then deletes its profile."""
 
     async def remove(account_id: AccountId) -> None:
         user_id = UserId(account_id)
         async for vote in context.store.each(votes_by(user_id)):
-            await _settled(context.store, _nobodys_vote(vote, context.random), context.random)
+            await _write_once(context.store, _anonymous_vote(vote, context.random), context.random)
         async for candidate in context.store.each(candidates_by(user_id)):
-            await _settled(context.store, _nobodys_candidate(candidate, context.random), context.random)
+            await _write_once(context.store, _anonymous_candidate(candidate, context.random), context.random)
         await context.store.delete(User.key(user_id=user_id))
 
     return remove
 
 
-def _nobodys_vote(vote: Vote, random: Random) -> Plan[Vote]:
-    """The same vote in the same turn, under an id that belongs to nobody. The counts are not touched."""
+def _anonymous_vote(vote: Vote, random: Random) -> Plan[Vote]:
+    """The plan that stores a vote under a random user id. The counts are unchanged."""
     mine = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
-    return Plan(put(replace(vote, user_id=_nobody(random)), if_absent=True), delete(mine, when=_voter.exists()))
+    return Plan(put(replace(vote, user_id=_random_user_id(random)), if_absent=True), delete(mine, when=_voter.exists()))
 
 
-def _nobodys_candidate(candidate: Candidate, random: Random) -> Plan[Candidate]:
-    """The same proposal, by nobody. Votes that come in meanwhile are not touched: only what differs is written."""
-    return Plan(save(replace(candidate, created_by=f"USER#{_nobody(random)}"), was=candidate))
+def _anonymous_candidate(candidate: Candidate, random: Random) -> Plan[Candidate]:
+    """The plan that replaces the author of a candidate. Nothing else is written, so that concurrent votes stay."""
+    return Plan(save(replace(candidate, created_by=f"USER#{_random_user_id(random)}"), was=candidate))
 
 
-async def _settled(store: Store, plan: Plan[E], random: Random) -> None:
-    """Carry it out once, lost replies or not."""
+async def _write_once(store: Store, plan: Plan[E], random: Random) -> None:
+    """Carry the plan out once, also when a reply is lost."""
     try:
         await store.write(plan, token=f"{random.getrandbits(128):032x}")
     except TransactionCancelled as refused:
-        # An index that is late shows what was done already: that is refused, and well.
+        # A stale index read names an item that is anonymized already, and the plan is rightly refused.
         if refused.conflict:
             raise
 
 
-def _nobody(random: Random) -> UserId:
+def _random_user_id(random: Random) -> UserId:
     return UserId(str(UUID(int=random.getrandbits(128), version=4)))

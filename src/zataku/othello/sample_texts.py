@@ -44,7 +44,7 @@ USER_REASONS = (
 )
 
 
-def sentence(phrases: Sequence[Phrase], at: int, *facts: object) -> dict[str, str]:
+def fill_phrase(phrases: Sequence[Phrase], at: int, *facts: object) -> dict[str, str]:
     """One of the phrases in every language, with the facts filled in."""
     ja, ko, en = phrases[at % len(phrases)]
     return {"ja": ja.format(*facts), "ko": ko.format(*facts), "en": en.format(*facts)}

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 
 from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
 from zataku.othello.limits import Contents, Descriptions, GameId, Side, UserId, candidate_id, side_of
-from zataku.othello.rules.board import START, Board, board_text
-from zataku.othello.rules.moves import discs, legal, over, played, winner
-from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, sentence
-from zataku.othello.writes.turns import elected
+from zataku.othello.rules.board import START, Board, count_discs, format_board, is_over, legal_moves, play_move, winner
+from zataku.othello.sample_texts import COMMENTS, NAMES, REASONS, USER_REASONS, fill_phrase
+from zataku.othello.writes.turns import winning_candidate
 from zataku.table import format_instant
 
 DAY = 86_400
@@ -74,7 +73,7 @@ def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, t
     game = Game(
         game_id=GameId(_uuid(random)),
         ai_side=ai_side,
-        board_state=board_text(START),
+        board_state=format_board(START),
         created_at=format_instant(start),
         updated_at=format_instant(start),
         cadence="DAILY",
@@ -83,9 +82,9 @@ def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, t
         language="ja",
     )
     scene = _Scene(random, voters, turns, start, game)
-    while not over(scene.board):
+    while not is_over(scene.board):
         side = side_of(scene.turn)
-        squares = legal(scene.board, side)
+        squares = legal_moves(scene.board, side)
         voting = bool(squares) and side != ai_side
         if voting and scene.turn >= turns:
             break
@@ -113,7 +112,7 @@ def _voted_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
     """The crowd votes until midnight in Tokyo and plays what it elected."""
     deadline = _next_midnight(scene.now)
     candidates, votes = _ballot(scene, squares, deadline)
-    best = elected(candidates)
+    best = winning_candidate(candidates)
     scene.now = deadline
     yield from (replace(it, status="ADOPTED" if it is best else "CLOSED") for it in candidates)
     yield from votes
@@ -133,8 +132,10 @@ def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
     """The board and the turn move on, and something is said about it."""
     turn, side = scene.turn, side_of(scene.turn)
     if position != "PASS":
-        scene.board = played(scene.board, side, position)
-    texts = Contents(**sentence(COMMENTS, turn, position, discs(scene.board, "BLACK"), discs(scene.board, "WHITE")))
+        scene.board = play_move(scene.board, side, position)
+    texts = Contents(
+        **fill_phrase(COMMENTS, turn, position, count_discs(scene.board, "BLACK"), count_discs(scene.board, "WHITE"))
+    )
     yield Commentary(
         game_id=scene.game.game_id,
         turn_number=turn,
@@ -146,7 +147,7 @@ def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
     scene.game = replace(
         scene.game,
         current_turn=turn + 1,
-        board_state=board_text(scene.board),
+        board_state=format_board(scene.board),
         updated_at=format_instant(scene.now),
         closed_turn=turn if voted else scene.game.closed_turn,
         opened_turn=turn if voted else scene.game.opened_turn,
@@ -155,11 +156,11 @@ def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
 
 def _ending(scene: _Scene) -> Iterator[Sample]:
     """The game is over, or the crowd is voting."""
-    if over(scene.board):
+    if is_over(scene.board):
         yield replace(scene.game, status="FINISHED", winner=winner(scene.board, scene.game.ai_side))
         return
     deadline = _next_midnight(scene.now)
-    candidates, votes = _ballot(scene, legal(scene.board, side_of(scene.turn)), deadline)
+    candidates, votes = _ballot(scene, legal_moves(scene.board, side_of(scene.turn)), deadline)
     yield from candidates
     yield from votes
     yield replace(scene.game, voting_deadline=format_instant(deadline), opened_turn=scene.turn)
@@ -168,11 +169,11 @@ def _ending(scene: _Scene) -> Iterator[Sample]:
 def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
     """Up to three candidates of the engine, perhaps one of a user, and the votes for them."""
     random, game_id, turn = scene.random, scene.game.game_id, scene.turn
-    chosen = random.sample(squares, min(len(squares), 4))
+    voted_candidate = random.sample(squares, min(len(squares), 4))
     candidates: list[Candidate] = []
-    for at, position in enumerate(chosen):
+    for at, position in enumerate(voted_candidate):
         by_user = at == 3 and bool(scene.voters)
-        texts = None if by_user else Descriptions(**sentence(REASONS, turn + at, position))
+        texts = None if by_user else Descriptions(**fill_phrase(REASONS, turn + at, position))
         candidates.append(
             Candidate(
                 candidate_id=candidate_id(game_id, turn, position),

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""The rules of the drawing game: pure functions over its values."""

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from zataku.drawing.design import Game, Round
-from zataku.drawing.errors import NotNow, NotYours
+from zataku.drawing.errors import NotAllowed, WrongState
 from zataku.drawing.limits import (
     ANSWER_SECONDS,
-    KEPT_SECONDS,
+    RETENTION_SECONDS,
     DrawingName,
     Moment,
     PlayerId,
@@ -48,7 +48,7 @@ def drawing_name(round_number: RoundNumber, turn_number: TurnNumber) -> DrawingN
     return f"DRAWING#{round_number:02d}#{turn_number:02d}"
 
 
-def scored(players: Iterable[Player], entries: Iterable[ScoreEntry]) -> tuple[Player, ...]:
+def add_scores(players: Iterable[Player], entries: Iterable[ScoreEntry]) -> tuple[Player, ...]:
     """The players with their totals after these points."""
     won: dict[PlayerId, int] = {}
     for entry in entries:
@@ -59,7 +59,7 @@ def scored(players: Iterable[Player], entries: Iterable[ScoreEntry]) -> tuple[Pl
     )
 
 
-def after_turn(game: Game, current: CurrentRound, now: Moment) -> CurrentRound:
+def close_turn(game: Game, current: CurrentRound, now: Moment) -> CurrentRound:
     """The round once its turn is over, or its drawer is passed over: gone, or out of time without having chosen.
 
     Where fewer than two are there, nobody is waited for.
@@ -70,7 +70,7 @@ def after_turn(game: Game, current: CurrentRound, now: Moment) -> CurrentRound:
     there = {player.id for player in game.players if player.left_at is None and player.away_since is None}
     in_time = last.deadline is None or now < last.deadline
     if last.status == "drawing" or (in_time and last.drawer_id in there and len(there) >= 2):
-        raise NotNow("The turn is not over yet.")
+        raise WrongState("The turn is not over yet.")
     return replace(current, passed=(*(current.passed or ()), last.drawer_id))
 
 
@@ -78,17 +78,17 @@ def next_turn(
     game: Game, current: CurrentRound, turn_id: TurnId, drawer_id: PlayerId, suggestions: Suggestions, now: Moment
 ) -> CurrentRound:
     """The round with the turn of a player who has had none in it."""
-    over = after_turn(game, current, now)
+    over = close_turn(game, current, now)
     if drawer_id in {turn.drawer_id for turn in over.turns or ()} or drawer_id in (over.passed or ()):
-        raise NotYours("Everybody draws once in a round.")
+        raise NotAllowed("Everybody draws once in a round.")
     number = current.current_turn.turn_number + 1
     return replace(over, current_turn=new_turn(game, turn_id, number, drawer_id, suggestions, now))
 
 
-def record_of(game: Game, turn: Turn, picture: DrawingName | None, now: Moment) -> FinishedTurn:
+def finished_turn(game: Game, turn: Turn, picture: DrawingName | None, now: Moment) -> FinishedTurn:
     """What stays of a turn."""
     if turn.answer is None or turn.started_at is None:
-        raise NotNow("A turn without a word leaves nothing behind.")
+        raise WrongState("A turn without a word leaves nothing behind.")
     return FinishedTurn(
         id=turn.id,
         turn_number=turn.turn_number,
@@ -119,5 +119,5 @@ def finished_round(game: Game, current: CurrentRound, now: Moment) -> Round:
             RoundScore(player_id=player.id, player_name=player.name, points=won[player.id]) for player in game.players
         ),
         score_histories=game.score_histories,
-        ttl=seconds_after(now, KEPT_SECONDS),
+        ttl=seconds_after(now, RETENTION_SECONDS),
     )

@@ -1,48 +1,52 @@
-"""What somebody says, and the message it becomes."""
+"""Writes of a game's chat: messages, wrong guesses and notices."""
 
-from msgspec import Struct
+from typing import Any
 
-from zataku.drawing.design import ChatMessage, Game
-from zataku.drawing.limits import (
-    KEPT_SECONDS,
-    ChatNumber,
-    ChatText,
-    ChatType,
-    MessageUuid,
-    Moment,
-    PlayerName,
-    PlayerUuid,
-    seconds_after,
-)
+from zataku.drawing.design import ChatMessage, Game, esiritori
+from zataku.drawing.limits import Epoch, Moment, PlayerName, TurnId
+from zataku.drawing.rules.chat import NewMessage, chat_message
+from zataku.drawing.writes.examples import DRAWING, GUEST, MESSAGE
+from zataku.drawing.writes.game_update import require_drawing_turn, require_owner, require_seated
+from zataku.table import Budget, Plan, put
+
+_POST: dict[str, Any] = {
+    "game": DRAWING,
+    "epoch": DRAWING.epoch,
+    "message": MESSAGE,
+    "player_name": GUEST.name,
+    "now": DRAWING.updated_at + 1,
+}
 
 
-class Saying(Struct, frozen=True, kw_only=True):
-    """What somebody says, with the number that the room's owner gives it.
+@esiritori.write(budget=Budget(writes=2, of="500 kana"), example=_POST)
+def post_chat(game: Game, epoch: Epoch, message: NewMessage, now: Moment) -> Plan[ChatMessage]:
+    """Post a message of a seated player. The same message sent twice is stored once.
 
-    The owner counts on from the `last_message` it read strongly after taking the room, and lets none be earlier.
+    Checking the stored game as well would cost 4 to 48 units by its size, and the message twice. A server that lost
+    the room unknowingly can post with numbers that are assigned twice: the chat is longer by so many messages, until
+    they too lie 1,000 numbers behind.
     """
-
-    id: MessageUuid
-    number: ChatNumber
-    player_id: PlayerUuid
-    content: ChatText
+    require_owner(game, epoch, now)
+    player = require_seated(game, message.player_id)
+    return Plan(put(chat_message(game, message, player.name, "normal", now), if_absent=True))
 
 
-def message_of(game: Game, saying: Saying, name: PlayerName, kind: ChatType, now: Moment) -> ChatMessage:
-    """The message, and for a guess the turn it belongs to."""
-    current = game.current_round if kind in ("guess", "correct") else None
-    return ChatMessage(
-        id=saying.id,
-        game_id=game.game_id,
-        player_id=saying.player_id,
-        player_name=name,
-        content=saying.content,
-        type=kind,
-        created_at=now,
-        is_guess=None if current is None else True,
-        is_correct=None if current is None else kind == "correct",
-        round_number=None if current is None else current.round_number,
-        turn_number=None if current is None else current.current_turn.turn_number,
-        number=saying.number,
-        ttl=seconds_after(now, KEPT_SECONDS),
-    )
+@esiritori.write(
+    budget=Budget(writes=2, of="500 kana"),
+    example={**_POST, "turn_id": DRAWING.current_round and DRAWING.current_round.current_turn.id},
+)
+def post_guess(game: Game, epoch: Epoch, turn_id: TurnId, message: NewMessage, now: Moment) -> Plan[ChatMessage]:
+    """Post a wrong guess of the current turn, as `post_chat` does."""
+    require_owner(game, epoch, now)
+    require_drawing_turn(game, turn_id)
+    player = require_seated(game, message.player_id)
+    return Plan(put(chat_message(game, message, player.name, "guess", now), if_absent=True))
+
+
+@esiritori.write(budget=Budget(writes=2, of="500 kana"), example=_POST)
+def post_notice(
+    game: Game, epoch: Epoch, message: NewMessage, player_name: PlayerName, now: Moment
+) -> Plan[ChatMessage]:
+    """Post a notice about a player, who may have left, as `post_chat` does."""
+    require_owner(game, epoch, now)
+    return Plan(put(chat_message(game, message, player_name, "system", now), if_absent=True))

@@ -1,74 +1,83 @@
-"""The one way to change a game: from a loaded state, by the room's owner, if nothing has happened since."""
+"""The conditional update of a game, and the preconditions of its writes."""
 
 from typing import Any
 
 from msgspec.structs import replace
 
-from zataku.drawing.design import Game
-from zataku.drawing.errors import NotNow, NotYours, RoomTaken
-from zataku.drawing.limits import Epoch, GameStatus, Moment, PlayerId, TurnId
+from zataku.drawing.design import Game, esiritori
+from zataku.drawing.errors import NotAllowed, RoomTaken, WrongState
+from zataku.drawing.limits import Epoch, GameId, GameStatus, Moment, PlayerId, TurnId
 from zataku.drawing.values import CurrentRound, Player, Turn
-from zataku.table import Step, save
+from zataku.table import Budget, Plan, Step, path, save, update
+
+_epoch = path(Game, lambda game: game.epoch)
 
 
-def changed(game: Game, epoch: Epoch, now: Moment, **changes: Any) -> Step[Game]:
-    """The game's next state, on condition of its version.
+def update_game(game: Game, epoch: Epoch, now: Moment, **changes: Any) -> Step[Game]:
+    """The step that saves the game's next state, on condition of its version.
 
-    The epoch moves only together with the version, so that demanding the version demands the epoch too.
+    The epoch changes only together with the version, so that the condition on the version covers the epoch.
     """
-    demand_owner(game, epoch, now)
+    require_owner(game, epoch, now)
     return save(replace(game, updated_at=now, **changes), was=game)
 
 
-def demand_owner(game: Game, epoch: Epoch, now: Moment) -> None:
-    """Refuse who is not the owner of the room, and games that are about to be deleted.
-
-    An owner who lost the room and reads the game again finds another epoch than its own, and is refused here.
-    """
+def require_owner(game: Game, epoch: Epoch, now: Moment) -> None:
+    """Raise `RoomTaken` unless the epoch is the caller's, and `WrongState` for a game that is about to be deleted."""
     if game.epoch != epoch:
-        raise RoomTaken(f"The room is in its {game.epoch}. hands, not in the {epoch}. any more. Let go of it.")
+        raise RoomTaken(f"The room has a new owner: epoch {game.epoch}, not {epoch}. Stop writing to it.")
     if game.ttl is not None and game.ttl <= now // 1000:
-        raise NotNow("The game is over and about to be deleted.")
+        raise WrongState("The game is over and about to be deleted.")
 
 
-def demand_status(game: Game, status: GameStatus) -> None:
-    """Refuse what does not belong to this part of a game."""
+def require_status(game: Game, status: GameStatus) -> None:
+    """Raise `WrongState` unless the game has the status."""
     if game.status != status:
-        raise NotNow(f"The game is {game.status}; this is for a game that is {status}.")
+        raise WrongState(f"The game is {game.status}; this is for a game that is {status}.")
 
 
-def demand_host(game: Game, player_id: PlayerId) -> None:
-    """Refuse everybody but the host."""
+def require_host(game: Game, player_id: PlayerId) -> None:
+    """Raise `NotAllowed` unless the player is the host."""
     if game.host_id != player_id:
-        raise NotYours("Only the host may do this.")
+        raise NotAllowed("Only the host may do this.")
 
 
-def seated(game: Game, player_id: PlayerId) -> Player:
-    """The player of this id, who sits at the table and has not left it."""
+def require_seated(game: Game, player_id: PlayerId) -> Player:
+    """The seated player of this id."""
     for player in game.players:
         if player.id == player_id and player.left_at is None:
             return player
-    raise NotYours("Only somebody who sits at the table may do this.")
+    raise NotAllowed("Only a seated player may do this.")
 
 
-def with_player(game: Game, player: Player) -> tuple[Player, ...]:
-    """The players, one of them in a new state."""
+def replace_player(game: Game, player: Player) -> tuple[Player, ...]:
+    """The players with one of them replaced."""
     return tuple(player if other.id == player.id else other for other in game.players)
 
 
-def round_under_way(game: Game, turn_id: TurnId) -> CurrentRound:
-    """The round that is played, as long as this is its turn: a deadline or a guess that comes late does nothing."""
-    demand_status(game, "playing")
+def require_round(game: Game, turn_id: TurnId) -> CurrentRound:
+    """The current round, if the turn is its current one; raises `WrongState` for late deadlines and guesses."""
+    require_status(game, "playing")
     if game.current_round is None or game.current_round.ended_at is not None:
-        raise NotNow("No round is under way.")
+        raise WrongState("No round is under way.")
     if game.current_round.current_turn.id != turn_id:
-        raise NotNow("The turn has moved on.")
+        raise WrongState("The turn has moved on.")
     return game.current_round
 
 
-def turn_under_way(game: Game, turn_id: TurnId) -> tuple[CurrentRound, Turn]:
-    """The round that is played, and this turn of it while somebody draws and others guess."""
-    current = round_under_way(game, turn_id)
+def require_drawing_turn(game: Game, turn_id: TurnId) -> tuple[CurrentRound, Turn]:
+    """The current round and turn, if the turn is being drawn."""
+    current = require_round(game, turn_id)
     if current.current_turn.status != "drawing":
-        raise NotNow("Nobody is drawing.")
+        raise WrongState("Nobody is drawing.")
     return current, current.current_turn
+
+
+@esiritori.write(budget=Budget(writes=2, of="a game of 10 players in a fresh turn"))
+def take_room(game_id: GameId) -> Plan[Game]:
+    """A server takes over a game: from now on no other can change it. Gives the game with the new epoch.
+
+    After that the new owner reads `last_message` and, in a turn, `strokes_of`, to go on with their numbers. Messages
+    and parts of pictures do not look at the stored game, so that one who lost the room adds some until it learns of it.
+    """
+    return Plan(update(Game.key(game_id=game_id), _epoch.add(1)))

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from zataku.drawing.design import Game, Picture, Strokes, esiritori
-from zataku.drawing.errors import NotNow, NotYours
+from zataku.drawing.errors import NotAllowed, WrongState
 from zataku.drawing.limits import (
-    AFTERWARDS_SECONDS,
-    KEPT_SECONDS,
+    FINISHED_GAME_SECONDS,
+    RETENTION_SECONDS,
     Answer,
     Epoch,
     Kana,
@@ -26,31 +26,41 @@ from zataku.drawing.limits import (
     TurnId,
     seconds_after,
 )
+from zataku.drawing.rules.chat import NewMessage, chat_message
 from zataku.drawing.rules.turns import (
-    after_turn,
+    add_scores,
+    close_turn,
     drawing_name,
     finished_round,
+    finished_turn,
     new_turn,
     next_turn,
-    record_of,
-    scored,
 )
 from zataku.drawing.values import CurrentDrawing, CurrentRound, ScoreEntry, Suggestions
-from zataku.drawing.writes.chat import Saying, message_of
-from zataku.drawing.writes.examples import CHOOSING, DRAWING, GUEST, HOST, OVER, PARTS, PAUSING, SAYING, WORDS
+from zataku.drawing.writes.examples import (
+    BETWEEN_ROUNDS,
+    CHOOSING,
+    DRAWING,
+    GUEST,
+    HOST,
+    MESSAGE,
+    STROKES,
+    TURN_OVER,
+    WORDS,
+)
 from zataku.drawing.writes.game_update import (
-    changed,
-    demand_owner,
-    demand_status,
-    round_under_way,
-    seated,
-    turn_under_way,
+    require_drawing_turn,
+    require_owner,
+    require_round,
+    require_seated,
+    require_status,
+    update_game,
 )
 from zataku.table import Budget, Plan, put
 
 
-def _at(game: Game) -> dict[str, Any]:
-    """A move in this game, for the design document."""
+def _example(game: Game) -> dict[str, Any]:
+    """Arguments of a write on this game, for the design document."""
     current = game.current_round
     assert current is not None
     turn, round_ = current.current_turn.id, current.id
@@ -58,79 +68,81 @@ def _at(game: Game) -> dict[str, Any]:
     return {**now, "turn_id": turn, "round_id": round_, "drawer_id": GUEST.id, "suggestions": WORDS}
 
 
-_OVER, _PAUSING = _at(OVER), _at(PAUSING)
+_TURN_OVER, _BETWEEN_ROUNDS = _example(TURN_OVER), _example(BETWEEN_ROUNDS)
 
 
 @esiritori.write(
     budget=Budget(writes=2, of="the first turn of 10 players"),
-    example={**_at(CHOOSING), "drawer_id": HOST.id},
+    example={**_example(CHOOSING), "drawer_id": HOST.id},
 )
 def choose_answer(
     game: Game, epoch: Epoch, turn_id: TurnId, drawer_id: PlayerId, answer: Answer, next_kana: Kana | None, now: Moment
 ) -> Plan[Game]:
     """The drawer has chosen a word, or time has chosen one for them: drawing begins, and the clock of the turn."""
-    current = round_under_way(game, turn_id)
+    current = require_round(game, turn_id)
     turn = current.current_turn
     if turn.status != "setting_answer":
-        raise NotNow("The word of this turn is chosen.")
+        raise WrongState("The word of this turn is chosen.")
     if turn.drawer_id != drawer_id:
-        raise NotYours("Only the drawer chooses the word.")
+        raise NotAllowed("Only the drawer chooses the word.")
     drawn = replace(
         turn, answer=answer, status="drawing", started_at=now, deadline=now + turn.time_limit * 1000, suggestions=None
     )
     name = drawing_name(current.round_number, turn.turn_number)
     canvas = CurrentDrawing(drawer_id=drawer_id, data=name, updated_at=now)
     changes = {"current_round": replace(current, current_turn=drawn), "current_drawing": canvas}
-    return Plan(changed(game, epoch, now, next_kana=next_kana, **changes))
+    return Plan(update_game(game, epoch, now, next_kana=next_kana, **changes))
 
 
-@esiritori.write(budget=Budget(writes=2, of="the first turn of 10 players"), example=_at(DRAWING))
+@esiritori.write(budget=Budget(writes=2, of="the first turn of 10 players"), example=_example(DRAWING))
 def reveal_kana(game: Game, epoch: Epoch, turn_id: TurnId, place: int, now: Moment) -> Plan[Game]:
     """One kana of the word is given as a hint, at most two in a turn."""
-    current, turn = turn_under_way(game, turn_id)
+    current, turn = require_drawing_turn(game, turn_id)
     shown = turn.revealed or ()
     if not game.settings.hints or len(shown) >= 2 or place in shown or not 0 <= place < len(turn.answer or ""):
-        raise NotNow("There is no such hint to give.")
+        raise WrongState("There is no such hint to give.")
     hinted = replace(turn, revealed=(*shown, place))
-    return Plan(changed(game, epoch, now, current_round=replace(current, current_turn=hinted)))
+    return Plan(update_game(game, epoch, now, current_round=replace(current, current_turn=hinted)))
 
 
 @esiritori.write(
     budget=Budget(writes=8, of="the first right guess among 10 players"),
-    example={**_at(DRAWING), "saying": SAYING},
+    example={**_example(DRAWING), "message": MESSAGE},
 )
-def guess_right(game: Game, epoch: Epoch, turn_id: TurnId, saying: Saying, points: Points, now: Moment) -> Plan[Game]:
+def record_correct_guess(
+    game: Game, epoch: Epoch, turn_id: TurnId, message: NewMessage, points: Points, now: Moment
+) -> Plan[Game]:
     """Somebody has guessed the word in time: the message and the points are kept together, or neither.
 
-    The first right guess gives the drawer as many points. That the saying is the word is for the rules to judge.
+    The first right guess gives the drawer as many points. Whether the message is the word is decided by the rules.
     """
-    current, turn = turn_under_way(game, turn_id)
-    guesser = seated(game, saying.player_id)
+    current, turn = require_drawing_turn(game, turn_id)
+    guesser = require_seated(game, message.player_id)
     if guesser.id == turn.drawer_id:
-        raise NotYours("The drawer cannot guess.")
+        raise NotAllowed("The drawer cannot guess.")
     if guesser.id in turn.correct_player_ids:
-        raise NotNow("This player has guessed the word already.")
+        raise WrongState("This player has guessed the word already.")
     if turn.deadline is None or now > turn.deadline:
-        raise NotNow("Time is up.")
+        raise WrongState("Time is up.")
     if points > turn.time_limit:
-        raise NotNow("A guess is worth at most the seconds of its turn.")
+        raise WrongState("A guess is worth at most the seconds of its turn.")
     winners = [guesser.id] if turn.correct_player_ids else [guesser.id, turn.drawer_id]
     entries = [_entry(current, who, points, "correct_answer", now) for who in winners]
     known = replace(turn, correct_player_ids=(*turn.correct_player_ids, guesser.id))
-    step = changed(
+    step = update_game(
         game,
         epoch,
         now,
         current_round=replace(current, current_turn=known),
-        players=scored(game.players, entries),
+        players=add_scores(game.players, entries),
         score_histories=(*game.score_histories, *entries),
     )
-    return Plan(step, put(message_of(game, saying, guesser.name, "correct", now), if_absent=True))
+    return Plan(step, put(chat_message(game, message, guesser.name, "correct", now), if_absent=True))
 
 
 @esiritori.write(
     budget=Budget(writes=1, of="700 characters, half a second of quick drawing"),
-    example={**_at(DRAWING), "data": PARTS},
+    example={**_example(DRAWING), "data": STROKES},
 )
 def flush_strokes(
     game: Game, epoch: Epoch, turn_id: TurnId, number: StrokesNumber, data: PictureText, now: Moment
@@ -141,11 +153,11 @@ def flush_strokes(
     takes its place: an owner writes a part only where it has seen or written all before it. An owner whose number is
     taken by a part of another `epoch` reads the game: it has lost the room and stops, or a server that lost it has
     drawn on, and it takes `strokes_of` as the picture and goes on after the last. One of its own epoch is the part
-    whose reply was lost. So no part is lost or comes twice.
-    A server that lost the room unknowingly adds parts until one is refused; those of a turn that is over, nobody reads.
+    whose reply was lost. So no part is lost or stored twice.
+    A server that lost the room unknowingly adds parts until one is refused; parts of a finished turn are never read.
     """
-    demand_owner(game, epoch, now)
-    current, turn = turn_under_way(game, turn_id)
+    require_owner(game, epoch, now)
+    current, turn = require_drawing_turn(game, turn_id)
     part = Strokes(
         game_id=game.game_id,
         round_number=current.round_number,
@@ -155,14 +167,14 @@ def flush_strokes(
         data=data,
         updated_at=now,
         epoch=epoch,
-        ttl=seconds_after(now, KEPT_SECONDS),
+        ttl=seconds_after(now, RETENTION_SECONDS),
     )
     return Plan(put(part, if_absent=True))
 
 
 @esiritori.write(
     budget=Budget(writes=208, of="the first turn of 10 players and a picture of 100 KB"),
-    example={**_at(DRAWING), "data": PARTS, "penalty": 30},
+    example={**_example(DRAWING), "data": STROKES, "penalty": 30},
 )
 def finish_turn(
     game: Game, epoch: Epoch, turn_id: TurnId, data: PictureText | None, penalty: Penalty | None, now: Moment
@@ -171,30 +183,30 @@ def finish_turn(
 
     Without a stroke there is no picture.
     """
-    current, turn = turn_under_way(game, turn_id)
+    current, turn = require_drawing_turn(game, turn_id)
     if penalty is not None and turn.correct_player_ids:
-        raise NotNow("Somebody has guessed the word, so the drawer loses nothing.")
+        raise WrongState("Somebody has guessed the word, so the drawer loses nothing.")
     if penalty is not None and penalty > turn.time_limit // 2:
-        raise NotNow("A drawer loses at most half the seconds of the turn.")
+        raise WrongState("A drawer loses at most half the seconds of the turn.")
     picture = None if data is None else _picture(game, current, data, now)
     name = None if data is None else drawing_name(current.round_number, turn.turn_number)
     entries = [] if penalty is None else [_entry(current, turn.drawer_id, penalty, "drawer_penalty", now)]
     over = replace(turn, status="finished", ended_at=now, deadline=None)
-    record = record_of(game, turn, name, now)
-    step = changed(
+    record = finished_turn(game, turn, name, now)
+    step = update_game(
         game,
         epoch,
         now,
         current_round=replace(current, current_turn=over, turns=(*(current.turns or ()), record)),
         current_drawing=None,
-        players=scored(game.players, entries),
+        players=add_scores(game.players, entries),
         score_histories=(*game.score_histories, *entries),
     )
     return Plan(step) if picture is None else Plan(step, put(picture, if_absent=True))
 
 
 @esiritori.write(
-    budget=Budget(writes=4, of="the second turn of 10 players"), example={**_OVER, "after": _OVER["turn_id"]}
+    budget=Budget(writes=4, of="the second turn of 10 players"), example={**_TURN_OVER, "after": _TURN_OVER["turn_id"]}
 )
 def begin_turn(
     game: Game,
@@ -206,25 +218,28 @@ def begin_turn(
     now: Moment,
 ) -> Plan[Game]:
     """The next player chooses a word. A drawer who is away, or out of time without a word, is passed over for good."""
-    current = round_under_way(game, after)
-    seated(game, drawer_id)
-    return Plan(changed(game, epoch, now, current_round=next_turn(game, current, turn_id, drawer_id, suggestions, now)))
+    current = require_round(game, after)
+    require_seated(game, drawer_id)
+    return Plan(
+        update_game(game, epoch, now, current_round=next_turn(game, current, turn_id, drawer_id, suggestions, now))
+    )
 
 
-@esiritori.write(budget=Budget(writes=78, of="a full round of 10 players"), example=_OVER)
+@esiritori.write(budget=Budget(writes=78, of="a full round of 10 players"), example=_TURN_OVER)
 def finish_round(game: Game, epoch: Epoch, turn_id: TurnId, now: Moment) -> Plan[Game]:
     """The round is over with this turn: its turns and points move into an item, and the game is small again.
 
     A round may end before everybody has drawn, where those left are away: whose turn it is, the rules say.
     """
-    current = round_under_way(game, turn_id)
-    ended = replace(after_turn(game, current, now), ended_at=now, turns=None, passed=None)
-    step = changed(game, epoch, now, current_round=ended, score_histories=())
+    current = require_round(game, turn_id)
+    ended = replace(close_turn(game, current, now), ended_at=now, turns=None, passed=None)
+    step = update_game(game, epoch, now, current_round=ended, score_histories=())
     return Plan(step, put(finished_round(game, current, now), if_absent=True))
 
 
 @esiritori.write(
-    budget=Budget(writes=3, of="a game of 10 players"), example={**_PAUSING, "after": _PAUSING["round_id"]}
+    budget=Budget(writes=3, of="a game of 10 players"),
+    example={**_BETWEEN_ROUNDS, "after": _BETWEEN_ROUNDS["round_id"]},
 )
 def begin_round(
     game: Game,
@@ -239,27 +254,27 @@ def begin_round(
     """The next round begins, as long as the settings have one left."""
     last = _ended_round(game, after)
     if last.round_number >= game.settings.round_count:
-        raise NotNow("All rounds are played.")
-    seated(game, drawer_id)
+        raise WrongState("All rounds are played.")
+    require_seated(game, drawer_id)
     turn = new_turn(game, turn_id, 1, drawer_id, suggestions, now)
     current = CurrentRound(id=round_id, round_number=last.round_number + 1, started_at=now, current_turn=turn)
-    return Plan(changed(game, epoch, now, current_round=current))
+    return Plan(update_game(game, epoch, now, current_round=current))
 
 
-@esiritori.write(budget=Budget(writes=5, of="a game of 10 players"), example=_PAUSING)
+@esiritori.write(budget=Budget(writes=5, of="a game of 10 players"), example=_BETWEEN_ROUNDS)
 def finish_game(game: Game, epoch: Epoch, round_id: RoundId, now: Moment) -> Plan[Game]:
     """The game is over, after its last round or because too few are left. It can be looked at for seven days."""
     _ended_round(game, round_id)
-    until = seconds_after(now, AFTERWARDS_SECONDS)
-    return Plan(changed(game, epoch, now, status="finished", ttl=until))
+    until = seconds_after(now, FINISHED_GAME_SECONDS)
+    return Plan(update_game(game, epoch, now, status="finished", ttl=until))
 
 
 def _ended_round(game: Game, round_id: RoundId) -> CurrentRound:
-    demand_status(game, "playing")
+    require_status(game, "playing")
     if game.current_round is None or game.current_round.ended_at is None:
-        raise NotNow("The round is not over yet.")
+        raise WrongState("The round is not over yet.")
     if game.current_round.id != round_id:
-        raise NotNow("The round has moved on.")
+        raise WrongState("The round has moved on.")
     return game.current_round
 
 
@@ -283,5 +298,5 @@ def _picture(game: Game, current: CurrentRound, data: PictureText, now: Moment) 
         drawer_id=current.current_turn.drawer_id,
         data=data,
         updated_at=now,
-        ttl=seconds_after(now, KEPT_SECONDS),
+        ttl=seconds_after(now, RETENTION_SECONDS),
     )

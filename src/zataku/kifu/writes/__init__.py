@@ -4,8 +4,10 @@ A write takes what the caller has loaded with strong reads, and is carried out o
 that depends on a record without changing it checks the claim of the record's slug, which exists as long as the record.
 """
 
-from zataku.kifu.writes.analyses import finish_analysis, keep_result, request_analysis
-from zataku.kifu.writes.positions import forget_positions, keep_positions
+# The design document lists writes in the order of their declaration.
+from zataku.kifu.writes.settings import set_kifu_cap, set_system_caps, set_tag_cap, welcome_user
+
+# isort: split
 from zataku.kifu.writes.records import (
     add_record,
     allow_library,
@@ -20,8 +22,15 @@ from zataku.kifu.writes.records import (
     touch_record,
     unshare_record,
 )
-from zataku.kifu.writes.settings import set_kifu_cap, set_system_caps, set_tag_cap, welcome_user
+
+# isort: split
 from zataku.kifu.writes.tags import add_tag, remove_tag, rename_tag, tag_record, touch_tag, untag_record
+
+# isort: split
+from zataku.kifu.writes.positions import forget_positions, keep_positions
+
+# isort: split
+from zataku.kifu.writes.analyses import finish_analysis, keep_result, request_analysis
 
 __all__ = [
     "add_record",

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""The rules of Othello: the board, legal moves, the end of a game."""

@@ -1,12 +1,16 @@
-"""Every write that matters, in the order of a game: arrivals, ballots, turns, endings."""
+"""Every write of Othello by vote, in the order of a game."""
 
+# The design document lists writes in the order of their declaration.
 from zataku.othello.writes.registration import change_profile, open_game, register_user
-from zataku.othello.writes.turns import add_commentary, advance, close_turn, elected, play_turn, reopen_turn
-from zataku.othello.writes.votes import Proposal, cast_vote, change_vote, choices, open_candidates, propose
 
 # isort: split
-# Writes are told in the order in which they are declared, and the end comes last.
-from zataku.othello.writes.game_end import expiry_of, finish, stamp_expiry, stamp_game
+from zataku.othello.writes.votes import Proposal, cast_vote, change_vote, open_candidates, propose, votable_squares
+
+# isort: split
+from zataku.othello.writes.turns import add_commentary, advance, close_turn, play_turn, reopen_turn, winning_candidate
+
+# isort: split
+from zataku.othello.writes.game_end import expiry_of, finish, set_game_expiry, set_item_expiry
 
 __all__ = [
     "Proposal",
@@ -15,9 +19,7 @@ __all__ = [
     "cast_vote",
     "change_profile",
     "change_vote",
-    "choices",
     "close_turn",
-    "elected",
     "expiry_of",
     "finish",
     "open_candidates",
@@ -26,6 +28,8 @@ __all__ = [
     "propose",
     "register_user",
     "reopen_turn",
-    "stamp_expiry",
-    "stamp_game",
+    "set_game_expiry",
+    "set_item_expiry",
+    "votable_squares",
+    "winning_candidate",
 ]

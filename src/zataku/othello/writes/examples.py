@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from zataku.othello.design import A_GAME, A_USER, Candidate, Game, User, Vote
 from zataku.othello.limits import candidate_id, side_of
-from zataku.othello.rules.board import START, Board, Row, board_text
-from zataku.othello.rules.moves import played
+from zataku.othello.rules.board import START, Board, Row, format_board, play_move
 
 OPENED_AT = "2025-02-19T10:00:00Z"
 NOW = "2025-02-19T16:00:00Z"
@@ -21,7 +20,7 @@ _WHITE: Row = (2,) * 8
 def _after(*squares: str) -> Board:
     board = START
     for turn, square in enumerate(squares):
-        board = played(board, side_of(turn), square)
+        board = play_move(board, side_of(turn), square)
     return board
 
 
@@ -36,7 +35,7 @@ PLAYER = User(
 NEW_GAME = Game(
     game_id=A_GAME,
     ai_side="BLACK",
-    board_state=board_text(START),
+    board_state=format_board(START),
     created_at=OPENED_AT,
     updated_at=OPENED_AT,
     cadence="DAILY",
@@ -47,12 +46,12 @@ NEW_GAME = Game(
 VOTED_GAME = replace(
     NEW_GAME,
     current_turn=5,
-    board_state=board_text(_after("F5", "D6", "C3", "F4", "C5")),
+    board_state=format_board(_after("F5", "D6", "C3", "F4", "C5")),
     updated_at="2025-02-19T15:00:00Z",
     voting_deadline=DEADLINE,
 )
 CLOSED_GAME = replace(VOTED_GAME, closed_turn=5)
-FULL_GAME = replace(NEW_GAME, current_turn=60, board_state=board_text((*(_BLACK,) * 3, *(_WHITE,) * 5)))
+FULL_GAME = replace(NEW_GAME, current_turn=60, board_state=format_board((*(_BLACK,) * 3, *(_WHITE,) * 5)))
 CANDIDATE = Candidate(
     candidate_id=candidate_id(A_GAME, 5, "D3"),
     game_id=A_GAME,

@@ -1,13 +1,13 @@
-"""Users sign up, games begin."""
+"""Writes that register users and open games."""
 
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
 from zataku.othello.design import Game, User, board_game
-from zataku.othello.errors import NotPossible
+from zataku.othello.errors import RuleViolation
 from zataku.othello.limits import side_of
-from zataku.othello.rules.board import START, board_text
+from zataku.othello.rules.board import START, format_board
 from zataku.othello.writes.examples import NEW_GAME, NOW, PLAYER
 from zataku.table import Budget, Plan, put, save
 
@@ -32,15 +32,15 @@ def open_game(game: Game) -> Plan[Game]:
     """A game begins on the opening board, with a deadline where the crowd has the first move."""
     begun = (game.status, game.current_turn, game.winner, game.closed_turn, game.opened_turn)
     if begun != ("ACTIVE", 0, None, None, None):
-        raise NotPossible("not_new", "A game begins active, at turn 0, without a winner.")
-    if game.board_state != board_text(START):
-        raise NotPossible("not_new", "A game begins with the four discs of the opening.")
+        raise RuleViolation("not_new", "A game begins active, at turn 0, without a winner.")
+    if game.board_state != format_board(START):
+        raise RuleViolation("not_new", "A game begins with the four discs of the opening.")
     if (game.voting_deadline is None) != (game.ai_side == side_of(0)):
-        raise NotPossible("wrong_deadline", "A game has a deadline exactly when the crowd is to move.")
+        raise RuleViolation("wrong_deadline", "A game has a deadline exactly when the crowd is to move.")
     if game.voting_deadline is not None and game.voting_deadline <= game.created_at:
-        raise NotPossible("wrong_deadline", "The first deadline comes after the beginning.")
+        raise RuleViolation("wrong_deadline", "The first deadline comes after the beginning.")
     if game.time_zone is not None and not _is_zone(game.time_zone):
-        raise NotPossible("unknown_zone", f"{game.time_zone} is not a time zone. Use a name such as Asia/Tokyo.")
+        raise RuleViolation("unknown_zone", f"{game.time_zone} is not a time zone. Use a name such as Asia/Tokyo.")
     return Plan(put(game, if_absent=True))
 
 

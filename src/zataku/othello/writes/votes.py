@@ -1,4 +1,4 @@
-"""Candidates are proposed and voted for, while voting is open.
+"""Writes of candidates and votes, while voting is open.
 
 `now` is a moment as the table spells it: of equal width, so that a later one is the greater text and conditions compare
 them. Whether a square is legal is judged on the board of the loaded game: it changes only together with the turn, and
@@ -10,25 +10,24 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from zataku.othello.design import A_GAME, A_USER, Candidate, Game, Vote, board_game
-from zataku.othello.errors import NotPossible
+from zataku.othello.errors import RuleViolation
 from zataku.othello.limits import CandidateId, Descriptions, GameId, UserId, candidate_id, side_of
-from zataku.othello.rules.board import read_board
-from zataku.othello.rules.moves import legal
+from zataku.othello.rules.board import legal_moves, parse_board
 from zataku.othello.writes.examples import CANDIDATE, NOW, OTHER_CANDIDATE, VOTE, VOTED_GAME
 from zataku.othello.writes.paths import (
     candidate_key,
-    chosen,
+    candidate_status,
     deadline,
     opened_turn,
-    outcome,
-    revoted_at,
-    touched_at,
+    updated_at_path,
     vote_count,
+    vote_updated_at,
+    voted_candidate,
     voting_open,
 )
 from zataku.table import Budget, Condition, Plan, Step, check, put, update
 
-PROPOSALS = 3
+MAX_ENGINE_CANDIDATES = 3
 """The most candidates that the engine opens a turn with."""
 
 
@@ -53,12 +52,12 @@ def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan
     Another run of the same job is refused whatever its squares are. When a user was faster with one of them, nothing is
     written either: read the candidates of the turn and open what is left.
     """
-    if not 1 <= len(proposals) <= PROPOSALS:
-        raise NotPossible("wrong_number", f"The engine opens a turn with 1 to {PROPOSALS} candidates.")
+    if not 1 <= len(proposals) <= MAX_ENGINE_CANDIDATES:
+        raise RuleViolation("wrong_number", f"The engine opens a turn with 1 to {MAX_ENGINE_CANDIDATES} candidates.")
     first, *others = [put(_candidate(game, it, "AI", now), if_absent=True) for it in proposals]
     turn = game.current_turn
-    unopened = _still_open(game, now) & opened_turn.not_equals(turn)
-    marked = update(Game.key(game_id=game.game_id), opened_turn.set(turn), touched_at.set(now), when=unopened)
+    unopened = _voting_unchanged(game, now) & opened_turn.not_equals(turn)
+    marked = update(Game.key(game_id=game.game_id), opened_turn.set(turn), updated_at_path.set(now), when=unopened)
     return Plan(first, *others, marked)
 
 
@@ -72,7 +71,7 @@ def propose(game: Game, proposal: Proposal, user_id: UserId, now: str) -> Plan[C
     The ID of a candidate is made of game, turn and square, so that "nobody" is one put of what is not there.
     """
     made = _candidate(game, proposal, f"USER#{user_id}", now)
-    return Plan(put(made, if_absent=True), check(Game.key(game_id=game.game_id), _still_open(game, now)))
+    return Plan(put(made, if_absent=True), check(Game.key(game_id=game.game_id), _voting_unchanged(game, now)))
 
 
 @board_game.write(
@@ -89,7 +88,7 @@ def cast_vote(game_id: GameId, turn: int, user_id: UserId, choice: CandidateId, 
     vote = Vote(game_id=game_id, turn_number=turn, user_id=user_id, candidate_id=choice, created_at=now, updated_at=now)
     return Plan(
         put(vote, if_absent=True),
-        _counted(vote, choice, 1),
+        _add_votes(vote, choice, 1),
         check(Game.key(game_id=game_id), voting_open(turn, now)),
     )
 
@@ -105,31 +104,33 @@ def change_vote(vote: Vote, choice: CandidateId, now: str) -> Plan[Vote]:
     two candidates of the AI below 1 KB it costs nine.
     """
     if choice == vote.candidate_id:
-        raise NotPossible("same_candidate", "The vote is for this candidate already.")
+        raise RuleViolation("same_candidate", "The vote is for this candidate already.")
     mine = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
     return Plan(
-        update(mine, chosen.set(choice), revoted_at.set(now), when=chosen.equals(vote.candidate_id)),
-        _counted(vote, vote.candidate_id, -1),
-        _counted(vote, choice, 1),
+        update(
+            mine, voted_candidate.set(choice), vote_updated_at.set(now), when=voted_candidate.equals(vote.candidate_id)
+        ),
+        _add_votes(vote, vote.candidate_id, -1),
+        _add_votes(vote, choice, 1),
         check(Game.key(game_id=vote.game_id), voting_open(vote.turn_number, now)),
     )
 
 
-def choices(game: Game) -> list[str]:
+def votable_squares(game: Game) -> list[str]:
     """The squares that can be proposed in the turn that the game has come to."""
-    return legal(read_board(game.board_state), side_of(game.current_turn))
+    return legal_moves(parse_board(game.board_state), side_of(game.current_turn))
 
 
-def _counted(vote: Vote, choice: CandidateId, by: int) -> Step[Candidate]:
+def _add_votes(vote: Vote, choice: CandidateId, by: int) -> Step[Candidate]:
     key = candidate_key(vote.game_id, vote.turn_number, choice)
-    return update(key, vote_count.add(by), when=outcome.equals("VOTING") & vote_count.at_least(max(0, -by)))
+    return update(key, vote_count.add(by), when=candidate_status.equals("VOTING") & vote_count.at_least(max(0, -by)))
 
 
 def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candidate:
     if game.voting_deadline is None:
-        raise NotPossible("not_voting", "Nobody votes in this turn.")
-    if proposal.position not in choices(game):
-        raise NotPossible("not_legal", f"{side_of(game.current_turn)} may not play {proposal.position}.")
+        raise RuleViolation("not_voting", "Nobody votes in this turn.")
+    if proposal.position not in votable_squares(game):
+        raise RuleViolation("not_legal", f"{side_of(game.current_turn)} may not play {proposal.position}.")
     return Candidate(
         candidate_id=candidate_id(game.game_id, game.current_turn, proposal.position),
         game_id=game.game_id,
@@ -143,6 +144,6 @@ def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candida
     )
 
 
-def _still_open(game: Game, now: str) -> Condition[Game]:
+def _voting_unchanged(game: Game, now: str) -> Condition[Game]:
     # A candidate repeats the deadline of its game, which must not have moved meanwhile.
     return voting_open(game.current_turn, now) & deadline.equals(game.voting_deadline)

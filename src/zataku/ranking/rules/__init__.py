@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""How a day is ranked, as pure functions."""

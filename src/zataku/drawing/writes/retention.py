@@ -1,0 +1,67 @@
+"""Writes that keep a finished game beyond its seven days: each removes the `ttl` of one item."""
+
+from typing import Any
+
+from zataku.drawing.design import ChatMessage, Game, Picture, Round, Seat, esiritori
+from zataku.drawing.errors import NotAllowed
+from zataku.drawing.limits import Epoch, Moment, PlayerId
+from zataku.drawing.writes.examples import FINISHED
+from zataku.drawing.writes.game_update import require_status, update_game
+from zataku.table import Budget, Plan, path, update
+
+
+@esiritori.write(budget=Budget(writes=19, of="a round of 10 players"))
+def keep_round(found: Round) -> Plan[Round]:
+    """A round of a game that somebody keeps does not expire.
+
+    Keeping goes item by item, the game last: doing it twice does no harm, and a game without a `ttl` has all rounds,
+    pictures and seats. A transaction would cost twice as much, and 100 pictures are more than the 4 MB it takes. Parts
+    of pictures expire, and so do messages that come while or after a game is kept.
+    """
+    ttl = path(Round, lambda it: it.ttl)
+    return Plan(update(Round.key(game_id=found.game_id, round_number=found.round_number), ttl.remove()))
+
+
+@esiritori.write(budget=Budget(writes=101, of="a picture of 100 KB"))
+def keep_picture(found: Picture) -> Plan[Picture]:
+    """A picture of a game that somebody keeps does not expire."""
+    ttl = path(Picture, lambda it: it.ttl)
+    key = Picture.key(game_id=found.game_id, round_number=found.round_number, turn_number=found.turn_number)
+    return Plan(update(key, ttl.remove()))
+
+
+@esiritori.write(budget=Budget(writes=2, of="500 kana"))
+def keep_message(found: ChatMessage) -> Plan[ChatMessage]:
+    """A message of a game that somebody keeps does not expire.
+
+    One that newer messages have pushed out meanwhile stays away: the condition fails, and keeping goes on without it.
+    """
+    ttl = path(ChatMessage, lambda it: it.ttl)
+    return Plan(update(ChatMessage.key(game_id=found.game_id, created_at=found.created_at, id=found.id), ttl.remove()))
+
+
+@esiritori.write(budget=Budget(writes=2, of="any seat"))
+def keep_seat(found: Seat) -> Plan[Seat]:
+    """A seat of a game that somebody keeps does not expire, so that it stays among the player's games."""
+    ttl = path(Seat, lambda it: it.ttl)
+    return Plan(update(Seat.key(game_id=found.game_id, player_id=found.player_id), ttl.remove()))
+
+
+_KEEP: dict[str, Any] = {
+    "game": FINISHED,
+    "epoch": FINISHED.epoch,
+    "player_id": FINISHED.players[0].id,
+    "now": FINISHED.updated_at + 1,
+}
+
+
+@esiritori.write(budget=Budget(writes=3, of="a finished game of 10 players"), example=_KEEP)
+def keep_game(game: Game, epoch: Epoch, player_id: PlayerId, now: Moment) -> Plan[Game]:
+    """A player keeps a finished game, so that links to it outlive the week. The last step of keeping.
+
+    Whoever left while it was played may keep it too.
+    """
+    require_status(game, "finished")
+    if all(player.id != player_id for player in game.players):
+        raise NotAllowed("Only somebody who played the game may keep it.")
+    return Plan(update_game(game, epoch, now, ttl=None))
