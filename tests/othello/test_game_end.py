@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from zataku.table.entity import binding_of
 
 from tests.othello.games import (
     AFTER,
@@ -29,6 +28,7 @@ from zataku.othello.rules.board import format_board
 from zataku.othello.writes import expiry_of, finish, set_game_expiry, set_item_expiry
 from zataku.othello.writes.game_end import DAY, RETENTION_SECONDS
 from zataku.table import Store, format_instant
+from zataku.table.schema.entity import binding_of
 
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
 END = int(START) + RETENTION_SECONDS

@@ -6,7 +6,6 @@ from zoneinfo import available_timezones
 import msgspec
 import pytest
 from msgspec.structs import replace
-from zataku.table.entity import binding_of
 
 from tests.othello.games import C3, GAME, NOW, user_named, voted_game
 from zataku.othello import limits
@@ -14,6 +13,7 @@ from zataku.othello.design import Candidate, Commentary, User
 from zataku.othello.limits import Contents, Descriptions, candidate_id, side_of
 from zataku.othello.rules.board import START, format_board, parse_board
 from zataku.table import WrongType, format_instant, parse_instant
+from zataku.table.schema.entity import binding_of
 
 A_UUID = "456e7890-e89b-12d3-a456-426614174001"
 

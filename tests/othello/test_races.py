@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import pytest
 from msgspec.structs import replace
-from zataku.table.entity import binding_of
 
 from tests.othello.games import (
     AFTER,
@@ -51,6 +50,7 @@ from zataku.othello.writes import (
 )
 from zataku.othello.writes.paths import candidate_status
 from zataku.table import Plan, Query, Store, format_instant, update
+from zataku.table.schema.entity import binding_of
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)

@@ -4,13 +4,13 @@ from collections import Counter
 from random import Random
 
 import pytest
-from zataku.table.entity import binding_of
 
 from zataku.othello.design import Candidate, Commentary, Game, Move, User, Vote
 from zataku.othello.limits import Side, candidate_id, side_of
 from zataku.othello.rules.board import START, Board, count_discs, format_board, legal_moves, opponent, play_move
 from zataku.othello.samples import finished_game, running_game, users
 from zataku.othello.writes.turns import winning_candidate
+from zataku.table.schema.entity import binding_of
 
 BEGIN = 1_767_225_600
 # The game of this seed has passes in it.
