@@ -17,7 +17,7 @@ from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
 from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Behaviour
+from zataku.realtime.rooms.behaviour import RoomBehaviour
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.topics import Topics
 from zataku.table import Store, Table
@@ -67,7 +67,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     tables: tuple[Table, ...]
     routes: tuple[ControllerRouterHandler, ...] = ()
-    behaviour: Behaviour[Any] | None = None
+    behaviour: RoomBehaviour[Any] | None = None
     deadline_jobs: tuple[DeadlineJob, ...] = ()
     daily_jobs: tuple[DailyJob, ...] = ()
     stream_consumers: tuple[StreamConsumer, ...] = ()

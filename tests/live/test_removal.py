@@ -38,17 +38,16 @@ class Owners:
         """None, when somebody asks."""
         return {}
 
-    async def ask(self, topic: str, who: Identity, what: bytes) -> bytes | None:
+    async def execute(self, topic: str, sender: Identity, body: object) -> None:
         if self.away:
             raise Unavailable("Nobody runs the room. Try again.")
-        assert msgspec.json.decode(what, type=CloseRoom) == CloseRoom()
+        assert body == CloseRoom()
         kind, _, room_id = topic.partition("/")
         found = await self.store.get(room_now(RoomId(room_id)))
         if kind != "live" or found is None or found.status == "CLOSED":
             raise Conflict("The room is closed.")
-        await self.store.write(close_room(RoomId(room_id), HostId(who.account_id), START, 1))
+        await self.store.write(close_room(RoomId(room_id), HostId(sender.account_id), START, 1))
         self.closed.append(room_id)
-        return b""
 
 
 @pytest.fixture

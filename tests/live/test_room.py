@@ -9,16 +9,17 @@ import pytest
 from tests.support.concurrency import race
 from tests.support.stores import START, temporary_store
 from zataku.clock import ManualClock
-from zataku.errors import RequestError
+from zataku.errors import InvalidRequest, RequestError
 from zataku.live.design import TABLES, Comment, Room, comments_after, room_now
 from zataku.live.limits import SEQ_START, HostId, RoomId, instant_ms
-from zataku.live.messages import CloseRoom, Command, CommentView, PostComment, React, Snapshot
+from zataku.live.messages import CloseRoom, CommentView, PostComment, React, Snapshot
+from zataku.live.messages import Command as LiveCommand
 from zataku.live.room import LiveRoom
 from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
 from zataku.live.writes import close_room, create_room, hosting
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, LostRoom
+from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, LostRoom, Outcome, Reply
 from zataku.table import Store
 
 HALL = RoomId("456e7890-e89b-42d3-a456-426614174001")
@@ -40,46 +41,48 @@ def somebody(number: int) -> Identity:
     return Identity(account_id=AccountId(str(UUID(int=number, version=4))), role="guest", language="en")
 
 
-def asks(content: str, who: Identity = SORA, **more: str) -> Asked:
+def asks(content: str, who: Identity = SORA, **more: str) -> Command:
     return wants(PostComment(content=content, **more), who)
 
 
-def wants(command: Command | React, who: Identity = MIDORI) -> Asked:
+def wants(command: LiveCommand | React, who: Identity = MIDORI) -> Command:
     """A command as it comes in."""
-    return Asked(who=who, what=msgspec.json.encode(command), mark=str(uuid4()))
+    return Command(sender=who, body=command, id=str(uuid4()))
 
 
-async def carry_out(talks: LiveRoom, state: RoomState, asked: Sequence[Asked], now: float = START) -> Kept[RoomState]:
+async def carry_out(
+    talks: LiveRoom, state: RoomState, asked: Sequence[Command], now: float = START
+) -> Outcome[RoomState]:
     """Everything that is asked, as the task of a room does it: what has to wait comes again."""
-    answers: dict[str, bytes | RequestError | None] = {}
+    replies: dict[str, Reply] = {}
     events: list[Event] = []
     waiting, over = list(asked), None
     while waiting and over is None:
-        kept = await talks.keep(state, waiting, now)
-        state, over, now = kept.state, kept.over, now + 0.001
+        kept = await talks.handle(state, waiting, now)
+        state, over, now = kept.state, kept.closed, now + 0.001
         events += kept.events
-        answers |= {it.mark: answer for it, answer in zip(waiting, kept.answers, strict=True) if answer is not LATER}
-        waiting = [it for it, answer in zip(waiting, kept.answers, strict=True) if answer is LATER]
-    return Kept(state=state, events=events, answers=[answers[it.mark] for it in asked], over=over)
+        replies |= {it.id: answer for it, answer in zip(waiting, kept.replies, strict=True) if answer is not DEFERRED}
+        waiting = [it for it, answer in zip(waiting, kept.replies, strict=True) if answer is DEFERRED]
+    return Outcome(state=state, events=events, replies=[replies[it.id] for it in asked], closed=over)
 
 
-def close(who: Identity = MIDORI) -> Asked:
+def close(who: Identity = MIDORI) -> Command:
     return wants(CloseRoom(), who)
 
 
-def answered(kept: Kept[RoomState], missing: str = "") -> list[str]:
+def answered(kept: Outcome[RoomState], missing: str = "") -> list[str]:
     """What was answered, in short: what the comment says, the status of the room, or the code of a refusal."""
     told: list[str] = []
-    for answer in kept.answers:
+    for answer in kept.replies:
         if isinstance(answer, RequestError):
             told.append(answer.code)
         else:
-            body = msgspec.json.decode(answer or b"null")
+            body = msgspec.to_builtins(answer)
             told.append(body.get("content") or body.get("status") or missing)
     return told
 
 
-def events(kept: Kept[RoomState]) -> list[str]:
+def events(kept: Outcome[RoomState]) -> list[str]:
     bodies = [msgspec.json.decode(event.body) for event in kept.events]
     return [body["comment"]["content"] if body["k"] == "commented" else body["k"] for body in bodies]
 
@@ -94,8 +97,8 @@ async def seen(talks: LiveRoom, state: RoomState, since: str | None = None) -> S
 
 async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: Store) -> None:
     talks = await hall(store)
-    state = await talks.take(HALL)
-    kept = await talks.keep(state, [asks("一"), asks("二", nickname="そら"), asks("三")], START)
+    state = await talks.acquire(HALL)
+    kept = await talks.handle(state, [asks("一"), asks("二", nickname="そら"), asks("三")], START)
     assert answered(kept) == events(kept) == ["一", "二", "三"]
     found = await stored(store)
     assert [(it.content, it.nickname, it.seq) for it in found] == [
@@ -108,8 +111,8 @@ async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: St
 
 async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
     talks = await hall(strict)
-    kept = await talks.keep(await talks.take(HALL), [asks("秘密")], START)
-    wire = [event.body for event in kept.events] + [it for it in kept.answers if isinstance(it, bytes)]
+    kept = await talks.handle(await talks.acquire(HALL), [asks("秘密")], START)
+    wire = [event.body for event in kept.events] + [msgspec.json.encode(it) for it in kept.replies]
     wire.append(await talks.snapshot(kept.state, SORA, None))
     assert wire
     assert not [it for it in wire if SORA.account_id.encode() in it or MIDORI.account_id.encode() in it]
@@ -123,7 +126,6 @@ async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
         b"[]",
         b'{"k":"comment"}',
         b'{"k":"comment","content":""}',
-        b'{"k":"comment","content":"\\u200b"}',
         b'{"k":"comment","content":"a\\nb"}',
         b'{"k":"comment","content":"' + b"a" * 501 + b'"}',
         b'{"k":"comment","content":"a","nickname":"' + b"b" * 31 + b'"}',
@@ -133,29 +135,36 @@ async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
         b"\xff",
     ],
 )
-async def test_bad_input_is_refused_and_the_others_of_its_tick_are_stored(embedded: Store, what: bytes) -> None:
+async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, what: bytes) -> None:
     talks = await hall(embedded)
-    bad = Asked(who=SORA, what=what, mark=str(uuid4()))
-    kept = await talks.keep(await talks.take(HALL), [asks("before"), bad, asks("after")], START)
+    with pytest.raises(InvalidRequest):
+        talks.decode_command(what)
+
+
+async def test_a_comment_without_a_visible_character_is_refused_and_the_others_of_its_batch_are_stored(
+    embedded: Store,
+) -> None:
+    talks = await hall(embedded)
+    invisible = wants(talks.decode_command(b'{"k":"comment","content":"\\u200b"}'), SORA)
+    kept = await talks.handle(await talks.acquire(HALL), [asks("before"), invisible, asks("after")], START)
     assert answered(kept) == ["before", "invalid", "after"]
-    assert [it.content for it in await stored(embedded)] == ["before", "after"]
 
 
 async def test_an_owner_that_lost_the_room_stores_nothing_more(store: Store) -> None:
     talks = await hall(store)
-    earlier = await talks.take(HALL)
-    later = await talks.take(HALL)
+    earlier = await talks.acquire(HALL)
+    later = await talks.acquire(HALL)
     assert later.epoch == earlier.epoch + 1
     with pytest.raises(LostRoom):
-        await talks.keep(earlier, [asks("too late")], START)
+        await talks.handle(earlier, [asks("too late")], START)
     assert await stored(store) == []
 
 
 async def test_a_new_owner_counts_on_after_the_old_one(strict: Store) -> None:
     talks = await hall(strict)
-    first = await talks.keep(await talks.take(HALL), [asks("一"), asks("二")], START)
-    taken = await talks.take(HALL)
-    second = await talks.keep(taken, [asks("三")], START)
+    first = await talks.handle(await talks.acquire(HALL), [asks("一"), asks("二")], START)
+    taken = await talks.acquire(HALL)
+    second = await talks.handle(taken, [asks("三")], START)
     assert [it.content for it in await stored(strict)] == ["一", "二", "三"]
     assert [it.content for it in (await seen(talks, second.state)).comments] == ["一", "二", "三"]
     assert second.state.epoch > first.state.epoch
@@ -164,9 +173,9 @@ async def test_a_new_owner_counts_on_after_the_old_one(strict: Store) -> None:
 async def test_a_comment_asked_for_again_is_answered_as_it_was_stored_and_not_stored_twice(strict: Store) -> None:
     talks = await hall(strict)
     asked = asks("一度だけ")
-    await talks.keep(await talks.take(HALL), [asked], START)
-    again = msgspec.structs.replace(asked, again=True)
-    kept = await talks.keep(await talks.take(HALL), [again, asks("次")], START + 5)
+    await talks.handle(await talks.acquire(HALL), [asked], START)
+    again = msgspec.structs.replace(asked, is_retry=True)
+    kept = await talks.handle(await talks.acquire(HALL), [again, asks("次")], START + 5)
     assert answered(kept) == ["一度だけ", "次"]
     assert events(kept) == ["次"]
     assert [it.content for it in await stored(strict)] == ["一度だけ", "次"]
@@ -175,8 +184,9 @@ async def test_a_comment_asked_for_again_is_answered_as_it_was_stored_and_not_st
 async def test_a_comment_that_was_deleted_meanwhile_does_not_come_back_when_asked_for_again(strict: Store) -> None:
     talks = await hall(strict)
     asked = asks("消して")
-    kept = await talks.keep(await talks.take(HALL), [asked], START)
-    said = msgspec.json.decode(kept.answers[0] or b"", type=CommentView)  # pyright: ignore[reportArgumentType]
+    kept = await talks.handle(await talks.acquire(HALL), [asked], START)
+    said = kept.replies[0]
+    assert isinstance(said, CommentView)
     act = hosting.HostAction(
         room_id=HALL,
         host_id=HostId(MIDORI.account_id),
@@ -184,17 +194,17 @@ async def test_a_comment_that_was_deleted_meanwhile_does_not_come_back_when_aske
         log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11",
     )
     await strict.write(hosting.delete_comment(act, said.comment_id, 1))
-    kept = await talks.keep(await talks.take(HALL), [msgspec.structs.replace(asked, again=True)], START + 5)
+    kept = await talks.handle(await talks.acquire(HALL), [msgspec.structs.replace(asked, is_retry=True)], START + 5)
     assert answered(kept) == ["deleted"]
     assert await stored(strict) == []
 
 
 async def test_the_host_closes_the_room_after_what_was_said_and_before_what_comes_after(store: Store) -> None:
     talks = await hall(store)
-    kept = await carry_out(talks, await talks.take(HALL), [asks("last words"), close(), asks("too late")])
+    kept = await carry_out(talks, await talks.acquire(HALL), [asks("last words"), close(), asks("too late")])
     assert answered(kept) == ["last words", "CLOSED", "room_closed"]
     assert events(kept) == ["last words", "closed"]
-    assert kept.over
+    assert kept.closed
     found = await store.get(room_now(HALL))
     assert found is not None
     assert found.status == "CLOSED"
@@ -202,43 +212,45 @@ async def test_the_host_closes_the_room_after_what_was_said_and_before_what_come
 
 async def test_only_the_host_closes_a_room(strict: Store) -> None:
     talks = await hall(strict)
-    kept = await carry_out(talks, await talks.take(HALL), [close(SORA), asks("still open")])
+    kept = await carry_out(talks, await talks.acquire(HALL), [close(SORA), asks("still open")])
     assert answered(kept) == ["not_the_host", "still open"]
-    assert not kept.over
+    assert not kept.closed
 
 
 async def test_a_room_closed_behind_its_owner_is_over_and_says_so(strict: Store) -> None:
     talks = await hall(strict)
-    state = await talks.take(HALL)
+    state = await talks.acquire(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, 1))
-    kept = await talks.keep(state, [asks("hello?")], START)
+    kept = await talks.handle(state, [asks("hello?")], START)
     assert (answered(kept), events(kept)) == (["room_closed"], ["closed"])
-    assert kept.over is not None
-    assert kept.over.code == "room_closed"
+    assert kept.closed is not None
+    assert kept.closed.code == "room_closed"
 
 
 @pytest.mark.parametrize("room_id", ["nowhere", "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"])
 async def test_a_room_that_is_not_there_cannot_be_taken(strict: Store, room_id: str) -> None:
     talks = await hall(strict)
     with pytest.raises(RequestError) as refused:
-        await talks.take(room_id)
+        await talks.acquire(room_id)
     assert refused.value.code == "no_such_room"
 
 
 async def test_a_closed_room_cannot_be_taken(strict: Store) -> None:
     talks = await hall(strict)
-    state = await talks.take(HALL)
+    state = await talks.acquire(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, state.epoch))
     with pytest.raises(RequestError) as refused:
-        await talks.take(HALL)
+        await talks.acquire(HALL)
     assert refused.value.code == "room_closed"
 
 
 async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(embedded: Store) -> None:
     talks = await hall(embedded)
-    state = await talks.take(HALL)
+    state = await talks.acquire(HALL)
     for tick in range(30):
-        state = (await talks.keep(state, [asks(f"{tick}-{at}", somebody(at)) for at in range(10)], START + tick)).state
+        state = (
+            await talks.handle(state, [asks(f"{tick}-{at}", somebody(at)) for at in range(10)], START + tick)
+        ).state
     all_of_it = await stored(embedded)
     assert len(all_of_it) == 300
     for back in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
@@ -255,7 +267,7 @@ async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(emb
 async def test_a_place_that_is_none_is_refused(embedded: Store, since: str) -> None:
     talks = await hall(embedded)
     with pytest.raises(RequestError):
-        await talks.snapshot(await talks.take(HALL), SORA, since)
+        await talks.snapshot(await talks.acquire(HALL), SORA, since)
 
 
 async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_once_in_order(
@@ -267,17 +279,17 @@ async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_on
         while await lossy.get(room_now(HALL)) is None:
             await race(lossy.write(create_room(made)))
         talks = LiveRoom(lossy)
-        state = await talks.take(HALL)
-        answers: list[str] = []
+        state = await talks.acquire(HALL)
+        replies: list[str] = []
         for tick in range(40):
             try:
-                kept = await talks.keep(state, [asks(f"{tick}a"), asks(f"{tick}b")], START + 2 * tick)
+                kept = await talks.handle(state, [asks(f"{tick}a"), asks(f"{tick}b")], START + 2 * tick)
             except (LostRoom, RequestError):
-                state = await talks.take(HALL)
+                state = await talks.acquire(HALL)
                 continue
             state = kept.state
-            answers += answered(kept)
+            replies += answered(kept)
         found = [it.content for it in await stored(lossy)]
         assert len(found) == len(set(found))
-        assert [it for it in found if it in set(answers)] == answers
-        assert len(answers) > 40
+        assert [it for it in found if it in set(replies)] == replies
+        assert len(replies) > 40

@@ -86,8 +86,8 @@ async def alone(tmp_path: Path) -> AsyncIterator[House]:
             yield made
 
 
-async def do(at: House, command: Command, who: Identity = SORA) -> bytes | None:
-    return await at.rooms.ask(TOPIC, who, msgspec.json.encode(command))
+async def do(at: House, command: Command, who: Identity = SORA) -> object:
+    return await at.rooms.execute(TOPIC, who, command)
 
 
 async def shown(at: House, who: Identity, place: Place | None = None) -> list[dict[str, Any]]:
@@ -118,14 +118,14 @@ async def test_comments_do_not_wait_for_wishes_of_others(embedded: Store) -> Non
     talks = await hall(embedded)
     wishes = [wants(RetractComment(comment_id=new_id()), somebody(n)) for n in range(40)]
     wishes += [wants(Upvote(comment_id=new_id()), somebody(n)) for n in range(40)]
-    kept = await talks.keep(await talks.take(HALL), [*wishes, asks("innocent")], START)
-    assert msgspec.json.decode(kept.answers[-1] or b"")["content"] == "innocent"  # pyright: ignore[reportArgumentType]
+    kept = await talks.handle(await talks.acquire(HALL), [*wishes, asks("innocent")], START)
+    assert kept.replies[-1].content == "innocent"
 
 
 async def test_whoever_wishes_for_too_much_is_told_to_wait(embedded: Store) -> None:
     talks = await hall(embedded)
     asked = [wants(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
-    kept = await carry_out(talks, await talks.take(HALL), asked)
+    kept = await carry_out(talks, await talks.acquire(HALL), asked)
     assert answered(kept) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
 
 
@@ -135,7 +135,7 @@ async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
 ) -> None:
     talks = await hall(embedded)
     question = new_id()
-    state = (await carry_out(talks, await talks.take(HALL), [asks("question", id=question)])).state
+    state = (await carry_out(talks, await talks.acquire(HALL), [asks("question", id=question)])).state
     voting = talks._voting._upvote
     healthy, voting._store = voting._store, Failing(voting._store, problem)
     batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(PauseRoom()), asks("two")]
@@ -149,7 +149,7 @@ async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
 async def test_a_count_whose_reply_was_lost_is_looked_up(embedded: Store) -> None:
     talks = await hall(embedded)
     question = new_id()
-    state = (await carry_out(talks, await talks.take(HALL), [asks("question", id=question)])).state
+    state = (await carry_out(talks, await talks.acquire(HALL), [asks("question", id=question)])).state
     voting = talks._voting._upvote
     healthy, voting._store = voting._store, Failing(voting._store, ResultUnknown, done=True)
     kept = await carry_out(talks, state, [wants(Upvote(comment_id=question), somebody(1))])
@@ -164,7 +164,7 @@ async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lo
     talks = await hall(embedded)
     removing = talks._retracting._remove
     removing._store = Failing(removing._store, ResultUnknown)
-    kept = await carry_out(talks, await talks.take(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
+    kept = await carry_out(talks, await talks.acquire(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
     assert (answered(kept), kept.events) == (["unsettled"], [])
     assert not kept.state.standing.deleted
 
@@ -173,9 +173,9 @@ async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Stor
     talks = await hall(strict)
     one, two = new_id(), new_id()
     back, vote = wants(RetractComment(comment_id=one), SORA), wants(Upvote(comment_id=two), SORA)
-    await carry_out(talks, await talks.take(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
-    again = [replace(back, again=True), replace(vote, again=True)]
-    kept = await carry_out(talks, await talks.take(HALL), again, START + 1)
+    await carry_out(talks, await talks.acquire(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
+    again = [replace(back, is_retry=True), replace(vote, is_retry=True)]
+    kept = await carry_out(talks, await talks.acquire(HALL), again, START + 1)
     assert answered(kept, missing="done") == ["done", "done"]
 
 
@@ -234,7 +234,7 @@ async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: House, word: 
 
 async def test_everybodys_snapshot_does_not_grow_for_ever(embedded: Store) -> None:
     talks = await hall(embedded)
-    state = await talks.take(HALL)
+    state = await talks.acquire(HALL)
     gone = {new_id(): None for _ in range(3000)}
     votes = {new_id(): 1 for _ in range(3000)}
     most_wanted = new_id()
@@ -247,10 +247,10 @@ async def test_everybodys_snapshot_does_not_grow_for_ever(embedded: Store) -> No
 async def test_an_id_that_is_taken_costs_its_sender_and_nobody_else(embedded: Store) -> None:
     talks = await hall(embedded)
     taken = new_id()
-    state = (await carry_out(talks, await talks.take(HALL), [asks("mine", id=taken)])).state
+    state = (await carry_out(talks, await talks.acquire(HALL), [asks("mine", id=taken)])).state
     codes: list[str] = []
     for _ in range(7):
-        kept = await talks.keep(state, [asks("theirs", somebody(1), id=taken), asks("x", somebody(2))], START + 20)
+        kept = await talks.handle(state, [asks("theirs", somebody(1), id=taken), asks("x", somebody(2))], START + 20)
         state = kept.state
         codes.append(answered(kept)[0])
     assert codes == ["id_taken"] * 5 + ["too_many_requests"] * 2
@@ -258,16 +258,16 @@ async def test_an_id_that_is_taken_costs_its_sender_and_nobody_else(embedded: St
 
 async def test_a_clock_that_is_set_back_silences_nobody(embedded: Store) -> None:
     talks = await hall(embedded)
-    state = (await carry_out(talks, await talks.take(HALL), [asks(str(n)) for n in range(5)])).state
+    state = (await carry_out(talks, await talks.acquire(HALL), [asks(str(n)) for n in range(5)])).state
     state = (await carry_out(talks, state, [asks("at once")], START - 3600)).state
     assert answered(await carry_out(talks, state, [asks("later")], START - 3595)) == ["later"]
 
 
 async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> None:
     talks = await hall(embedded)
-    state = await talks.take(HALL)
+    state = await talks.acquire(HALL)
     for seconds in range(1, 8):
-        state = (await talks.keep(state, [wants(SetSlowMode(seconds=seconds))], START)).state
+        state = (await talks.handle(state, [wants(SetSlowMode(seconds=seconds))], START)).state
     log = (await LiveRooms(app_context(embedded, ProcessClock(START))).moderation(MIDORI, HALL)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
@@ -275,7 +275,7 @@ async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> 
 async def test_a_pinned_comment_that_was_hidden_comes_back_where_it_was(embedded: Store) -> None:
     talks = await hall(embedded)
     one, two = new_id(), new_id()
-    state = (await carry_out(talks, await talks.take(HALL), [asks("a", id=one), asks("b", id=two)])).state
+    state = (await carry_out(talks, await talks.acquire(HALL), [asks("a", id=one), asks("b", id=two)])).state
     pins = [wants(MarkComment(comment_id=it, mark="PINNED")) for it in (one, two)]
     hiding = [wants(MarkComment(comment_id=one, mark="HIDDEN", on=on)) for on in (True, False)]
     kept = await carry_out(talks, state, [*pins, *hiding])
@@ -292,7 +292,7 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
     socket = alone.hub.open(paper, somebody(1), "192.0.2.1")
     await alone.rooms.join(socket, Join(id=1, to=TOPIC))
     alone.hub._slow_readers.mute(socket, socket.hearing[TOPIC])
-    await alone.rooms.ask(TOPIC, MIDORI, close().what)
+    await alone.rooms.execute(TOPIC, MIDORI, close().body)
     async with asyncio.timeout(5):
         while not any(it.get("error", {}).get("code") == "room_closed" for it in paper.messages):
             alone.hub._flush_queue.end()
@@ -301,6 +301,6 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
 
 async def test_what_was_said_stays_whatever_else_fails(embedded: Store) -> None:
     talks = await hall(embedded)
-    kept = await carry_out(talks, await talks.take(HALL), [asks("kept"), wants(RetractComment(comment_id=new_id()))])
-    assert isinstance(kept.answers[1], RequestError)
+    kept = await carry_out(talks, await talks.acquire(HALL), [asks("kept"), wants(RetractComment(comment_id=new_id()))])
+    assert isinstance(kept.replies[1], RequestError)
     assert [it.content for it in await stored(embedded)] == ["kept"]

@@ -25,7 +25,7 @@ from zataku.live.messages import (
 from zataku.live.moderation.design import log_of, upvotes_on
 from zataku.live.room import LiveRoom
 from zataku.live.rules.room_state import RoomState
-from zataku.realtime.rooms.behaviour import Kept
+from zataku.realtime.rooms.behaviour import Outcome
 from zataku.table import Store
 
 NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
@@ -34,14 +34,14 @@ NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
 async def begun(store: Store, *contents: str) -> tuple[LiveRoom, RoomState, list[CommentId]]:
     """A room in which Sora said something."""
     talks = await hall(store)
-    state = await talks.take(HALL)
+    state = await talks.acquire(HALL)
     kept = await carry_out(talks, state, [asks(content) for content in contents])
     return talks, kept.state, [it.comment_id for it in await stored(store)]
 
 
-def told(kept: Kept[RoomState], everybody: bool = True) -> list[dict[str, Any]]:
+def told(kept: Outcome[RoomState], everybody: bool = True) -> list[dict[str, Any]]:
     """What everybody hears, or only the host."""
-    return [msgspec.json.decode(it.body) for it in kept.events if (it.only is None) == everybody]
+    return [msgspec.json.decode(it.body) for it in kept.events if (it.recipients is None) == everybody]
 
 
 async def log(store: Store) -> list[tuple[str, str | None]]:
@@ -62,8 +62,8 @@ async def test_a_hidden_comment_is_gone_for_everybody_and_comes_back_at_its_plac
     assert told(kept) == [{"k": "gone", "commentId": second}]
     snapshot = await seen(talks, kept.state)
     assert (contents(snapshot), snapshot.standing.gone) == (["一", "三"], [second])
-    assert contents(await seen(talks, await talks.take(HALL))) == ["一", "三"]
-    state = await talks.take(HALL)
+    assert contents(await seen(talks, await talks.acquire(HALL))) == ["一", "三"]
+    state = await talks.acquire(HALL)
     kept = await carry_out(talks, state, [wants(MarkComment(comment_id=second, mark="HIDDEN", on=False))], START + 1)
     (back,) = told(kept)
     assert (back["k"], back["comment"]["content"], back["comment"]["seq"]) == ("back", "二", "000010000002")
@@ -81,7 +81,7 @@ async def test_pins_and_answers_are_told_and_outlive_the_owner(store: Store) -> 
     ]
     kept = await carry_out(talks, state, [wants(act) for act in acts], START + 1)
     assert [it["k"] for it in told(kept)] == ["pinned", "pinned", "answered", "unpinned"]
-    for state in (kept.state, await talks.take(HALL)):
+    for state in (kept.state, await talks.acquire(HALL)):
         standing = (await seen(talks, state)).standing
         assert ([it.content for it in standing.pinned], standing.answered) == (["質問二"], [first])
 
@@ -99,7 +99,7 @@ async def test_the_log_is_told_to_the_host_alone(strict: Store) -> None:
     entries = [it["entry"] for it in told(kept, everybody=False)]
     assert [(it["action"], it.get("subject")) for it in entries] == await log(strict)
     assert await log(strict) == [("BLOCK_WORD", "eggs"), ("BLOCK_SENDER", first), ("SLOW", "30"), ("PAUSE", None)]
-    assert {it.only for it in kept.events if it.only} == {frozenset({MIDORI.account_id})}
+    assert {it.recipients for it in kept.events if it.recipients} == {frozenset({MIDORI.account_id})}
     assert SORA.account_id not in repr(kept.events)
 
 
@@ -115,7 +115,7 @@ async def test_what_is_so_already_is_not_done_twice(strict: Store) -> None:
     state = (await carry_out(talks, state, [wants(act) for act in acts])).state
     before = await log(strict)
     kept = await carry_out(talks, state, [wants(act) for act in acts])
-    assert [msgspec.json.decode(it) for it in kept.answers if isinstance(it, bytes)] == [{}] * 5
+    assert [msgspec.to_builtins(it) for it in kept.replies if not isinstance(it, RequestError)] == [{}] * 5
     assert (await log(strict), kept.events) == (before, [])
 
 
@@ -156,7 +156,7 @@ async def test_a_comment_that_is_not_there_is_refused(embedded: Store, act: Any)
 async def test_a_paused_room_takes_no_comments_until_it_goes_on(store: Store) -> None:
     talks, state, _ = await begun(store, "一")
     kept = await carry_out(talks, state, [wants(PauseRoom()), asks("二"), wants(PauseRoom(on=False)), asks("三")])
-    assert [it.code for it in kept.answers if isinstance(it, RequestError)] == ["paused"]
+    assert [it.code for it in kept.replies if isinstance(it, RequestError)] == ["paused"]
     assert [it.content for it in await stored(store)] == ["一", "三"]
 
 
@@ -164,10 +164,10 @@ async def test_slow_mode_makes_everybody_but_the_host_wait_also_after_a_take_ove
     talks, state, _ = await begun(strict, "一")
     state = (await carry_out(talks, state, [wants(SetSlowMode(seconds=30))])).state
     for taken_over in (False, True):
-        state = await talks.take(HALL) if taken_over else state
+        state = await talks.acquire(HALL) if taken_over else state
         kept = await carry_out(talks, state, [asks("二"), asks("host", MIDORI), asks("host again", MIDORI)], START + 20)
         assert answered(kept) == ["slow_mode", "host", "host again"]
-        (refused, *_) = kept.answers
+        (refused, *_) = kept.replies
         assert isinstance(refused, RequestError)
         assert refused.details["retry_after"] == 10
     kept = await carry_out(talks, state, [asks("三"), asks("四")], START + 30)
@@ -178,7 +178,7 @@ async def test_a_flood_of_one_is_held_back_and_the_others_are_heard(strict: Stor
     talks, state, _ = await begun(strict, "0")
     kept = await carry_out(talks, state, [*(asks(str(n)) for n in range(1, 8)), asks("another", somebody(1))])
     assert answered(kept) == ["1", "2", "3", "4", *["too_many_requests"] * 3, "another"]
-    (waits, *_) = [it.details["retry_after"] for it in kept.answers if isinstance(it, RequestError)]
+    (waits, *_) = [it.details["retry_after"] for it in kept.replies if isinstance(it, RequestError)]
     kept = await carry_out(talks, kept.state, [asks("patient"), asks("impatient")], START + waits)
     assert answered(kept) == ["patient", "too_many_requests"]
 
@@ -188,8 +188,8 @@ async def test_a_word_that_is_kept_out_is_refused_however_it_is_written(embedded
     talks, state, _ = await begun(embedded, "before: spam")
     state = (await carry_out(talks, state, [wants(BlockWord(word="Spam"))])).state
     for said in (asks(content), asks("hello", nickname="Spammer")):
-        assert answered(await carry_out(talks, await talks.take(HALL), [said])) == ["blocked_word"]
-    state = (await carry_out(talks, await talks.take(HALL), [wants(BlockWord(word="SPAM", on=False))])).state
+        assert answered(await carry_out(talks, await talks.acquire(HALL), [said])) == ["blocked_word"]
+    state = (await carry_out(talks, await talks.acquire(HALL), [wants(BlockWord(word="SPAM", on=False))])).state
     assert answered(await carry_out(talks, state, [asks(content)])) == [content]
 
 
@@ -197,7 +197,7 @@ async def test_a_blocked_sender_is_heard_no_more_until_let_in(store: Store) -> N
     talks, state, (first,) = await begun(store, "一")
     state = (await carry_out(talks, state, [wants(BlockSender(comment_id=first))])).state
     for taken_over in (False, True):
-        state = await talks.take(HALL) if taken_over else state
+        state = await talks.acquire(HALL) if taken_over else state
         voting = wants(Upvote(comment_id=first), SORA)
         kept = await carry_out(talks, state, [asks("二"), voting, asks("三", somebody(1))])
         assert answered(kept)[:2] == ["blocked", "blocked"]
@@ -232,7 +232,7 @@ async def test_people_take_back_what_they_wrote_for_a_minute(store: Store) -> No
     late = await carry_out(talks, kept.state, [wants(RetractComment(comment_id=second), SORA)], START + 60.1)
     assert answered(late) == ["too_late"]
     assert [it.content for it in await stored(store)] == ["二"]
-    assert first in (await seen(talks, await talks.take(HALL))).standing.gone
+    assert first in (await seen(talks, await talks.acquire(HALL))).standing.gone
 
 
 async def test_upvotes_of_many_are_counted_together_and_of_each_once(store: Store) -> None:
@@ -246,7 +246,7 @@ async def test_upvotes_of_many_are_counted_together_and_of_each_once(store: Stor
     ]
     again = await carry_out(talks, kept.state, [wants(Upvote(comment_id=first), who) for who in (*crowd[:2], SORA)])
     assert answered(again, missing="counted") == ["already_upvoted", "already_upvoted", "counted"]
-    for state in (again.state, await talks.take(HALL)):
+    for state in (again.state, await talks.acquire(HALL)):
         assert (await seen(talks, state)).standing.votes == {first: 41, second: 1}
     counted = await store.get(upvotes_on(HALL, first))
     assert counted is not None
@@ -262,7 +262,7 @@ async def test_a_deleted_comment_takes_its_upvotes_along_and_takes_none_any_more
     ]
     kept = await carry_out(talks, state, acts)
     assert [it["k"] for it in told(kept)] == ["upvoted", "gone"]
-    assert [it.code for it in kept.answers if isinstance(it, RequestError)] == ["no_such_comment"]
+    assert [it.code for it in kept.replies if isinstance(it, RequestError)] == ["no_such_comment"]
     assert (await seen(talks, kept.state)).standing.votes == {}
 
 
@@ -279,10 +279,10 @@ async def test_commands_of_all_kinds_in_one_batch_are_done_in_turn(strict: Store
         wants(PauseRoom()),
     ]
     kept = await carry_out(talks, state, batch)
-    refusals = [it.code if isinstance(it, RequestError) else "" for it in kept.answers]
+    refusals = [it.code if isinstance(it, RequestError) else "" for it in kept.replies]
     assert refusals == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
     assert [it["k"] for it in told(kept)] == ["commented", "upvoted", "gone", "commented", "closed"]
-    assert kept.over
+    assert kept.closed
 
 
 async def test_a_comment_sent_again_under_its_id_is_one_comment(store: Store) -> None:
@@ -291,7 +291,7 @@ async def test_a_comment_sent_again_under_its_id_is_one_comment(store: Store) ->
     one, two = asks("一度", id=comment_id), asks("一度", id=comment_id)
     kept = await carry_out(talks, state, [one, asks("他", somebody(1)), two])
     again = await carry_out(talks, kept.state, [asks("一度", id=comment_id), asks("次", somebody(2))])
-    assert kept.answers[0] == kept.answers[2] == again.answers[0]
+    assert kept.replies[0] == kept.replies[2] == again.replies[0]
     assert [it.content for it in await stored(store)] == ["一度", "他", "次"]
     assert len(told(kept)) == 2
 
@@ -301,7 +301,7 @@ async def test_nobody_writes_under_the_id_of_anothers_comment(strict: Store) -> 
     kept = await carry_out(talks, state, [asks("盗む", somebody(1), id=first), asks("他", somebody(2))])
     assert answered(kept) == ["id_taken", "他"]
     deleted = await carry_out(talks, kept.state, [wants(DeleteComment(comment_id=first)), asks("私の", id=first)])
-    assert [it.code for it in deleted.answers if isinstance(it, RequestError)] == ["deleted"]
+    assert [it.code for it in deleted.replies if isinstance(it, RequestError)] == ["deleted"]
     assert [it.content for it in await stored(strict)] == ["他"]
 
 
@@ -311,5 +311,5 @@ async def test_a_comment_that_was_taken_is_answered_so_though_the_room_would_not
     first = await carry_out(talks, state, [asks("一度", id=comment_id)])
     state = (await carry_out(talks, first.state, [wants(PauseRoom()), wants(BlockWord(word="一度"))])).state
     kept = await carry_out(talks, state, [asks("一度", id=comment_id), asks("新しい", id=str(uuid4()))])
-    assert kept.answers[0] == first.answers[0]
+    assert kept.replies[0] == first.replies[0]
     assert answered(kept) == ["一度", "paused"]

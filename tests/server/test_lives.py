@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,9 +11,11 @@ import pytest
 from tests.support.app_context import user_identity
 from zataku.errors import NotFound, RequestError
 from zataku.live.limits import is_external_id
+from zataku.live.messages import CloseRoom
 from zataku.platform.design import account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
+from zataku.realtime.rooms.behaviour import RoomBehaviour
 from zataku.server import app
 from zataku.server.settings import Settings
 from zataku.system import AppContext, System
@@ -21,14 +23,25 @@ from zataku.system import AppContext, System
 URL = "http://127.0.0.1:8000"
 
 
-class NoSuchRoom:
-    """A kind of room of which there is none."""
+class NoSuchRoom(RoomBehaviour[Any]):
+    """A kind of room that does not exist."""
 
     kind = "live"
 
-    async def take(self, _room_id: str) -> Any:
-        """Not even that one."""
-        raise NotFound("There is no such room.")
+    async def acquire(self, room_id: str) -> Any:
+        raise NotFound(f"There is no room {room_id}.")
+
+    def decode_command(self, payload: bytes) -> Any:
+        raise AssertionError("No command can arrive.")
+
+    async def reload(self, state: Any) -> Any:
+        raise AssertionError("No room runs.")
+
+    async def handle(self, state: Any, commands: Any, now: float) -> Any:
+        raise AssertionError("No room runs.")
+
+    async def snapshot(self, state: Any, viewer: Any, since: str | None) -> bytes:
+        raise AssertionError("No room runs.")
 
 
 async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on_an_open_store(
@@ -50,7 +63,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
         async def remove(_: AccountId) -> None:
             return
 
-        rooms = cast("Any", NoSuchRoom())
+        rooms = NoSuchRoom()
         return System(name="live", tables=(), behaviour=rooms, home=home, remove=remove, life=life)
 
     monkeypatch.setattr(app, "PLUGS", (plug,))
@@ -64,7 +77,7 @@ async def test_the_life_of_a_system_begins_with_the_rooms_and_ends_after_them_on
 
 async def rooms_say(house: AppContext) -> str:
     with pytest.raises(RequestError) as refused:
-        await house.rooms.ask("live/hall", user_identity(), b"{}")
+        await house.rooms.execute("live/hall", user_identity(), CloseRoom())
     return refused.value.problem.code
 
 

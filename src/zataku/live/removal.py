@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from zataku.errors import Conflict, NotFound
@@ -72,7 +71,7 @@ async def _close(context: AppContext, account_id: AccountId, room: Room) -> None
         return
     host = Identity(account_id=account_id, role="user", language="en")
     try:
-        await context.rooms.ask(f"live/{room.room_id}", host, msgspec.json.encode(CloseRoom()))
+        await context.rooms.execute(f"live/{room.room_id}", host, CloseRoom())
     except (Conflict, NotFound):
         # It was closed or taken away before.
         pass
@@ -139,7 +138,7 @@ async def _tell(context: AppContext, account_id: AccountId, said_in: set[RoomId]
     for topic in (f"live/{room_id}" for room_id in said_in):
         if topic in running:
             try:
-                await context.rooms.ask(topic, nobody, msgspec.json.encode(EraseSender()))
+                await context.rooms.execute(topic, nobody, EraseSender())
             except (Conflict, NotFound):
                 # It was closed meanwhile: whoever takes a room reads it from the table.
                 continue

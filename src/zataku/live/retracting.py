@@ -10,7 +10,7 @@ from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommen
 from zataku.live.limits import RETRACTION_SECONDS, CommentId, Epoch, RoomId, SenderId
 from zataku.live.rules.room_state import RoomState
 from zataku.platform.identity import Identity
-from zataku.realtime.rooms.behaviour import Asked, Event, StaleRoom
+from zataku.realtime.rooms.behaviour import Command, Event, StaleRoom
 from zataku.table import Store, TransactionCancelled
 
 _encode = msgspec.json.Encoder().encode
@@ -24,15 +24,14 @@ class Retracting:
         self._read = GetRoomCommentsFunction(store)
 
     async def take_back(
-        self, state: RoomState, asked: Asked, command: said.RetractComment, now: float
-    ) -> tuple[RoomState, list[Event], bytes]:
+        self, state: RoomState, asked: Command, command: said.RetractComment, now: float
+    ) -> tuple[RoomState, list[Event], said.CommentRemoved]:
         """Take a comment out of a running room."""
-        if asked.again and command.comment_id in state.standing.deleted:
+        if asked.is_retry and command.comment_id in state.standing.deleted:
             # An earlier owner did it, and could not say so any more.
-            return state, [], _encode(said.CommentRemoved(comment_id=command.comment_id, deleted=True))
-        gone = await self.removed(state.room.room_id, asked.who, command.comment_id, now, state.epoch)
-        body = _encode(gone)
-        return state.without(command.comment_id), [Event(body, erases=True)], body
+            return state, [], said.CommentRemoved(comment_id=command.comment_id, deleted=True)
+        gone = await self.removed(state.room.room_id, asked.sender, command.comment_id, now, state.epoch)
+        return state.without(command.comment_id), [Event(_encode(gone), erases=True)], gone
 
     async def removed(
         self, room_id: RoomId, who: Identity, comment_id: CommentId, now: float, epoch: Epoch | None = None

@@ -21,14 +21,23 @@ from zataku.live.retracting import Retracting
 from zataku.live.rules.comments import Speaking
 from zataku.live.rules.erasure import forgotten, said_by
 from zataku.live.rules.reactions import Applauding, all_of, reacted, told
-from zataku.live.rules.room_state import Answers, RoomState
+from zataku.live.rules.room_state import Replies, RoomState
 from zataku.live.rules.votes import Voting
 from zataku.live.taking import CLOSED, Taking
 from zataku.live.turns import Commands, Wish, Wishes, barrier, comments
 from zataku.live.views import comment_view, room_view, standing_view
 from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import LATER, Asked, Attendance, Event, Kept, LostRoom, Passed, StaleRoom
+from zataku.realtime.rooms.behaviour import (
+    DEFERRED,
+    Attendance,
+    Command,
+    Event,
+    LostRoom,
+    Outcome,
+    RoomBehaviour,
+    StaleRoom,
+    Transient,
+)
 from zataku.table import Conflict as TableConflict
 from zataku.table import ResultUnknown, Store, TableError, Throttled
 
@@ -36,14 +45,15 @@ MAX_CAUGHT_UP_COMMENTS = 500
 """How many missed comments come with a snapshot; the rest is fetched."""
 
 _commands = msgspec.json.Decoder(said.Command)
+_transients = msgspec.json.Decoder(said.React)
 _encode = msgspec.json.Encoder().encode
 
 
-class LiveRoom:
+class LiveRoom(RoomBehaviour[RoomState]):
     """The behaviour of live rooms."""
 
     kind = "live"
-    same_for_all = True
+    shared_snapshot = True
     batch_limit = MAX_COMMENTS_PER_WRITE
 
     def __init__(self, store: Store, attendance: Attendance | None = None) -> None:
@@ -58,9 +68,30 @@ class LiveRoom:
         self._read = GetRoomCommentsFunction(store)
         self._close = CloseRoomFunction(store)
 
+    # Commands as they arrive
+
+    def decode_command(self, payload: bytes) -> said.Command:
+        """The command of a client's JSON."""
+        try:
+            return _commands.decode(payload)
+        except msgspec.ValidationError as wrong:
+            raise InvalidRequest(
+                "A comment is one visible line of 1 to 500 characters, a nickname one of at most 30. See details.",
+                reason=str(wrong),
+            ) from None
+        except msgspec.DecodeError:
+            raise InvalidRequest("The command is no JSON that a live room knows.") from None
+
+    def decode_transient(self, payload: bytes) -> said.React:
+        """The reaction of a client's JSON."""
+        try:
+            return _transients.decode(payload)
+        except msgspec.DecodeError:
+            raise InvalidRequest("A reaction is clap, aha or lol.") from None
+
     # The room
 
-    async def take(self, room_id: str) -> RoomState:
+    async def acquire(self, room_id: str) -> RoomState:
         """Become the owner of an open room."""
         return await self._taking.take(room_id)
 
@@ -70,25 +101,26 @@ class LiveRoom:
 
     # What is kept
 
-    async def keep(self, state: RoomState, asked: Sequence[Asked], now: float) -> Kept[RoomState]:
+    async def handle(self, state: RoomState, commands: Sequence[Command], now: float) -> Outcome[RoomState]:
         """Carry out what is next: the comments with one wish of somebody, or one act of the host. The rest comes later.
 
         A wish waits for comments and never the other way round, so that nobody holds up what is said. Each is a write
         by itself, and one that fails is answered by itself.
         """
-        answers: Answers = [LATER] * len(asked)
-        commands = [_decoded(it, at, answers) for at, it in enumerate(asked)]
-        till = barrier(commands)
-        says = comments(asked, commands[:till])
-        kept = Kept(state=state, answers=answers)
+        asked = commands
+        replies: Replies = [DEFERRED] * len(asked)
+        bodies: list[said.Command] = [it.body for it in asked]
+        till = barrier(bodies)
+        says = comments(asked, bodies[:till])
+        kept = Outcome(state=state, replies=replies)
         if says:
             kept = await self._tried(
-                state, answers, [at for at, *_ in says], self._speaking.say(state, says, answers, now)
+                state, replies, [at for at, *_ in says], self._speaking.say(state, says, replies, now)
             )
-        wish = None if kept.over else self._wishes.first(asked, commands[:till], answers, now)
+        wish = None if kept.closed else self._wishes.first(asked, bodies[:till], replies, now)
         if wish is not None:
             try:
-                done = await self._wished(kept.state, asked, commands[:till], wish, answers, now)
+                done = await self._wished(kept.state, asked, bodies[:till], wish, replies, now)
             except StaleRoom:
                 if not says:
                     raise
@@ -97,49 +129,49 @@ class LiveRoom:
             # With another epoch everybody gets the room anew, and what was said in it.
             events = [*kept.events, *done.events] if done.state.epoch == kept.state.epoch else []
             kept = replace(done, events=events)
-        if says or wish is not None or till == len(commands):
+        if says or wish is not None or till == len(bodies):
             return kept
-        return await self._acted(state, asked[till].who, commands[till], answers, till, now)
+        return await self._acted(state, asked[till].sender, bodies[till], replies, till, now)
 
     async def _wished(
         self,
         state: RoomState,
-        asked: Sequence[Asked],
+        asked: Sequence[Command],
         commands: Commands,
         wish: tuple[int, Wish],
-        answers: Answers,
+        replies: Replies,
         now: float,
-    ) -> Kept[RoomState]:
+    ) -> Outcome[RoomState]:
         at, command = wish
         if isinstance(command, said.RetractComment):
             taking_back = self._retracting.take_back(state, asked[at], command, now)
-            return await self._tried(state, answers, [at], _done(state, answers, at, taking_back))
-        alike = (place for place, it in enumerate(commands) if it == command and answers[place] is LATER)
+            return await self._tried(state, replies, [at], _done(state, replies, at, taking_back))
+        alike = (place for place, it in enumerate(commands) if it == command and replies[place] is DEFERRED)
         votes = [(place, asked[place]) for place in alike]
-        voting = self._voting.vote(state, command.comment_id, votes, answers, now)
-        return await self._tried(state, answers, [place for place, _ in votes], voting)
+        voting = self._voting.vote(state, command.comment_id, votes, replies, now)
+        return await self._tried(state, replies, [place for place, _ in votes], voting)
 
     async def _acted(
-        self, state: RoomState, who: Identity, command: said.Command | None, answers: Answers, at: int, now: float
-    ) -> Kept[RoomState]:
+        self, state: RoomState, who: Identity, command: said.Command | None, replies: Replies, at: int, now: float
+    ) -> Outcome[RoomState]:
         match command:
             case said.CloseRoom():
-                return await self._closed(state, who, answers, at, now)
+                return await self._closed(state, who, replies, at, now)
             case said.EraseSender():
                 sender = SenderId(who.account_id)
                 stored = await self._read.some(state.room.room_id, said_by(state, sender))
                 state, events = forgotten(state, sender, stored)
-                answers[at] = None
-                return Kept(state=state, events=events, answers=answers)
+                replies[at] = None
+                return Outcome(state=state, events=events, replies=replies)
             case None | said.PostComment() | said.Upvote() | said.RetractComment():
                 raise AssertionError(f"{command} has to wait for nobody.")
             case _:
                 acting = self._governing.act(state, who, command, now)
-                return await self._tried(state, answers, [at], _done(state, answers, at, acting))
+                return await self._tried(state, replies, [at], _done(state, replies, at, acting))
 
     async def _tried(
-        self, state: RoomState, answers: Answers, places: Sequence[int], turn: Awaitable[Kept[RoomState]]
-    ) -> Kept[RoomState]:
+        self, state: RoomState, replies: Replies, places: Sequence[int], turn: Awaitable[Outcome[RoomState]]
+    ) -> Outcome[RoomState]:
         """What came of a write. When it failed, those who asked for it are told, and nobody else."""
         refusal: RequestError
         try:
@@ -154,15 +186,17 @@ class LiveRoom:
         except (Throttled, TableConflict):
             refusal = Unavailable("This could not be stored just now. Try again in a moment.")
         for place in places:
-            answers[place] = refusal
-        return Kept(state=state, answers=answers)
+            replies[place] = refusal
+        return Outcome(state=state, replies=replies)
 
-    async def _closed(self, state: RoomState, who: Identity, answers: Answers, at: int, now: float) -> Kept[RoomState]:
+    async def _closed(
+        self, state: RoomState, who: Identity, replies: Replies, at: int, now: float
+    ) -> Outcome[RoomState]:
         """Close the room. What was asked for after that is refused, as in any closed room."""
         host = HostId(who.account_id)
         if host != state.room.host_id:
-            answers[at] = not_the_host()
-            return Kept(state=state, answers=answers)
+            replies[at] = not_the_host()
+            return Outcome(state=state, replies=replies)
         state = await self._flushed(state)
         try:
             room = await self._close(state.room.room_id, host, now, state.epoch)
@@ -171,11 +205,11 @@ class LiveRoom:
         if room is None or room.epoch != state.epoch:
             raise LostRoom(state.room.room_id)
         if room.status == "OPEN":
-            answers[at] = OutcomeUnknown("Nobody knows whether the room is closed. Look before you ask again.")
-            return Kept(state=state, answers=answers)
-        answers = [closed() if it is LATER else it for it in answers]
-        answers[at] = _encode(room_view(room, room.host_id))
-        return Kept(state=replace(state, room=room), events=[CLOSED], answers=answers, over=closed())
+            replies[at] = OutcomeUnknown("Nobody knows whether the room is closed. Look before you ask again.")
+            return Outcome(state=state, replies=replies)
+        replies = [closed() if it is DEFERRED else it for it in replies]
+        replies[at] = room_view(room, room.host_id)
+        return Outcome(state=replace(state, room=room), events=[CLOSED], replies=replies, closed=closed())
 
     async def _flushed(self, state: RoomState) -> RoomState:
         try:
@@ -186,15 +220,15 @@ class LiveRoom:
 
     # What passes
 
-    def heeds(self, asked: Asked, now: float) -> bool:
+    def accepts(self, command: Command, now: float) -> bool:
         """Whether one more reaction of somebody counts."""
-        return self._applauding.heeds(asked, now)
+        return self._applauding.accepts(command, now)
 
-    def passing(self, state: RoomState, asked: Asked, now: float) -> Passed[RoomState]:
+    def handle_transient(self, state: RoomState, command: Command, now: float) -> Transient[RoomState]:
         """Somebody reacts; it is told with the next beat."""
-        return reacted(state, asked, now)
+        return reacted(state, command, now)
 
-    def beat(self, state: RoomState, now: float) -> Passed[RoomState]:  # noqa: ARG002  whenever it is
+    def tick(self, state: RoomState, now: float) -> Transient[RoomState]:  # noqa: ARG002  whenever it is
         """Tell how people reacted meanwhile."""
         return told(state)
 
@@ -202,19 +236,9 @@ class LiveRoom:
         """Store how people reacted."""
         return await self._applauding.flush(state)
 
-    def seen(
-        self,
-        state: RoomState,
-        came: frozenset[AccountId],  # noqa: ARG002  whoever it is
-        left: frozenset[AccountId],  # noqa: ARG002
-        now: float,  # noqa: ARG002
-    ) -> Passed[RoomState]:
-        """Who comes and goes changes nothing but the number of people, which every room tells."""
-        return Passed(state=state)
-
     # What is seen
 
-    async def snapshot(self, state: RoomState, who: Identity, since: str | None) -> bytes:  # noqa: ARG002  same for all
+    async def snapshot(self, state: RoomState, viewer: Identity, since: str | None) -> bytes:  # noqa: ARG002  same for all
         """The room with all that was said since, in order and with none left out; to a newcomer the latest."""
         if since is not None and re.search(SEQ_FORM, since) is None:
             raise InvalidRequest("`since` is the seq of a comment. Take it from the last one that you have.")
@@ -239,27 +263,13 @@ class LiveRoom:
         )
 
 
-def _decoded(asked: Asked, at: int, answers: Answers) -> said.Command | None:
-    """The command, or None for what nobody understands, which is refused."""
-    try:
-        return _commands.decode(asked.what)
-    except msgspec.ValidationError as wrong:
-        answers[at] = InvalidRequest(
-            "A comment is one visible line of 1 to 500 characters, a nickname one of at most 30. See details.",
-            reason=str(wrong),
-        )
-    except msgspec.DecodeError:
-        answers[at] = InvalidRequest("The command is no JSON that a live room knows.")
-    return None
-
-
 async def _done(
-    state: RoomState, answers: Answers, at: int, doing: Awaitable[tuple[RoomState, list[Event], bytes]]
-) -> Kept[RoomState]:
+    state: RoomState, replies: Replies, at: int, doing: Awaitable[tuple[RoomState, list[Event], msgspec.Struct]]
+) -> Outcome[RoomState]:
     """What came of something that one person asked for."""
     try:
-        state, events, answers[at] = await doing
+        state, events, replies[at] = await doing
     except RequestError as refused:
-        answers[at] = refused
+        replies[at] = refused
         events = []
-    return Kept(state=state, events=events, answers=answers)
+    return Outcome(state=state, events=events, replies=replies)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-import msgspec
-
 from zataku.errors import Conflict, NotFound
 from zataku.live import messages as said
 from zataku.live.design import Comment, Room
@@ -27,7 +25,6 @@ OF_COMMENTS = frozenset({*MARKING.values(), "DELETE", "BLOCK_SENDER", "UNBLOCK_S
 """Acts whose entry in the log names a comment."""
 
 T = TypeVar("T")
-_encode = msgspec.json.Encoder().encode
 
 
 class LiveRooms:
@@ -167,15 +164,14 @@ class LiveRooms:
             _, _, done = await self._governing.act(over, who, act, self._house.clock.now(), over=True)
         except StaleRoom:
             raise busy() from None
-        return msgspec.json.decode(done, type=said.ModerationResult)
+        return done
 
     async def close(self, who: Identity, room_id: str) -> said.RoomView:
         """The host closes a room, for good."""
         return await self._ask(who, room_id, said.CloseRoom(), said.RoomView)
 
     async def _ask(self, who: Identity, room_id: str, command: said.Command, answer: type[T]) -> T:
-        stored = await self._house.rooms.ask(f"live/{room_id}", who, _encode(command))
-        return msgspec.json.decode(stored or b"", type=answer)
+        return await self._house.rooms.ask(f"live/{room_id}", who, command, answer)
 
     async def _hidden_from(self, viewer: Identity, room: Room) -> frozenset[CommentId]:
         if room.host_id == HostId(viewer.account_id):

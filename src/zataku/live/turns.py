@@ -5,9 +5,9 @@ from typing import TypeAlias
 
 from zataku.live import messages as said
 from zataku.live.errors import too_fast
-from zataku.live.rules.room_state import Answers
+from zataku.live.rules.room_state import Replies
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Asked
+from zataku.realtime.rooms.behaviour import Command
 from zataku.realtime.sockets.limits import TokenBucket
 
 Commands: TypeAlias = Sequence[said.Command | None]
@@ -26,7 +26,7 @@ def barrier(commands: Commands) -> int:
     return next(found, len(commands))
 
 
-def comments(asked: Sequence[Asked], commands: Commands) -> list[tuple[int, Asked, said.PostComment]]:
+def comments(asked: Sequence[Command], commands: Commands) -> list[tuple[int, Command, said.PostComment]]:
     """The comments that somebody wants to make, with their places."""
     return [(at, asked[at], it) for at, it in enumerate(commands) if isinstance(it, said.PostComment)]
 
@@ -38,14 +38,14 @@ class Wishes:
         self._allowed: dict[AccountId, TokenBucket] = {}
 
     def first(
-        self, asked: Sequence[Asked], commands: Commands, answers: Answers, now: float
+        self, asked: Sequence[Command], commands: Commands, replies: Replies, now: float
     ) -> tuple[int, Wish] | None:
         """The next wish to be carried out. Whoever has too many is refused, which costs nobody a turn."""
         for at, wish in _wishes(commands):
-            wait = self._allowance(asked[at].who.account_id, now).take(now)
+            wait = self._allowance(asked[at].sender.account_id, now).take(now)
             if not wait:
                 return at, wish
-            answers[at] = too_fast(round(wait, 3))
+            replies[at] = too_fast(round(wait, 3))
         return None
 
     def _allowance(self, who: AccountId, now: float) -> TokenBucket:

@@ -1,11 +1,14 @@
 """Where what browsers say comes in: to the room or the topic that it is for."""
 
+import msgspec
+
 from zataku.errors import Forbidden
 from zataku.realtime.messages import Do, Join, Leave, Pass
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.sockets.socket import Socket
 from zataku.realtime.topics import Topics
 
+_encode = msgspec.json.Encoder().encode
 _FOR_ALL = "home"
 """The topic of no system, for which no key has a scope."""
 
@@ -32,7 +35,9 @@ class SocketRouter:
     async def do(self, socket: Socket, asked: Do) -> bytes | None:
         """Carry out a kept command of a room."""
         _demand(socket, asked.to, "write")
-        return await self._rooms.ask(asked.to, socket.identity, bytes(asked.what))
+        body = self._rooms.decode_command(asked.to, bytes(asked.what))
+        reply = await self._rooms.execute(asked.to, socket.identity, body)
+        return None if reply is None else _encode(reply)
 
     def passed(self, socket: Socket, asked: Pass) -> None:
         """Carry a passing command on."""

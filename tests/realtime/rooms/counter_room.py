@@ -11,7 +11,16 @@ from msgspec.structs import replace
 from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Kept, LostRoom, Passed, StaleRoom
+from zataku.realtime.rooms.behaviour import (
+    DEFERRED,
+    Command,
+    Event,
+    LostRoom,
+    Outcome,
+    RoomBehaviour,
+    StaleRoom,
+    Transient,
+)
 from zataku.table import ConditionFailed, Entity, Key, ResultUnknown, Store, Table, path
 
 OVER = RequestError("This counter is done.", code="over")
@@ -68,15 +77,15 @@ class Counting(msgspec.Struct, frozen=True, kw_only=True):
         return self.stored.epoch
 
 
-class Counters:
+class Counters(RoomBehaviour[Counting]):
     """The rooms of this system. Events carry the sum after them, so that a lost or doubled one shows."""
 
     kind = "counter"
-    batch_limit = 50
+    restricted = True
 
-    def __init__(self, store: Store, *, same_for_all: bool = False) -> None:
+    def __init__(self, store: Store, *, shared_snapshot: bool = False) -> None:
         self.store = store
-        self.same_for_all = same_for_all
+        self.shared_snapshot = shared_snapshot
         self.batches: list[int] = []
         self.snapshots = 0
         self.flushed = 0
@@ -87,7 +96,13 @@ class Counters:
         self.snapshot_gate = asyncio.Event()
         self.snapshot_gate.set()
 
-    async def take(self, room_id: str) -> Counting:
+    def decode_command(self, payload: bytes) -> Do:
+        return msgspec.json.decode(payload, type=Do)
+
+    def decode_transient(self, payload: bytes) -> str:
+        return msgspec.json.decode(payload, type=str)
+
+    async def acquire(self, room_id: str) -> Counting:
         try:
             stored = await self.store.update(count_of(room_id), epoch.add(1), when=over.not_equals(True))
         except ConditionFailed:
@@ -100,41 +115,41 @@ class Counters:
             raise LostRoom
         return replace(state, stored=stored, lines=stored.lines)
 
-    async def keep(self, state: Counting, asked: Sequence[Asked], now: float) -> Kept[Counting]:
-        self.batches.append(len(asked))
+    async def handle(self, state: Counting, commands: Sequence[Command], now: float) -> Outcome[Counting]:
+        self.batches.append(len(commands))
         await self.gate.wait()
         before, stored = state.stored, state.stored
         events: list[Event] = []
         answers: list[Any] = []
-        for place, one in enumerate(asked):
-            if place and msgspec.json.decode(one.what, type=Do).alone:
-                answers += [LATER] * (len(asked) - place)
+        for place, one in enumerate(commands):
+            if place and one.body.alone:
+                answers += [DEFERRED] * (len(commands) - place)
                 break
-            if one.again and one.mark in stored.marks:
-                answers.append(b"%d" % stored.value)
+            if one.is_retry and one.id in stored.marks:
+                answers.append(stored.value)
                 continue
-            do = msgspec.json.decode(one.what, type=Do)
+            do: Do = one.body
             if do.trip:
                 raise RuntimeError("The rules stumble.")
             if do.add < 0:
                 answers.append(InvalidRequest("A counter counts up. Add something."))
                 continue
-            marks = (*stored.marks, one.mark)[-200:]
+            marks = (*stored.marks, one.id)[-200:]
             stored = replace(stored, value=stored.value + do.add, marks=marks, over=stored.over or do.close)
             if do.add:
                 events.append(Event(b'{"sum":%d}' % stored.value, erases=do.erase))
             if do.whisper is not None:
-                events.append(Event(b'{"whisper":1}', only=frozenset({AccountId(do.whisper)})))
-            answers.append(b"%d" % stored.value)
+                events.append(Event(b'{"whisper":1}', recipients=frozenset({AccountId(do.whisper)})))
+            answers.append(stored.value)
             if do.alone:
-                answers += [LATER] * (len(asked) - place - 1)
+                answers += [DEFERRED] * (len(commands) - place - 1)
                 break
         if stored is before:
-            return Kept(state=state, answers=answers)
+            return Outcome(state=state, replies=answers)
         stored = replace(stored, version=before.version + 1)
         await self._write(stored, before)
-        return Kept(
-            state=replace(state, stored=stored), events=events, answers=answers, over=OVER if stored.over else None
+        return Outcome(
+            state=replace(state, stored=stored), events=events, replies=answers, closed=OVER if stored.over else None
         )
 
     async def _write(self, stored: Count, before: Count) -> None:
@@ -157,13 +172,14 @@ class Counters:
                 raise LostRoom from None
             raise StaleRoom from None
 
-    def passing(self, state: Counting, asked: Asked, now: float) -> Passed[Counting]:
-        if asked.binary:
-            return Passed(state=state, binary=[asked.what])
-        if asked.what == b'"wave"':
-            return Passed(state=state, events=[Event(b'"wave"')])
-        line = msgspec.json.decode(asked.what, type=str)
-        return Passed(state=replace(state, lines=(*state.lines, line)), events=[Event(asked.what)])
+    def handle_transient(self, state: Counting, command: Command, now: float) -> Transient[Counting]:
+        if command.binary:
+            return Transient(state=state, binary=[command.body])
+        if command.body == "wave":
+            return Transient(state=state, events=[Event(b'"wave"')])
+        return Transient(
+            state=replace(state, lines=(*state.lines, command.body)), events=[Event(msgspec.json.encode(command.body))]
+        )
 
     async def flush(self, state: Counting) -> Counting:
         self.flushed += 1
@@ -171,16 +187,16 @@ class Counters:
         await self._write(stored, state.stored)
         return replace(state, stored=stored)
 
-    def seen(
-        self, state: Counting, came: frozenset[AccountId], left: frozenset[AccountId], now: float
-    ) -> Passed[Counting]:
-        return Passed(state=replace(state, people=(state.people | came) - left))
+    def presence_changed(
+        self, state: Counting, joined: frozenset[AccountId], left: frozenset[AccountId], now: float
+    ) -> Transient[Counting]:
+        return Transient(state=replace(state, people=(state.people | joined) - left))
 
-    def admits(self, state: Counting, who: Identity) -> None:
-        if who.account_id in self.barred:
+    def admits(self, state: Counting, viewer: Identity) -> None:
+        if viewer.account_id in self.barred:
             raise Forbidden("You were asked to leave.")
 
-    async def snapshot(self, state: Counting, who: Identity, since: str | None) -> bytes:
+    async def snapshot(self, state: Counting, viewer: Identity, since: str | None) -> bytes:
         self.snapshots += 1
         await self.snapshot_gate.wait()
         return msgspec.json.encode(

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.realtime.rooms.counter_room import Counters
+from tests.realtime.rooms.counter_room import Counters, Do
 from zataku.clock import ManualClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
@@ -180,8 +180,8 @@ class House:
         """Somebody adds to a counter, another one each time: one alone may not ask for everything."""
         asking = somebody(who or f"passer-by {next(_passers_by)}")
         async with asyncio.timeout(20):
-            answer = await self.rooms.ask(topic, asking, msgspec.json.encode({"add": number}))
-        return int(answer or b"0")
+            answer = await self.rooms.ask(topic, asking, Do(add=number), int)
+        return answer or 0
 
     @property
     def renews(self) -> bool:

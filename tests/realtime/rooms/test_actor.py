@@ -5,12 +5,12 @@ import asyncio
 import msgspec
 import pytest
 
-from tests.realtime.rooms.counter_room import Count, Counting, count_of
+from tests.realtime.rooms.counter_room import Count, Counting, Do, count_of
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, as_time_goes_by, somebody, until
 from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
 from zataku.realtime.messages import Join
 from zataku.realtime.rooms.actor import MOST_OF_ONE
-from zataku.realtime.rooms.behaviour import Kept, LostRoom
+from zataku.realtime.rooms.behaviour import LostRoom, Outcome
 from zataku.table import Store, path
 
 
@@ -44,7 +44,7 @@ async def test_a_refused_command_changes_nothing_for_the_others_of_its_batch(alo
 
 
 async def test_a_command_that_the_rules_stumble_over_fails_alone(alone: House):
-    trip = alone.rooms.ask(ROOM, somebody(), b'{"trip":true}')
+    trip = alone.rooms.execute(ROOM, somebody(), Do(trip=True))
     answers = await asyncio.gather(alone.add(1), trip, alone.add(1), return_exceptions=True)
     assert answers[0] == 1
     assert isinstance(answers[1], RuntimeError)
@@ -79,7 +79,7 @@ async def test_more_than_a_room_can_hold_is_refused(alone: House):
 async def test_an_unknown_room_or_kind_is_not_found(alone: House):
     for topic in ("counter/none", "nothing/one", "counter/", "counter", "counter/a b", "counter/" + "x" * 121):
         with pytest.raises(NotFound):
-            await alone.rooms.ask(topic, somebody(), b"{}")
+            await alone.rooms.execute(topic, somebody(), Do())
         with pytest.raises(NotFound):
             await alone.reader().join(topic)
     assert not alone.rooms.running("counter")
@@ -87,7 +87,7 @@ async def test_an_unknown_room_or_kind_is_not_found(alone: House):
 
 async def test_when_a_room_is_over_everybody_hears_the_last_and_is_let_go(alone: House, clock: ProcessClock):
     hana = await alone.reader().join()
-    await alone.rooms.ask(ROOM, somebody(), b'{"add":3,"close":true}')
+    await alone.rooms.execute(ROOM, somebody(), Do(add=3, close=True))
     await until(lambda: hana.read().gone is not None)
     ended_at = hana.at
     assert (hana.sum, hana.gone and hana.gone["code"]) == (3, "over")
@@ -131,7 +131,7 @@ async def test_a_server_that_stops_takes_no_more_rooms(alone: House, store: Stor
 async def test_whispers_reach_only_whom_they_are_for_and_leave_no_gap(alone: House):
     hana, sora = await alone.reader("hana").join(), await alone.reader("sora").join()
     await alone.add(1)
-    await alone.rooms.ask(ROOM, somebody(), b'{"add":1,"whisper":"sora"}')
+    await alone.rooms.execute(ROOM, somebody(), Do(add=1, whisper="sora"))
     await alone.add(1)
     assert hana.read().sum == sora.read().sum == 3
     assert hana.at == sora.at
@@ -156,26 +156,26 @@ async def test_whoever_waits_is_answered_although_the_room_is_lost_over_their_co
 
 async def test_whoever_waits_is_answered_although_the_room_ends_in_the_middle_of_their_batch(alone: House):
     await alone.add(1)
-    asking = (b'{"add":1}', b'{"trip":true}', b'{"add":1,"close":true}', b'{"add":1}')
+    asking = (Do(add=1), Do(trip=True), Do(add=1, close=True), Do(add=1))
     async with asyncio.timeout(10):
         answers = await asyncio.gather(
-            *(alone.rooms.ask(ROOM, somebody(), what) for what in asking), return_exceptions=True
+            *(alone.rooms.execute(ROOM, somebody(), body) for body in asking), return_exceptions=True
         )
-    assert answers[0] == b"2"
-    assert answers[2] == b"3"
+    assert answers[0] == 2
+    assert answers[2] == 3
     assert isinstance(answers[3], NotFound)
 
 
 async def test_what_passes_is_not_remembered_after_a_refused_batch(alone: House):
     hana = await alone.reader().join()
 
-    async def refuse(*_: object) -> Kept[Counting]:
+    async def refuse(*_: object) -> Outcome[Counting]:
         raise Unavailable("Not now.")
 
-    keep, alone.counters.keep = alone.counters.keep, refuse
+    handle, alone.counters.handle = alone.counters.handle, refuse
     with pytest.raises(Unavailable):
         await alone.add(1)
-    alone.counters.keep = keep
+    alone.counters.handle = handle
     for _ in range(10):
         hana.pass_on("wave")
     owner = alone.rooms._stations[ROOM].owner
@@ -225,7 +225,7 @@ async def test_who_seeks_a_room_while_the_server_stops_is_told_so(alone: House):
         await gate.wait()
         raise AssertionError(room_id)
 
-    alone.counters.take = never
+    alone.counters.acquire = never
     asking = asyncio.create_task(alone.add(1))
     await until(lambda: bool(alone.rooms._stations))
     await asyncio.sleep(0)
@@ -252,7 +252,7 @@ async def test_whoever_comes_back_from_before_something_was_erased_gets_a_snapsh
     hana = await alone.reader("hana").join()
     await alone.add(1)
     before = hana.read().at
-    await alone.rooms.ask(ROOM, somebody("sora"), b'{"add":1,"erase":true}')
+    await alone.rooms.execute(ROOM, somebody("sora"), Do(add=1, erase=True))
     after = hana.read().at
     for place, resumed in ((before, 0), (after, 1)):
         reader = alone.reader("yuna")

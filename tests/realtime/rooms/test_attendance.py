@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.realtime.rooms.counter_room import Count, count_of
+from tests.realtime.rooms.counter_room import Count, Do, count_of
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, as_time_goes_by, somebody, until
 from zataku.errors import Unavailable
 from zataku.table import Store, path
@@ -77,7 +77,7 @@ async def test_joining_again_is_leaving_and_coming_anew(alone: House, register: 
 async def test_the_end_of_the_room_lets_everybody_go(alone: House, register: Register) -> None:
     readers = [await alone.reader(name).join() for name in ("hana", "sora", "yuna")]
     readers[0].paper.slow = alone.hub.limits.backlog + 1
-    await alone.rooms.ask(ROOM, somebody(), b'{"add":1,"close":true}')
+    await alone.rooms.execute(ROOM, somebody(), Do(add=1, close=True))
     await until(lambda: register.told == (0, 3))
     for reader in readers:
         reader.disconnect()
@@ -137,7 +137,7 @@ async def test_each_process_hears_of_its_own_sockets_wherever_the_room_runs(two:
     assert one.owns
     assert [*here.present.values(), *there.present.values()] == ["one", "one"]
     assert next(iter(there.present)).startswith("web-2:")
-    await one.rooms.ask(ROOM, somebody(), b'{"add":1,"close":true}')
+    await one.rooms.execute(ROOM, somebody(), Do(add=1, close=True))
     await until(lambda: (here.told, there.told) == ((0, 1), (0, 1)))
     hana.disconnect()
     sora.disconnect()

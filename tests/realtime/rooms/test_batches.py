@@ -5,20 +5,20 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from tests.realtime.rooms.counter_room import Counting
+from tests.realtime.rooms.counter_room import Counting, Do
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, somebody, until
 from zataku.errors import NotFound
-from zataku.realtime.rooms.behaviour import LATER, Asked, Event, Passed
+from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, Transient
 
 
-async def asked_at_once(house: House, *commands: bytes) -> list[object]:
+async def asked_at_once(house: House, *commands: Do) -> list[object]:
     """What becomes of commands that wait together."""
     await house.add(0)
     house.counters.batches.clear()
     house.counters.gate.clear()
     first = asyncio.create_task(house.add(0))
     await until(lambda: house.counters.batches == [1])
-    rest = [asyncio.create_task(house.rooms.ask(ROOM, somebody(), it)) for it in commands]
+    rest = [asyncio.create_task(house.rooms.execute(ROOM, somebody(), it)) for it in commands]
     await asyncio.sleep(0)
     house.counters.gate.set()
     await first
@@ -27,45 +27,45 @@ async def asked_at_once(house: House, *commands: bytes) -> list[object]:
 
 async def test_what_has_to_wait_comes_next_and_in_its_order(alone: House):
     hana = await alone.reader("hana").join()
-    add, by_itself = b'{"add":1}', b'{"add":10,"alone":true}'
+    add, by_itself = Do(add=1), Do(add=10, alone=True)
     answers = await asked_at_once(alone, add, add, by_itself, add, by_itself, by_itself, add)
-    assert answers == [b"1", b"2", b"12", b"13", b"23", b"33", b"34"]
+    assert answers == [1, 2, 12, 13, 23, 33, 34]
     assert alone.counters.batches == [1, 7, 5, 4, 3, 2, 1]
     assert hana.read().sum == 34
 
 
 async def test_what_had_to_wait_when_the_room_ended_is_refused_as_in_any_ended_room(alone: House):
-    answers = await asked_at_once(alone, b'{"add":1}', b'{"close":true,"alone":true}', b'{"add":1}')
-    assert answers[:2] == [b"1", b"1"]
+    answers = await asked_at_once(alone, Do(add=1), Do(close=True, alone=True), Do(add=1))
+    assert answers[:2] == [1, 1]
     assert isinstance(answers[2], NotFound)
 
 
 async def test_a_room_that_answers_nobody_fails_alone_and_goes_on(alone: House):
-    keep = alone.counters.keep
+    handle = alone.counters.handle
 
-    async def lazy(state, asked, now):
-        kept = await keep(state, asked, now)
-        return replace(kept, answers=[LATER] * len(kept.answers)) if asked[0].what == b'{"add":7}' else kept
+    async def lazy(state, commands, now):
+        outcome = await handle(state, commands, now)
+        return replace(outcome, replies=[DEFERRED] * len(outcome.replies)) if commands[0].body == Do(add=7) else outcome
 
-    alone.counters.keep = lazy
-    with pytest.raises(ValueError, match="answers"):
-        await alone.rooms.ask(ROOM, somebody(), b'{"add":7}')
+    alone.counters.handle = lazy
+    with pytest.raises(ValueError, match="replies"):
+        await alone.rooms.execute(ROOM, somebody(), Do(add=7))
     assert await alone.add(1) == 8
 
 
 async def test_what_passed_is_told_with_the_beat_and_what_is_not_heeded_falls(alone: House, clock: ProcessClock):
     counters = alone.counters
 
-    def passing(state: Counting, asked: Asked, _now: float) -> Passed[Counting]:
-        return Passed(state=replace(state, lines=(*state.lines, "x")))
+    def handle_transient(state: Counting, command: Command, _now: float) -> Transient[Counting]:
+        return Transient(state=replace(state, lines=(*state.lines, "x")))
 
-    def beat(state: Counting, _now: float) -> Passed[Counting]:
+    def tick(state: Counting, _now: float) -> Transient[Counting]:
         if not state.lines:
-            return Passed(state=state)
-        return Passed(state=replace(state, lines=()), events=[Event(b'"%d at once"' % len(state.lines))])
+            return Transient(state=state)
+        return Transient(state=replace(state, lines=()), events=[Event(b'"%d at once"' % len(state.lines))])
 
-    counters.passing, counters.beat = passing, beat  # pyright: ignore[reportAttributeAccessIssue]
-    counters.heeds = lambda asked, _now: asked.what != b'"no"'  # pyright: ignore[reportAttributeAccessIssue]
+    counters.handle_transient, counters.tick = handle_transient, tick  # pyright: ignore[reportAttributeAccessIssue]
+    counters.accepts = lambda command, _now: command.body != "no"  # pyright: ignore[reportAttributeAccessIssue]
     hana = await alone.reader("hana").join()
     for what in (b'"a"', b'"no"', b'"b"', b'"no"', b'"c"'):
         alone.rooms.passed(hana.socket, ROOM, what)

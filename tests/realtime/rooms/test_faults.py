@@ -102,7 +102,7 @@ class Day:
             await self.close(kill=self.random.random() < 0.5)
         if self.random.random() < 0.02:
             # Somebody who was paused wakes up and takes the room, though it is another's.
-            await Counters(self.store).take("one")
+            await Counters(self.store).acquire("one")
 
 
 @pytest.mark.parametrize("seed", range(2))

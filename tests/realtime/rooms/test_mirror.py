@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.realtime.rooms.counter_room import Count, count_of
+from tests.realtime.rooms.counter_room import Count, Do, count_of
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, Reader, as_time_goes_by, somebody, until
 from zataku.errors import Forbidden
 from zataku.realtime.messages import Place
@@ -29,9 +29,9 @@ async def test_whoever_joins_while_things_happen_misses_nothing(alone: House):
     assert hana.at == Place(1, began + 6)
 
 
-@pytest.mark.parametrize("same_for_all", [False, True])
-async def test_many_join_leave_and_come_back_while_everybody_adds(alone: House, same_for_all: bool):
-    alone.counters.same_for_all = same_for_all
+@pytest.mark.parametrize("shared_snapshot", [False, True])
+async def test_many_join_leave_and_come_back_while_everybody_adds(alone: House, shared_snapshot: bool):
+    alone.counters.shared_snapshot = shared_snapshot
     random = Random(11)
     readers: list[Reader] = []
     adding = True
@@ -145,7 +145,7 @@ async def test_lines_drawn_during_a_write_are_kept(alone: House):
 
 
 async def test_three_hundred_who_join_at_once_share_one_snapshot(alone: House):
-    alone.counters.same_for_all = True
+    alone.counters.shared_snapshot = True
     await alone.add(1)
     alone.counters.snapshot_gate.clear()
     readers = [alone.reader(f"p{number}") for number in range(300)]
@@ -160,7 +160,7 @@ async def test_three_hundred_who_join_at_once_share_one_snapshot(alone: House):
 
 
 async def test_whoever_goes_away_while_joining_does_not_take_the_snapshot_from_others(alone: House):
-    alone.counters.same_for_all = True
+    alone.counters.shared_snapshot = True
     alone.counters.snapshot_gate.clear()
     leaver, stayer = alone.reader("sora"), alone.reader()
     leaving, staying = asyncio.create_task(leaver.join()), asyncio.create_task(stayer.join())
@@ -222,7 +222,7 @@ async def test_what_passes_is_stored_at_most_twice_a_second(alone: House, clock:
         await asyncio.sleep(0.001)
     await as_time_goes_by(clock, lambda: alone.counters.flushed >= 4, 1)
     assert alone.counters.flushed <= 5
-    await alone.rooms.ask(ROOM, somebody(), b"{}")
+    await alone.rooms.execute(ROOM, somebody(), Do())
 
 
 async def test_a_quiet_room_waits_a_minute_for_whoever_lost_their_connection(alone: House, clock: ProcessClock):
@@ -269,5 +269,5 @@ async def test_a_slow_reader_hears_that_the_room_is_over(alone: House):
     hana.paper.slow = alone.hub.limits.backlog + 1
     await alone.add(1)
     hana.read()
-    await alone.rooms.ask(ROOM, somebody(), b'{"add":1,"close":true}')
+    await alone.rooms.execute(ROOM, somebody(), Do(add=1, close=True))
     assert hana.read().gone is not None

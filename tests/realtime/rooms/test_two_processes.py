@@ -3,10 +3,9 @@
 import asyncio
 from random import Random
 
-import msgspec
 import pytest
 
-from tests.realtime.rooms.counter_room import Counters, count_of
+from tests.realtime.rooms.counter_room import Counters, Do, count_of
 from tests.realtime.rooms.room_process import (
     ROOM,
     House,
@@ -59,14 +58,14 @@ async def test_a_refusal_comes_back_from_the_other_process_as_it_was(two: Two):
         await other.add(-1)
     assert (refused.value.status, refused.value.problem.code) == (400, "invalid")
     with pytest.raises(NotFound):
-        await other.rooms.ask("counter/none", somebody(), b"{}")
+        await other.rooms.execute("counter/none", somebody(), Do())
 
 
 async def test_whoever_is_let_go_elsewhere_hears_that_the_room_is_over(two: Two, clock: ProcessClock):
     one, other = two
     await one.add(1)
     sora = await other.reader("sora").join()
-    await other.rooms.ask(ROOM, somebody(), b'{"add":1,"close":true}')
+    await other.rooms.execute(ROOM, somebody(), Do(add=1, close=True))
     await until(lambda: sora.read().gone is not None)
     assert sora.sum == 2
     with pytest.raises(NotFound):
@@ -209,7 +208,7 @@ async def test_an_owner_whose_epoch_is_outdated_takes_the_room_again(two: Two, c
     hana = await one.reader("hana").join()
     await one.add(1)
     # Somebody took the room who had lost the lease in between.
-    await two[1].counters.take("one")
+    await two[1].counters.acquire("one")
     assert await running(clock, one.add(1), 12) == 2
     await until(lambda: hana.read().sum == 2)
     assert hana.at is not None
@@ -276,9 +275,9 @@ async def test_many_commands_from_elsewhere_are_answered_in_order(two: Two):
     one, other = two
     await one.add(1)
     await other.reader("sora").join()
-    asks = [other.rooms.ask(ROOM, somebody(f"p{n}"), msgspec.json.encode({"add": 1})) for n in range(400)]
+    asks = [other.rooms.ask(ROOM, somebody(f"p{n}"), Do(add=1), int) for n in range(400)]
     answers = await asyncio.gather(*asks)
-    assert [int(answer or b"0") for answer in answers] == list(range(2, 402))
+    assert list(answers) == list(range(2, 402))
 
 
 async def test_whoever_lost_their_connection_comes_back_to_a_mirror_without_a_snapshot(two: Two, clock: ProcessClock):
@@ -299,18 +298,18 @@ async def test_whoever_lost_their_connection_comes_back_to_a_mirror_without_a_sn
     assert (back.resumed, back.snapshots) == (1, 0)
 
 
-@pytest.mark.parametrize("same_for_all", [False, True])
-async def test_everybody_sees_the_room_of_the_next_owner(two: Two, same_for_all: bool, clock: ProcessClock):
+@pytest.mark.parametrize("shared_snapshot", [False, True])
+async def test_everybody_sees_the_room_of_the_next_owner(two: Two, shared_snapshot: bool, clock: ProcessClock):
     one, other = two
     for house in two:
-        house.counters.same_for_all = same_for_all
+        house.counters.shared_snapshot = shared_snapshot
     await one.add(1)
     readers = [await other.reader(f"p{number}").join() for number in range(30)]
     other.counters.barred.add(readers[0].socket.identity.account_id)
     asked = other.counters.snapshots
     await one.rooms.stop()
     await until(lambda: all(reader.read().snapshots == 2 or reader.gone is not None for reader in readers))
-    assert other.counters.snapshots - asked == (29 if not same_for_all else other.counters.snapshots - asked)
+    assert other.counters.snapshots - asked == (29 if not shared_snapshot else other.counters.snapshots - asked)
     await other.add(1)
     assert {reader.read().sum for reader in readers if reader.gone is None} == {2}
 
@@ -366,8 +365,8 @@ async def test_whoever_comes_back_after_a_gap_in_the_bus_misses_nothing(two: Two
 
 async def test_a_crowd_that_comes_at_once_fetches_the_room_once(two: Two, monkeypatch: pytest.MonkeyPatch):
     one, other = two
-    monkeypatch.delattr(Counters, "admits")
-    other.counters.same_for_all = one.counters.same_for_all = True
+    monkeypatch.setattr(Counters, "restricted", False)
+    other.counters.shared_snapshot = one.counters.shared_snapshot = True
     fetched: list[str | None] = []
     look = RemoteOwner._look
 

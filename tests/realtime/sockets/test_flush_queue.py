@@ -114,7 +114,7 @@ async def test_only_those_who_are_named_are_told():
     _, bob = opened(hub, "live/1", name="bob")
     for number in range(3):
         hub.tell("live/1", b"all %d" % number)
-        hub.tell("live/1", b"ann %d" % number, only=frozenset({AccountId("ann")}))
+        hub.tell("live/1", b"ann %d" % number, recipients=frozenset({AccountId("ann")}))
     await clock.advance(TICK)
     assert ann.payloads == [b"all 0", b"ann 0", b"all 1", b"ann 1", b"all 2", b"ann 2"]
     assert bob.payloads == [b"all 0", b"all 1", b"all 2"]

@@ -40,7 +40,7 @@ class Governing:
 
     async def act(
         self, state: RoomState, who: Identity, command: said.ModerationAction, now: float, *, over: bool = False
-    ) -> tuple[RoomState, list[Event], bytes]:
+    ) -> tuple[RoomState, list[Event], said.ModerationResult]:
         """Carry out an act; gives the room after it, what is told, and the answer. `over`: in a closed room."""
         host = HostId(who.account_id)
         if host != state.room.host_id:
@@ -50,7 +50,7 @@ class Governing:
         act = HostAction(room_id=state.room.room_id, host_id=host, at=instant_ms(at), log_id=LogId(str(uuid4())))
         deed = await self._deed(state, act, command, None if over else state.epoch)
         if deed is None:
-            return state, [], _encode(said.ModerationResult())
+            return state, [], said.ModerationResult()
         try:
             await self._moderate(deed.plan, now)
         except TransactionCancelled as cancelled:
@@ -58,9 +58,9 @@ class Governing:
                 raise busy() from None
             raise StaleRoom(state.room.room_id) from cancelled
         entry = said.LogView(log_id=act.log_id, at=act.at, action=deed.action, subject=deed.subject, about=deed.about)
-        for_host = Event(_encode(said.Moderated(entry=entry)), only=frozenset({AccountId(host)}))
+        for_host = Event(_encode(said.Moderated(entry=entry)), recipients=frozenset({AccountId(host)}))
         told = [Event(_encode(it), erases=isinstance(it, said.CommentRemoved)) for it in deed.told]
-        return replace(deed.state, acted_at=at), [*told, for_host], _encode(said.ModerationResult(entry=entry))
+        return replace(deed.state, acted_at=at), [*told, for_host], said.ModerationResult(entry=entry)
 
     async def _deed(
         self, state: RoomState, act: HostAction, command: said.ModerationAction, epoch: Epoch | None

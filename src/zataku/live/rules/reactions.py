@@ -5,21 +5,19 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from zataku.errors import InvalidRequest
 from zataku.live import messages as said
 from zataku.live.functions.moderation import ReactFunction
 from zataku.live.limits import Reaction, SenderId, instant_ms
 from zataku.live.moderation.design import Reactions
 from zataku.live.rules.room_state import ReactionCounts, RoomState
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Asked, Event, Passed, StaleRoom
+from zataku.realtime.rooms.behaviour import Command, Event, StaleRoom, Transient
 from zataku.table import ResultUnknown, Store, TransactionCancelled
 
 A_SECOND = 5
 """Reactions of one person that count in a second: a wave of twenty in three seconds takes two people."""
 
 _KINDS: tuple[Reaction, ...] = ("clap", "aha", "lol")
-_decoder = msgspec.json.Decoder(said.React)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -31,11 +29,11 @@ class Applauding:
         self._second = 0
         self._counted: dict[AccountId, int] = {}
 
-    def heeds(self, asked: Asked, now: float) -> bool:
+    def accepts(self, asked: Command, now: float) -> bool:
         """Whether one more reaction of somebody counts in this second."""
         if int(now) != self._second:
             self._second, self._counted = int(now), {}
-        count = self._counted[asked.who.account_id] = self._counted.get(asked.who.account_id, 0) + 1
+        count = self._counted[asked.sender.account_id] = self._counted.get(asked.sender.account_id, 0) + 1
         return count <= A_SECOND
 
     async def flush(self, state: RoomState) -> RoomState:
@@ -53,31 +51,29 @@ class Applauding:
         return replace(state, applause=replace(applause, unstored=()))
 
 
-def reacted(state: RoomState, asked: Asked, now: float) -> Passed[RoomState]:
+def reacted(state: RoomState, asked: Command, now: float) -> Transient[RoomState]:
     """Somebody claps, understands or laughs."""
-    try:
-        kind = _decoder.decode(asked.what).reaction
-    except msgspec.DecodeError:
-        raise InvalidRequest("A reaction is clap, aha or lol.") from None
-    if SenderId(asked.who.account_id) in state.standing.senders:
-        return Passed(state=state)
+    reaction: said.React = asked.body
+    kind = reaction.reaction
+    if SenderId(asked.sender.account_id) in state.standing.senders:
+        return Transient(state=state)
     applause = _in_minute(state, state.applause, instant_ms(now - now % 60))
     assert applause.minute is not None
     minute = replace(applause.minute, **{kind: getattr(applause.minute, kind) + 1})
     others = tuple(it for it in applause.unstored if it.minute != minute.minute)
     untold = {**applause.untold, kind: applause.untold.get(kind, 0) + 1}
-    return Passed(
+    return Transient(
         state=replace(state, applause=replace(applause, untold=untold, minute=minute, unstored=(*others, minute)))
     )
 
 
-def told(state: RoomState) -> Passed[RoomState]:
+def told(state: RoomState) -> Transient[RoomState]:
     """Tell how people reacted since it was last told."""
     untold = state.applause.untold
     if not untold:
-        return Passed(state=state)
+        return Transient(state=state)
     event = Event(_encode(said.Reacted(**untold)))
-    return Passed(state=replace(state, applause=replace(state.applause, untold={})), events=[event])
+    return Transient(state=replace(state, applause=replace(state.applause, untold={})), events=[event])
 
 
 def all_of(applause: ReactionCounts) -> said.Reactions:

@@ -11,12 +11,12 @@ from zataku.live.limits import SEQ_START, CommentId, SenderId, Seq, seq_of
 from zataku.live.moderation.design import Reactions
 from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.rules.rate_limits import CommentRate
-from zataku.realtime.rooms.behaviour import Answer
+from zataku.realtime.rooms.behaviour import Reply
 
 RECENT_COMMENTS = 200
 """How many of the latest comments somebody sees who comes in late, and how many an owner has at hand."""
 
-Answers: TypeAlias = list[Answer]
+Replies: TypeAlias = list[Reply]
 
 
 class ReactionCounts(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,15 @@ from zataku.clock import Clock
 from zataku.errors import OutcomeUnknown, RateLimited, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import LATER, Asked, Behaviour, HasEpoch, Kept, LostRoom, Passed, StaleRoom
+from zataku.realtime.rooms.behaviour import (
+    DEFERRED,
+    Command,
+    HasEpoch,
+    LostRoom,
+    Outcome,
+    RoomBehaviour,
+    StaleRoom,
+)
 from zataku.realtime.rooms.bus_messages import Alive, Sight, Word
 from zataku.realtime.rooms.leases import HeldLease
 from zataku.realtime.rooms.moved import RoomMoved
@@ -29,7 +37,6 @@ from zataku.table import ResultUnknown, TableError
 MOST_WAITING = 1_000
 MOST_OF_ONE = 24
 """Commands that wait for a room, of all people and of one of them."""
-BATCH = 50
 TRIES = 5
 PATIENCE = 10.0
 PAUSE = 0.25
@@ -37,7 +44,7 @@ LINGER = 60.0
 """A room that nobody is in and nobody asks for is given up after so many seconds."""
 
 S = TypeVar("S", bound=HasEpoch)
-Answer: TypeAlias = bytes | None
+Answer: TypeAlias = msgspec.Struct | msgspec.Raw | None
 Ending: TypeAlias = Literal["over", "lost", "stopped", "failed"]
 
 _log = structlog.get_logger(__name__)
@@ -46,7 +53,7 @@ _log = structlog.get_logger(__name__)
 class Waiting(msgspec.Struct, frozen=True):
     """A command, and who waits for its answer."""
 
-    asked: Asked
+    asked: Command
     answer: asyncio.Future[Answer]
 
     def settle(self, answer: Answer | BaseException) -> None:
@@ -69,7 +76,7 @@ class RoomActor(Generic[S]):
     def __init__(
         self,
         topic: str,
-        behaviour: Behaviour[S],
+        behaviour: RoomBehaviour[S],
         state: S,
         *,
         holding: HeldLease,
@@ -83,10 +90,6 @@ class RoomActor(Generic[S]):
         # Numbers begin at the time of day: after a restored backup an epoch may come again, but no place in it.
         self._scene = RoomState(topic, state, owner, tell, seq=int(self.asked_at * 1000))
         self._behaviour = behaviour
-        self._batch: int = getattr(behaviour, "batch_limit", BATCH)
-        self._admits: Callable[[S, Identity], None] | None = getattr(behaviour, "admits", None)
-        self._heeds: Callable[[Asked, float], bool] | None = getattr(behaviour, "heeds", None)
-        self._beat: Callable[[S, float], Passed[S]] | None = getattr(behaviour, "beat", None)
         self._sights = SnapshotCache(behaviour)
         self._clock = clock
         self._inbox: deque[Waiting] = deque()
@@ -99,13 +102,13 @@ class RoomActor(Generic[S]):
 
     # What is asked of it
 
-    async def ask(self, asked: Asked) -> Answer:
+    async def ask(self, asked: Command) -> Answer:
         """Have a command carried out and stored. Raises `RequestError`, or `RoomMoved` when run here no more."""
         if self._stopping:
             raise RoomMoved
         if len(self._inbox) >= MOST_WAITING:
             raise Unavailable("Too much is asked of this room at the moment. Try again in a few seconds.")
-        who = asked.who.account_id
+        who = asked.sender.account_id
         if self._asking[who] >= MOST_OF_ONE:
             raise RateLimited("You ask for a lot at once. Wait until some of it is done.", retry_after=1)
         self.asked_at = self._clock.now()
@@ -121,24 +124,26 @@ class RoomActor(Generic[S]):
         if not self._asking[who]:
             del self._asking[who]
 
-    def passing(self, asked: Asked) -> None:
+    def passing(self, asked: Command) -> None:
         """Carry a passing command on at once. It is lost when the room may be another's by now."""
         if self._stopping or not self.holding.fresh:
             return
         now = self.asked_at = self._clock.now()
-        if self._heeds is None or self._heeds(asked, now):
-            self._scene.pass_by(lambda state: self._behaviour.passing(state, asked, now))
+        if self._behaviour.accepts(asked, now):
+            self._scene.pass_by(lambda state: self._behaviour.handle_transient(state, asked, now))
 
     def beat(self) -> None:
         """A moment has passed: tell what came together in it."""
-        if self._beat is not None and not self._stopping:
-            beat, now = self._beat, self._clock.now()
-            self._scene.pass_by(lambda state: beat(state, now), flush=False)
+        if not self._stopping:
+            now = self._clock.now()
+            self._scene.pass_by(lambda state: self._behaviour.tick(state, now), flush=False)
 
     def seen(self, change: Change, here: int) -> None:
         """People came into view or went out of it."""
         now = self._clock.now()
-        self._scene.pass_by(lambda state: self._behaviour.seen(state, change.came, change.left, now), flush=False)
+        self._scene.pass_by(
+            lambda state: self._behaviour.presence_changed(state, change.came, change.left, now), flush=False
+        )
         self._scene.count(here)
 
     async def look(self, who: Identity, since: str | None, *, whole: bool = True) -> Sight:
@@ -150,8 +155,7 @@ class RoomActor(Generic[S]):
             raise RoomMoved
         # Both are of one moment; the room may go on while the snapshot is made.
         state, sight = self._scene.state, self._scene.sight()
-        if self._admits is not None:
-            self._admits(state, who)
+        self._behaviour.admits(state, who)
         return replace(sight, body=await self._sights.of(state, who, since)) if whole else sight
 
     def flush_soon(self) -> None:
@@ -224,7 +228,7 @@ class RoomActor(Generic[S]):
         return "stopped"
 
     def _next_batch(self) -> list[Waiting]:
-        return [self._inbox.popleft() for _ in range(min(self._batch, len(self._inbox)))]
+        return [self._inbox.popleft() for _ in range(min(self._behaviour.batch_limit, len(self._inbox)))]
 
     async def _carry_out_or_move(self, batch: list[Waiting]) -> None:
         try:
@@ -247,13 +251,13 @@ class RoomActor(Generic[S]):
         _settle(batch, Unavailable("This could not be stored just now. Try again in a moment."))
         return []
 
-    async def _kept(self, batch: list[Waiting]) -> Kept[S] | None:
+    async def _kept(self, batch: list[Waiting]) -> Outcome[S] | None:
         """What came of a batch, or None when its askers are answered already."""
         state = self._scene.begin_write()
         try:
-            kept = await self._behaviour.keep(state, [one.asked for one in batch], self._clock.now())
-            if len(kept.answers) != len(batch) or all(answer is LATER for answer in kept.answers):
-                raise ValueError(f"{len(batch)} commands have the answers {kept.answers!r:.200}")
+            kept = await self._behaviour.handle(state, [one.asked for one in batch], self._clock.now())
+            if len(kept.replies) != len(batch) or all(answer is DEFERRED for answer in kept.replies):
+                raise ValueError(f"{len(batch)} commands have the replies {kept.replies!r:.200}")
         except StaleRoom:
             raise
         except (LostRoom, asyncio.CancelledError):
@@ -279,20 +283,20 @@ class RoomActor(Generic[S]):
             batch[0].settle(problem)
             return
         for one in batch:
-            await self._carry_out([Waiting(replace(one.asked, again=True), one.answer)])
+            await self._carry_out([Waiting(replace(one.asked, is_retry=True), one.answer)])
 
-    def _conclude(self, kept: Kept[S], batch: list[Waiting]) -> list[Waiting]:
+    def _conclude(self, kept: Outcome[S], batch: list[Waiting]) -> list[Waiting]:
         """The batch was written: everybody is told, and the askers are answered but for those who come later."""
         self._scene.keep(kept.state, kept.events)
         later: list[Waiting] = []
-        for one, answer in zip(batch, kept.answers, strict=True):
-            if answer is LATER:
+        for one, answer in zip(batch, kept.replies, strict=True):
+            if answer is DEFERRED:
                 later.append(one)
             else:
                 one.settle(answer)
-        if kept.over is not None:
+        if kept.closed is not None:
             _settle(later, RoomMoved())
-            self._scene.over(kept.over.problem)
+            self._scene.over(kept.closed.problem)
             raise _Ended
         return later
 
@@ -327,7 +331,7 @@ class RoomActor(Generic[S]):
                 raise LostRoom
             try:
                 if take:
-                    self._scene.keep(await self._behaviour.take(self.topic.partition("/")[2]))
+                    self._scene.keep(await self._behaviour.acquire(self.topic.partition("/")[2]))
                 else:
                     self._scene.reload(await self._behaviour.reload(self._scene.state))
             except TableError as problem:

@@ -1,87 +1,91 @@
-"""What a system makes of a room: its rules and its one write, and nothing of sockets, processes or waiting.
+"""The behaviour of a room: the base class by which a system gives its rooms rules and storage.
 
-A room is owned by one process at a time, which runs one task for it. The task takes what was asked since it last wrote
-as one batch, calls `keep`, and only when that came back answers the askers and tells everybody. The table is the truth:
-whatever a room holds in memory can be loaded from it.
+One process at a time owns a room and runs one actor for it. The actor takes the commands that have arrived since its
+last write as one batch, calls `handle`, and replies and publishes only after that has returned. The table is the truth:
+everything a room holds in memory can be loaded from it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import Enum, auto
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from zataku.errors import RequestError
+from zataku.errors import InvalidRequest, RequestError
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 
+DEFAULT_BATCH_LIMIT = 50
+
 
 class HasEpoch(Protocol):
-    """What every state of a room says of itself."""
+    """What the actor needs to know of every room's state."""
 
     @property
     def epoch(self) -> int:
-        """The number of the owner that this state belongs to."""
+        """The number of the ownership that this state belongs to."""
         ...
 
 
 S = TypeVar("S", bound=HasEpoch)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """A command with who asks for it. `what` is JSON, or bytes of a binary message.
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A command and the identity that sends it.
 
-    `again` says that an earlier owner of the room may have carried it out and could not say so any more.
-    `mark` is a random id that the server gave the command when it came in; it is the same when it is asked again.
+    `body` is what `RoomBehaviour.decode_command` or `decode_transient` made of the client's JSON, or a struct that an
+    HTTP handler or a job passes; with `binary` it is the bytes of a binary message. `is_retry` says that an earlier
+    owner may have executed the command without being able to reply. `id` is random, made by the server when the command
+    arrives, and stays the same in a retry.
     """
 
-    who: Identity
-    what: bytes
+    sender: Identity
+    body: Any
     binary: bool = False
-    again: bool = False
-    mark: str = ""
+    is_retry: bool = False
+    id: str = ""
 
 
-class Event(msgspec.Struct, frozen=True):
-    """Something that happened, as JSON; `only` names who may see it, None everybody.
+class Event(msgspec.Struct, frozen=True, rename={"recipients": "only"}):
+    """An event of a room, as JSON. `recipients` are the accounts that may see it; None means everybody.
 
-    `erases` says that something told before is not to be seen any more: whoever comes back from before it gets a
-    snapshot, and not what was told.
+    `erases` says that an earlier event must not be seen any more: a client that resumes from before it gets a snapshot
+    instead of the events.
     """
 
     body: bytes
-    only: frozenset[AccountId] | None = None
+    recipients: frozenset[AccountId] | None = None
     erases: bool = False
 
 
-class Later(Enum):
-    """The answer to a command that has to wait for the next write."""
+class Deferred(Enum):
+    """The reply to a command that has to wait for the next write."""
 
-    LATER = auto()
-
-
-LATER: Final = Later.LATER
-Answer: TypeAlias = bytes | RequestError | Later | None
+    DEFERRED = auto()
 
 
-class Kept(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
-    """What came of a batch: the next state, what happened, and for each command its answer as JSON or a refusal.
+DEFERRED: Final = Deferred.DEFERRED
+Reply: TypeAlias = msgspec.Struct | RequestError | Deferred | None
+"""The reply to one command: a struct that the edge encodes, an error, or nothing."""
 
-    A batch may hold what cannot be written together. Commands that are answered with `LATER` come again, in their order
-    and before all others; at least one is answered otherwise.
 
-    With `over` the room has ended: its events go out, everybody is told that it is gone and by this refusal why, and
-    the task stops.
+class Outcome(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """The result of a batch: the next state, the events, and one reply for each command.
+
+    Commands whose reply is `DEFERRED` come again, in their order and before all others; at least one of a batch must
+    have another reply. A `closed` error ends the room: its events are published, every client is told that the room is
+    gone, with this error as the reason, and the actor stops.
     """
 
     state: S
     events: Sequence[Event] = ()
-    answers: Sequence[Answer]
-    over: RequestError | None = None
+    replies: Sequence[Reply]
+    closed: RequestError | None = None
 
 
-class Passed(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
-    """What came of a passing command: the next state, events as JSON, and binary events."""
+class Transient(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """The result of a transient command: the next state, events as JSON, and binary events."""
 
     state: S
     events: Sequence[Event] = ()
@@ -89,86 +93,122 @@ class Passed(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
 
 
 class LostRoom(Exception):
-    """Another process took the room: this one writes no more."""
+    """Another process has acquired the room; this one must not write any more."""
 
 
 class StaleRoom(Exception):
-    """The room's item is not as it was loaded: reload and do the batch again."""
+    """The room's item differs from the loaded one: the actor reloads and repeats the batch."""
 
 
 class Attendance(Protocol):
-    """Hears of every socket that comes into a room in this process, and leaves it: each once. Must not wait."""
+    """Is told of every socket of this process that joins or leaves a room, once each. Must not block."""
 
     def joined(self, room_id: str, connection: str) -> None:
-        """A socket hears the room from now on, under an id that no other join has."""
+        """A socket has joined, under an id that no other join has."""
         ...
 
     def left(self, room_id: str, connection: str) -> None:
-        """It hears the room no more."""
+        """The socket of that join has left."""
         ...
 
 
-class Behaviour(Protocol[S]):
+class RoomBehaviour(ABC, Generic[S]):
     """The rooms of one system. `kind` is the first part of their topics.
 
-    States are values: none is changed after it was given back, and two that say the same are equal.
-
-    A behaviour may have, beside what is declared here:
-
-    - `same_for_all: bool`: a snapshot depends on the state and `since` alone, so that one is made for everybody who
-      looks at the same moment. `who` is then any of them.
-    - `batch_limit: int`: how many commands `keep` takes at most; 50 if it does not say.
-    - `admits(state, who) -> None`: raises `RequestError` for whoever may not hear the room. It is asked before every
-      snapshot and before somebody goes on without one after a lost connection.
-    - `heeds(asked, now) -> bool`: asked once for each passing command before it is carried out, which may be done twice
-      when the room is written meanwhile; False lets it fall.
-    - `beat(state, now) -> Passed`: called four times a second while the room runs, to tell in one event what passed
-      meanwhile. What it changes is not flushed for its sake.
-    - `attendance: Attendance`: hears who comes and goes in this process, wherever the room runs.
+    States are values: none is modified after it was returned, and equal states compare equal.
     """
 
     kind: str
+    batch_limit: int = DEFAULT_BATCH_LIMIT
+    """How many commands `handle` takes at most."""
+    shared_snapshot: bool = False
+    """True when a snapshot depends on the state and `since` alone: one is then made for all who ask at once, and
+    `viewer` is any of them."""
+    restricted: bool = False
+    """True when `admits` may refuse somebody. It is then also asked before a client resumes without a snapshot."""
+    attendance: Attendance | None = None
+    """Is told who joins and leaves in this process, wherever the room runs."""
 
-    async def take(self, room_id: str) -> S:
-        """Become the owner: add one to the epoch in the room's item, and load it. Refused when it cannot be entered."""
-        ...
+    # Commands as they arrive
 
-    async def reload(self, state: S) -> S:
-        """The room as it is in the table now. Raises `LostRoom` when its epoch is another's."""
-        ...
+    @abstractmethod
+    def decode_command(self, payload: bytes) -> Any:
+        """The body of a durable command from a client's JSON. Raises `RequestError` when it is not valid."""
 
-    async def keep(self, state: S, asked: Sequence[Asked], now: float) -> Kept[S]:
-        """Carry out kept commands: rules, then one conditional write, then what happened.
+    def decode_transient(self, payload: bytes) -> Any:  # noqa: ARG002
+        """The body of a transient command from a client's JSON. Raises `RequestError` when it is not valid."""
+        raise InvalidRequest("This room has no transient commands.")
 
-        A command that cannot be read or done is refused in `answers`. Any other error than those named here makes the
-        room load anew and ask for each command of the batch by itself, with `again`.
+    # Ownership
 
-        Raises `LostRoom` or `StaleRoom` when the write was refused for the epoch or the version. A write whose fate is
-        unknown is settled here, if need be by taking the room again; the state that comes back may have a new epoch.
+    @abstractmethod
+    async def acquire(self, room_id: str) -> S:
+        """Become the owner: add one to the epoch in the room's item, and load it.
+
+        Raises `RequestError` when the room does not exist or is closed.
         """
-        ...
 
-    def passing(self, state: S, asked: Asked, now: float) -> Passed[S]:
-        """Carry out a passing command in memory. Refusals are swallowed."""
-        ...
+    @abstractmethod
+    async def reload(self, state: S) -> S:
+        """The room as the table has it now. Raises `LostRoom` when the epoch there is another."""
+
+    # Commands
+
+    @abstractmethod
+    async def handle(self, state: S, commands: Sequence[Command], now: float) -> Outcome[S]:
+        """Execute durable commands: rules, then one conditional write, then the events.
+
+        A command that is refused has its error in `replies`. Any exception not named here makes the actor reload the
+        room and repeat each command of the batch by itself, with `is_retry`.
+
+        Raises `LostRoom` or `StaleRoom` when the write failed on the epoch or the version. A write whose outcome is
+        unknown is settled here, if necessary by acquiring the room again; the returned state may have a new epoch.
+        """
+
+    def accepts(self, command: Command, now: float) -> bool:  # noqa: ARG002
+        """False drops a transient command. Asked once for each, before `handle_transient`, which may run twice for one
+        command when the room is written meanwhile."""
+        return True
+
+    def handle_transient(self, state: S, command: Command, now: float) -> Transient[S]:  # noqa: ARG002
+        """Execute a transient command in memory. A `RequestError` drops it silently."""
+        return Transient(state=state)
 
     async def flush(self, state: S) -> S:
-        """Store what passed, where that is wanted. Raises as `keep` does.
+        """Store what transient commands changed, where that is wanted. Raises as `handle` does.
 
-        Called at most twice a second after passing commands that changed the state, and before the room is given up.
+        Called at most twice a second after transient commands that changed the state, and before the room is released.
         """
-        ...
+        return state
 
-    def seen(self, state: S, came: frozenset[AccountId], left: frozenset[AccountId], now: float) -> Passed[S]:
-        """People came into view or went out of it, in any process; told at most once a second.
+    def tick(self, state: S, now: float) -> Transient[S]:  # noqa: ARG002
+        """Called four times a second while the room runs, to publish in one event what has accumulated.
 
-        Whoever takes a room starts without anybody in view: all who are there come anew.
+        A change of the state here does not cause a flush.
         """
-        ...
+        return Transient(state=state)
 
-    async def snapshot(self, state: S, who: Identity, since: str | None) -> bytes:
-        """The room as somebody may see it, as JSON; `since` is the last thing that the system showed them.
+    def presence_changed(
+        self,
+        state: S,
+        joined: frozenset[AccountId],  # noqa: ARG002
+        left: frozenset[AccountId],  # noqa: ARG002
+        now: float,  # noqa: ARG002
+    ) -> Transient[S]:
+        """Accounts have joined or left, in any process; called at most once a second.
 
-        What is read from the table meanwhile may be newer than `state`. Leave out whatever is: it comes as an event.
+        A new owner starts without anybody present: all who are there are reported as joined.
         """
-        ...
+        return Transient(state=state)
+
+    # Snapshots
+
+    def admits(self, state: S, viewer: Identity) -> None:
+        """Raise `RequestError` for a viewer who may not see the room. Asked before every snapshot."""
+
+    @abstractmethod
+    async def snapshot(self, state: S, viewer: Identity, since: str | None) -> bytes:
+        """The room as the viewer may see it, as JSON; `since` is the last thing that the system showed them.
+
+        What is read from the table meanwhile may be newer than `state`. It must be left out: it follows as an event.
+        """

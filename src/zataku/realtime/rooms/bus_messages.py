@@ -5,14 +5,14 @@ process that misses one notices by the number of the next. What is asked of a pr
 reply to that of the asker.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from zataku.errors import Problem
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Asked, Event
+from zataku.realtime.rooms.behaviour import Command, Event, RoomBehaviour
 
 
 class _Word(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -24,7 +24,7 @@ class _Word(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class Happened(_Word, frozen=True, kw_only=True, tag="happened"):
-    """Kept events, the last of which is `seq`."""
+    """Outcome events, the last of which is `seq`."""
 
     events: tuple[Event, ...]
 
@@ -86,21 +86,36 @@ class _Letter(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     topic: str
 
 
+class EncodedCommand(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename={"sender": "who", "body": "what", "is_retry": "again", "id": "mark"},
+):
+    """A `Command` on its way to another process, with its body as JSON or as the bytes of a binary message."""
+
+    sender: Identity
+    body: bytes
+    binary: bool = False
+    is_retry: bool = False
+    id: str = ""
+
+
 class Ask(_Letter, frozen=True, kw_only=True, tag="ask"):
-    """A kept command for the owner, answered by a `Reply`."""
+    """A kept command for the owner, answered by a `CallReply`."""
 
     id: int
-    asked: Asked
+    command: EncodedCommand
 
 
 class Passes(_Letter, frozen=True, kw_only=True, tag="passes"):
     """A passing command for the owner."""
 
-    asked: Asked
+    command: EncodedCommand
 
 
 class Look(_Letter, frozen=True, kw_only=True, tag="look"):
-    """What somebody sees of the room, answered by a `Reply`. Not `whole`: only whether they may."""
+    """What somebody sees of the room, answered by a `CallReply`. Not `whole`: only whether they may."""
 
     id: int
     who: Identity
@@ -138,7 +153,7 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     body: bytes | None = None
 
 
-class Reply(_Letter, frozen=True, kw_only=True, tag="reply"):
+class CallReply(_Letter, frozen=True, kw_only=True, tag="reply"):
     """What came of a command or a look: its result, a sight, or a refusal.
 
     `moved` says that the sender does not own the room (any more), and `perhaps` that the command may have been carried
@@ -153,7 +168,7 @@ class Reply(_Letter, frozen=True, kw_only=True, tag="reply"):
     perhaps: bool = False
 
 
-Letter: TypeAlias = Ask | Passes | Look | People | WhoIsThere | Reply
+Letter: TypeAlias = Ask | Passes | Look | People | WhoIsThere | CallReply
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -167,3 +182,22 @@ encode = msgspec.msgpack.Encoder().encode
 decode_word = msgspec.msgpack.Decoder(Word).decode
 decode_letter = msgspec.msgpack.Decoder(Letter).decode
 decode_running = msgspec.msgpack.Decoder(Running).decode
+
+
+def encode_command(command: Command) -> EncodedCommand:
+    """A command in the form that crosses the bus."""
+    return EncodedCommand(
+        sender=command.sender,
+        body=command.body if command.binary else msgspec.json.encode(command.body),
+        binary=command.binary,
+        is_retry=command.is_retry,
+        id=command.id,
+    )
+
+
+def decode_command(behaviour: RoomBehaviour[Any], encoded: EncodedCommand, *, transient: bool = False) -> Command:
+    """The command that another process sent. Raises `RequestError` when its body is not valid."""
+    body: Any = encoded.body
+    if not encoded.binary:
+        body = (behaviour.decode_transient if transient else behaviour.decode_command)(encoded.body)
+    return Command(sender=encoded.sender, body=body, binary=encoded.binary, is_retry=encoded.is_retry, id=encoded.id)

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from zataku.clock import Clock
+from zataku.realtime.rooms.actor import Answer
 
 REMEMBERED = 30.0
 
@@ -14,10 +15,10 @@ class CommandDeduplicator:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._answers: dict[str, asyncio.Task[bytes | None]] = {}
+        self._answers: dict[str, asyncio.Task[Answer]] = {}
         self._order: deque[tuple[float, str]] = deque()
 
-    async def only(self, mark: str, work: Callable[[], Awaitable[bytes | None]]) -> bytes | None:
+    async def only(self, mark: str, work: Callable[[], Awaitable[Answer]]) -> Answer:
         """What came of the command of that mark, which is carried out unless it was already."""
         now = self._clock.now()
         while self._order and self._order[0][0] < now - REMEMBERED:
@@ -30,11 +31,11 @@ class CommandDeduplicator:
         return await asyncio.shield(answer)
 
 
-def _noticed(answer: asyncio.Task[bytes | None]) -> None:
+def _noticed(answer: asyncio.Task[Answer]) -> None:
     """A refusal that nobody waits for any more is nothing to worry about."""
     if not answer.cancelled():
         answer.exception()
 
 
-async def _done(work: Callable[[], Awaitable[bytes | None]]) -> bytes | None:
+async def _done(work: Callable[[], Awaitable[Answer]]) -> Answer:
     return await work()

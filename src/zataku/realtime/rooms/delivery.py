@@ -16,7 +16,7 @@ _encode = msgspec.json.Encoder().encode
 
 def tell(hub: Hub, topic: str, word: Happened | PassedBy) -> None:
     """Tell everybody who hears the room in this process."""
-    if all(event.only is None for event in word.events):
+    if all(event.recipients is None for event in word.events):
         _tell_all(hub, topic, word)
     else:
         _tell_each(hub, topic, word)
@@ -61,7 +61,7 @@ def _message(topic: str, word: Happened | PassedBy, seen: Sequence[Event]) -> To
 
 
 def _may_see(account: AccountId, event: Event) -> bool:
-    return event.only is None or account in event.only
+    return event.recipients is None or account in event.recipients
 
 
 def _raw(events: Iterable[Event]) -> list[Raw]:

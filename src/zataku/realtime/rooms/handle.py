@@ -8,8 +8,8 @@ import structlog
 from zataku.errors import RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.actor import LINGER, Answer
-from zataku.realtime.rooms.behaviour import Asked, Behaviour
-from zataku.realtime.rooms.bus_messages import Alive, Left, Over, Renewed, Reply, Sight, decode_word
+from zataku.realtime.rooms.behaviour import Command, RoomBehaviour
+from zataku.realtime.rooms.bus_messages import Alive, CallReply, Left, Over, Renewed, Sight, decode_word
 from zataku.realtime.rooms.context import RoomContext, room_channel
 from zataku.realtime.rooms.leases import HeldLease
 from zataku.realtime.rooms.local_owner import LocalOwner
@@ -35,7 +35,7 @@ class RoomHandle:
     lease, and if nobody does, itself.
     """
 
-    def __init__(self, context: RoomContext, topic: str, behaviour: Behaviour[Any]) -> None:
+    def __init__(self, context: RoomContext, topic: str, behaviour: RoomBehaviour[Any]) -> None:
         self.topic = topic
         self.owner: LocalOwner | None = None
         self.following: RemoteOwner | None = None
@@ -48,9 +48,9 @@ class RoomHandle:
             hub=context.hub,
             look=self.look,
             background=context.background,
-            same_for_all=getattr(behaviour, "same_for_all", False),
-            asks=hasattr(behaviour, "admits"),
-            attendance=getattr(behaviour, "attendance", None),
+            shared_snapshot=behaviour.shared_snapshot,
+            asks=behaviour.restricted,
+            attendance=behaviour.attendance,
         )
         self._epoch = 0
         self._used_at = context.clock.now()
@@ -61,7 +61,7 @@ class RoomHandle:
 
     # What is asked here
 
-    async def ask(self, asked: Asked) -> Answer:
+    async def ask(self, asked: Command) -> Answer:
         """Have the owner carry a command out. Raises `RequestError`, or `RoomMoved` when it must be asked again."""
         owner = self.owner or await self._settled()
         self._used_at = self._context.clock.now()
@@ -81,7 +81,7 @@ class RoomHandle:
                     raise Unavailable(_AWAY) from None
                 await self.left_behind()
 
-    def passing(self, asked: Asked) -> None:
+    def passing(self, asked: Command) -> None:
         """Carry a passing command on, if the owner is known."""
         if self.owner is not None:
             self.owner.room.passing(asked)
@@ -100,7 +100,7 @@ class RoomHandle:
 
     # What other processes say
 
-    def answered(self, reply: Reply) -> None:
+    def answered(self, reply: CallReply) -> None:
         """The process that was asked replied."""
         following = self.following
         if following is not None:
@@ -254,7 +254,7 @@ class RoomHandle:
     async def _take(self, holding: HeldLease) -> None:
         """Become the owner: from now on nobody who took the room before can write."""
         try:
-            state = await self._behaviour.take(self.topic.partition("/")[2])
+            state = await self._behaviour.acquire(self.topic.partition("/")[2])
         except BaseException:
             await self._context.leases.release(holding)
             raise
@@ -285,8 +285,8 @@ class RoomHandle:
         if self.following is not None:
             self.following.end()
         behaviour = self._behaviour
-        shared = getattr(behaviour, "same_for_all", False) and not hasattr(behaviour, "admits")
-        self.following = RemoteOwner(self._context, self.topic, owner, self.mirror, same_for_all=shared)
+        shared = behaviour.shared_snapshot and not behaviour.restricted
+        self.following = RemoteOwner(self._context, self.topic, owner, self.mirror, shared_snapshot=shared)
         self.mirror.doubt()
 
     def _unfollow(self, suspect: str | None) -> None:

@@ -3,14 +3,16 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import structlog
 from msgspec.structs import replace
 
 from zataku.errors import RequestError
 from zataku.realtime.rooms.actor import LINGER, Answer, Ending, RoomActor
-from zataku.realtime.rooms.behaviour import Asked, Behaviour
+from zataku.realtime.rooms.behaviour import Command, RoomBehaviour
 from zataku.realtime.rooms.bus_messages import (
     Ask,
+    CallReply,
     Counted,
     Happened,
     Left,
@@ -20,9 +22,9 @@ from zataku.realtime.rooms.bus_messages import (
     Passes,
     People,
     Renewed,
-    Reply,
     WhoIsThere,
     Word,
+    decode_command,
     encode,
 )
 from zataku.realtime.rooms.context import RoomContext, process_channel, room_channel
@@ -48,13 +50,14 @@ class LocalOwner:
         self,
         context: RoomContext,
         topic: str,
-        behaviour: Behaviour[Any],
+        behaviour: RoomBehaviour[Any],
         state: Any,
         holding: HeldLease,
         mirror: Mirror,
     ) -> None:
         self._context = context
         self._topic = topic
+        self._behaviour = behaviour
         self._mirror = mirror
         self._presence = Presence()
         self._answers = CommandDeduplicator(context.clock)
@@ -114,17 +117,25 @@ class LocalOwner:
         """Do what another process asks. Whoever writes hears what happens from now on."""
         self._presence.came(letter.sender, (), self._context.clock.now())
         if isinstance(letter, Passes):
-            self.room.passing(letter.asked)
+            self._handle_transient(letter)
         elif isinstance(letter, People):
             self._count_elsewhere(letter)
         else:
             self._context.background.start(self._reply(letter))
 
+    def _handle_transient(self, call: Passes) -> None:
+        try:
+            command = decode_command(self._behaviour, call.command, transient=True)
+        except RequestError:
+            return
+        self.room.passing(command)
+
     async def _reply(self, letter: Ask | Look) -> None:
-        reply = Reply(sender=self._context.process, topic=self._topic, id=letter.id)
+        reply = CallReply(sender=self._context.process, topic=self._topic, id=letter.id)
         try:
             if isinstance(letter, Ask):
-                reply = replace(reply, result=await self._ask(letter.asked))
+                result = await self._ask(decode_command(self._behaviour, letter.command))
+                reply = replace(reply, result=None if result is None else msgspec.json.encode(result))
             else:
                 reply = replace(reply, sight=await self.room.look(letter.who, letter.since, whole=letter.whole))
         except RequestError as problem:
@@ -136,9 +147,9 @@ class LocalOwner:
             reply = replace(reply, refusal=BROKEN)
         self._context.bus.send(process_channel(letter.sender), encode(reply))
 
-    async def _ask(self, asked: Asked) -> Answer:
+    async def _ask(self, asked: Command) -> Answer:
         """Have a command of another process carried out, once, however often it comes."""
-        return await self._answers.only(asked.mark, lambda: self.room.ask(asked))
+        return await self._answers.only(asked.id, lambda: self.room.ask(asked))
 
     def _count_elsewhere(self, letter: People) -> None:
         now = self._context.clock.now()

@@ -55,7 +55,7 @@ class Mirror:
         hub: Hub,
         look: LookUp,
         background: BackgroundTasks,
-        same_for_all: bool,
+        shared_snapshot: bool,
         asks: bool,
         attendance: Attendance | None,
     ) -> None:
@@ -67,7 +67,7 @@ class Mirror:
         self._hub = hub
         self._look = look
         self._background = background
-        self._same_for_all = same_for_all
+        self._shared_snapshot = shared_snapshot
         self._asks = asks
         self._history = History()
         self._counted = 0
@@ -234,7 +234,7 @@ class Mirror:
     async def _sights(self) -> dict[AccountId, Sight | RequestError]:
         """What everybody sees now, each by themselves unless all see the same."""
         who = {socket.identity.account_id: socket.identity for socket in self.members}
-        if self._same_for_all:
+        if self._shared_snapshot:
             sight = await self._sight(next(iter(who.values())))
             if isinstance(sight, Sight):
                 return dict.fromkeys(who, sight)
@@ -270,7 +270,7 @@ class Mirror:
                 if told is None:
                     return False
                 words[account] = told
-        if self._same_for_all and newest is not None and all(sight is newest for sight in sights.values()):
+        if self._shared_snapshot and newest is not None and all(sight is newest for sight in sights.values()):
             self._hub.tell(self.topic, _encode(self._snapshot(newest)))
             for word in next(iter(words.values())):
                 self._hand_on(word)

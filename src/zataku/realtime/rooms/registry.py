@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 from random import Random
-from typing import Any
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
+import msgspec
 import structlog
 from msgspec.structs import replace
 
@@ -17,8 +18,8 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import OwnerId
 from zataku.realtime.bus.client import BusClient
 from zataku.realtime.messages import Join
-from zataku.realtime.rooms.behaviour import Asked, Behaviour
-from zataku.realtime.rooms.bus_messages import Ask, Letter, Look, Reply, WhoIsThere, decode_letter, encode
+from zataku.realtime.rooms.behaviour import Command, RoomBehaviour
+from zataku.realtime.rooms.bus_messages import Ask, CallReply, Letter, Look, WhoIsThere, decode_letter, encode
 from zataku.realtime.rooms.context import RoomContext, process_channel
 from zataku.realtime.rooms.directory import RoomDirectory
 from zataku.realtime.rooms.handle import SEEK_WITHIN, RoomHandle
@@ -30,6 +31,7 @@ from zataku.table import Store
 
 PULSE = 0.25
 LONGEST_ID = 120
+R = TypeVar("R")
 _log = structlog.get_logger(__name__)
 _IN_AN_ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-")
 
@@ -48,14 +50,14 @@ class RoomRegistry:
             leases=RoomLeases(store, clock, OwnerId(process), alone=bus.alone),
             background=self._background,
         )
-        self._behaviours: dict[str, Behaviour[Any]] = {}
+        self._behaviours: dict[str, RoomBehaviour[Any]] = {}
         self._stations: dict[str, RoomHandle] = {}
         self._directory = RoomDirectory(self._context)
         self._renewing: asyncio.Task[None] | None = None
         self._pulsing: asyncio.Task[None] | None = None
         self._stopped = False
 
-    def add(self, behaviour: Behaviour[Any]) -> None:
+    def add(self, behaviour: RoomBehaviour[Any]) -> None:
         """Serve the rooms of a system, whose topics are `kind/ID`."""
         self._behaviours[behaviour.kind] = behaviour
 
@@ -83,26 +85,32 @@ class RoomRegistry:
 
     # For everybody
 
-    async def ask(self, topic: str, who: Identity, what: bytes) -> bytes | None:
-        """Have a kept command carried out and stored, by whichever process owns the room, and give its answer.
+    async def ask(self, topic: str, sender: Identity, body: object, reply_type: type[R]) -> R:
+        """The reply to a durable command of an HTTP handler or a job; see `execute`."""
+        reply = await self.execute(topic, sender, body)
+        return cast("R", msgspec.json.decode(reply, type=reply_type) if isinstance(reply, msgspec.Raw) else reply)
 
-        For HTTP handlers and jobs. The room is taken when nobody runs it. Raises `RequestError` with the room's reason;
-        `Unavailable` when no owner could be had, and `OutcomeUnknown` when nobody knows whether it was stored.
+    async def execute(self, topic: str, sender: Identity, body: object) -> msgspec.Struct | msgspec.Raw | None:
+        """Execute and store a durable command in whichever process owns the room.
+
+        Gives its reply: the value, or from another process the value as JSON. The room is acquired when no process runs
+        it. Raises `RequestError` with the room's reason, `Unavailable` when no owner could be found, and
+        `OutcomeUnknown` when the command may or may not have been stored.
         """
-        clock, asked = self._context.clock, Asked(who=who, what=what, mark=str(uuid4()))
+        clock, asked = self._context.clock, Command(sender=sender, body=body, id=str(uuid4()))
         until = clock.now() + SEEK_WITHIN
         with self._used(topic) as station:
             while True:
                 try:
                     return await station.ask(asked)
                 except RoomMoved as moved:
-                    asked = replace(asked, again=asked.again or moved.perhaps)
+                    asked = replace(asked, is_retry=asked.is_retry or moved.perhaps)
                 except Unavailable as away:
-                    if asked.again:
+                    if asked.is_retry:
                         raise _unsettled() from away
                     raise
                 if clock.now() >= until:
-                    raise _unsettled() if asked.again else Unavailable("Nobody runs this room just now. Try again.")
+                    raise _unsettled() if asked.is_retry else Unavailable("Nobody runs this room just now. Try again.")
                 await station.left_behind()
 
     def here(self, topic: str) -> int:
@@ -122,6 +130,12 @@ class RoomRegistry:
         kind, _, room_id = topic.partition("/")
         return kind in self._behaviours and 0 < len(room_id) <= LONGEST_ID and _IN_AN_ID.issuperset(room_id)
 
+    def decode_command(self, topic: str, payload: bytes) -> object:
+        """The body of a client's durable command to a room. Raises `RequestError`."""
+        if not self.has(topic):
+            raise NotFound("There is no room of that name.")
+        return self._behaviours[topic.partition("/")[0]].decode_command(payload)
+
     async def join(self, socket: Socket, join: Join) -> None:
         """Let a socket hear a room, or raise `RequestError`."""
         with self._used(join.to) as station:
@@ -133,11 +147,13 @@ class RoomRegistry:
         if station is not None:
             station.mirror.leave(socket)
 
-    def passed(self, socket: Socket, topic: str, what: bytes, *, binary: bool = False) -> None:
+    def passed(self, socket: Socket, topic: str, payload: bytes, *, binary: bool = False) -> None:
         """Carry on a passing command of somebody who hears the room."""
         station = self._stations.get(topic)
         if station is not None and socket in station.mirror.members:
-            station.passing(Asked(who=socket.identity, what=what, binary=binary))
+            behaviour = self._behaviours[topic.partition("/")[0]]
+            body = payload if binary else behaviour.decode_transient(payload)
+            station.passing(Command(sender=socket.identity, body=body, binary=binary))
 
     async def behind(self, socket: Socket, topic: str) -> None:
         """Bring a socket up to date that was too slow."""
@@ -193,7 +209,7 @@ class RoomRegistry:
     def _hear(self, message: bytes) -> None:
         letter = decode_letter(message)
         station = self._stations.get(letter.topic)
-        if isinstance(letter, Reply):
+        if isinstance(letter, CallReply):
             if station is not None:
                 station.answered(letter)
         elif isinstance(letter, WhoIsThere):
@@ -212,7 +228,7 @@ class RoomRegistry:
             if station.owner is not None:
                 station.owner.serve(letter)
                 return
-        reply: Letter = Reply(sender=self._context.process, topic=letter.topic, id=letter.id, moved=True)
+        reply: Letter = CallReply(sender=self._context.process, topic=letter.topic, id=letter.id, moved=True)
         self._context.bus.send(process_channel(letter.sender), encode(reply))
 
 

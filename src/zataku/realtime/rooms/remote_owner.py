@@ -2,11 +2,13 @@
 
 import asyncio
 
+from msgspec import Raw
+
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.actor import Answer
-from zataku.realtime.rooms.behaviour import Asked
-from zataku.realtime.rooms.bus_messages import Ask, Look, Passes, People, Reply, Sight
+from zataku.realtime.rooms.behaviour import Command
+from zataku.realtime.rooms.bus_messages import Ask, CallReply, Look, Passes, People, Sight, encode_command
 from zataku.realtime.rooms.context import RoomContext
 from zataku.realtime.rooms.mirror import Mirror
 from zataku.realtime.rooms.moved import RoomMoved
@@ -21,9 +23,9 @@ PEOPLE_AT_MOST_EVERY = 1.0
 class RemoteOwner:
     """The owner of a room in another process, as it is heard and written to from here."""
 
-    def __init__(self, context: RoomContext, topic: str, owner: str, mirror: Mirror, *, same_for_all: bool) -> None:
+    def __init__(self, context: RoomContext, topic: str, owner: str, mirror: Mirror, *, shared_snapshot: bool) -> None:
         self.owner = owner
-        self._same_for_all = same_for_all
+        self._shared_snapshot = shared_snapshot
         self._looking: dict[str | None, asyncio.Future[Sight]] = {}
         self._context = context
         self._topic = topic
@@ -35,20 +37,20 @@ class RemoteOwner:
         # With this the owner knows that somebody listens here, and tells everything from now on.
         self.tell_everybody()
 
-    async def ask(self, asked: Asked) -> Answer:
+    async def ask(self, asked: Command) -> Answer:
         """Have a command carried out. Raises `RequestError`, or `RoomMoved` when it must be asked again."""
-        me = self._context.process
+        me, encoded = self._context.process, encode_command(asked)
         reply = await self._mail.ask(
-            self.owner, lambda number: Ask(sender=me, topic=self._topic, id=number, asked=asked)
+            self.owner, lambda number: Ask(sender=me, topic=self._topic, id=number, command=encoded)
         )
-        return reply.result
+        return None if reply.result is None else Raw(reply.result)
 
     async def look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
         """What somebody sees of the room. Raises `RequestError`, or `RoomMoved` when it must be asked again.
 
         Where everybody sees the same, a crowd that comes in at once shares what is fetched for the first of them.
         """
-        if not self._same_for_all or not whole:
+        if not self._shared_snapshot or not whole:
             return await self._look(who, since, whole=whole)
         looking = self._looking.get(since)
         if looking is None:
@@ -73,11 +75,13 @@ class RemoteOwner:
             raise RoomMoved
         return reply.sight
 
-    def passing(self, asked: Asked) -> None:
+    def passing(self, asked: Command) -> None:
         """Carry a passing command on."""
-        self._mail.write(self.owner, Passes(sender=self._context.process, topic=self._topic, asked=asked))
+        self._mail.write(
+            self.owner, Passes(sender=self._context.process, topic=self._topic, command=encode_command(asked))
+        )
 
-    def answered(self, reply: Reply) -> None:
+    def answered(self, reply: CallReply) -> None:
         """The owner replied."""
         if reply.sender == self.owner:
             self.heard()

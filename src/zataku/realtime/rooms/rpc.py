@@ -17,7 +17,7 @@ from zataku.errors import (
     Unauthorized,
     Unavailable,
 )
-from zataku.realtime.rooms.bus_messages import Letter, Refusal, Reply, encode
+from zataku.realtime.rooms.bus_messages import CallReply, Letter, Refusal, encode
 from zataku.realtime.rooms.context import RoomContext, process_channel
 from zataku.realtime.rooms.moved import RoomMoved
 
@@ -59,16 +59,16 @@ class RpcClient:
 
     def __init__(self, context: RoomContext) -> None:
         self._context = context
-        self._open: dict[int, tuple[float, asyncio.Future[Reply]]] = {}
+        self._open: dict[int, tuple[float, asyncio.Future[CallReply]]] = {}
 
     def write(self, to: str, letter: Letter) -> None:
         """Send something that needs no reply."""
         self._context.bus.send(process_channel(to), encode(letter))
 
-    async def ask(self, to: str, question: Question) -> Reply:
-        """The reply to a question. Raises its refusal, or `RoomMoved` when the room is gone or nothing comes back."""
+    async def ask(self, to: str, question: Question) -> CallReply:
+        """The reply to a call. Raises its error, or `RoomMoved` when the room is not there or no reply comes."""
         number = next(_ids)
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
         self._open[number] = (self._context.clock.now() + REPLY_WITHIN, answer)
         try:
             self.write(to, question(number))
@@ -81,7 +81,7 @@ class RpcClient:
             raise refused(reply.refusal)
         return reply
 
-    def take(self, reply: Reply) -> None:
+    def take(self, reply: CallReply) -> None:
         """A reply has come."""
         _, answer = self._open.get(reply.id, (0, None))
         if answer is not None and not answer.done():

@@ -4,7 +4,7 @@ import asyncio
 from typing import Generic, TypeVar
 
 from zataku.platform.identity import Identity
-from zataku.realtime.rooms.behaviour import Behaviour, HasEpoch
+from zataku.realtime.rooms.behaviour import HasEpoch, RoomBehaviour
 
 S = TypeVar("S", bound=HasEpoch)
 
@@ -14,18 +14,17 @@ MOST_KEPT = 64
 class SnapshotCache(Generic[S]):
     """Makes snapshots, and keeps the latest ones as long as the room stays as it was.
 
-    A behaviour whose `same_for_all` is true is asked once for each `since`, however many thousands look at once.
+    A behaviour whose `shared_snapshot` is true is asked once for each `since`, however many thousands look at once.
     """
 
-    def __init__(self, behaviour: Behaviour[S]) -> None:
+    def __init__(self, behaviour: RoomBehaviour[S]) -> None:
         self._behaviour = behaviour
-        self._same_for_all: bool = getattr(behaviour, "same_for_all", False)
         self._state: S | None = None
         self._made: dict[str | None, asyncio.Task[bytes]] = {}
 
     async def of(self, state: S, who: Identity, since: str | None) -> bytes:
         """What somebody sees of the room as it is in that state."""
-        if not self._same_for_all:
+        if not self._behaviour.shared_snapshot:
             return await self._behaviour.snapshot(state, who, since)
         if self._state is not state or len(self._made) >= MOST_KEPT:
             self._state, self._made = state, {}

@@ -6,11 +6,11 @@ from typing import Generic, TypeAlias, TypeVar
 import structlog
 
 from zataku.errors import Problem, RequestError
-from zataku.realtime.rooms.behaviour import Event, HasEpoch, Passed
+from zataku.realtime.rooms.behaviour import Event, HasEpoch, Transient
 from zataku.realtime.rooms.bus_messages import Alive, Counted, Happened, Left, Over, PassedBy, Renewed, Sight, Word
 
 S = TypeVar("S", bound=HasEpoch)
-Step: TypeAlias = Callable[[S], Passed[S]]
+Step: TypeAlias = Callable[[S], Transient[S]]
 
 _log = structlog.get_logger(__name__)
 
@@ -119,7 +119,7 @@ class RoomState(Generic[S]):
             state = state if passed is None else passed.state
         self.state = state
 
-    def _try(self, step: Step[S], state: S) -> Passed[S] | None:
+    def _try(self, step: Step[S], state: S) -> Transient[S] | None:
         try:
             return step(state)
         except RequestError:

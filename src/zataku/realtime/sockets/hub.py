@@ -164,15 +164,15 @@ class Hub:
         if subscribers is not None and not socket.closed:
             self._flush_queue.send(socket, frames.binary(subscribers.channel, payload))
 
-    def tell(self, topic: str, payload: bytes, only: frozenset[AccountId] | None = None) -> None:
+    def tell(self, topic: str, payload: bytes, recipients: frozenset[AccountId] | None = None) -> None:
         """Tell everybody who hears the topic, or those of them who are named, a message that is encoded already."""
         subscribers = self._topics.get(topic)
         if subscribers is None:
             return
-        if only is None:
+        if recipients is None:
             self._flush_queue.tell(subscribers, frames.text(payload))
         else:
-            self._flush_queue.tell_some(subscribers, frames.text(payload), only)
+            self._flush_queue.tell_some(subscribers, frames.text(payload), recipients)
 
     def tell_binary(self, topic: str, payload: bytes) -> None:
         """Tell everybody who hears the topic some bytes."""
