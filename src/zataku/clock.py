@@ -4,7 +4,8 @@ import asyncio
 import heapq
 import itertools
 import time
-from typing import Protocol
+from collections.abc import Collection
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -22,6 +23,28 @@ class Clock(Protocol):
 def now_ms(clock: Clock) -> int:
     """The time in milliseconds since 1970, as it is stored and sent."""
     return int(clock.now() * 1000)
+
+
+async def wait_until_set(event: asyncio.Event, clock: Clock, seconds: float) -> None:
+    """Wait until the event is set, but no longer than so many seconds of the clock."""
+    waiting = asyncio.ensure_future(event.wait())
+    try:
+        await wait_until_done([waiting], clock, seconds)
+    finally:
+        waiting.cancel()
+
+
+async def wait_until_done(tasks: Collection["asyncio.Future[Any]"], clock: Clock, seconds: float) -> None:
+    """Wait until all tasks are done, but no longer than so many seconds of the clock. They are not cancelled."""
+    if not tasks:
+        return
+    timer = asyncio.ensure_future(clock.sleep(seconds))
+    all_done = asyncio.ensure_future(asyncio.wait(tasks))
+    try:
+        await asyncio.wait({timer, all_done}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        timer.cancel()
+        all_done.cancel()
 
 
 class SystemClock:

@@ -77,12 +77,12 @@ def test_a_dead_job_is_tried_again(server: Host):
     assert (job.state, job.attempts, job.due_at is not None) == ("waiting", 0, True)
 
 
-def test_a_running_job_is_done_once_more_but_not_cancelled(server: Host):
-    assert "once more" in server.good("jobs", "retry", "othello", "close_turn", "3f2a#9")
-    assert "runs now" in server.refused("jobs", "cancel", "othello", "close_turn", "3f2a#9")
-    job = asyncio.run(found(RUNNING))
-    assert job is not None
-    assert job.again_at is not None
+@pytest.mark.parametrize("verb", ["retry", "cancel"])
+def test_a_running_job_is_neither_retried_nor_cancelled(server: Host, verb: str):
+    said = server.refused("jobs", verb, "othello", "close_turn", "3f2a#9")
+    assert "is running. Nothing was changed" in said
+    assert "(job_running)" in said
+    assert asyncio.run(found(RUNNING)) == RUNNING
 
 
 def test_a_job_is_cancelled(server: Host):

@@ -69,7 +69,7 @@ async def test_a_night_without_any_process_is_caught_up_with_in_one_run(
     await web.stop()
     await clock.advance(3 * DAY / 1000)
     again = await processes(store, "web-2", daily_jobs=every_day(night)).start()
-    await until(lambda: len(night.done) == 1 and not again.runner.counts.running)
+    await until(lambda: len(night.done) == 1 and not again.runner.counters.running)
     assert night.scheduled == [NINE_THIRTY]
     assert (await stored(store)).due_at == NINE_THIRTY + 3 * DAY
 
@@ -110,12 +110,12 @@ async def test_work_that_wants_to_go_on_sooner_does_so_and_then_the_days_go_on(
     soon = NINE_THIRTY + 10 * MINUTE
     night.answers["daily"] = [soon, NINE_THIRTY + 9 * DAY]
     web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
-    await passing(clock, HOUR, lambda: len(night.done) == 1 and not web.runner.counts.running, step=60)
+    await passing(clock, HOUR, lambda: len(night.done) == 1 and not web.runner.counters.running, step=60)
     assert (await stored(store)).due_at == soon
     await web.stop()
     later = await processes(store, "web-2", daily_jobs=every_day(night)).start()
     assert (await stored(store)).due_at == soon
-    await passing(clock, HOUR, lambda: len(night.done) == 2 and not later.runner.counts.running, step=60)
+    await passing(clock, HOUR, lambda: len(night.done) == 2 and not later.runner.counters.running, step=60)
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
 
 
@@ -127,7 +127,7 @@ async def test_a_daily_task_that_is_found_dead_gets_another_chance_at_the_next_s
     dead = replace(found, state="dead", due_at=None, died_at=NOW, attempts=40)
     await store.write_many(put=[dead])
     web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
-    await until(lambda: len(night.done) == 1 and not web.runner.counts.running)
+    await until(lambda: len(night.done) == 1 and not web.runner.counters.running)
     assert (await stored(store)).due_at == NINE_THIRTY
 
 
@@ -143,7 +143,7 @@ async def test_many_processes_that_start_at_once_schedule_one_job(
 
 
 def test_a_zone_that_nobody_knows_is_refused_before_anything_starts(store: Store, night: Night, processes: Processes):
-    with pytest.raises(ValueError, match="no time zone"):
+    with pytest.raises(ValueError, match="time zone .* is unknown"):
         processes(store, "web-1", daily_jobs=every_day(night, zone="Asia/Atlantis"))
 
 
@@ -156,5 +156,5 @@ async def test_what_has_expired_is_swept_every_few_minutes(store: Store, clock: 
     await passing(clock, 1, lambda: True)
     assert await items() == 1
     await clock.advance(91 * DAY / 1000)
-    await passing(clock, 600, lambda: web.runner.counts.swept == 1, step=30)
+    await passing(clock, 600, lambda: web.runner.counters.swept == 1, step=30)
     assert await items() == 0

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zataku.jobs.daily import is_daily_time, next_time, time_zone
 from zataku.jobs.definitions import DailyJob
-from zataku.jobs.time_of_day import is_a_time, next_time, zone_of
 from zataku.platform.limits import DAY, HOUR
 
 
@@ -65,10 +65,10 @@ def test_times_come_once_a_day_and_each_is_found_again(moment: int, hour: int, m
     assert all(DAY - 2 * HOUR <= later - sooner <= DAY + 2 * HOUR for sooner, later in pairwise(times))
     days = [datetime.fromtimestamp(it / 1000, ZoneInfo(zone)).date() for it in times]
     assert len(set(days)) == len(days)
-    assert all(is_a_time(task, it) and not is_a_time(task, it + 1) for it in times)
+    assert all(is_daily_time(task, it) and not is_daily_time(task, it + 1) for it in times)
 
 
 @pytest.mark.parametrize("zone", ["Asia/Atlantis", "../etc/passwd", ""])
 def test_an_unknown_zone_is_refused_with_what_to_do(zone: str):
-    with pytest.raises(ValueError, match="no time zone"):
-        zone_of(daily(4, zone=zone))
+    with pytest.raises(ValueError, match="time zone .* is unknown"):
+        time_zone(daily(4, zone=zone))

@@ -13,7 +13,7 @@ from tests.jobs.working import Process, passing
 from tests.support.stores import temporary_store
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import StreamConsumer
-from zataku.jobs.stream_consumers import HELD_FOR
+from zataku.jobs.stream_consumers import LEASE_MS
 from zataku.platform.design import TABLES
 from zataku.table import NEW_AND_OLD, Change, DesignError, Entity, Store, Table
 
@@ -63,7 +63,7 @@ async def write(store: Store, numbers: range) -> None:
 
 
 def following(processes: Processes, store: Store, name: str, reader: Reader) -> Process:
-    given: dict[str, Any] = {"followers": [reader.follower()]}
+    given: dict[str, Any] = {"stream_consumers": [reader.follower()]}
     return processes(store, name, **given)
 
 
@@ -75,7 +75,7 @@ async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, p
     await write(kept, range(150, 160))
     await passing(clock, 10, lambda: len(reader.firsts) == 160)
     assert reader.firsts == list(range(160))
-    assert web.runner.counts.behind["digest"] >= 0
+    assert web.runner.counters.behind["digest"] >= 0
 
 
 async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clock: ManualClock, processes: Processes):
@@ -84,7 +84,7 @@ async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clo
         web = await following(processes, store, "web-1", first).start()
         await write(store, range(5))
         await passing(clock, 10, lambda: len(first.firsts) == 5)
-        await passing(clock, 10, lambda: web.runner.counts.behind.get("digest") == 0)
+        await passing(clock, 10, lambda: web.runner.counters.behind.get("digest") == 0)
         await web.stop()
         await write(store, range(5, 9))
         again = await following(processes, store, "web-2", second).start()
@@ -108,7 +108,7 @@ async def test_one_process_at_a_time_follows_and_another_goes_on_when_it_is_dead
         assert second.read == []
         killed.wire.cut = True
         await write(kept, range(8, 12))
-        await passing(clock, HELD_FOR / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
+        await passing(clock, LEASE_MS / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
 
 
 async def test_a_process_that_stops_lets_go_at_once(kept: Store, clock: ManualClock, processes: Processes):
@@ -130,9 +130,9 @@ async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: Manua
         await write(kept, range(4))
         await passing(clock, 60, lambda: len(reader.firsts) == 4)
     assert reader.firsts == [0, 1, 2, 3]
-    assert [line["event"] for line in said] == ["follower_failed"] * 3
+    assert [line["event"] for line in said] == ["stream_consumer_failed"] * 3
     assert [line["pause"] for line in said] == [0.5, 1.0, 2.0]
-    assert web.runner.counts.failures == 3
+    assert web.runner.counters.failures == 3
 
 
 def test_followers_that_could_not_follow_are_refused_before_anything_starts(kept: Store, processes: Processes):

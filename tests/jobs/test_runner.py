@@ -10,7 +10,7 @@ from tests.jobs.conftest import Processes
 from tests.jobs.working import NOW, Deeds, one, passing, until
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import DeadlineJob
-from zataku.jobs.runner import MOST_AT_ONCE, JobRunner
+from zataku.jobs.runner import MAX_CONCURRENT_RUNS, JobRunner
 from zataku.platform import writes
 from zataku.platform.limits import MAX_JOB_ATTEMPTS, OwnerId
 from zataku.table import Store
@@ -23,10 +23,10 @@ def deeds(clock: ManualClock) -> Deeds:
 
 async def test_a_job_is_done_at_its_time_and_goes(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
     web = await processes(store, "web-1", handle=deeds.work).start()
-    await web.schedule.at(NOW + 5_300, "othello", "close_turn", "a")
+    await web.schedule.add(NOW + 5_300, "othello", "close_turn", "a")
     await passing(clock, 10, lambda: deeds.done == ["a"], step=0.1)
     assert deeds.began == [("a", pytest.approx(NOW / 1000 + 5.3, abs=0.11))]
-    await passing(clock, 1, lambda: not web.runner.counts.running)
+    await passing(clock, 1, lambda: not web.runner.counters.running)
     assert await one(store, "a") is None
 
 
@@ -35,7 +35,7 @@ async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
 ):
     web = await processes(store, "web-1", handle=deeds.work).start()
     await passing(clock, 1, lambda: True)
-    await web.schedule.at(NOW, "othello", "close_turn", "a")
+    await web.schedule.add(NOW, "othello", "close_turn", "a")
     await until(lambda: deeds.done == ["a"])
     assert clock.now() == NOW / 1000
 
@@ -64,10 +64,10 @@ async def test_a_job_that_asks_for_another_time_is_done_again_then(
 ):
     deeds.answers["a"] = [NOW + 4_000, None]
     web = await processes(store, "web-1", handle=deeds.work).start()
-    await web.schedule.at(NOW, "othello", "close_turn", "a")
+    await web.schedule.add(NOW, "othello", "close_turn", "a")
     await passing(clock, 10, lambda: deeds.done == ["a", "a"])
     assert deeds.began[1][1] >= NOW / 1000 + 4
-    await passing(clock, 1, lambda: not web.runner.counts.running)
+    await passing(clock, 1, lambda: not web.runner.counters.running)
     assert await one(store, "a") is None
 
 
@@ -76,9 +76,9 @@ async def test_a_deadline_that_is_asked_for_during_the_run_is_kept(
 ):
     deeds.gate.clear()
     web = await processes(store, "web-1", handle=deeds.work).start()
-    await web.schedule.at(NOW, "othello", "close_turn", "a")
+    await web.schedule.add(NOW, "othello", "close_turn", "a")
     await until(lambda: len(deeds.began) == 1)
-    await web.schedule.at(NOW + 3_000, "othello", "close_turn", "a")
+    await web.schedule.add(NOW + 3_000, "othello", "close_turn", "a")
     deeds.gate.set()
     await passing(clock, 10, lambda: deeds.done == ["a", "a"])
     assert deeds.began[1][1] >= NOW / 1000 + 3
@@ -90,13 +90,13 @@ async def test_no_more_than_eight_run_at_once_and_the_others_follow(
     deeds.gate.clear()
     web = await processes(store, "web-1", handle=deeds.work).start()
     for number in range(120):
-        await web.schedule.at(NOW, "othello", "close_turn", f"{number}")
-    await until(lambda: deeds.at_once == MOST_AT_ONCE)
+        await web.schedule.add(NOW, "othello", "close_turn", f"{number}")
+    await until(lambda: deeds.at_once == MAX_CONCURRENT_RUNS)
     await passing(clock, 2, lambda: clock.now() >= NOW / 1000 + 1.9)
-    assert deeds.at_once == MOST_AT_ONCE
+    assert deeds.at_once == MAX_CONCURRENT_RUNS
     deeds.gate.set()
     await passing(clock, 60, lambda: len(deeds.done) == 120)
-    assert (len(set(deeds.done)), deeds.most_at_once) == (120, MOST_AT_ONCE)
+    assert (len(set(deeds.done)), deeds.most_at_once) == (120, MAX_CONCURRENT_RUNS)
 
 
 async def test_a_job_that_fails_is_tried_again_after_a_pause_that_grows(
@@ -105,9 +105,9 @@ async def test_a_job_that_fails_is_tried_again_after_a_pause_that_grows(
     deeds.answers["a"] = [OSError("no disk"), ValueError("x" * 900), None]
     web = await processes(store, "web-1", handle=deeds.work).start()
     with capture_logs() as said:
-        await web.schedule.at(NOW, "othello", "close_turn", "a")
-        await until(lambda: web.runner.counts.failures == 1)
-        await passing(clock, 15, lambda: web.runner.counts.failures == 2 and not web.runner.counts.running)
+        await web.schedule.add(NOW, "othello", "close_turn", "a")
+        await until(lambda: web.runner.counters.failures == 1)
+        await passing(clock, 15, lambda: web.runner.counters.failures == 2 and not web.runner.counters.running)
         found = await one(store, "a")
         await passing(clock, 30, lambda: deeds.done == ["a"])
     assert found is not None
@@ -132,7 +132,7 @@ async def test_the_fortieth_failure_is_the_last(store: Store, clock: ManualClock
         await store.write(writes.move_job("othello", "close_turn", "a", at=NOW, now=NOW + 2))
     web = await processes(store, "web-1", handle=deeds.work).start()
     with capture_logs():
-        await until(lambda: web.runner.counts.deaths == 1 and not web.runner.counts.running)
+        await until(lambda: web.runner.counters.deaths == 1 and not web.runner.counters.running)
     found = await one(store, "a")
     assert found is not None
     assert (found.state, found.attempts, found.last_error) == ("dead", MAX_JOB_ATTEMPTS, "OSError: no disk")
@@ -148,7 +148,7 @@ async def test_a_job_that_kills_its_runners_is_given_up_without_being_run(
     await clock.advance(60)
     web = await processes(store, "web-1", handle=deeds.work).start()
     with capture_logs():
-        await until(lambda: web.runner.counts.deaths == 1)
+        await until(lambda: web.runner.counters.deaths == 1)
     assert deeds.began == []
 
 
@@ -162,8 +162,8 @@ async def test_jobs_of_kinds_that_nobody_here_does_are_left_alone_and_told_once(
         web = await processes(store, "web-1", handle=deeds.work).start()
         await passing(clock, 5, lambda: clock.now() > NOW / 1000 + 3)
     assert deeds.done == ["a"]
-    assert [line["event"] for line in said] == ["job_of_unknown_kind"]
-    assert web.runner.counts.unknown == 1
+    assert [line["event"] for line in said] == ["job_kind_unknown"]
+    assert web.runner.counters.unknown == 1
 
 
 async def test_work_that_cancels_itself_has_failed(
@@ -174,8 +174,8 @@ async def test_work_that_cancels_itself_has_failed(
 
     web = await processes(store, "web-1", handle=confused).start()
     with capture_logs():
-        await web.schedule.at(NOW, "othello", "close_turn", "a")
-        await until(lambda: web.runner.counts.failures == 1 and not web.runner.counts.running)
+        await web.schedule.add(NOW, "othello", "close_turn", "a")
+        await until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
     found = await one(store, "a")
     assert found is not None
     assert (found.state, found.due_at) == ("waiting", NOW + 10_000)
@@ -201,8 +201,8 @@ async def test_work_that_fails_before_it_begins_has_failed(store: Store, clock: 
 
     web = await processes(store, "web-1", handle=broken).start()
     with capture_logs():
-        await web.schedule.at(NOW, "othello", "close_turn", "a")
-        await until(lambda: web.runner.counts.failures == 1 and not web.runner.counts.running)
+        await web.schedule.add(NOW, "othello", "close_turn", "a")
+        await until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
     found = await one(store, "a")
     assert found is not None
     assert found.last_error == "KeyError: 'turn'"

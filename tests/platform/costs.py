@@ -13,7 +13,6 @@ from tests.platform.people import (
     PASSWORD,
     TURN,
     WEB,
-    a_checkpoint,
     a_job,
     a_lease,
     a_session,
@@ -44,10 +43,6 @@ DEAD = a_job(state="dead", due_at=None, died_at=NOW, attempts=MAX_JOB_ATTEMPTS)
 PAYLOAD, PROBLEM = "𠮷" * 1000, "𠮷" * 500
 HUGE: tuple[Literal["platform"], str, str] = ("platform", "k" * 30, "~" * 120)
 LEASE = a_lease()
-PART = ("vote-totals", "VoteBoardGame", "shard-0")
-POINTS = [
-    a_checkpoint(f"{number:040d}", shard=f"shardId-{number:020d}-f55eea83", epoch=1_771_669_800) for number in range(20)
-]
 SHARD = a_job().shard
 
 
@@ -125,7 +120,7 @@ JOBS: dict[str, Case] = {
         design.dead_jobs(SHARD),
         in_shard(20, state="dead", due_at=None, died_at=NOW, attempts=40, last_error="e" * 500, payload="p" * 500),
     ),
-    "schedule_job": writing(writes.schedule_job(*TURN, at=NOW, now=NOW, what="p" * 700)),
+    "schedule_job": writing(writes.schedule_job(*TURN, at=NOW, now=NOW, payload="p" * 700)),
     "move_job": writing(writes.move_job(*TURN, at=NOW + 1, now=NOW), a_job()),
     "repeat_job": writing(writes.repeat_job(*TURN, at=NOW), RUNNING),
     "cancel_job": writing(writes.cancel_job(*TURN, now=NOW), a_job()),
@@ -139,12 +134,9 @@ JOBS: dict[str, Case] = {
 
 LEASES: dict[str, Case] = {
     "lease": reading(design.lease(LEASE.name), [LEASE]),
-    "checkpoint": reading(design.checkpoint(PART[0], PART[1], POINTS[0].shard), POINTS[:1]),
-    "checkpoints_of": reading(design.checkpoints_of(PART[0], PART[1]), POINTS),
     "take_lease": writing(writes.take_lease(LEASE, LEASE.name, OTHER, LEASE.until, LEASE.until + 1), LEASE),
     "renew_lease": writing(writes.renew_lease(LEASE, NOW + 20_000), LEASE),
     "release_lease": writing(writes.release_lease(LEASE, NOW), LEASE),
-    "move_checkpoint": writing(writes.move_checkpoint(*PART, "7", 5, NOW)),
 }
 
 CASES = ACCOUNTS | JOBS | LEASES
@@ -168,13 +160,13 @@ ALSO: dict[str, tuple[Case, float, float]] = {
         3,
     ),
     "a job is finished and due again": (
-        writing(writes.finish_job(RUNNING, asked=NOW), replace(RUNNING, again_at=NOW)),
+        writing(writes.finish_job(RUNNING, requested=NOW), replace(RUNNING, again_at=NOW)),
         0,
         3,
     ),
     "the largest job is read": (reading(design.job(*HUGE), [huge()]), 2, 0),
     "a job is scheduled with the largest payload": (
-        writing(writes.schedule_job(*HUGE, at=NOW, now=NOW, what=PAYLOAD)),
+        writing(writes.schedule_job(*HUGE, at=NOW, now=NOW, payload=PAYLOAD)),
         0,
         6,
     ),
@@ -193,7 +185,7 @@ ALSO: dict[str, tuple[Case, float, float]] = {
     ),
     "the largest job is finished": (writing(writes.finish_job(huge("running")), huge("running")), 0, 8),
     "the largest job is finished and due again": (
-        writing(writes.finish_job(huge("running"), asked=NOW), huge("running", again_at=NOW)),
+        writing(writes.finish_job(huge("running"), requested=NOW), huge("running", again_at=NOW)),
         0,
         9,
     ),

@@ -5,9 +5,8 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from zataku.platform.design import Account, Checkpoint, Job, Lease, NameClaim, Session
+from zataku.platform.design import Account, Job, Lease, NameClaim, Session
 from zataku.platform.limits import (
-    CHECKPOINT_REMEMBERED,
     GUEST_TTL,
     LEASE_ITEM_TTL,
     SESSION_TTL,
@@ -98,10 +97,3 @@ def a_lease(**given: Any) -> Lease:
     until = NOW + 10_000
     usual = {"name": "room/drawing/7F3K9Q", "owner": WEB, "until": until, "epoch": 5}
     return Lease(**usual | {"expires_at": expiry(until, LEASE_ITEM_TTL)} | given)
-
-
-def a_checkpoint(position: str, **given: Any) -> Checkpoint:
-    """How far the consumer of the votes has come, written now."""
-    usual = {"consumer": "vote-totals", "table": "VoteBoardGame", "shard": "shard-0", "epoch": 5, "moved_at": NOW}
-    moved = usual | {"expires_at": expiry(NOW, CHECKPOINT_REMEMBERED)} | given
-    return Checkpoint(position=position, reached=position.zfill(40), **moved)

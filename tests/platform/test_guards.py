@@ -80,7 +80,7 @@ async def test_a_name_that_somebody_else_has_is_not_set_free(store: Store):
 
 def test_a_key_ends_after_it_is_made():
     for end in (NOW // 1000, 1):
-        with pytest.raises(ValueError, match="ends after"):
+        with pytest.raises(ValueError, match="expires after"):
             writes.add_key(ME, hashed(1), "bot", frozenset(), NOW, expires_at=end)
 
 

@@ -45,7 +45,7 @@ async def test_due_jobs_come_by_their_due_time_and_no_others(store: Store):
 
 
 async def test_a_claimed_job_is_due_again_at_the_end_of_its_run(store: Store):
-    await store.write(writes.schedule_job(*TURN, at=NOW, now=NOW, what='{"turn":7}'))
+    await store.write(writes.schedule_job(*TURN, at=NOW, now=NOW, payload='{"turn":7}'))
     claimed = await store.write(writes.claim_job(*TURN, runner=WEB, now=NOW, until=NOW + 60_000))
     assert claimed == a_job(
         state="running", owner=WEB, due_at=NOW + 60_000, attempts=1, run=NOW + 1, payload='{"turn":7}'
@@ -98,7 +98,7 @@ async def test_a_job_asked_for_while_it_runs_is_due_once_more_when_it_is_finishe
     found = refused.value.current
     assert isinstance(found, Job)
     assert found == replace(claimed, again_at=NOW + 9)
-    await store.write(writes.finish_job(claimed, asked=found.again_at))
+    await store.write(writes.finish_job(claimed, requested=found.again_at))
     assert await now_is(store) == a_job(scheduled_for=NOW + 9, due_at=NOW + 9, run=claimed.run)
 
 
@@ -109,7 +109,7 @@ async def test_the_earliest_time_for_which_a_job_is_asked_again_counts(store: St
         await store.write(writes.repeat_job(*TURN, at=NOW + 9))
     await store.write(writes.repeat_job(*TURN, at=NOW + 8))
     with pytest.raises(ConditionFailed):
-        await store.write(writes.finish_job(claimed, asked=NOW + 9))
+        await store.write(writes.finish_job(claimed, requested=NOW + 9))
     await store.write(writes.finish_job(await now_is(store)))
     assert (await now_is(store)).due_at == NOW + 8
 
@@ -120,8 +120,8 @@ async def test_a_daily_job_asked_for_while_it_runs_is_due_at_the_earlier_time(as
     await store.write(writes.repeat_job(*TURN, at=asked))
     for unseen in (None, asked + 1):
         with pytest.raises(ConditionFailed):
-            await store.write(writes.reschedule_job(claimed, NOW + 50, asked=unseen))
-    await store.write(writes.reschedule_job(claimed, NOW + 50, asked=asked))
+            await store.write(writes.reschedule_job(claimed, NOW + 50, requested=unseen))
+    await store.write(writes.reschedule_job(claimed, NOW + 50, requested=asked))
     assert await now_is(store) == a_job(scheduled_for=due, due_at=due, run=claimed.run)
 
 

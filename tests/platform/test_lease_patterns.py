@@ -1,19 +1,17 @@
-"""Leases and checkpoints as they are asked for and written when nobody is in the way."""
+"""Access patterns and writes of leases, without concurrent writers."""
 
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from tests.platform.conftest import NOW
-from tests.platform.people import OTHER, WEB, a_checkpoint, a_lease
+from tests.platform.people import OTHER, WEB, a_lease
 from zataku.clock import ManualClock
 from zataku.platform import writes
-from zataku.platform.design import Lease, checkpoint, checkpoints_of, lease
+from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
-from zataku.platform.limits import CHECKPOINT_REMEMBERED, DAY, OwnerId
+from zataku.platform.limits import OwnerId
 from zataku.table import ConditionFailed, Store
-
-CONSUMER = ("vote-totals", "VoteBoardGame")
 
 
 async def taken(store: Store, owner: OwnerId, now: int) -> None:
@@ -87,7 +85,7 @@ async def test_a_lease_is_renewed_and_released_in_its_own_epoch_by_its_own_owner
 
 
 def test_a_lease_is_taken_with_what_was_read_of_it():
-    with pytest.raises(ValueError, match="Another lease"):
+    with pytest.raises(ValueError, match="not the one to take"):
         writes.take_lease(a_lease(), "room/drawing/OTHER1", OTHER, NOW + 10_000, NOW + 20_000)
 
 
@@ -109,37 +107,3 @@ def test_a_lease_that_nobody_holds_is_neither_renewed_nor_released(write: Callab
         write(a_lease(owner=None))
     with pytest.raises(ValueError, match="ends after"):
         writes.take_lease(None, "singleton/sweep", WEB, NOW, NOW)
-
-
-async def test_a_checkpoint_moves_with_its_epoch_and_is_found_shard_by_shard(store: Store):
-    for shard in ("shard-1", "shard-0"):
-        await store.write(writes.move_checkpoint(*CONSUMER, shard, "10", 5, NOW))
-    await store.write(writes.move_checkpoint(*CONSUMER, "shard-0", "20", 5, NOW + 1))
-    await store.write(writes.move_checkpoint("others", CONSUMER[1], "shard-0", "1", 1, NOW))
-    found = await store.get(checkpoint(*CONSUMER, "shard-0"))
-    assert found == a_checkpoint("20", moved_at=NOW + 1)
-    listed = [each.shard async for each in store.each(checkpoints_of(*CONSUMER))]
-    assert listed == ["shard-0", "shard-1"]
-
-
-async def test_a_checkpoint_goes_back_in_no_epoch_however_wide_its_numbers(store: Store):
-    part = (*CONSUMER, "shard-0")
-    await store.write(writes.move_checkpoint(*part, "9", 5, NOW))
-    await store.write(writes.move_checkpoint(*part, "10", 5, NOW))
-    await store.write(writes.move_checkpoint(*part, "10", 5, NOW + 1))
-    for position, epoch in (("9", 5), ("09", 5), ("11", 4)):
-        with pytest.raises(ConditionFailed):
-            await store.write(writes.move_checkpoint(*part, position, epoch, NOW))
-    assert await store.get(checkpoint(*part)) == a_checkpoint("10", moved_at=NOW + 1)
-    await store.write(writes.move_checkpoint(*part, "9", 6, NOW))
-    assert await store.get(checkpoint(*part)) == a_checkpoint("9", epoch=6)
-
-
-async def test_a_checkpoint_that_nobody_moves_for_a_week_goes(store: Store, clock: ManualClock):
-    part = (*CONSUMER, "shard-0")
-    await store.write(writes.move_checkpoint(*part, "9", 5, NOW))
-    await store.write(writes.move_checkpoint(*part, "9", 5, NOW + DAY))
-    await clock.advance((CHECKPOINT_REMEMBERED + DAY) / 1000 - 1)
-    assert await store.get(checkpoint(*part)) is not None
-    await clock.advance(1)
-    assert await store.get(checkpoint(*part)) is None

@@ -20,7 +20,7 @@ from tests.platform.people import (
 )
 from tests.support.concurrency import race
 from zataku.platform import writes
-from zataku.platform.design import Account, Lease, account, checkpoint, job, lease, owner_of_name, session
+from zataku.platform.design import Account, Lease, account, job, lease, owner_of_name, session
 from zataku.platform.limits import OwnerId
 from zataku.table import Store
 
@@ -157,19 +157,6 @@ async def test_a_removal_is_not_held_up_by_signing_out_everywhere(contested: Sto
     assert (left.name, left.generation) == (None, marked.generation)
 
 
-async def test_a_checkpoint_moved_many_times_at_once_stands_at_the_furthest(contested: Store):
-    part = ("vote-totals", "VoteBoardGame", "shard-0")
-
-    async def moves(position: int) -> int:
-        await contested.write(writes.move_checkpoint(*part, str(position), 5, NOW))
-        return position
-
-    ended = await race(*map(moves, (9, 120, 8, 99, 121, 10, 101)))
-    kept = await contested.get(checkpoint(*part))
-    assert kept is not None
-    assert int(kept.position) >= max(ended.won, default=0)
-
-
 async def test_a_lease_that_was_let_go_is_taken_by_one_of_many_whose_clocks_are_behind(contested: Store):
     free = a_lease(owner=None)
     await contested.write_many(put=[free])
@@ -184,7 +171,7 @@ async def test_a_lease_that_was_let_go_is_taken_by_one_of_many_whose_clocks_are_
 
 async def test_scheduling_a_deadline_many_times_is_one_job(contested: Store):
     ended = await race(
-        *(contested.write(writes.schedule_job(*TURN, at=NOW, now=NOW, what=str(number))) for number in range(MANY))
+        *(contested.write(writes.schedule_job(*TURN, at=NOW, now=NOW, payload=str(number))) for number in range(MANY))
     )
     assert ended.allows(1)
     found = await contested.get(job(*TURN))
@@ -246,7 +233,7 @@ async def test_a_deadline_asked_for_while_its_job_is_finished_is_never_lost(cont
         return at
 
     async def finishes(asked: int | None) -> None:
-        await contested.write(writes.finish_job(claimed, asked=asked))
+        await contested.write(writes.finish_job(claimed, requested=asked))
 
     times = [NOW + 1000 - number for number in range(MANY)]
     ended = await race(*map(asks, times[:6]), finishes(None), *map(asks, times[6:]))
@@ -319,24 +306,16 @@ async def test_a_lapsed_lease_is_taken_over_once_with_the_next_epoch(contested: 
     assert held.owner != lapsed.owner
 
 
-async def test_an_owner_that_slept_can_neither_renew_nor_release_nor_move_the_checkpoint(contested: Store):
+async def test_an_owner_that_slept_can_neither_renew_nor_release_its_lease(contested: Store):
     slept = a_lease()
     await contested.write_many(put=[slept])
-    part = ("vote-totals", "VoteBoardGame", "shard-0")
     held = await take_over(contested, slept)
-    # The new owner begins by writing down where it stands, until it knows that this was kept.
-    for _ in range(5):
-        await race(contested.write(writes.move_checkpoint(*part, "7", held.epoch, NOW)))
     late = await race(
         contested.write(writes.renew_lease(slept, NOW + 99_000)),
         contested.write(writes.release_lease(slept, NOW)),
-        contested.write(writes.move_checkpoint(*part, "3", slept.epoch, NOW)),
     )
     assert late.won == []
     assert await contested.get(lease(slept.name)) == held
-    kept = await contested.get(checkpoint(*part))
-    assert kept is not None
-    assert (kept.position, kept.epoch) == ("7", held.epoch)
 
 
 async def test_a_lease_renewed_in_time_is_not_taken_by_those_who_saw_it_lapse(contested: Store):

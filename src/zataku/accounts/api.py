@@ -32,7 +32,7 @@ from zataku.accounts.service import Accounts, LateConflict
 from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
-from zataku.platform.names import sought
+from zataku.platform.names import claim_form
 from zataku.table import anchored
 
 Caller: TypeAlias = Request[Any, Any, Any]
@@ -136,13 +136,13 @@ async def sign_in(request: Caller, data: JSONBody[SignIn], identity: Who, desk: 
     """Come back under a name. A session that this browser had before ends; its guest waits until the user signs out."""
     address = desk.address(request)
     desk.rate_limits.consume("sign_in_address", address)
-    desk.rate_limits.consume("sign_in", sought(data.name), address)
+    desk.rate_limits.consume("sign_in", claim_form(data.name), address)
     try:
         user, token = await desk.accounts.sign_in(data.name, Secret(data.password), _agent(request))
     except Unavailable:
         # Nothing was tried: too many others were.
         desk.rate_limits.refund("sign_in_address", address)
-        desk.rate_limits.refund("sign_in", sought(data.name), address)
+        desk.rate_limits.refund("sign_in", claim_form(data.name), address)
         raise
     await desk.accounts.sign_out(identity)
     return desk.signed_in(user, desk.cookies.session(token))

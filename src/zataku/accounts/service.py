@@ -6,7 +6,6 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from zataku.accounts.api_keys import Keys
-from zataku.accounts.naming import fit_name
 from zataku.accounts.once import happened, once
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.secrets import Secret
@@ -18,6 +17,7 @@ from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, account, owner_of_name
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId, Language, Scope
+from zataku.platform.names import normalize_name
 from zataku.table import Plan, Store, TransactionCancelled
 
 Change: TypeAlias = Callable[[Account], Plan[Account]]
@@ -44,7 +44,7 @@ class Accounts:
 
     async def sign_up(self, guest: Identity, typed: str, password: Secret, user_agent: str) -> tuple[Account, Token]:
         """A guest becomes a user under a name that nobody has, and keeps the id with all that hangs on it."""
-        name = fit_name(typed)
+        name = normalize_name(typed)
         check_password(password, name)
         if guest.role != "guest":
             raise Conflict("You are signed in. Sign out first.", code="signed_in")
@@ -102,7 +102,7 @@ class Accounts:
 
     async def rename(self, identity: Identity, typed: str) -> Account:
         """A user takes another name; the old one is free at once."""
-        name = fit_name(typed)
+        name = normalize_name(typed)
         user = await self.user(identity)
         return await self._changed(user, lambda now_is: writes.rename(now_is, name, now_ms(self._clock)))
 

@@ -18,7 +18,7 @@ from zataku.accounts.service import Accounts
 from zataku.clock import SystemClock
 from zataku.errors import NotFound, Problem, RequestError, Unavailable
 from zataku.platform.design import TABLES
-from zataku.platform.names import NOBODY, sought
+from zataku.platform.names import NO_NAME, claim_form
 from zataku.server.sources import gathered
 from zataku.table import StoreUrl, open_store
 
@@ -57,7 +57,7 @@ async def shown(house: House, name: str) -> AccountFacts:
 
 async def given(house: House, verb: Verb, name: str, password: str | None = None) -> str:
     """Carry an order out; gives the name as its owner spells it."""
-    if sought(name) == NOBODY:
+    if claim_form(name) == NO_NAME:
         raise no_such_account(name)
     if password is not None:
         check_password(Secret(password), name)

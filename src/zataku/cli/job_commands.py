@@ -48,7 +48,7 @@ def list_(*, where: Where = HERE, most: int = 100, json: Flag = False) -> int:
 
 @app.command
 def retry(system: System, kind: JobKind, subject: Subject, /, *, where: Where = HERE) -> int:
-    """Have a job done now: one that is dead, or that waits for its time. One that runs now is done once more.
+    """Have a job run now: one that is dead, or that waits for its time. A running one is left alone.
 
     Parameters
     ----------

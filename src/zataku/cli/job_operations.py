@@ -8,11 +8,12 @@ import msgspec
 from zataku.cli.account_operations import House
 from zataku.clock import SystemClock
 from zataku.errors import Conflict, InvalidRequest, NotFound
-from zataku.jobs.schedule import JobId, Schedule
+from zataku.jobs.administration import JobAdministration
+from zataku.jobs.schedule import JobId
 from zataku.platform.design import TABLES, Job, coming_jobs, dead_jobs
 from zataku.platform.design import job as one_job
-from zataku.platform.limits import JOB_SHARDS, SECOND, JobState
-from zataku.table import BadInput, Millis, Store, StoreClosed, open_store
+from zataku.platform.limits import JOB_SHARDS, JobState
+from zataku.table import Millis, Store, StoreClosed, open_store
 
 
 class ListedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -60,36 +61,18 @@ def as_json(found: Listed) -> str:
     return msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
 
 
-async def retried(house: House, id_: JobId) -> str:
-    """Make a job due now; gives what came of it in a sentence."""
+async def retried(house: House, job_id: JobId) -> str:
+    """Make a job due now; returns a sentence for the operator."""
     async with _opened(house, read_only=False) as store:
-        found = await _known(store, id_)
-        clock = SystemClock()
-        await Schedule(store, clock).at(int(clock.now() * SECOND), *id_)
-    name = " ".join(id_)
-    if found.state == "running":
-        return f"{name} runs now, and is done once more when that is over."
-    return f"{name} is due now."
+        await JobAdministration(store, SystemClock()).retry(job_id)
+    return f"{' '.join(job_id)} is due now."
 
 
-async def cancelled(house: House, id_: JobId) -> str:
-    """Take a job away; gives what came of it in a sentence."""
+async def cancelled(house: House, job_id: JobId) -> str:
+    """Delete a job; returns a sentence for the operator."""
     async with _opened(house, read_only=False) as store:
-        await _known(store, id_)
-        await Schedule(store, SystemClock()).never(*id_)
-        if await store.get(one_job(*id_)) is not None:
-            raise Conflict(f"{' '.join(id_)} runs now. Nothing was changed; try again when it is over.")
-    return f"{' '.join(id_)} is cancelled."
-
-
-async def _known(store: Store, id_: JobId) -> Job:
-    try:
-        found = await store.get(one_job(*id_))
-    except BadInput:
-        found = None
-    if found is None:
-        raise NotFound(f"There is no job {' '.join(id_)}. See `zataku jobs`.", code="no_such_job")
-    return found
+        await JobAdministration(store, SystemClock()).cancel(job_id)
+    return f"{' '.join(job_id)} is cancelled."
 
 
 @asynccontextmanager

@@ -1,1 +1,1 @@
-"""What is done in the background: deadlines, daily work, and work that follows from changes."""
+"""Background work: deadlines, daily jobs and stream consumers, run by any number of server processes."""

@@ -1,19 +1,19 @@
-"""Taking a job, keeping it and letting it go, also when replies are lost on the way."""
+"""Claims: how a process takes a job, renews its run and ends it, also when replies of the store are lost."""
 
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.jobs.schedule import JobId
 from zataku.platform import writes
 from zataku.platform.design import Job
-from zataku.platform.design import job as one_job
-from zataku.platform.limits import MAX_JOB_ATTEMPTS, SECOND, ErrorText, OwnerId
+from zataku.platform.design import job as job_item
+from zataku.platform.limits import MAX_JOB_ATTEMPTS, ErrorText, OwnerId
 from zataku.table import ConditionFailed, Millis, Plan, ResultUnknown, Store
 
-_LONGEST_ERROR = 500
-_TRIES = 20
+_MAX_ERROR_LENGTH = 500
+_MAX_WRITE_ATTEMPTS = 20
 
 
-class Claims:
-    """What this process says of the jobs that it runs."""
+class JobClaims:
+    """The claims of one process on jobs."""
 
     def __init__(self, store: Store, clock: Clock, process: str) -> None:
         self._store = store
@@ -21,23 +21,23 @@ class Claims:
         self._owner = OwnerId(process)
 
     def now(self) -> Millis:
-        """The moment, as jobs note it."""
-        return int(self._clock.now() * SECOND)
+        """The time in milliseconds, as jobs store it."""
+        return now_ms(self._clock)
 
-    async def take(self, id_: JobId, lease_ms: Millis) -> Job | None:
-        """The job for a run of this process; None when it is not due, or another has it."""
+    async def claim(self, job_id: JobId, lease_ms: Millis) -> Job | None:
+        """The job, claimed for a run of this process; None when it is not due or another process has it."""
         now = self.now()
         until = now + lease_ms
         try:
-            return await self._store.write(writes.claim_job(*id_, runner=self._owner, now=now, until=until))
+            return await self._store.write(writes.claim_job(*job_id, runner=self._owner, now=now, until=until))
         except ConditionFailed:
             return None
         except ResultUnknown:
-            found = await self._store.get(one_job(*id_))
+            found = await self._store.get(job_item(*job_id))
             return found if found is not None and found.owner == self._owner and found.due_at == until else None
 
     async def renew(self, claim: Job, lease_ms: Millis) -> Millis | None:
-        """Until when the run may go on now; None when another has the job."""
+        """The new end of the run's lease; None when another process has the job."""
         now = self.now()
         until = now + lease_ms
         try:
@@ -45,59 +45,52 @@ class Claims:
         except ConditionFailed:
             return None
         except ResultUnknown:
-            found = await self._store.get(one_job(*id_of(claim)))
-            if found is None or not self._same_run(found, claim):
-                return None
-            return found.due_at
+            found = await self._store.get(job_item(claim.system, claim.kind, claim.subject))
+            return found.due_at if found is not None and self._is_same_run(found, claim) else None
         return until
 
-    async def finish(self, claim: Job, again: Millis | None) -> bool:
-        """The job is done, or done for this time. False when another had it already."""
+    async def finish(self, claim: Job, next_due_at: Millis | None) -> bool:
+        """End the run: delete the job, or make it due again. False when another process has taken it."""
 
-        def ending(asked: Millis | None) -> Plan[Job]:
-            if again is None:
-                return writes.finish_job(claim, asked)
-            return writes.reschedule_job(claim, again, asked)
+        def ending(again_at: Millis | None) -> Plan[Job]:
+            if next_due_at is None:
+                return writes.finish_job(claim, again_at)
+            return writes.reschedule_job(claim, next_due_at, again_at)
 
-        asked, unsure = claim.again_at, False
-        for _ in range(_TRIES):
+        again_at, is_uncertain = claim.again_at, False
+        for _ in range(_MAX_WRITE_ATTEMPTS):
             try:
-                await self._store.write(ending(asked))
+                await self._store.write(ending(again_at))
             except ConditionFailed as refused:
                 found = refused.current
-                if not isinstance(found, Job) or not self._same_run(found, claim):
-                    # After a lost reply this is the trace of our own write, as far as anybody can tell.
-                    return unsure
-                asked = found.again_at
+                if not isinstance(found, Job) or not self._is_same_run(found, claim):
+                    # After a lost reply the likely reason is that this write was stored.
+                    return is_uncertain
+                again_at = found.again_at
             except ResultUnknown:
-                unsure = True
+                is_uncertain = True
             else:
                 return True
-        return unsure
+        return is_uncertain
 
     async def fail(self, claim: Job, problem: str) -> bool:
-        """The run went wrong. True when the job is dead of it."""
-        said: ErrorText = problem[-_LONGEST_ERROR:]
-        unsure = False
-        for _ in range(_TRIES):
+        """Record a failed run. True when it was the job's last attempt, so that the job is dead."""
+        error: ErrorText = problem[-_MAX_ERROR_LENGTH:]
+        is_uncertain = False
+        for _ in range(_MAX_WRITE_ATTEMPTS):
             try:
-                await self._store.write(writes.fail_job(claim, said, self.now()))
+                await self._store.write(writes.fail_job(claim, error, self.now()))
             except ConditionFailed:
-                return unsure and claim.attempts >= MAX_JOB_ATTEMPTS
+                return is_uncertain and claim.attempts >= MAX_JOB_ATTEMPTS
             except ResultUnknown:
-                unsure = True
+                is_uncertain = True
             else:
                 break
         return claim.attempts >= MAX_JOB_ATTEMPTS
 
-    async def give_back(self, claim: Job) -> bool:
-        """The run is broken off, and whoever comes next may do it at once."""
+    async def release(self, claim: Job) -> bool:
+        """Abandon the run and make the job due at once for any process."""
         return await self.finish(claim, claim.scheduled_for)
 
-    def _same_run(self, found: Job, claim: Job) -> bool:
+    def _is_same_run(self, found: Job, claim: Job) -> bool:
         return found.owner == self._owner and found.run == claim.run
-
-
-def id_of(job: Job) -> JobId:
-    """What a job is known by."""
-    return job.system, job.kind, job.subject

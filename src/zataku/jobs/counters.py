@@ -1,18 +1,18 @@
-"""How the background work goes, in figures for whoever watches the server."""
+"""Counters of the background work of one process, read by the metrics."""
 
 import msgspec
 
 
-class Counts(msgspec.Struct, kw_only=True):
-    """Since the start of this process. `lag` and `behind` are in seconds, by the last look.
+class JobCounters(msgspec.Struct, kw_only=True):
+    """Counts since the start of this process. `lag` and `behind` are in seconds, as of the last measurement.
 
-    - `runs`: runs that began; `running`: those that go on now.
-    - `failures`: runs, and changes of followers, that went wrong; `deaths`: jobs given up for good.
+    - `runs`: runs that began; `running`: runs in progress.
+    - `failures`: failed runs and failed batches of stream consumers; `deaths`: jobs given up after their last attempt.
     - `lost`: runs that another process took over.
-    - `unknown`: kinds of jobs that no system here does.
+    - `unknown`: kinds of jobs that no system here handles.
     - `swept`: expired items that were deleted.
-    - `lag`: how long after its due time the last job was claimed.
-    - `behind`: for each follower here, how old the change is that it took last; 0 when there was none.
+    - `lag`: the time between due time and claim of the last job.
+    - `behind`: the age of the oldest change in the last batch of each stream consumer here; 0 when there was none.
     """
 
     runs: int = 0

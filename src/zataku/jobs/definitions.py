@@ -1,4 +1,4 @@
-"""What a system has done for it in the background: deadlines, daily work, and work that follows from changes."""
+"""What a system declares as background work: deadline jobs, daily jobs and stream consumers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
@@ -10,11 +10,11 @@ from zataku.platform.limits import MINUTE, JobKind, System
 from zataku.table import Change, Millis, Table
 
 JobHandler: TypeAlias = Callable[[Job], Awaitable[Millis | None]]
-"""Does a job. What it gives back is when the job is due again; None for done. It may run twice and must bear it."""
+"""Runs a job and returns when it is due again, or None when it is done. It may run twice and must be idempotent."""
 
 
 class DeadlineJob(msgspec.Struct, frozen=True, kw_only=True):
-    """How the jobs of one kind are done. A run that takes longer than `lease_ms` is renewed while it goes on."""
+    """The handler of all jobs of one kind. A run that takes longer than `lease_ms` is renewed while it goes on."""
 
     system: System
     kind: JobKind
@@ -23,7 +23,7 @@ class DeadlineJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DailyJob(msgspec.Struct, frozen=True, kw_only=True):
-    """Something done once a day, at a time of day in a time zone such as Asia/Seoul. A restart catches up."""
+    """A job that runs once a day, at a time of day in a time zone such as Asia/Seoul. Missed days are caught up."""
 
     system: System
     kind: JobKind
@@ -35,7 +35,7 @@ class DailyJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamConsumer(msgspec.Struct, frozen=True, kw_only=True):
-    """Work that follows from the changes of a table. Changes come in order, each at least once."""
+    """The handler of a table's changes, which arrive in order and at least once."""
 
     name: str
     table: Table

@@ -1,43 +1,41 @@
-"""The runner: does what is due, in as many processes as there are, each job in one of them."""
+"""The job runner: finds due jobs and runs them, each in one of any number of processes."""
 
 import asyncio
+import heapq
 from collections.abc import Sequence
 from random import Random
 
 import structlog
 
-from zataku.clock import Clock
-from zataku.jobs.claims import Claims
-from zataku.jobs.counters import Counts
-from zataku.jobs.daily import Days
+from zataku.clock import Clock, wait_until_done, wait_until_set
+from zataku.jobs.claims import JobClaims
+from zataku.jobs.counters import JobCounters
+from zataku.jobs.daily import DailyJobs, time_zone
 from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
-from zataku.jobs.due_queue import Agenda
-from zataku.jobs.run import Run
+from zataku.jobs.run import JobRun
 from zataku.jobs.schedule import JobId, Schedule
-from zataku.jobs.stream_consumers import Following
-from zataku.jobs.sweeper import Sweeping
-from zataku.jobs.time_of_day import zone_of
-from zataku.jobs.timeouts import wait_until_done, wait_until_set
+from zataku.jobs.stream_consumers import StreamConsumers
+from zataku.jobs.sweeper import Sweeper
 from zataku.platform.design import DueJob, due_jobs
 from zataku.platform.limits import JOB_SHARDS, SECOND, JobKind, Shard, System
 from zataku.table import Millis, Store
 
 log = structlog.stdlib.get_logger()
 
-LOOKS_EVERY = 1 * SECOND
-MOST_AT_ONCE = 8
-LAST_RUNS = 8.0
-"""How long running jobs may go on when the server stops, in seconds."""
+POLL_INTERVAL_MS = 1 * SECOND
+MAX_CONCURRENT_RUNS = 8
+STOP_SECONDS = 8.0
+"""How long running jobs may go on when the server stops."""
 
-# A look sees a little further than to the next one, so that no deadline falls between two looks.
-_AHEAD = 2 * LOOKS_EVERY
-_MOST_SEEN = 25
-_LONGEST_PAUSE = 30 * SECOND
-_BREAKING_OFF = 2.0
+# A poll looks further ahead than to the next one, so that no deadline falls between two polls.
+_LOOKAHEAD_MS = 2 * POLL_INTERVAL_MS
+_PAGE_SIZE = 25
+_MAX_POLL_INTERVAL_MS = 30 * SECOND
+_CANCEL_SECONDS = 2.0
 
 
 class JobRunner:
-    """Does the jobs of all systems. `start` once, `stop` at the end; `counts` says how it goes."""
+    """Runs the jobs of all systems. `start` once, `stop` at the end; `counters` tells how it goes."""
 
     def __init__(
         self,
@@ -51,141 +49,177 @@ class JobRunner:
         daily_jobs: Sequence[DailyJob] = (),
         stream_consumers: Sequence[StreamConsumer] = (),
     ) -> None:
-        self.counts = Counts()
+        self.counters = JobCounters()
         self._store = store
         self._clock = clock
         self._random = random
-        self._claims = Claims(store, clock, process)
-        self._days = Days(store, clock, schedule)
-        self._sweeping = Sweeping(store, clock, random, self.counts)
-        self._daily = tuple(daily_jobs)
-        self._tasks = _by_kind([*deadline_jobs, *map(self._days.task, daily_jobs)])
-        for each in daily_jobs:
-            zone_of(each)
-        self._following = Following(store, clock, random, process, stream_consumers, self.counts)
-        self._agenda = Agenda()
-        self._awake = asyncio.Event()
+        self._claims = JobClaims(store, clock, process)
+        self._scheduler = DailyJobs(store, clock, schedule)
+        self._sweeper = Sweeper(store, clock, random, self.counters)
+        self._daily_jobs = tuple(daily_jobs)
+        self._definitions = _by_kind([*deadline_jobs, *map(self._scheduler.as_deadline_job, daily_jobs)])
+        for daily in daily_jobs:
+            # An unknown time zone raises here, before anything has started.
+            time_zone(daily)
+        self._consumers = StreamConsumers(store, clock, random, process, stream_consumers, self.counters)
+        self._due = DueQueue()
+        self._wake_up = asyncio.Event()
         self._runs: dict[JobId, asyncio.Task[None]] = {}
-        self._unknown: set[tuple[System, JobKind]] = set()
-        self._looking: asyncio.Task[None] | None = None
-        self._stopping = False
-        schedule.listen(self._hear)
+        self._unknown_kinds: set[tuple[System, JobKind]] = set()
+        self._polling: asyncio.Task[None] | None = None
+        self._is_stopping = False
+        schedule.add_listener(self._job_scheduled)
 
     async def start(self) -> None:
-        """Schedule what is done every day, catch up with what was missed, and go on until `stop`."""
-        for each in self._daily:
-            await self._days.begin(each)
-        self._sweeping.start()
-        self._following.start()
-        self._looking = asyncio.create_task(self._look_on())
+        """Schedule the daily jobs, catch up with missed deadlines, and run jobs until `stop`."""
+        for daily in self._daily_jobs:
+            await self._scheduler.schedule(daily)
+        self._sweeper.start()
+        self._consumers.start()
+        self._polling = asyncio.create_task(self._poll())
 
     async def stop(self) -> None:
-        """Take no more. What runs may finish for a few seconds; then it is broken off, and due at once for others."""
-        self._stopping = True
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
-        await self._sweeping.stop()
-        await self._following.stop()
-        await wait_until_done(list(self._runs.values()), self._clock, LAST_RUNS)
-        left = list(self._runs.values())
-        for run in left:
+        """Claim no more jobs. Runs may finish for a few seconds; then they are cancelled and due at once elsewhere."""
+        self._is_stopping = True
+        if self._polling is not None:
+            self._polling.cancel()
+            await asyncio.wait([self._polling])
+        await self._sweeper.stop()
+        await self._consumers.stop()
+        await wait_until_done(list(self._runs.values()), self._clock, STOP_SECONDS)
+        unfinished = list(self._runs.values())
+        for run in unfinished:
             run.cancel()
-        await wait_until_done(left, self._clock, _BREAKING_OFF)
+        await wait_until_done(unfinished, self._clock, _CANCEL_SECONDS)
 
-    # Finding what is due
+    # Finding due jobs
 
-    async def _look_on(self) -> None:
-        looking_at, pause = 0, LOOKS_EVERY
+    async def _poll(self) -> None:
+        next_poll, interval = 0, POLL_INTERVAL_MS
         while True:
-            self._awake.clear()
+            self._wake_up.clear()
             now = self._claims.now()
-            if now >= looking_at:
+            if now >= next_poll:
                 try:
-                    more = await self._look(now)
-                    pause = LOOKS_EVERY
+                    has_more = await self._find_due(now)
+                    interval = POLL_INTERVAL_MS
                 except Exception as problem:
-                    # Whatever it was, deadlines go on being met.
-                    log.warning("jobs_not_seen", exc_info=problem)
-                    more, pause = False, min(pause * 2, _LONGEST_PAUSE)
-                looking_at = now + (LOOKS_EVERY // 10 if more else int(pause * self._random.uniform(0.8, 1.2)))
-            self._begin_due()
-            await wait_until_set(self._awake, self._clock, self._rest(looking_at) / SECOND)
+                    # Deadlines that are known already must be met, whatever failed here.
+                    log.warning("due_jobs_not_read", exc_info=problem)
+                    has_more, interval = False, min(interval * 2, _MAX_POLL_INTERVAL_MS)
+                next_poll = now + (
+                    POLL_INTERVAL_MS // 10 if has_more else int(interval * self._random.uniform(0.8, 1.2))
+                )
+            self._start_due()
+            await wait_until_set(self._wake_up, self._clock, self._idle_time(next_poll) / SECOND)
 
-    def _rest(self, looking_at: Millis) -> Millis:
-        """How long there is nothing to do."""
-        due = self._agenda.next() if len(self._runs) < MOST_AT_ONCE else None
-        until = looking_at if due is None else min(due, looking_at)
+    def _idle_time(self, next_poll: Millis) -> Millis:
+        """The milliseconds until the next poll or deadline."""
+        due = self._due.next_time() if len(self._runs) < MAX_CONCURRENT_RUNS else None
+        until = next_poll if due is None else min(due, next_poll)
         return max(until - self._claims.now(), 1)
 
-    async def _look(self, now: Millis) -> bool:
-        """Note what is due soon; True when there is more of it than was noted."""
-        more = False
+    async def _find_due(self, now: Millis) -> bool:
+        """Queue the jobs that are due soon; True when there are more than were queued."""
+        has_more = False
         for shard in range(JOB_SHARDS):
-            more |= await self._look_at(shard, now)
-        return more
+            has_more |= await self._find_due_in(shard, now)
+        return has_more
 
-    async def _look_at(self, shard: Shard, now: Millis) -> bool:
-        seen, after = 0, None
+    async def _find_due_in(self, shard: Shard, now: Millis) -> bool:
+        queued, cursor = 0, None
         while True:
-            page = await self._store.page(due_jobs(shard, now + _AHEAD), limit=_MOST_SEEN, after=after)
-            for each in page.items:
-                seen += self._note(each)
-            # Jobs of kinds that nobody here does may lie in front of others for ever.
-            after = page.cursor
-            if after is None or seen >= _MOST_SEEN:
-                return after is not None
+            page = await self._store.page(due_jobs(shard, now + _LOOKAHEAD_MS), limit=_PAGE_SIZE, after=cursor)
+            for due in page.items:
+                queued += self._enqueue(due)
+            # Read on when the page held jobs of unknown kinds: they may stay in front of others for ever.
+            cursor = page.cursor
+            if cursor is None or queued >= _PAGE_SIZE:
+                return cursor is not None
 
-    def _note(self, due: DueJob) -> bool:
+    def _enqueue(self, due: DueJob) -> bool:
         kind = due.system, due.kind
-        if kind not in self._tasks:
-            if kind not in self._unknown:
-                self._unknown.add(kind)
-                self.counts.unknown += 1
-                log.warning("job_of_unknown_kind", system=due.system, kind=due.kind)
+        if kind not in self._definitions:
+            if kind not in self._unknown_kinds:
+                self._unknown_kinds.add(kind)
+                self.counters.unknown += 1
+                log.warning("job_kind_unknown", system=due.system, kind=due.kind)
             return False
-        id_ = (due.system, due.kind, due.subject)
-        if id_ not in self._runs:
-            self._agenda.note(id_, due.due_at)
+        job_id = (due.system, due.kind, due.subject)
+        if job_id not in self._runs:
+            self._due.put(job_id, due.due_at)
         return True
 
-    def _hear(self, when: Millis, id_: JobId) -> None:
-        if id_[:2] in self._tasks and when <= self._claims.now() + _AHEAD:
-            self._agenda.note(id_, when)
-            self._awake.set()
+    def _job_scheduled(self, due_at: Millis, job_id: JobId) -> None:
+        if job_id[:2] in self._definitions and due_at <= self._claims.now() + _LOOKAHEAD_MS:
+            self._due.put(job_id, due_at)
+            self._wake_up.set()
 
-    # Doing it
+    # Running them
 
-    def _begin_due(self) -> None:
-        while len(self._runs) < MOST_AT_ONCE and (due := self._agenda.take(self._claims.now())) is not None:
-            id_, when = due
-            if id_ not in self._runs:
-                self._runs[id_] = asyncio.create_task(self._do(id_, when))
+    def _start_due(self) -> None:
+        while len(self._runs) < MAX_CONCURRENT_RUNS and (due := self._due.pop(self._claims.now())) is not None:
+            job_id, due_at = due
+            if job_id not in self._runs:
+                self._runs[job_id] = asyncio.create_task(self._run(job_id, due_at))
 
-    async def _do(self, id_: JobId, when: Millis) -> None:
-        """Claim a job and carry it out."""
-        task = self._tasks[id_[:2]]
-        self.counts.running += 1
+    async def _run(self, job_id: JobId, due_at: Millis) -> None:
+        """Claim a job and run it."""
+        definition = self._definitions[job_id[:2]]
+        self.counters.running += 1
         try:
-            claim = await self._claims.take(id_, task.lease_ms)
+            claim = await self._claims.claim(job_id, definition.lease_ms)
             if claim is None:
                 return
-            if self._stopping:
-                await self._claims.give_back(claim)
+            if self._is_stopping:
+                await self._claims.release(claim)
                 return
-            self.counts.lag = max(self._claims.now() - when, 0) / SECOND
-            await Run(self._claims, self._clock, self.counts, task, claim).carry_out()
+            self.counters.lag = max(self._claims.now() - due_at, 0) / SECOND
+            await JobRun(self._claims, self._clock, self.counters, definition, claim).execute()
         except Exception as problem:
-            # Whatever it was, its run lapses, and then it is done again.
-            log.warning("job_unsettled", system=id_[0], kind=id_[1], subject=id_[2], exc_info=problem)
+            # The claim lapses, and the job is run again.
+            log.warning("job_outcome_unknown", system=job_id[0], kind=job_id[1], subject=job_id[2], exc_info=problem)
         finally:
-            self.counts.running -= 1
-            del self._runs[id_]
-            self._awake.set()
+            self.counters.running -= 1
+            del self._runs[job_id]
+            self._wake_up.set()
 
 
-def _by_kind(tasks: Sequence[DeadlineJob]) -> dict[tuple[System, JobKind], DeadlineJob]:
-    made: dict[tuple[System, JobKind], DeadlineJob] = {(task.system, task.kind): task for task in tasks}
-    if len(made) != len(tasks):
-        raise ValueError("Two tasks are of the same kind. Give each kind of job one task.")
-    return made
+class DueQueue:
+    """Jobs by due time, so that a deadline is met to the moment and not at the next poll.
+
+    An entry may be out of date: the claim decides.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[JobId, Millis] = {}
+        # Entries that differ from `_times` are outdated, and skipped when their time comes.
+        self._heap: list[tuple[Millis, JobId]] = []
+
+    def put(self, job_id: JobId, due_at: Millis) -> None:
+        """Add a job, or replace its due time."""
+        if self._times.get(job_id) != due_at:
+            self._times[job_id] = due_at
+            heapq.heappush(self._heap, (due_at, job_id))
+
+    def pop(self, now: Millis) -> tuple[JobId, Millis] | None:
+        """Remove and return the job that has been due longest, with its due time; None when no job is due."""
+        first = self.next_time()
+        if first is None or first > now:
+            return None
+        due_at, job_id = heapq.heappop(self._heap)
+        del self._times[job_id]
+        return job_id, due_at
+
+    def next_time(self) -> Millis | None:
+        """The due time of the next job."""
+        while self._heap and self._times.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+
+def _by_kind(definitions: Sequence[DeadlineJob]) -> dict[tuple[System, JobKind], DeadlineJob]:
+    found: dict[tuple[System, JobKind], DeadlineJob] = {(each.system, each.kind): each for each in definitions}
+    if len(found) != len(definitions):
+        raise ValueError("Two job definitions are of the same kind. Define each kind of job once.")
+    return found

@@ -1,95 +1,92 @@
-"""Having something done at a time."""
+"""The schedule: has a job run at a time, and cancels it."""
 
 from collections.abc import Callable
 from typing import TypeAlias
 
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.platform import writes
 from zataku.platform.design import Job
-from zataku.platform.limits import SECOND, JobKind, Payload, Subject, System
+from zataku.platform.limits import JobKind, Payload, Subject, System
 from zataku.table import ConditionFailed, Conflict, Millis, Plan, ResultUnknown, Store, TableError
 
 JobId: TypeAlias = tuple[System, JobKind, Subject]
-"""What a job is known by: whose it is, what it does, and to what."""
+"""The identity of a job: its system, its kind, and what it is about."""
 
-Hear: TypeAlias = Callable[[Millis, JobId], None]
-"""Is told of a job that was scheduled here, and when it is due."""
+ScheduleListener: TypeAlias = Callable[[Millis, JobId], None]
+"""Called with the due time and id of every job that this process schedules."""
 
-# Each try meets the job in another state; whoever loses so often is in a crowd that settles the same deadline.
-_TRIES = 20
+# Each attempt finds the job in another state: so many lost races mean that many callers settle the same deadline.
+_MAX_WRITE_ATTEMPTS = 20
 
 
 class Schedule:
-    """Deadlines of all systems, kept in the platform table. Any process may run them."""
+    """The deadlines of all systems in the platform table. Any process may run them."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._listeners: list[Hear] = []
+        self._listeners: list[ScheduleListener] = []
 
-    def listen(self, hear: Hear) -> None:
-        """Tell somebody in this process at once of what is scheduled in it, before the index shows it."""
-        self._listeners.append(hear)
+    def add_listener(self, listener: ScheduleListener) -> None:
+        """Call the listener for every job scheduled here, before the index of due jobs shows it."""
+        self._listeners.append(listener)
 
-    async def at(self, when: Millis, system: System, kind: JobKind, subject: Subject, what: Payload = "") -> None:
-        """Have it done at that time, whatever became of an earlier job of this id: waiting, running or dead.
+    async def add(self, due_at: Millis, system: System, kind: JobKind, subject: Subject, payload: Payload = "") -> None:
+        """Have the job run at that time, whatever state an earlier job of this id is in: waiting, running or dead.
 
-        One that runs now is done once more afterwards; of several times asked for during a run the earliest counts. A
-        job that is there keeps the payload it was made with: what changes lies in the items of the system.
+        A running job runs once more afterwards; of several times requested during a run the earliest counts. An
+        existing job keeps its payload: what changes belongs into the items of the system.
         """
-        id_ = (system, kind, subject)
+        job_id = (system, kind, subject)
         found: Job | None = None
         problem: TableError | None = None
-        for _ in range(_TRIES):
-            if found is not None and _will_do(found, when):
+        for _ in range(_MAX_WRITE_ATTEMPTS):
+            if found is not None and _is_settled(found, due_at):
                 break
             try:
-                await self._store.write(self._asking(id_, when, what, found))
+                await self._store.write(self._plan(job_id, due_at, payload, found))
                 break
             except ConditionFailed as refused:
-                # None: the job was done or cancelled since it was seen. It is scheduled anew then.
-                found, problem = _job(refused), refused
+                # None: the job was done or cancelled since it was read, so that it is scheduled anew.
+                found, problem = _current_job(refused), refused
             except ResultUnknown as lost:
-                # Whatever came of it, asking from the beginning ends in the same state.
+                # Starting over ends in the same state, whether or not this write was stored.
                 found, problem = None, lost
         else:
-            raise Conflict("The job changes hands all the time. Nothing is certain; schedule it again.") from problem
-        for hear in self._listeners:
-            hear(when, id_)
+            raise Conflict("The job changes all the time. It may not be scheduled: schedule it again.") from problem
+        for listener in self._listeners:
+            listener(due_at, job_id)
 
-    async def never(self, system: System, kind: JobKind, subject: Subject) -> None:
-        """It is not needed any more. A run that goes on is not disturbed."""
-        for tried in range(1, _TRIES + 1):
+    async def cancel(self, system: System, kind: JobKind, subject: Subject) -> None:
+        """Remove a job that is not needed any more. A run in progress is not disturbed."""
+        for attempt in range(1, _MAX_WRITE_ATTEMPTS + 1):
             try:
-                await self._store.write(writes.cancel_job(system, kind, subject, self._now()))
+                await self._store.write(writes.cancel_job(system, kind, subject, now_ms(self._clock)))
                 return
             except ConditionFailed:
                 return
             except ResultUnknown:
-                if tried == _TRIES:
+                if attempt == _MAX_WRITE_ATTEMPTS:
                     raise
 
-    def _asking(self, id_: JobId, when: Millis, what: Payload, found: Job | None) -> Plan[Job]:
-        """The write that has a job done at a time, by the state in which it was found."""
-        now = self._now()
+    def _plan(self, job_id: JobId, due_at: Millis, payload: Payload, found: Job | None) -> Plan[Job]:
+        """The write that makes the job due at that time, given the state it was found in."""
+        now = now_ms(self._clock)
         if found is None:
-            return writes.schedule_job(*id_, at=when, now=now, what=what)
+            return writes.schedule_job(*job_id, at=due_at, now=now, payload=payload)
         if found.state == "dead":
-            return writes.retry_job(*id_, at=when)
-        if found.state == "running" and found.due_at is not None and found.due_at > now:
-            return writes.repeat_job(*id_, at=when)
-        return writes.move_job(*id_, at=when, now=now)
-
-    def _now(self) -> Millis:
-        return int(self._clock.now() * SECOND)
+            return writes.retry_job(*job_id, at=due_at)
+        if found.is_running(now):
+            return writes.repeat_job(*job_id, at=due_at)
+        return writes.move_job(*job_id, at=due_at, now=now)
 
 
-def _will_do(found: Job, when: Millis) -> bool:
-    """True when the job as it is does what was asked for."""
+def _is_settled(found: Job, due_at: Millis) -> bool:
+    """True when the job as it is runs at the requested time."""
     if found.state == "running":
-        return found.again_at is not None and found.again_at <= when
-    return found.state == "waiting" and found.due_at == when
+        return found.again_at is not None and found.again_at <= due_at
+    return found.state == "waiting" and found.due_at == due_at
 
 
-def _job(refused: ConditionFailed) -> Job | None:
+def _current_job(refused: ConditionFailed) -> Job | None:
     return refused.current if isinstance(refused.current, Job) else None

@@ -1,4 +1,4 @@
-"""Followers: what follows from the changes of a table, done by one process at a time."""
+"""Stream consumers: the handlers of a table's changes, each run by one process at a time under a lease."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,32 +6,33 @@ from random import Random
 
 import structlog
 
-from zataku.clock import Clock
-from zataku.jobs.counters import Counts
+from zataku.clock import Clock, now_ms, wait_until_done
+from zataku.jobs.counters import JobCounters
 from zataku.jobs.definitions import StreamConsumer
-from zataku.jobs.timeouts import wait_until_done
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId
 from zataku.platform.writes import release_lease, renew_lease, take_lease
-from zataku.table import ConditionFailed, Millis, ResultUnknown, Store, Stream, TableError
+from zataku.table import ConditionFailed, ResultUnknown, Store, Stream, TableError
 
 log = structlog.stdlib.get_logger()
 
-HELD_FOR = 15 * SECOND
-"""How long after the death of its process a follower goes on in another."""
+LEASE_MS = 15 * SECOND
+"""How long after the death of its process a consumer goes on in another."""
 
-_RENEWED_EVERY = HELD_FOR / 3 / SECOND
-_TAKEN_EVERY = 5.0
-_WAITS_FOR_CHANGES = 5.0
-_MOST_CHANGES = 100
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 60.0
-_BREAKING_OFF = 2.0
+# Stored in lease items: processes of an earlier version compete for the same names.
+_LEASE_PREFIX = "follower/"
+_RENEWAL_SECONDS = LEASE_MS / 3 / SECOND
+_ACQUISITION_SECONDS = 5.0
+_READ_TIMEOUT_SECONDS = 5.0
+_MAX_BATCH = 100
+_FIRST_RETRY_SECONDS = 0.5
+_MAX_RETRY_SECONDS = 60.0
+_STOP_SECONDS = 2.0
 
 
-class Following:
-    """The followers of all systems, those of them that are this process's to run."""
+class StreamConsumers:
+    """Runs the stream consumers of all systems whose leases this process holds."""
 
     def __init__(
         self,
@@ -39,101 +40,98 @@ class Following:
         clock: Clock,
         random: Random,
         process: str,
-        followers: Sequence[StreamConsumer],
-        counts: Counts,
+        consumers: Sequence[StreamConsumer],
+        counters: JobCounters,
     ) -> None:
         self._store = store
         self._clock = clock
         self._random = random
         self._owner = OwnerId(process)
-        if len({each.name for each in followers}) < len(followers):
-            raise ValueError("Two followers have the same name. Give each its own.")
-        # A table without a stream is refused here, before anything has started.
-        self._streams = [(each, store.stream(each.table, each.name)) for each in followers]
-        self._counts = counts
-        self._running: list[asyncio.Task[None]] = []
+        if len({consumer.name for consumer in consumers}) < len(consumers):
+            raise ValueError("Two stream consumers have the same name. Give each its own.")
+        # A table without a stream raises here, before anything has started.
+        self._streams = [(consumer, store.stream(consumer.table, consumer.name)) for consumer in consumers]
+        self._counters = counters
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin with those that no other process runs; take over the others when their process is gone."""
-        self._running = [asyncio.create_task(self._compete(*each)) for each in self._streams]
+        """Run the consumers whose lease is free, and take over others when their process is gone."""
+        self._tasks = [asyncio.create_task(self._compete(*each)) for each in self._streams]
 
     async def stop(self) -> None:
-        """Let them go to other processes. What was taken but not acknowledged comes again there."""
-        for each in self._running:
-            each.cancel()
-        await wait_until_done(self._running, self._clock, _BREAKING_OFF)
+        """Release all leases. Changes that were handled but not acknowledged are delivered again elsewhere."""
+        for task in self._tasks:
+            task.cancel()
+        await wait_until_done(self._tasks, self._clock, _STOP_SECONDS)
 
-    async def _compete(self, follower: StreamConsumer, stream: Stream) -> None:
-        """Follow whenever the lease can be had."""
+    async def _compete(self, consumer: StreamConsumer, stream: Stream) -> None:
+        """Consume whenever the lease can be acquired."""
         while True:
-            held = await self._taken(follower)
+            held = await self._acquire(consumer)
             if held is None:
-                await self._clock.sleep(_TAKEN_EVERY * self._random.uniform(0.8, 1.2))
+                await self._clock.sleep(_ACQUISITION_SECONDS * self._random.uniform(0.8, 1.2))
                 continue
-            following = asyncio.create_task(self._follow(follower, stream))
+            consuming = asyncio.create_task(self._consume(consumer, stream))
             try:
                 await self._hold(held)
             finally:
-                following.cancel()
-                await asyncio.wait([following])
-                self._counts.behind.pop(follower.name, None)
-                await self._let_go(held)
+                consuming.cancel()
+                await asyncio.wait([consuming])
+                self._counters.behind.pop(consumer.name, None)
+                await self._release(held)
 
-    async def _follow(self, follower: StreamConsumer, stream: Stream) -> None:
-        """Take change after change. Changes that cannot be taken come again, after a pause that grows."""
-        pause = _FIRST_PAUSE
+    async def _consume(self, consumer: StreamConsumer, stream: Stream) -> None:
+        """Handle batch after batch. A batch that fails is delivered again after a growing pause."""
+        pause = _FIRST_RETRY_SECONDS
         while True:
             try:
-                changes = await stream.read(_MOST_CHANGES, _WAITS_FOR_CHANGES)
+                changes = await stream.read(_MAX_BATCH, _READ_TIMEOUT_SECONDS)
                 behind = self._clock.now() - changes[0].at if changes else 0.0
-                self._counts.behind[follower.name] = max(behind, 0.0)
+                self._counters.behind[consumer.name] = max(behind, 0.0)
                 if changes:
-                    await follower.handle(changes)
+                    await consumer.handle(changes)
                     await stream.acknowledge(changes[-1])
-                pause = _FIRST_PAUSE
+                pause = _FIRST_RETRY_SECONDS
             except Exception as problem:
-                self._counts.failures += 1
-                log.warning("follower_failed", follower=follower.name, pause=pause, exc_info=problem)
+                self._counters.failures += 1
+                log.warning("stream_consumer_failed", consumer=consumer.name, pause=pause, exc_info=problem)
                 await self._clock.sleep(pause * self._random.uniform(0.8, 1.2))
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, _MAX_RETRY_SECONDS)
 
     # The lease
 
-    async def _taken(self, follower: StreamConsumer) -> Lease | None:
-        name = f"follower/{follower.name}"
-        now = self._now()
+    async def _acquire(self, consumer: StreamConsumer) -> Lease | None:
+        name = f"{_LEASE_PREFIX}{consumer.name}"
+        now = now_ms(self._clock)
         try:
             found = await self._store.get(lease(name))
-            return await self._store.write(take_lease(found, name, self._owner, now, now + HELD_FOR))
+            return await self._store.write(take_lease(found, name, self._owner, now, now + LEASE_MS))
         except (LeaseHeld, ConditionFailed, ResultUnknown):
-            # After a lost reply the next try finds its own lease, and takes it again.
+            # After a lost reply the next attempt finds the lease to be its own, and takes it again.
             return None
         except TableError as problem:
-            log.warning("follower_waits", follower=follower.name, problem=str(problem))
+            log.warning("stream_consumer_not_leased", consumer=consumer.name, problem=str(problem))
             return None
 
     async def _hold(self, held: Lease) -> None:
-        """Come back when the lease is lost, or may be."""
+        """Renew the lease, and return when it is lost or may be."""
         until = held.until
         while True:
-            await self._clock.sleep(_RENEWED_EVERY)
+            await self._clock.sleep(_RENEWAL_SECONDS)
             try:
-                renewed = self._now() + HELD_FOR
+                renewed = now_ms(self._clock) + LEASE_MS
                 await self._store.write(renew_lease(held, renewed))
                 until = renewed
             except ConditionFailed:
                 return
             except TableError as problem:
-                log.warning("follower_not_renewed", lease=held.name, problem=str(problem))
-                if self._now() >= until:
+                log.warning("stream_consumer_not_renewed", lease=held.name, problem=str(problem))
+                if now_ms(self._clock) >= until:
                     return
 
-    async def _let_go(self, held: Lease) -> None:
+    async def _release(self, held: Lease) -> None:
         try:
-            await self._store.write(release_lease(held, self._now()))
+            await self._store.write(release_lease(held, now_ms(self._clock)))
         except TableError:
-            # It is another's already, or it lapses by itself.
+            # Another process has it already, or it lapses by itself.
             pass
-
-    def _now(self) -> Millis:
-        return int(self._clock.now() * SECOND)

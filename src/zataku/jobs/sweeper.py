@@ -1,4 +1,4 @@
-"""What the store itself needs now and then."""
+"""The sweeper: deletes expired items and consumed change records of an embedded store."""
 
 import asyncio
 from random import Random
@@ -6,48 +6,48 @@ from random import Random
 import structlog
 
 from zataku.clock import Clock
-from zataku.jobs.counters import Counts
+from zataku.jobs.counters import JobCounters
 from zataku.table import Store, TableError
 
 log = structlog.stdlib.get_logger()
 
-SWEPT_EVERY = 300.0
-_PORTION = 1000
-_BETWEEN_PORTIONS = 1.0
+SWEEP_INTERVAL_SECONDS = 300.0
+_BATCH_SIZE = 1000
+_SECONDS_BETWEEN_BATCHES = 1.0
 
 
-class Sweeping:
-    """Deletes every few minutes what has expired, and the changes that every follower has seen.
+class Sweeper:
+    """Deletes expired items, and changes that every consumer has seen, every few minutes.
 
-    It is no job in the table: an embedded store has one process, and Amazon DynamoDB deletes by itself, where a sweep
-    does nothing and costs nothing.
+    It is not a job in the table: an embedded store has one process, and Amazon DynamoDB deletes by itself; there a
+    sweep does nothing and costs nothing.
     """
 
-    def __init__(self, store: Store, clock: Clock, random: Random, counts: Counts) -> None:
+    def __init__(self, store: Store, clock: Clock, random: Random, counters: JobCounters) -> None:
         self._store = store
         self._clock = clock
         self._random = random
-        self._running: asyncio.Task[None] | None = None
-        self._counts = counts
+        self._task: asyncio.Task[None] | None = None
+        self._counters = counters
 
     def start(self) -> None:
-        """Begin at once: much may have expired while nobody was there."""
-        self._running = asyncio.create_task(self._sweep_on())
+        """Start with a sweep: items may have expired while the server was down."""
+        self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Sweep no more."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
+        """Stop sweeping."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
 
-    async def _sweep_on(self) -> None:
+    async def _run(self) -> None:
         while True:
-            pause = SWEPT_EVERY * self._random.uniform(0.8, 1.2)
+            pause = SWEEP_INTERVAL_SECONDS * self._random.uniform(0.8, 1.2)
             try:
-                swept = await self._store.sweep(_PORTION)
-                self._counts.swept += swept
-                if swept >= _PORTION:
-                    pause = _BETWEEN_PORTIONS
+                swept = await self._store.sweep(_BATCH_SIZE)
+                self._counters.swept += swept
+                if swept >= _BATCH_SIZE:
+                    pause = _SECONDS_BETWEEN_BATCHES
             except TableError as problem:
-                log.warning("not_swept", problem=str(problem))
+                log.warning("sweep_failed", problem=str(problem))
             await self._clock.sleep(pause)

@@ -1,1 +1,1 @@
-"""What the five systems share in one table: who is who, what is due when, and who may do it now."""
+"""The table that all systems share: accounts, sessions, API keys, jobs and leases."""

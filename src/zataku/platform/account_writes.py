@@ -1,4 +1,4 @@
-"""Writes about who is who: signing up, in and out, names, passwords, keys, and leaving.
+"""Writes of accounts: signing up, in and out, names, passwords, API keys, and deletion.
 
 Accounts, names, sessions and keys fit one write unit each, the largest included.
 """
@@ -28,7 +28,7 @@ from zataku.table import Budget, Condition, Millis, Plan, Seconds, Step, check, 
 from zataku.text import fold
 
 _HASH = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$aGFzaGhhc2hoYXNoaGFzaA"
-# For the printed document: which fields an account has depends on its role, so that none can be made up from its types.
+# Examples for the design document: the fields of an account depend on its role, so that none can be derived from types.
 _GUEST = Account(
     account_id=AccountId("456e7890-e89b-42d3-a456-426614174001"),
     role="guest",
@@ -54,7 +54,7 @@ key_used = path(ApiKey, lambda it: it.last_used_at)
 
 @platform.write(budget=Budget(writes=1))
 def create_guest(account_id: AccountUuid, language: Language, now: Millis) -> Plan[Account]:
-    """A guest does something that is kept, and so gets an account. Refused when there is one."""
+    """Create the account of a guest when something of theirs is stored. Refused when there is one."""
     guest = Account(
         account_id=account_id,
         role="guest",
@@ -70,7 +70,7 @@ def create_guest(account_id: AccountUuid, language: Language, now: Millis) -> Pl
 def sign_up(
     account_id: AccountUuid, name: AccountName, password: PasswordHash, language: Language, now: Millis
 ) -> Plan[Account]:
-    """Somebody becomes a user under a name that nobody has. A guest of whom nothing was kept brings the cookie's id."""
+    """Create a user under a free name. A guest without an account brings the id of the cookie."""
     user = Account(
         account_id=account_id,
         name=name,
@@ -85,9 +85,9 @@ def sign_up(
 
 @platform.write(budget=Budget(writes=4), example={"guest": _GUEST, "name": "hana", "password": _HASH})
 def become_user(guest: Account, name: AccountName, password: PasswordHash, now: Millis) -> Plan[Account]:
-    """A guest signs up and keeps the id, with all that hangs on it. The guest's cookie is void from then on."""
+    """Turn a guest's account into a user's, with the same id. The guest's cookie is void from then on."""
     if guest.role != "guest":
-        raise NotAGuest("This account has signed up before. Sign in instead.")
+        raise NotAGuest("This account has signed up already. Sign in instead.")
     _refuse_deleted(guest)
     user = replace(
         guest,
@@ -107,7 +107,7 @@ def become_user(guest: Account, name: AccountName, password: PasswordHash, now: 
     example={"user": _USER, "name": "nana"},
 )
 def rename(user: Account, name: AccountName, now: Millis) -> Plan[Account]:
-    """A user takes another name; the old one is free at once. Another spelling of the same name stays claimed."""
+    """Rename a user; the old name is free at once. Another spelling of the same name keeps its claim."""
     _refuse_deleted(user)
     old = _name_of(user)
     renamed = save(replace(user, name=name), was=user)
@@ -118,47 +118,47 @@ def rename(user: Account, name: AccountName, now: Millis) -> Plan[Account]:
 
 @platform.write(budget=Budget(writes=1), example={"user": _USER, "password": _HASH})
 def change_password(user: Account, password: PasswordHash, now: Millis, sign_out: bool = True) -> Plan[Account]:
-    """A user sets another password, which ends all sessions unless told otherwise.
+    """Set a user's password, which ends all sessions unless `sign_out` is false.
 
-    Without signing out, somebody who signs in with the old password in the same moment stays signed in.
+    Without signing out, a sign-in with the old password in the same moment stays valid.
     """
     _refuse_deleted(user)
     _name_of(user)
-    newer = user.generation + 1 if sign_out else user.generation
-    return Plan(save(replace(user, password=password, password_changed_at=now, generation=newer), was=user))
+    generation = user.generation + 1 if sign_out else user.generation
+    return Plan(save(replace(user, password=password, password_changed_at=now, generation=generation), was=user))
 
 
 @platform.write(budget=Budget(writes=1))
 def choose_language(account_id: AccountUuid, chosen: Language) -> Plan[Account]:
-    """Somebody prefers another language."""
+    """Set the language of the pages."""
     return Plan(update(Account.key(account_id=account_id), language.set(chosen), when=deleted.missing()))
 
 
 @platform.write(budget=Budget(writes=1))
 def grant_role(account_id: AccountUuid, admin: bool) -> Plan[Account]:
-    """A user becomes an admin, or is one no more. A guest never does."""
+    """Make a user an admin, or an admin a user. Refused for guests."""
     signed_up = role.is_in("user", "admin") & deleted.missing()
     return Plan(update(Account.key(account_id=account_id), role.set("admin" if admin else "user"), when=signed_up))
 
 
 @platform.write(budget=Budget(writes=1), example={"account": _GUEST})
 def record_visit(account: Account, now: Millis) -> Plan[Account]:
-    """Somebody is here: noted once a day at most, and a guest stays 90 days more. Refused when it was noted lately."""
+    """Record a visit, once a day at most; a guest lasts 90 days more. Refused when one was recorded within the day."""
     edits = [last_seen.set(now)]
     unchanged = last_seen.at_most(now - VISIT_TOUCH_INTERVAL) & deleted.missing()
     if account.role == "guest":
         edits.append(account_expires.set(expiry(now, GUEST_TTL)))
-        # Who has signed up meanwhile must not expire.
+        # A guest who has signed up meanwhile must not expire.
         unchanged = unchanged & role.equals("guest")
     return Plan(update(Account.key(account_id=account.account_id), *edits, when=unchanged))
 
 
 @platform.write(budget=Budget(writes=1), example={"user": _USER})
 def sign_in(user: Account, token_hash: Sha256, user_agent: UserAgent, now: Millis) -> Plan[Session]:
-    """A user signs in with a password that was checked against this very state of the account.
+    """Create a session for a user whose password was checked against this very state of the account.
 
-    One put and nothing else: the session belongs to the generation that was read. Whoever signs out everywhere, changes
-    the password or deletes the account in the same moment makes it void.
+    One put and nothing else: the session belongs to the generation that was read. Signing out everywhere, changing the
+    password or deleting the account in the same moment makes it void.
     """
     _refuse_deleted(user)
     _name_of(user)
@@ -176,7 +176,7 @@ def sign_in(user: Account, token_hash: Sha256, user_agent: UserAgent, now: Milli
 
 @platform.write(budget=Budget(writes=1))
 def touch_session(account_id: AccountUuid, token_hash: Sha256, now: Millis) -> Plan[Session]:
-    """A session is used: it lasts 30 days more. Noted every ten minutes at most, and refused in between."""
+    """Record the use of a session, which lasts 30 days more: every ten minutes at most, and refused in between."""
     key = Session.key(account_id=account_id, token_hash=token_hash)
     edits = session_used.set(now), session_expires.set(expiry(now, SESSION_TTL))
     return Plan(update(key, *edits, when=session_used.at_most(now - SESSION_TOUCH_INTERVAL)))
@@ -184,15 +184,15 @@ def touch_session(account_id: AccountUuid, token_hash: Sha256, now: Millis) -> P
 
 @platform.write(budget=Budget(writes=1))
 def sign_out(account_id: AccountUuid, token_hash: Sha256) -> Plan[Session]:
-    """One session ends. Ending it twice is no error."""
+    """End one session. Ending it twice is no error."""
     return Plan(delete(Session.key(account_id=account_id, token_hash=token_hash)))
 
 
 @platform.write(budget=Budget(writes=1, of="any number of sessions"))
 def sign_out_everywhere(account_id: AccountUuid) -> Plan[Account]:
-    """All sessions made so far end at once, each of which belongs to an earlier generation from now on.
+    """End all sessions at once: they belong to an earlier generation from now on.
 
-    Refused for an account marked as deleted, which ended them: it changes no more, and its removal goes undisturbed.
+    Refused for an account that is marked as deleted, which has ended them: its removal must not be disturbed.
     """
     return Plan(update(Account.key(account_id=account_id), generation.add(1), when=deleted.missing()))
 
@@ -206,38 +206,38 @@ def add_key(
     now: Millis,
     expires_at: Seconds | None = None,
 ) -> Plan[ApiKey]:
-    """A user makes an API key. Guests and deleted accounts have none.
+    """Create an API key of a user. Refused for guests and deleted accounts.
 
-    How many a user may have is for the caller to say, who counts `keys_of` first; two keys in one moment may pass the
-    limit by one. No counter is kept, since keys also go by their time to live. The same goes for sessions.
+    The caller limits the number of keys by counting `keys_of` first; two keys in one moment may exceed the limit by
+    one. There is no stored counter, since keys also expire. The same holds for sessions.
     """
     if expires_at is not None and expires_at * SECOND <= now:
-        raise ValueError("A key ends after it is made.")
-    made = ApiKey(
+        raise ValueError("A key expires after it is created.")
+    key = ApiKey(
         account_id=account_id, key_hash=key_hash, label=label, scopes=scopes, created_at=now, expires_at=expires_at
     )
     signed_up = role.is_in("user", "admin") & deleted.missing()
-    return Plan(put(made, if_absent=True), check(Account.key(account_id=account_id), signed_up))
+    return Plan(put(key, if_absent=True), check(Account.key(account_id=account_id), signed_up))
 
 
 @platform.write(budget=Budget(writes=1))
 def touch_key(account_id: AccountUuid, key_hash: Sha256, now: Millis) -> Plan[ApiKey]:
-    """An API key is used: noted once a day at most. Refused when it was noted lately."""
-    long_ago: Condition[ApiKey] = key_used.missing() | key_used.at_most(now - KEY_TOUCH_INTERVAL)
-    return Plan(update(ApiKey.key(account_id=account_id, key_hash=key_hash), key_used.set(now), when=long_ago))
+    """Record the use of an API key, once a day at most. Refused when one was recorded within the day."""
+    is_stale: Condition[ApiKey] = key_used.missing() | key_used.at_most(now - KEY_TOUCH_INTERVAL)
+    return Plan(update(ApiKey.key(account_id=account_id, key_hash=key_hash), key_used.set(now), when=is_stale))
 
 
 @platform.write(budget=Budget(writes=1))
 def revoke_key(account_id: AccountUuid, key_hash: Sha256) -> Plan[ApiKey]:
-    """An API key is good for nothing from now on. Revoking it twice is no error."""
+    """Delete an API key. Revoking it twice is no error."""
     return Plan(delete(ApiKey.key(account_id=account_id, key_hash=key_hash)))
 
 
 @platform.write(budget=Budget(writes=5))
 def mark_deleted(account_id: AccountUuid, now: Millis) -> Plan[Account]:
-    """An account is to go: nobody is signed in with it any more, and the job that removes it is due at once.
+    """Mark an account as deleted: its sessions end, and the job that removes it is due at once.
 
-    The name stays claimed until the job is done, so that nobody else appears under it beside what is still there.
+    The name stays claimed until the job is done, so that no other account uses it beside what is not yet removed.
     """
     removal = Job(system="platform", kind="remove_account", subject=account_id, scheduled_for=now, due_at=now, run=now)
     marked = update(Account.key(account_id=account_id), deleted.set(now), generation.add(1), when=deleted.missing())
@@ -246,10 +246,10 @@ def mark_deleted(account_id: AccountUuid, now: Millis) -> Plan[Account]:
 
 @platform.write(budget=Budget(writes=4, of="a user; 1 for a guest"), example={"account": _DELETED})
 def remove_account(account: Account, now: Millis) -> Plan[Account]:
-    """The last step of a removal: name and password go, and the name is free.
+    """The last step of a removal: delete name and password, and free the name.
 
-    The job removes before this, in batches and as often as it takes, what the account owned in every system, and its
-    sessions and keys here: they may be more than the 100 items of a transaction.
+    Before this step the job removes, in batches, what the account owned in every system, and its sessions and keys
+    here: they may be more than the 100 items of a transaction.
     """
     if account.deleted_at is None:
         raise NotDeleted("Mark the account as deleted first.")
@@ -276,7 +276,7 @@ def _release(account: Account, name: str) -> Step[NameClaim]:
 
 def _refuse_deleted(account: Account) -> None:
     if account.deleted_at is not None:
-        raise AccountDeleted("The account is being deleted. Sign up anew.")
+        raise AccountDeleted("This account is being deleted. Sign up for a new one.")
 
 
 def _name_of(user: Account) -> str:

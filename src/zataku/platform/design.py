@@ -1,29 +1,28 @@
-"""What the five systems and the server share: accounts, sessions, API keys, jobs, leases and checkpoints of streams.
+"""What the five systems and the server share: accounts, sessions, API keys, jobs and leases.
 
 - **Everything of an account lies in its partition**: the account, its sessions, its keys. A cookie or key carries the
   id of its account beside the secret, so that both items are read strongly by their keys in one call
-  (`store.get_many([session(...), account(...)])`, 2 read units). No index takes part in deciding who somebody is, and
-  what an account has is a strong query.
+  (`store.get_many([session(...), account(...)])`, 2 read units). Authentication uses no index, and what an account has
+  is a strong query.
 - **A secret is never stored**, only its SHA-256; passwords as Argon2id.
-- **A session counts in its own generation only.** Signing out everywhere is one write to the account, however many
-  sessions there are; those of earlier generations are void at once and go by their time to live.
-- **A guest costs nothing until something of theirs is kept.** The cookie alone carries the id; the account is written
-  with the first thing they do, expires 90 days after the last visit, and keeps its id when it becomes a user's. A
-  guest's cookie counts while there is no account, or one of a guest that is not deleted.
+- **A session is valid in its own generation only.** Signing out everywhere is one write to the account, however many
+  sessions there are; those of earlier generations are void at once and expire by their time to live.
+- **A guest costs nothing until something of theirs is stored.** The cookie alone carries the id; the account is written
+  with the first thing they store, expires 90 days after the last visit, and keeps its id when it becomes a user's. A
+  guest's cookie is valid while there is no account, or one of a guest that is not deleted.
 - **A name is an item of its own**, written in the same transaction as the account, so that one name has one owner.
 - **A job is due, or dead.** The index of due jobs is sparse and spread over four partitions. Claiming a job moves its
-  due time to the end of the run, so that the job of a runner that died comes due again by itself. The runner's name
-  and the number of the run are what a runner must still hold to renew, finish or fail its job. The number goes up with
-  each claim; the first is the millisecond of scheduling, so that a job scheduled anew counts on.
-- **No deadline is lost to a run**: one that is asked for while its job runs is noted on the job, and finishing the run
+  due time to the end of the run, so that the job of a runner that died becomes due again by itself. A runner must still
+  be the owner, with the same run number, to renew, finish or fail its job. The number goes up with each claim; the
+  first is the millisecond of scheduling, so that a job scheduled anew counts on.
+- **No deadline is lost to a run**: one that is requested while its job runs is stored on the job, and finishing the run
   makes it due. A failing job is tried for 31 hours before it is dead.
-- **A lease is for liveness; its epoch is for safety.** Whoever takes it from another has a higher epoch, and a
-  checkpoint never goes back to a lower one. The first epoch is the second in which the lease was taken, so that a lease
-  that was forgotten and is taken anew still counts upwards.
+- **A lease is for liveness; its epoch is for safety.** The epoch goes up whenever the lease changes hands. The first
+  epoch is the second in which the lease was taken, so that a lease that expired and is taken anew still counts upwards.
 - **No stream**: nothing is derived from this table. Marking an account as deleted schedules the job that removes it in
   the same transaction, which needs no consumer.
 
-Moments are in milliseconds since 1970, except `expiresAt`, which DynamoDB reads in seconds.
+Times are in milliseconds since 1970, except `expiresAt`, which DynamoDB reads in seconds.
 """
 
 from typing import Annotated
@@ -31,14 +30,11 @@ from zlib import crc32
 
 from msgspec import Meta
 
-from zataku.platform.departures import DEPARTURES
 from zataku.platform.limits import (
     JOB_SHARDS,
-    POSITION_DIGITS,
     AccountName,
     AccountUuid,
     Attempts,
-    Consumer,
     Epoch,
     ErrorText,
     FoldedName,
@@ -51,22 +47,19 @@ from zataku.platform.limits import (
     Owner,
     PasswordHash,
     Payload,
-    Position,
-    Reached,
     Role,
     RunNumber,
     Scopes,
     Sha256,
     Shard,
-    StreamShard,
     Subject,
     System,
-    TableName,
     UserAgent,
 )
-from zataku.platform.names import check_name, sought
+from zataku.platform.names import check_name, claim_form
 from zataku.table import (
     Budget,
+    Departure,
     Entity,
     InKey,
     Key,
@@ -86,8 +79,11 @@ from zataku.table.lint import check
 from zataku.text import fold
 
 TITLE = "Platform"
-_SOMEBODY = {"account_id": "456e7890-e89b-42d3-a456-426614174001"}
-_HASHED = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+DEPARTURES: tuple[Departure, ...] = ()
+"""None: the design follows no document."""
+
+_ACCOUNT = {"account_id": "456e7890-e89b-42d3-a456-426614174001"}
+_HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 platform = Table(
     "Zataku-Platform",
@@ -103,16 +99,16 @@ due = platform.index("GSI1", pk="GSI1PK", sk="GSI1SK", projection=include("dueAt
 dead = platform.index("GSI2", pk="GSI2PK", sk="GSI2SK")
 
 
-# Who is who
+# Accounts
 
 
 @platform.entity(pk="ACCOUNT#{account_id}", sk="ACCOUNT", version="version")
 class Account(Entity, frozen=True, kw_only=True, rename="camel"):
-    """Somebody who plays or hosts: a guest, a user with name and password, or an admin.
+    """A guest, a user with name and password, or an admin.
 
     A guest has neither name nor password and expires. An account that is marked as deleted changes no more; when what
-    it owned in every system has been removed, a deleted guest is left of it for 90 days, so that no old cookie brings
-    the id back to life.
+    it owned in every system has been removed, it is left as a deleted guest for 90 days, so that no old cookie revives
+    the id.
     """
 
     account_id: AccountUuid
@@ -122,14 +118,14 @@ class Account(Entity, frozen=True, kw_only=True, rename="camel"):
     password_changed_at: Annotated[Millis, Meta(description="When the password was set")] | None = None
     language: Annotated[Language, Meta(description="Language of the pages")]
     generation: Generation = 1
-    created_at: Annotated[Millis, Meta(description="When it was made")]
+    created_at: Annotated[Millis, Meta(description="When it was created")]
     last_seen_at: Annotated[Millis, Meta(description="Last visit, to the day")]
     deleted_at: Annotated[Millis, Meta(description="When it was marked as deleted")] | None = None
     expires_at: Seconds | None = None
     version: int = 1
 
     def __post_init__(self) -> None:
-        """Hold the fields against each other."""
+        """Check the fields against each other."""
         if self.name is not None:
             check_name(self.name)
         signed_up = (self.name, self.password, self.password_changed_at)
@@ -138,7 +134,7 @@ class Account(Entity, frozen=True, kw_only=True, rename="camel"):
                 raise ValueError("A guest has no name and no password, and expires.")
             return
         if any(part is None for part in signed_up):
-            raise ValueError("A user has a name and a password, and the moment in which it was set.")
+            raise ValueError("A user has a name, a password, and the time when it was set.")
         if self.expires_at is not None and self.deleted_at is None:
             raise ValueError("A user does not expire.")
 
@@ -148,50 +144,50 @@ class Account(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @platform.entity(pk="NAME#{folded_name}", sk="NAME")
 class NameClaim(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A name that is taken, and by whom. Names that differ only in width or case are one."""
+    """A name that is taken, with its owner. Names that differ only in width or case are the same."""
 
     folded_name: FoldedName
     account_id: AccountUuid
     claimed_at: Annotated[Millis, Meta(description="When it was taken")]
 
     def __post_init__(self) -> None:
-        """Refuse a name under which nobody would look."""
+        """Refuse a name that no lookup would find."""
         if fold(self.folded_name) != self.folded_name:
-            raise ValueError("A name is claimed as `fold` makes it.")
+            raise ValueError("A name is claimed in the form that `fold` returns.")
 
 
 @platform.entity(pk="ACCOUNT#{account_id}", sk="SESSION#{token_hash}")
 class Session(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A browser that is signed in. It counts while its generation is the account's, for 30 days after its last use."""
+    """A browser that is signed in, valid while its generation is the account's, for 30 days after its last use."""
 
     account_id: AccountUuid
     token_hash: Sha256
     generation: Generation
     user_agent: UserAgent
-    created_at: Annotated[Millis, Meta(description="When it was made")]
+    created_at: Annotated[Millis, Meta(description="When it was created")]
     last_used_at: Annotated[Millis, Meta(description="Last use, to ten minutes")]
     expires_at: Seconds
 
 
 @platform.entity(pk="ACCOUNT#{account_id}", sk="KEY#{key_hash}")
 class ApiKey(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A key with which a program acts for an account, within its scopes. Signing out everywhere leaves it in force."""
+    """A key with which a program acts for an account, within its scopes. Signing out everywhere does not revoke it."""
 
     account_id: AccountUuid
     key_hash: Sha256
     label: Label
     scopes: Scopes = frozenset()
-    created_at: Annotated[Millis, Meta(description="When it was made")]
+    created_at: Annotated[Millis, Meta(description="When it was created")]
     last_used_at: Annotated[Millis, Meta(description="Last use, to the day")] | None = None
     expires_at: Seconds | None = None
 
     def __post_init__(self) -> None:
-        """Refuse labels that would break a list apart."""
+        """Refuse labels that are not one line."""
         if not self.label.isprintable() or self.label != self.label.strip():
             raise ValueError("A label is one line of printable characters, without spaces at its ends.")
 
 
-# What is due when
+# Jobs
 
 
 @platform.entity(
@@ -205,43 +201,47 @@ class ApiKey(Entity, frozen=True, kw_only=True, rename="camel"):
     },
 )
 class Job(Entity, frozen=True, kw_only=True, rename="camel"):
-    """Something to be done at a time, once: a deadline or a daily task.
+    """A deadline or a daily job, due at a time.
 
-    The key says what it is, so that scheduling the same deadline twice is one job. While a job runs, its due time is
-    the end of the run; a dead one is due no more. What it does may happen twice, when a runner is slow or its reply is
-    lost, and must bear it.
+    The key is the job's identity, so that scheduling the same deadline twice is one job. While a job runs, its due time
+    is the end of the run; a dead one has none. A job may run twice, when a runner is slow or its reply is lost: its
+    handler must be idempotent.
     """
 
     system: InKey[System]
     kind: InKey[JobKind]
     subject: InKey[Subject]
-    scheduled_for: Annotated[Millis, Meta(description="When it was to be done")]
+    scheduled_for: Annotated[Millis, Meta(description="The time it was scheduled for")]
     due_at: Annotated[Millis, Meta(description="When a runner may claim it; the end of its run")] | None = None
     state: JobState = "waiting"
     owner: Owner | None = None
     attempts: Attempts = 0
     run: RunNumber
-    again_at: Annotated[Millis, Meta(description="When it is due once more after the run")] | None = None
+    again_at: Annotated[Millis, Meta(description="When it is due again after the run")] | None = None
     payload: Payload = ""
     last_error: ErrorText | None = None
     died_at: Annotated[Millis, Meta(description="When its last attempt failed")] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a job that nobody would ever find."""
+        """Refuse a job that no runner or list would find."""
         if (self.due_at is None) != (self.state == "dead") or (self.state == "dead" and self.died_at is None):
-            raise ValueError("A job is due at a time, or has died at one.")
+            raise ValueError("A job has a due time, or a time of death.")
         if self.state == "running" and self.owner is None:
-            raise ValueError("Somebody runs a running job.")
+            raise ValueError("A running job has an owner.")
+
+    def is_running(self, now: Millis) -> bool:
+        """True while a runner holds the job; a run that has lapsed counts as waiting."""
+        return self.state == "running" and self.due_at is not None and self.due_at > now
 
     @derived("system", "kind", "subject")
     def shard(self) -> Shard:
-        """The partition of the indexes in which the job lies."""
+        """The job's partition in the indexes."""
         return crc32(f"{self.system}#{self.kind}#{self.subject}".encode()) % JOB_SHARDS
 
 
 @platform.view(Job)
 class DueJob(View, frozen=True, kw_only=True, rename="camel"):
-    """A job as the index of due jobs holds it: enough to claim and to list it."""
+    """A job as the index of due jobs projects it: enough to claim and to list it."""
 
     system: System
     kind: JobKind
@@ -252,12 +252,12 @@ class DueJob(View, frozen=True, kw_only=True, rename="camel"):
     attempts: Attempts
 
 
-# Who may do it now
+# Leases
 
 
 @platform.entity(pk="LEASE#{name}", sk="LEASE")
 class Lease(Entity, frozen=True, kw_only=True, rename="camel"):
-    """The right of one process to do something alone, such as to run a room, until a moment that it keeps moving on."""
+    """The exclusive right of one process to do something, such as to run a room, until it lapses or is renewed."""
 
     name: LeaseName
     owner: Owner | None = None
@@ -266,60 +266,37 @@ class Lease(Entity, frozen=True, kw_only=True, rename="camel"):
     expires_at: Seconds
 
 
-@platform.entity(pk="CHECKPOINT#{consumer}#{table}", sk="SHARD#{shard}")
-class Checkpoint(Entity, frozen=True, kw_only=True, rename="camel"):
-    """How far a consumer has come in one shard of a table's stream, and in which epoch of its lease it said so.
-
-    Shards come and go: the checkpoint of one goes a week after it was last moved. Its consumer moves it once a day at
-    least, to where it stands if nothing came.
-    """
-
-    consumer: Consumer
-    table: TableName
-    shard: StreamShard
-    position: Position
-    reached: Reached
-    epoch: Epoch
-    moved_at: Annotated[Millis, Meta(description="When it was written")]
-    expires_at: Seconds
-
-    def __post_init__(self) -> None:
-        """Hold both forms of the position against each other."""
-        if self.reached != self.position.zfill(POSITION_DIGITS):
-            raise ValueError("`reached` is the position with 40 digits.")
-
-
 # Access patterns
 
 
-@platform.item(strong=True, example=_SOMEBODY, budget=Budget(reads=1, of="a user with a name of 20 characters"))
+@platform.item(strong=True, example=_ACCOUNT, budget=Budget(reads=1, of="a user with a name of 20 characters"))
 def account(account_id: AccountUuid) -> Key[Account]:
-    """One account, as it is right now."""
+    """One account, read strongly."""
     return Account.key(account_id=account_id)
 
 
 @platform.item(strong=True, budget=Budget(reads=1))
 def owner_of_name(name: str) -> Key[NameClaim]:
-    """Who has a name, however it is spelt; nobody has what can be no name. Serves signing in."""
-    return NameClaim.key(folded_name=sought(name))
+    """The claim on a name, in any spelling; none for what cannot be a name. Serves signing in."""
+    return NameClaim.key(folded_name=claim_form(name))
 
 
-@platform.item(strong=True, example={**_SOMEBODY, "token_hash": _HASHED}, budget=Budget(reads=1))
+@platform.item(strong=True, example={**_ACCOUNT, "token_hash": _HASH}, budget=Budget(reads=1))
 def session(account_id: AccountUuid, token_hash: str) -> Key[Session]:
-    """One session by the two parts of its cookie, as it is right now. Read together with its account."""
+    """One session by the two parts of its cookie, read strongly together with its account."""
     return Session.key(account_id=account_id, token_hash=token_hash)
 
 
-@platform.item(strong=True, example={**_SOMEBODY, "key_hash": _HASHED}, budget=Budget(reads=1))
+@platform.item(strong=True, example={**_ACCOUNT, "key_hash": _HASH}, budget=Budget(reads=1))
 def api_key(account_id: AccountUuid, key_hash: str) -> Key[ApiKey]:
-    """One API key by its two parts, as it is right now. Read together with its account."""
+    """One API key by its two parts, read strongly together with its account."""
     return ApiKey.key(account_id=account_id, key_hash=key_hash)
 
 
 @platform.query(
     returns=Session,
     strong=True,
-    example=_SOMEBODY,
+    example=_ACCOUNT,
     budget=Budget(reads=3, of="20 sessions of long user agents"),
 )
 def sessions_of(account_id: AccountUuid) -> Span:
@@ -330,7 +307,7 @@ def sessions_of(account_id: AccountUuid) -> Span:
 @platform.query(
     returns=ApiKey,
     strong=True,
-    example=_SOMEBODY,
+    example=_ACCOUNT,
     budget=Budget(reads=2, of="10 keys with long labels and all scopes"),
 )
 def keys_of(account_id: AccountUuid) -> Span:
@@ -341,29 +318,29 @@ def keys_of(account_id: AccountUuid) -> Span:
 @platform.query(
     returns=(Account, Session, ApiKey),
     strong=True,
-    example=_SOMEBODY,
+    example=_ACCOUNT,
     budget=Budget(reads=4, of="an account with 20 sessions and 10 keys"),
 )
 def everything_of(account_id: AccountUuid) -> Span:
-    """An account with all its sessions and keys. Serves its owner's copy of what is stored, and its removal."""
+    """An account with all its sessions and keys. Serves the export for its owner, and its removal."""
     return platform.partition(Account.partition(account_id=account_id))
 
 
 @platform.item(strong=True, budget=Budget(reads=1, of="a job of 4 KB; 2 for the largest"))
 def job(system: System, kind: JobKind, subject: Subject) -> Key[Job]:
-    """One job, as it is right now."""
+    """One job, read strongly."""
     return Job.key(system=system, kind=kind, subject=subject)
 
 
 @platform.query(returns=DueJob, budget=Budget(reads=0.5, of="25 due jobs, and for none"))
 def due_jobs(shard: Shard, now: Millis) -> Span:
-    """What is due now in one of the four shards, the longest due first. Two runners may see the same; one claims it."""
+    """The due jobs of one of the four shards, the longest due first. Two runners may see a job; one claims it."""
     return due.partition(f"DUE#{shard}").until(f"{now:015d}")
 
 
 @platform.query(returns=DueJob, budget=Budget(reads=1, of="50 jobs"))
 def coming_jobs(shard: Shard) -> Span:
-    """Every job of a shard that waits or runs, by its due time. Serves `zataku jobs`."""
+    """Every job of a shard that waits or runs, by due time. Serves `zataku jobs` and the admin page."""
     return due.partition(f"DUE#{shard}")
 
 
@@ -371,26 +348,14 @@ def coming_jobs(shard: Shard) -> Span:
     returns=Job, budget=Budget(reads=3, of="20 dead jobs with errors of 500 characters and payloads of 500")
 )
 def dead_jobs(shard: Shard) -> Span:
-    """The jobs of a shard that failed for good, the latest first."""
+    """The dead jobs of a shard, the latest first."""
     return dead.partition(f"DEAD#{shard}").newest_first()
 
 
 @platform.item(strong=True, budget=Budget(reads=1))
 def lease(name: LeaseName) -> Key[Lease]:
-    """Who holds a lease, as it is right now."""
+    """One lease, read strongly."""
     return Lease.key(name=name)
-
-
-@platform.item(strong=True, budget=Budget(reads=1))
-def checkpoint(consumer: Consumer, table: TableName, shard: StreamShard) -> Key[Checkpoint]:
-    """How far a consumer has come in a shard, as it is right now."""
-    return Checkpoint.key(consumer=consumer, table=table, shard=shard)
-
-
-@platform.query(returns=Checkpoint, strong=True, budget=Budget(reads=2, of="20 shards"))
-def checkpoints_of(consumer: Consumer, table: TableName) -> Span:
-    """How far a consumer has come in a table's stream, shard by shard."""
-    return platform.partition(Checkpoint.partition(consumer=consumer, table=table))
 
 
 TABLES = (platform,)

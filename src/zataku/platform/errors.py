@@ -1,22 +1,22 @@
-"""Why a write is not even tried: what was loaded does not allow it."""
+"""Errors of writes that the loaded items do not allow."""
 
 from typing import ClassVar
 
 
 class PlatformError(Exception):
-    """The root of the errors of this package."""
+    """Base of the errors of this package."""
 
     code: ClassVar[str] = "platform_error"
 
 
 class NotAGuest(PlatformError):
-    """Only a guest can become a user."""
+    """The account is a user's; only a guest can become a user."""
 
     code = "not_a_guest"
 
 
 class NotAUser(PlatformError):
-    """A guest has no name, password or keys. Sign up first."""
+    """The account is a guest's, which has no name, password or keys."""
 
     code = "not_a_user"
 
@@ -28,18 +28,18 @@ class AccountDeleted(PlatformError):
 
 
 class NotDeleted(PlatformError):
-    """An account is marked as deleted before it is removed."""
+    """The account is not marked as deleted, so that it cannot be removed."""
 
     code = "not_deleted"
 
 
 class NotClaimed(PlatformError):
-    """Nobody runs this job. Claim it first."""
+    """The job has no owner. Claim it first."""
 
     code = "not_claimed"
 
 
 class LeaseHeld(PlatformError):
-    """Somebody else holds the lease. Come back when it has lapsed."""
+    """Another process holds the lease."""
 
     code = "lease_held"

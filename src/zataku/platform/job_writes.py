@@ -1,6 +1,6 @@
-"""Writes about jobs: scheduling, claiming, finishing and failing, safe with any number of runners.
+"""Writes of jobs: schedule, claim, finish and fail, safe with any number of runners.
 
-A budget speaks of a job of up to 1 KB. The largest has a payload of 1,000 characters and an error of 500, all of four
+Budgets are for a job of up to 1 KB. The largest has a payload of 1,000 characters and an error of 500, all of four
 bytes: 6.5 KB.
 """
 
@@ -45,23 +45,23 @@ died_at = path(Job, lambda it: it.died_at)
 
 @platform.write(budget=Budget(writes=2, of="a job of 1 KB; 6 with the largest payload"))
 def schedule_job(
-    system: System, kind: JobKind, subject: Subject, at: Millis, now: Millis, what: Payload = ""
+    system: System, kind: JobKind, subject: Subject, at: Millis, now: Millis, payload: Payload = ""
 ) -> Plan[Job]:
-    """Something is to be done at a time. Scheduling what is scheduled already is refused and changes nothing.
+    """Schedule a job. Refused, without a change, when a job of this id is there.
 
-    There is one job of an id. The refusal shows it, and its state tells what to do instead: `move_job` gives a waiting
-    one another time, `repeat_job` has a running one done once more, `retry_job` gives a dead one another chance. Daily
-    tasks are scheduled at each start of a server, and retried when they are found dead.
+    The refusal carries that job, and its state tells what to do instead: `move_job` gives a waiting one another time,
+    `repeat_job` makes a running one due again, `retry_job` gives a dead one new attempts. Daily jobs are scheduled at
+    each start of a server, and retried when they are dead.
     """
-    made = Job(system=system, kind=kind, subject=subject, scheduled_for=at, due_at=at, run=now, payload=what)
-    return Plan(put(made, if_absent=True))
+    job = Job(system=system, kind=kind, subject=subject, scheduled_for=at, due_at=at, run=now, payload=payload)
+    return Plan(put(job, if_absent=True))
 
 
 @platform.write(budget=Budget(writes=3, of="a job of 1 KB; 9 for the largest"))
 def move_job(system: System, kind: JobKind, subject: Subject, at: Millis, now: Millis) -> Plan[Job]:
-    """A waiting job is due at another time, sooner or later. Refused while somebody runs it, and when it is dead.
+    """Move a waiting job to another time, sooner or later. Refused while it runs, and when it is dead.
 
-    A job whose run has lapsed is waiting, too; its runner, should it still be there, has lost it.
+    A job whose run has lapsed is waiting, too; its runner, if it is still there, has lost it.
     """
     edits = state.set("waiting"), owner.remove(), scheduled_for.set(at), due_at.set(at)
     return Plan(update(_key(system, kind, subject), *edits, when=state.equals("waiting") | due_at.at_most(now)))
@@ -69,10 +69,10 @@ def move_job(system: System, kind: JobKind, subject: Subject, at: Millis, now: M
 
 @platform.write(budget=Budget(writes=1, of="a job of 1 KB; 7 for the largest"))
 def repeat_job(system: System, kind: JobKind, subject: Subject, at: Millis) -> Plan[Job]:
-    """A job that somebody runs is to be done once more: noted on it, and due when that run is finished.
+    """Make a running job due once more: the time is stored on it, and counts when the run is finished.
 
-    Of several times the earliest is kept. Refused when an earlier one is noted, which will do, and when nobody runs the
-    job: schedule it then.
+    Of several times the earliest is stored. Refused when an earlier one is stored, and when the job does not run:
+    schedule it then.
     """
     sooner = again_at.missing() | again_at.above(at)
     return Plan(update(_key(system, kind, subject), again_at.set(at), when=state.equals("running") & sooner))
@@ -80,21 +80,21 @@ def repeat_job(system: System, kind: JobKind, subject: Subject, at: Millis) -> P
 
 @platform.write(budget=Budget(writes=2, of="a job of 1 KB; 8 for the largest"))
 def cancel_job(system: System, kind: JobKind, subject: Subject, now: Millis) -> Plan[Job]:
-    """A job is not needed any more. Refused while somebody runs it, until that run has lapsed.
+    """Delete a job that is not needed any more. Refused while it runs, until that run has lapsed.
 
-    Cancelling what is not there is no error.
+    Cancelling a job that does not exist is no error.
     """
     return Plan(delete(_key(system, kind, subject), when=state.not_equals("running") | due_at.at_most(now)))
 
 
 @platform.write(budget=Budget(writes=3, of="a job of 1 KB; 9 for the largest"), example={"now": 1, "until": 2})
 def claim_job(system: System, kind: JobKind, subject: Subject, runner: Owner, now: Millis, until: Millis) -> Plan[Job]:
-    """A runner takes a due job until a moment by which it will have finished or renewed. Of many runners one gets it.
+    """A runner claims a due job until a time by which it finishes or renews it. Of many runners one gets it.
 
-    The due time moves to the end of the run: a job of a runner that died comes due again by itself. The job that this
-    gives back is what the runner shows to renew, finish or fail it; its number belongs to this run alone. A runner
-    whose reply was lost reads the job: it is its own when it has its name and ends at `until`, since a process claims a
-    job in one place at a time.
+    The due time moves to the end of the run: the job of a runner that died becomes due again by itself. The job that
+    this returns is the claim, needed to renew, finish or fail it; its number belongs to this run alone. A runner whose
+    reply was lost reads the job: the claim is its own when it has its name and ends at `until`, since a process claims
+    a job in one place at a time.
     """
     if until <= now:
         raise ValueError("A run ends after it begins.")
@@ -106,71 +106,74 @@ def claim_job(system: System, kind: JobKind, subject: Subject, runner: Owner, no
     budget=Budget(writes=3, of="a job of 1 KB; 9 for the largest"), example={"job": _RUNNING, "until": 3, "now": 2}
 )
 def renew_job(job: Job, until: Millis, now: Millis) -> Plan[Job]:
-    """A runner needs longer, never shorter. Refused when another has taken the job."""
+    """A runner extends its run, and never shortens it. Refused when another runner has claimed the job."""
     if until <= now:
         raise ValueError("A run ends in the future.")
-    return Plan(update(_key_of(job), due_at.set(until), when=_mine(job) & due_at.at_most(until)))
+    return Plan(update(_key_of(job), due_at.set(until), when=_is_claimed(job) & due_at.at_most(until)))
 
 
 @platform.write(
     budget=Budget(writes=2, of="a job of 1 KB; 8 for the largest, and one more when it is due again"),
     example={"job": _RUNNING},
 )
-def finish_job(job: Job, asked: Millis | None = None) -> Plan[Job]:
-    """A job is done and goes, or is due at the time for which it was asked again. Refused when another has taken it.
+def finish_job(job: Job, requested: Millis | None = None) -> Plan[Job]:
+    """Delete a job that is done, or make it due at the time requested during the run. Refused when another claimed it.
 
-    Refused as well when it was asked for again since the claim. The refusal shows the job: while its `run` is the
-    claim's, the runner finishes the claim with `asked` as it is found there.
+    Also refused when a time was requested since the claim. The refusal carries the job: while its `run` is the claim's,
+    the runner finishes the claim with its `again_at` as `requested`.
     """
-    asked = job.again_at if asked is None else asked
-    if asked is None:
-        return Plan(delete(_key_of(job), when=_mine(job) & again_at.missing()))
-    return Plan(update(_key_of(job), *_due_anew(asked), when=_mine(job) & again_at.equals(asked)))
+    requested = job.again_at if requested is None else requested
+    if requested is None:
+        return Plan(delete(_key_of(job), when=_is_claimed(job) & again_at.missing()))
+    return Plan(update(_key_of(job), *_due_anew(requested), when=_is_claimed(job) & again_at.equals(requested)))
 
 
 @platform.write(budget=Budget(writes=3, of="a job of 1 KB; 9 for the largest"), example={"job": _RUNNING})
-def reschedule_job(job: Job, at: Millis, asked: Millis | None = None) -> Plan[Job]:
-    """A job is done for this time and is due again, as a daily one, or sooner if it was asked for meanwhile.
+def reschedule_job(job: Job, at: Millis, requested: Millis | None = None) -> Plan[Job]:
+    """Finish a run of a job that is due again, as a daily one, or sooner if that was requested during the run.
 
-    Refused when another has taken it, and when it was asked for again since the claim, as `finish_job` is.
+    Refused when another runner claimed it, and when a time was requested since the claim, as `finish_job` is.
     """
-    asked = job.again_at if asked is None else asked
-    if asked is None:
-        return Plan(update(_key_of(job), *_due_anew(at), when=_mine(job) & again_at.missing()))
-    return Plan(update(_key_of(job), *_due_anew(min(at, asked)), when=_mine(job) & again_at.equals(asked)))
+    requested = job.again_at if requested is None else requested
+    if requested is None:
+        return Plan(update(_key_of(job), *_due_anew(at), when=_is_claimed(job) & again_at.missing()))
+    edits = _due_anew(min(at, requested))
+    return Plan(update(_key_of(job), *edits, when=_is_claimed(job) & again_at.equals(requested)))
 
 
 @platform.write(
     budget=Budget(writes=3, of="a job of 1 KB; 9 for the largest, and 15 for its last try"), example={"job": _RUNNING}
 )
 def fail_job(job: Job, problem: ErrorText, now: Millis) -> Plan[Job]:
-    """A run went wrong: the job is due again after a pause that doubles up to an hour, and dead after 40 attempts.
+    """Record a failed run: the job is due again after a delay that doubles up to an hour, and dead after 40 attempts.
 
-    A time for which it was asked again stays noted until a run is finished. A runner that claims a job with more than
-    40 attempts fails it before running it: its runners have died of it.
+    A time requested during the run stays stored until a run is finished. A runner that claims a job with more than 40
+    attempts fails it without running it: the runs before have killed their processes.
     """
-    condition = _mine(job)
-    noted = owner.remove(), last_error.set(problem)
+    condition = _is_claimed(job)
+    failure = owner.remove(), last_error.set(problem)
     if job.attempts >= MAX_JOB_ATTEMPTS:
-        return Plan(update(_key_of(job), state.set("dead"), due_at.remove(), died_at.set(now), *noted, when=condition))
-    again = now + pause_after(job.attempts)
-    return Plan(update(_key_of(job), state.set("waiting"), due_at.set(again), *noted, when=condition))
+        return Plan(
+            update(_key_of(job), state.set("dead"), due_at.remove(), died_at.set(now), *failure, when=condition)
+        )
+    next_attempt = now + retry_delay(job.attempts)
+    return Plan(update(_key_of(job), state.set("waiting"), due_at.set(next_attempt), *failure, when=condition))
 
 
 @platform.write(budget=Budget(writes=3, of="a job of 1 KB; 15 for the largest"))
 def retry_job(system: System, kind: JobKind, subject: Subject, at: Millis) -> Plan[Job]:
-    """A dead job is given another 40 attempts, the first of them at a time. Refused for every other job."""
+    """Give a dead job another 40 attempts, the first at a given time. Refused for every other job."""
     edits = state.set("waiting"), due_at.set(at), died_at.remove(), attempts.set(0)
     return Plan(update(_key(system, kind, subject), *edits, when=state.equals("dead")))
 
 
-def pause_after(attempts: int) -> int:
-    """How long a job waits after so many attempts, in milliseconds."""
+def retry_delay(attempts: int) -> int:
+    """The milliseconds until the next attempt after so many failed ones."""
     return min(FIRST_RETRY_DELAY * 2 ** max(attempts - 1, 0), MAX_RETRY_DELAY)
 
 
 def _due_anew(at: Millis) -> tuple[Edit[Job], ...]:
-    """The job waits for its next time with a clean slate, but for the number of its runs."""
+    """The edits that make a job wait for its next time with everything reset but the run number."""
     return (
         state.set("waiting"),
         owner.remove(),
@@ -182,10 +185,10 @@ def _due_anew(at: Millis) -> tuple[Edit[Job], ...]:
     )
 
 
-def _mine(job: Job) -> Condition[Job]:
-    """The run goes on, and is this one: whatever ends a run takes the owner away, and no other run has its number."""
+def _is_claimed(job: Job) -> Condition[Job]:
+    """The condition that this run goes on: every end of a run removes the owner, and no other run has its number."""
     if job.owner is None:
-        raise NotClaimed("Nobody runs this job. Claim it, and show what the claim gave back.")
+        raise NotClaimed("This job has no owner. Claim it, and pass what the claim returned.")
     return owner.equals(job.owner) & run.equals(job.run)
 
 

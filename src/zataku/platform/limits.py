@@ -1,4 +1,4 @@
-"""What values may be: identifiers, names, hashes, texts and lengths of time, each with its limit."""
+"""Field types and limits of the platform: identifiers, names, hashes, texts and durations."""
 
 from typing import Annotated, Literal, NewType, TypeAlias
 
@@ -6,33 +6,33 @@ from msgspec import Meta
 
 from zataku.table import UUID_PATTERN, Millis, Seconds, anchored
 
-# Who
+# Accounts
 
 AccountId = NewType("AccountId", str)
 AccountUuid: TypeAlias = Annotated[
     AccountId,
     Meta(pattern=anchored(UUID_PATTERN), description="Id of the account"),
 ]
-"""The id of an account, made when a guest first comes and kept for good."""
+"""The id of an account, made with a guest's first cookie and never changed."""
 
 AccountName: TypeAlias = Annotated[str, Meta(min_length=2, max_length=20, description="Name as its owner spells it")]
-"""A name of 2 to 20 characters. Which characters it may have is said in `names`."""
+"""A name of 2 to 20 characters. The allowed characters are defined in `names`."""
 
 FoldedName: TypeAlias = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=60,
-        description="The name as `texts.folded` makes it: width and case make no difference",
+        description="The name as `text.fold` returns it: width and case make no difference",
     ),
 ]
-"""A name as it is claimed. Folding makes at most three characters of one, and may make one of a letter and its mark."""
+"""A name as it is claimed. Folding turns one character into up to three, and may join a letter with its mark."""
 
 Role: TypeAlias = Literal["guest", "user", "admin"]
 """A guest has no name and no password; an admin may do everything."""
 
 Language: TypeAlias = Literal["ja", "ko", "en"]
-"""The language that somebody chose."""
+"""A language of the pages."""
 
 PasswordHash: TypeAlias = Annotated[
     str,
@@ -48,61 +48,59 @@ PasswordHash: TypeAlias = Annotated[
 Generation: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999, description="Goes up to end all earlier sessions")]
 """Sessions belong to the generation they were made in."""
 
-# How they come in
+# Credentials
 
 Sha256: TypeAlias = Annotated[str, Meta(pattern=anchored("[0-9a-f]{64}"), description="SHA-256 of the secret, in hex")]
-"""What is kept of a secret that only its owner knows."""
+"""The stored hash of a secret that only its owner knows."""
 
 UserAgent: TypeAlias = Annotated[
-    str, Meta(pattern=anchored("[ -~]{0,200}"), description="What the browser calls itself, at most 200 characters")
+    str, Meta(pattern=anchored("[ -~]{0,200}"), description="The browser's User-Agent, at most 200 characters")
 ]
-"""A browser's name for itself, cut short, in printable ASCII."""
+"""A User-Agent header, truncated, in printable ASCII."""
 
-Label: TypeAlias = Annotated[str, Meta(min_length=1, max_length=40, description="What its owner calls it")]
-"""What people call an API key: one line of at most 40 characters."""
+Label: TypeAlias = Annotated[str, Meta(min_length=1, max_length=40, description="The label that its owner gave it")]
+"""The label of an API key: one line of at most 40 characters."""
 
 Scope: TypeAlias = Annotated[
     str, Meta(pattern=anchored("(?:drawing|othello|ranking|live|kifu):(?:read|write)"), description="system:right")
 ]
-"""What an API key may do, such as ranking:write."""
+"""A right of an API key, such as ranking:write."""
 
 Scopes: TypeAlias = Annotated[frozenset[Scope], Meta(max_length=10, description="What the key may do")]
 """Reading and writing of five systems make ten scopes."""
 
-# What is to be done, and by whom
+# Jobs and leases
 
 System: TypeAlias = Literal["drawing", "othello", "ranking", "live", "kifu", "platform"]
-"""Whose job it is."""
+"""The system that a job belongs to."""
 
-JobKind: TypeAlias = Annotated[str, Meta(pattern=anchored("[a-z][a-z_]{0,29}"), description="What is to be done")]
-"""What a job does, such as close_turn."""
+JobKind: TypeAlias = Annotated[str, Meta(pattern=anchored("[a-z][a-z_]{0,29}"), description="Kind of the job")]
+"""The kind of a job, such as close_turn."""
 
-Subject: TypeAlias = Annotated[str, Meta(pattern=anchored("[!-~]{1,120}"), description="What it is to be done to")]
-"""What a job is about: ids and numbers, in printable ASCII without spaces. It may contain `#`."""
+Subject: TypeAlias = Annotated[str, Meta(pattern=anchored("[!-~]{1,120}"), description="Subject of the job")]
+"""The subject of a job: ids and numbers, in printable ASCII without spaces. It may contain `#`."""
 
 Shard: TypeAlias = Annotated[int, Meta(ge=0, le=3, description="One of four partitions of the indexes of jobs")]
-"""Where a job lies in the indexes, by a hash of its id."""
+"""A job's partition in the indexes, by a hash of its id."""
 
 JobState: TypeAlias = Literal["waiting", "running", "dead"]
-"""A running job whose runner died is waiting again as soon as its run has lapsed, whatever its state says."""
+"""A running job whose run has lapsed counts as waiting, whatever its state says."""
 
 Payload: TypeAlias = Annotated[
-    str, Meta(max_length=1000, description="What the runner must know beside the id, as JSON")
+    str, Meta(max_length=1000, description="Arguments of the handler beside the id, as JSON")
 ]
-"""A few values for the runner; what is large lies in the items of the system."""
+"""A few values for the handler; large ones belong into the items of the system."""
 
-Attempts: TypeAlias = Annotated[
-    int, Meta(ge=0, le=999_999_999, description="How often it was claimed since it last succeeded")
-]
-"""Runs that began, those included of which nothing was heard again."""
+Attempts: TypeAlias = Annotated[int, Meta(ge=0, le=999_999_999, description="Claims since its last success")]
+"""Runs that began, including those whose process died."""
 
 RunNumber: TypeAlias = Annotated[
     int, Meta(ge=1, le=999_999_999_999_999, description="Goes up with each claim and never down")
 ]
-"""Tells the runs of a job apart. It begins with the millisecond in which the job was scheduled."""
+"""Distinguishes the runs of a job. It starts with the millisecond in which the job was scheduled."""
 
-ErrorText: TypeAlias = Annotated[str, Meta(max_length=500, description="What went wrong the last time")]
-"""The end of an error message, for whoever looks at dead jobs."""
+ErrorText: TypeAlias = Annotated[str, Meta(max_length=500, description="The last error")]
+"""The end of an error message, for operators."""
 
 OwnerId = NewType("OwnerId", str)
 Owner: TypeAlias = Annotated[
@@ -111,52 +109,29 @@ Owner: TypeAlias = Annotated[
 """A process that runs jobs or holds leases. A restarted process is another one."""
 
 LeaseName: TypeAlias = Annotated[
-    str, Meta(pattern=anchored("[A-Za-z0-9._:/-]{1,150}"), description="What it is about, such as room/drawing/7F3K9Q")
+    str, Meta(pattern=anchored("[A-Za-z0-9._:/-]{1,150}"), description="What it protects, such as room/drawing/7F3K9Q")
 ]
-"""What only one process may do at a time."""
+"""The name of something that one process may do at a time."""
 
 Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=999_999_999_999, description="Goes up each time it changes hands")]
-"""Tells the owners of a lease apart, the earlier from the later."""
+"""Orders the owners of a lease in time."""
 
-Consumer: TypeAlias = Annotated[
-    str, Meta(pattern=anchored("[a-z][a-z0-9_-]{0,39}"), description="Who reads the stream")
-]
-"""A reader of a stream by name, such as ranking-totals."""
-
-TableName: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9_.-]{3,255}"), description="Name of the table")]
-"""A table as DynamoDB names it."""
-
-StreamShard: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9-]{1,65}"), description="Part of the stream")]
-"""A shard of a stream as the store names it."""
-
-Position: TypeAlias = Annotated[
-    str, Meta(pattern=anchored("[0-9]{1,40}"), description="The last change that is dealt with")
-]
-"""The number of a change in its stream, as the stream writes it."""
-
-POSITION_DIGITS = 40
-Reached: TypeAlias = Annotated[
-    str,
-    Meta(pattern=anchored("[0-9]{40}"), description="The position with 40 digits, so that it compares as it counts"),
-]
-"""Streams write their numbers in different widths, and a store compares texts from the left."""
-
-# How long
+# Durations
 
 SECOND = 1000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
-"""Lengths of time in milliseconds, as all moments here but `expiresAt`."""
+"""Durations in milliseconds, like all times here but `expiresAt`."""
 
 SESSION_TTL = 30 * DAY
 GUEST_TTL = 90 * DAY
-"""How long a session or guest outlives its last use."""
+"""How long a session or guest lasts after its last use."""
 
 SESSION_TOUCH_INTERVAL = 10 * MINUTE
 VISIT_TOUCH_INTERVAL = DAY
 KEY_TOUCH_INTERVAL = DAY
-"""How much later a use must be than the last noted one to be noted: a visit costs no write."""
+"""The minimum time between two recorded uses, so that most requests cost no write."""
 
 JOB_SHARDS = 4
 MAX_JOB_ATTEMPTS = 40
@@ -164,14 +139,13 @@ FIRST_RETRY_DELAY = 10 * SECOND
 MAX_RETRY_DELAY = HOUR
 """A failed job is tried again after 10 s, 20 s, 40 s and so on up to every hour, and is dead after 40 attempts.
 
-The pauses add up to 31 hours: what a job needs may be away for a day.
+The delays add up to 31 hours: what a job depends on may be down for a day.
 """
 
 LEASE_ITEM_TTL = 7 * DAY
-CHECKPOINT_REMEMBERED = 7 * DAY
-"""How long a lease that nobody holds, or a checkpoint that nobody moves, is kept."""
+"""How long the item of a lease without an owner is stored."""
 
 
-def expiry(now: Millis, lasts: int) -> Seconds:
-    """The time to live of something that outlives `now` by so long, in the seconds that the table wants."""
-    return (now + lasts) // SECOND
+def expiry(now: Millis, ttl: int) -> Seconds:
+    """The value of `expiresAt` for an item that lasts `ttl` milliseconds from `now`, in seconds."""
+    return (now + ttl) // SECOND

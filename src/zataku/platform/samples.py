@@ -1,12 +1,11 @@
-"""A small community, made by code: the same random source and moment give the same items."""
+"""Sample items of a small community. The same random source and time give the same items."""
 
 from collections.abc import Iterator
 from hashlib import sha256
 from random import Random
 
-from zataku.platform.design import Account, ApiKey, Checkpoint, Job, Lease, NameClaim, Session
+from zataku.platform.design import Account, ApiKey, Job, Lease, NameClaim, Session
 from zataku.platform.limits import (
-    CHECKPOINT_REMEMBERED,
     DAY,
     GUEST_TTL,
     HOUR,
@@ -28,7 +27,7 @@ NAMES: dict[Language, tuple[str, ...]] = {
     "ko": ("김하늘", "달토끼", "붕어빵", "서울 여우", "한월", "두부조림", "파란 우산", "겨울밤", "초록고래", "민지"),
     "en": ("Mabel", "otto_the_owl", "Sofia", "quiet.harbour", "Jun-ho", "Rowan Vale", "teapot", "Émile", "Ines"),
 }
-# Nobody knows a password for it: the hash belongs to random bytes that were thrown away.
+# The hash of discarded random bytes: no password matches it.
 PASSWORD = "$argon2id$v=19$m=65536,t=3,p=4$Nq1Yc0wV7mJ2kR5tXb8uZg$3m0Q9vJ7pYd2sL1xTg6hWc4nRk8bFe5aUo0iZqXyHsM"
 BROWSERS = (
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
@@ -39,7 +38,7 @@ LABELS: dict[Language, str] = {"ja": "ランキング取込み", "ko": "랭킹 �
 
 
 def account_id(random: Random) -> AccountId:
-    """An id as the server makes them."""
+    """An account id in the server's format."""
     digits = f"{random.getrandbits(128):032x}"
     return AccountId(f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}")
 
@@ -65,7 +64,7 @@ def user(random: Random, now: Millis, name: str, language: Language = "en", admi
 
 
 def guest(random: Random, now: Millis, language: Language = "en") -> Account:
-    """A guest of the last days."""
+    """A guest who was last seen within three days."""
     seen = now - random.randrange(3 * DAY)
     return Account(
         account_id=account_id(random),
@@ -84,7 +83,7 @@ def claim(account: Account) -> NameClaim:
 
 
 def session(random: Random, now: Millis, account: Account) -> Session:
-    """A browser in which the account was used within the last week."""
+    """A session that was used within the last week."""
     used = now - random.randrange(7 * DAY)
     return Session(
         account_id=account.account_id,
@@ -98,7 +97,7 @@ def session(random: Random, now: Millis, account: Account) -> Session:
 
 
 def api_key(random: Random, now: Millis, account: Account) -> ApiKey:
-    """A key for the imports of the rankings."""
+    """An API key for imports into the rankings."""
     return ApiKey(
         account_id=account.account_id,
         key_hash=secret_hash(random),
@@ -125,7 +124,7 @@ def people(random: Random, now: Millis) -> Iterator[Entity]:
 
 
 def jobs(random: Random, now: Millis) -> Iterator[Job]:
-    """Turns that end around now, the nightly tasks, one job that somebody runs and one that is dead."""
+    """Turns that end around now, the daily jobs, a running job and a dead one."""
     for number in range(24):
         at = now + random.randrange(-5 * MINUTE, 5 * MINUTE)
         subject = f"{account_id(random)}#{number + 1}"
@@ -158,7 +157,7 @@ def jobs(random: Random, now: Millis) -> Iterator[Job]:
 
 
 def leases(random: Random, now: Millis) -> Iterator[Lease]:
-    """Rooms that run in two processes, and one lease that was let go."""
+    """Leases of rooms in two processes, and a released lease."""
     for number in range(6):
         until = now + random.randrange(5 * SECOND, 20 * SECOND)
         yield Lease(
@@ -171,24 +170,8 @@ def leases(random: Random, now: Millis) -> Iterator[Lease]:
     yield Lease(name="singleton/sweep", until=now, epoch=now // SECOND, expires_at=expiry(now, LEASE_ITEM_TTL))
 
 
-def checkpoints(now: Millis) -> Iterator[Checkpoint]:
-    """How far the consumer of the votes has come."""
-    for shard in range(2):
-        yield Checkpoint(
-            consumer="vote-totals",
-            table="VoteBoardGame",
-            shard=f"shardId-{shard:020d}",
-            position=f"{now:021d}",
-            reached=f"{now:040d}",
-            epoch=now // SECOND,
-            moved_at=now,
-            expires_at=expiry(now, CHECKPOINT_REMEMBERED),
-        )
-
-
 def community(random: Random, now: Millis) -> Iterator[Entity]:
-    """Everything that a small community has here at a moment."""
+    """All items of a small community."""
     yield from people(random, now)
     yield from jobs(random, now)
     yield from leases(random, now)
-    yield from checkpoints(now)

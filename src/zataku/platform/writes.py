@@ -1,4 +1,4 @@
-"""Every write of the platform: about accounts, about jobs, about leases and checkpoints."""
+"""All writes of the platform: accounts, jobs and leases."""
 
 from zataku.platform.account_writes import (
     add_key,
@@ -31,7 +31,7 @@ from zataku.platform.job_writes import (
     retry_job,
     schedule_job,
 )
-from zataku.platform.lease_writes import move_checkpoint, release_lease, renew_lease, take_lease
+from zataku.platform.lease_writes import release_lease, renew_lease, take_lease
 
 __all__ = [
     "add_key",
@@ -45,7 +45,6 @@ __all__ = [
     "finish_job",
     "grant_role",
     "mark_deleted",
-    "move_checkpoint",
     "move_job",
     "record_visit",
     "release_lease",

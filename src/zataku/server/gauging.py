@@ -29,9 +29,9 @@ def build_metrics(
     figures.registry.register(StoreCollector(house.store))
     figures.measure("sockets", "Sockets.", lambda: {"open": hub.open_sockets})
     figures.measure("rooms", "Rooms.", lambda: {"running": rooms()})
-    figures.measure("jobs", "Jobs.", lambda: {"running": runner.counts.running, "lag_seconds": runner.counts.lag})
+    figures.measure("jobs", "Jobs.", lambda: {"running": runner.counters.running, "lag_seconds": runner.counters.lag})
     figures.count("sockets", "Sockets.", lambda: {name: getattr(hub.counts, name) for name in OF_SOCKETS})
-    figures.count("jobs", "Jobs.", lambda: {name: getattr(runner.counts, name) for name in OF_JOBS})
+    figures.count("jobs", "Jobs.", lambda: {name: getattr(runner.counters, name) for name in OF_JOBS})
     gauges = Gauges(
         sockets=lambda: hub.open_sockets,
         rooms=rooms,

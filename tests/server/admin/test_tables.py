@@ -74,7 +74,7 @@ async def test_units_become_dollars(any_house: House) -> None:
     table = next(table for table in told["tables"] if table["name"] == house.platform)
     pattern = next(pattern for pattern in table["patterns"] if pattern["name"] == "account")
     assert pattern["kind"] == "item"
-    assert pattern["says"] == "One account, as it is right now."
+    assert pattern["says"] == "One account, read strongly."
     assert pattern["run"]["calls"] == pattern["ever"]["calls"] == 10
     assert pattern["run"]["readUnits"] >= 10
     # As many reads in a month of 730 hours as in these 100 seconds.

@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
 from zataku.errors import Forbidden
+from zataku.jobs.administration import JobAdministration
 from zataku.platform.identity import Identity
 from zataku.server.admin.accounts import People
 from zataku.server.admin.backups import Copies
@@ -29,6 +30,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures
     copies: Copies
     jobs: JobList
+    job_administration: JobAdministration
     people: People
 
 

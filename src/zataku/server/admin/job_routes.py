@@ -23,15 +23,15 @@ async def list_jobs(
 
 @post("/jobs/retry", status_code=204, summary="Try a job now")
 async def retry_job(admin: Admin, desk: TheDesk, data: JSONBody[JobName]) -> None:
-    """Give a dead job another chance, or do a waiting one at once."""
-    await desk.jobs.retry(data)
+    """Make a dead job due now with new attempts, or a waiting one now instead of later. A running one is refused."""
+    await desk.job_administration.retry((data.system, data.kind, data.subject))
     note(admin, "retry_job", system=data.system, kind=data.kind, subject=data.subject)
 
 
 @post("/jobs/cancel", status_code=204, summary="Cancel a job")
 async def cancel_job(admin: Admin, desk: TheDesk, data: JSONBody[JobName]) -> None:
-    """Take a job away that nobody runs. What it was for does not happen."""
-    await desk.jobs.cancel(data)
+    """Delete a job that does not run. What it was scheduled for does not happen."""
+    await desk.job_administration.cancel((data.system, data.kind, data.subject))
     note(admin, "cancel_job", system=data.system, kind=data.kind, subject=data.subject)
 
 

@@ -10,6 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.service import Accounts
 from zataku.clock import Clock
+from zataku.jobs.administration import JobAdministration
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.server.admin import backup_routes, job_routes, read_routes
 from zataku.server.admin.accounts import Connections, People
@@ -75,6 +76,7 @@ def admin_desk(**given: Unpack[Given]) -> Desk:
         figures=figures,
         copies=_copies(given, figures),
         jobs=jobs,
+        job_administration=JobAdministration(store, clock),
         people=People(store, given["accounts"], connections),
     )
 

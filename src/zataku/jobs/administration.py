@@ -1,0 +1,56 @@
+"""What an operator does to a single job, on the command line and on the admin page alike: retry and cancel."""
+
+from uuid import uuid4
+
+from zataku.clock import Clock, now_ms
+from zataku.errors import Conflict, NotFound
+from zataku.jobs.schedule import JobId
+from zataku.platform import writes
+from zataku.platform.design import Job, job
+from zataku.table import BadInput, Plan, Store, TransactionCancelled
+
+
+class JobAdministration:
+    """Retries and cancels jobs. A job that runs is never touched: it is refused with the code `job_running`."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def retry(self, job_id: JobId) -> None:
+        """Make a dead job due now with a fresh set of attempts, or a waiting one due now instead of later."""
+        found = await self._idle_job(job_id)
+        now = now_ms(self._clock)
+        if found.state == "dead":
+            await self._write(writes.retry_job(*job_id, at=now))
+        else:
+            await self._write(writes.move_job(*job_id, at=now, now=now))
+
+    async def cancel(self, job_id: JobId) -> None:
+        """Delete a job. What it was scheduled for does not happen."""
+        await self._idle_job(job_id)
+        await self._write(writes.cancel_job(*job_id, now=now_ms(self._clock)))
+
+    async def _idle_job(self, job_id: JobId) -> Job:
+        try:
+            found = await self._store.get(job(*job_id))
+        except BadInput:
+            # An operator may type what can be no key.
+            found = None
+        if found is None:
+            raise NotFound(f"There is no job {' '.join(job_id)}. It may be done by now.", code="no_such_job")
+        if found.is_running(now_ms(self._clock)):
+            raise Conflict(
+                f"The job {' '.join(job_id)} is running. Nothing was changed; try again when the run is over.",
+                code="job_running",
+            )
+        return found
+
+    async def _write(self, plan: Plan[Job]) -> None:
+        try:
+            # The token makes the write idempotent, so that the store repeats it after a lost reply.
+            await self._store.write(plan, token=str(uuid4()))
+        except TransactionCancelled as refused:
+            if refused.conflict:
+                raise
+            raise Conflict("The job has changed meanwhile. Look at it again, then try once more.") from None
