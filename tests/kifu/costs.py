@@ -22,13 +22,13 @@ from tests.support.stores import START
 from zataku.kifu import design, writes
 from zataku.kifu.entities import (
     Analysis,
-    GoneRecord,
     KeptAnalysis,
     LibraryPermission,
     Position,
     PositionList,
     Record,
     RecordPermission,
+    RemovedRecord,
     SlugClaim,
     SystemSettings,
     Tagging,
@@ -127,12 +127,12 @@ CASES: dict[str, Case] = {
     ),
     "record_permission": reads(design.record_permission(kid(0), FRIEND)),
     "library_permission": reads(design.library_permission(ME, FRIEND)),
-    "who_may_see_record": reads(design.who_may_see_record(kid(0)), *ALLOWED),
-    "who_may_see_library": reads(
-        design.who_may_see_library(ME), *(LibraryPermission(owner=ME, username=f"user{at:03d}") for at in FIFTY)
+    "record_viewers": reads(design.record_viewers(kid(0)), *ALLOWED),
+    "library_viewers": reads(
+        design.library_viewers(ME), *(LibraryPermission(owner=ME, username=f"user{at:03d}") for at in FIFTY)
     ),
-    "what_i_may_see": reads(
-        design.what_i_may_see(ME), *(RecordPermission(kifu_id=kid(at), username=ME) for at in FIFTY)
+    "permissions_of_user": reads(
+        design.permissions_of_user(ME), *(RecordPermission(kifu_id=kid(at), username=ME) for at in FIFTY)
     ),
     "analyses_of": reads(
         design.analyses_of(ME),
@@ -151,15 +151,17 @@ CASES: dict[str, Case] = {
     "kept_analyses": reads(
         design.kept_analyses(kid(0)), KeptAnalysis(kifu_id=kid(0), analysis_id=AID, response=RESULT, kept_at=NOW)
     ),
-    "games_that_reached": reads(
-        design.games_that_reached(ME, HERE),
+    "records_at_position": reads(
+        design.records_at_position(ME, HERE),
         *(Position(username=ME, position=HERE, kifu_id=kid(at), text=0) for at in FIFTY),
     ),
     "positions_of": reads(
         design.positions_of(ME, kid(0)), LISTED, replace(LISTED, part=1, positions=LISTED.positions[: 8 * 23])
     ),
-    "leftovers_of": reads(design.leftovers_of(ME), *(GoneRecord(username=ME, kifu_id=kid(at)) for at in FIFTY)),
-    "welcome_user": writing(lambda: writes.welcome_user(ME)),
+    "cleanup_markers_of": reads(
+        design.cleanup_markers_of(ME), *(RemovedRecord(username=ME, kifu_id=kid(at)) for at in FIFTY)
+    ),
+    "create_user_settings": writing(lambda: writes.create_user_settings(ME)),
     "set_kifu_cap": removing(lambda: writes.set_kifu_cap(ME, 3000)),
     "set_tag_cap": removing(lambda: writes.set_tag_cap(ME, 50)),
     "set_system_caps": writing(
@@ -202,8 +204,8 @@ CASES: dict[str, Case] = {
     ),
     "keep_result": writing(lambda: writes.keep_result(FINISHED, CLAIM, NOW), CLAIM),
     "keep_positions": writing(lambda: writes.keep_positions(CLAIM, 0, HASHES), CLAIM),
-    "forget_positions": writing(
-        lambda: writes.forget_positions(LISTED),
+    "delete_positions": writing(
+        lambda: writes.delete_positions(LISTED),
         LISTED,
         *(Position(username=ME, position=it, kifu_id=kid(0), text=0) for it in HASHES),
     ),

@@ -11,20 +11,20 @@ from zataku.kifu.design import (
     CreatedTag,
     NamedRecord,
     NamedTag,
+    RecordReference,
     UpdatedRecord,
-    WhichRecord,
 )
 from zataku.kifu.entities import (
     Analysis,
-    GoneRecord,
-    GoneTag,
-    GoneText,
     KeptAnalysis,
     LibraryPermission,
     Position,
     PositionList,
     Record,
     RecordPermission,
+    RemovedRecord,
+    RemovedTag,
+    ReplacedText,
     SlugClaim,
     SystemSettings,
     Tagging,
@@ -115,12 +115,12 @@ async def test_a_record_is_read_with_its_moves(store: Store):
 async def test_an_id_alone_leads_to_its_record(store: Store):
     await shelved(store)
     await store.put(Tagging(kifu_id=kid(4), tag_id=tid(1)))
-    await finds(store, design.record_of_id(kid(4)), WhichRecord(username=FRIEND, kifu_id=kid(4)))
+    await finds(store, design.record_of_id(kid(4)), RecordReference(username=FRIEND, kifu_id=kid(4)))
 
 
 async def test_a_share_code_leads_to_its_record(store: Store):
     await shelved(store)
-    await finds(store, design.records_under_code(CODE), WhichRecord(username=ME, kifu_id=kid(3)))
+    await finds(store, design.records_under_code(CODE), RecordReference(username=ME, kifu_id=kid(3)))
     await finds(store, design.records_under_code(ShareCode("ABC123ABC123ABC")))
 
 
@@ -168,10 +168,10 @@ async def test_permissions_are_read_from_both_ends(store: Store):
     library = LibraryPermission(owner=ME, username=FRIEND)
     back = LibraryPermission(owner=FRIEND, username=ME)
     await store.write_many(put=[mine, other, library, back, UserSettings(username=FRIEND), *THREE])
-    await finds(store, design.who_may_see_record(kid(1)), mine, other)
-    await finds(store, design.who_may_see_library(ME), library)
-    await finds(store, design.what_i_may_see(FRIEND), mine, library)
-    await finds(store, design.what_i_may_see(ME), back)
+    await finds(store, design.record_viewers(kid(1)), mine, other)
+    await finds(store, design.library_viewers(ME), library)
+    await finds(store, design.permissions_of_user(FRIEND), mine, library)
+    await finds(store, design.permissions_of_user(ME), back)
     assert await store.get(design.record_permission(kid(1), FRIEND)) == mine
     assert await store.get(design.library_permission(ME, FRIEND)) == library
     assert await store.get(design.library_permission(ME, STRANGER)) is None
@@ -202,15 +202,15 @@ async def test_games_are_found_by_a_position(store: Store):
     listed = [PositionList(username=ME, kifu_id=kid(1), text=it, part=at, positions=bytes(8)) for it, at in places]
     others = [replace(reached[0], username=FRIEND), replace(reached[1], position=there)]
     await store.write_many(put=[*reached, *listed, *others])
-    await finds(store, design.games_that_reached(ME, here), *reached)
+    await finds(store, design.records_at_position(ME, here), *reached)
     await finds(store, design.positions_of(ME, kid(1)), *listed)
 
 
 async def test_what_is_gone_is_noted_for_its_owner(store: Store):
     notes = [
-        GoneRecord(username=ME, kifu_id=kid(1)),
-        GoneText(username=ME, kifu_id=kid(1), text=7),
-        GoneTag(username=ME, tag_id=tid(1)),
+        RemovedRecord(username=ME, kifu_id=kid(1)),
+        ReplacedText(username=ME, kifu_id=kid(1), text=7),
+        RemovedTag(username=ME, tag_id=tid(1)),
     ]
-    await store.write_many(put=[*notes, GoneTag(username=FRIEND, tag_id=tid(2))])
-    await finds(store, design.leftovers_of(ME), notes[0], notes[1], notes[2])
+    await store.write_many(put=[*notes, RemovedTag(username=FRIEND, tag_id=tid(2))])
+    await finds(store, design.cleanup_markers_of(ME), notes[0], notes[1], notes[2])

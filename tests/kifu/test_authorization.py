@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, added, claim_of, kid, welcomed
 from tests.support.store_reads import eventually
-from zataku.kifu.authorization import as_others_see, shared_record, visible_record
-from zataku.kifu.errors import UnfitChange
+from zataku.kifu.authorization import public_view, shared_record, visible_record
+from zataku.kifu.errors import InvalidChange
 from zataku.kifu.limits import ShareCode
 from zataku.kifu.writes import (
     allow_library,
@@ -37,7 +37,7 @@ async def test_everybody_sees_a_public_record_until_it_is_private(store: Store):
     (mine,) = await added(store, a_record())
     public = await store.write(change_record(replace(mine, public=True), mine, NOW))
     for viewer in (None, FRIEND):
-        assert await visible_record(store, viewer, ME, kid(0)) == as_others_see(public)
+        assert await visible_record(store, viewer, ME, kid(0)) == public_view(public)
     assert await visible_record(store, ME, ME, kid(0)) == public
     await store.write(change_record(replace(public, public=False), public, NOW))
     assert await visible_record(store, None, ME, kid(0)) is None
@@ -48,7 +48,7 @@ async def test_one_record_for_a_named_user(store: Store):
     mine, other = await added(store, a_record(0), a_record(1))
     claim = await claim_of(store, mine)
     await store.write(allow_record(claim, FRIEND))
-    assert await visible_record(store, FRIEND, ME, kid(0)) == as_others_see(mine)
+    assert await visible_record(store, FRIEND, ME, kid(0)) == public_view(mine)
     assert await visible_record(store, FRIEND, ME, other.kifu_id) is None
     assert await visible_record(store, STRANGER, ME, kid(0)) is None
     await store.write(disallow_record(claim, FRIEND))
@@ -60,7 +60,7 @@ async def test_all_records_for_a_named_user(store: Store):
     made = await added(store, a_record(0), a_record(1))
     await store.write(allow_library(ME, FRIEND))
     for record in made:
-        assert await visible_record(store, FRIEND, ME, record.kifu_id) == as_others_see(record)
+        assert await visible_record(store, FRIEND, ME, record.kifu_id) == public_view(record)
         assert await visible_record(store, STRANGER, ME, record.kifu_id) is None
     await store.write(disallow_library(ME, FRIEND))
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
@@ -71,7 +71,7 @@ async def test_a_code_opens_its_record_until_it_is_switched_off(store: Store):
     (mine,) = await added(store, a_record())
     shared = await store.write(share_record(mine, CODE))
     assert shared is not None
-    await eventually(lambda: shared_record(store, CODE), as_others_see(shared))
+    await eventually(lambda: shared_record(store, CODE), public_view(shared))
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
     await store.write(unshare_record(shared))
     assert await shared_record(store, CODE) is None
@@ -85,14 +85,14 @@ async def test_a_new_code_shuts_the_old_one(store: Store):
     second = await store.write(share_record(first, NEXT))
     assert second is not None
     assert await shared_record(store, CODE) is None
-    await eventually(lambda: shared_record(store, NEXT), as_others_see(second))
+    await eventually(lambda: shared_record(store, NEXT), public_view(second))
 
 
 def test_what_changes_nothing_is_not_acknowledged():
     """Somebody may have shared the record, or shut the link, since it was read."""
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         unshare_record(a_record())
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         share_record(a_record(share=True, share_code=CODE), CODE)
 
 
@@ -103,7 +103,7 @@ async def test_a_record_that_is_gone_cannot_be_shared_or_unshared(store: Store):
 
 
 def test_others_do_not_see_slug_memo_and_code():
-    shown = as_others_see(a_record(memo="秘密", slug="秘密/研究", share=True, share_code=CODE))
+    shown = public_view(a_record(memo="秘密", slug="秘密/研究", share=True, share_code=CODE))
     assert set(shown.__struct_fields__) == {"username", "kifu_id", "kifu", "first_or_second", "result", "created"}
     assert "秘密" not in repr(shown)
     assert CODE not in repr(shown)

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from tests.kifu.records import ME, NOW, a_record, a_tag, added, claim_of, kid, tagged, welcomed
 from zataku.kifu import design
-from zataku.kifu.entities import GoneText, SlugClaim
-from zataku.kifu.errors import UnfitChange
+from zataku.kifu.entities import ReplacedText, SlugClaim
+from zataku.kifu.errors import InvalidChange
 from zataku.kifu.writes import change_moves, change_record, move_record, rename_tag
 from zataku.table import ConditionFailed, Store, TransactionCancelled, add_seconds
 
@@ -57,7 +57,7 @@ async def test_no_time_goes_back(store: Store):
     ],
 )
 def test_what_a_plain_change_does_not_do(change: dict[str, object]):
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         change_record(replace(a_record(), **change), a_record(), NOW)
 
 
@@ -69,7 +69,9 @@ async def test_new_moves_are_a_new_text(store: Store):
     assert changed == replace(mine, kifu="x", memo="y", latest_update=add_seconds(NOW, 1))
     assert await store.get(design.record(ME, kid(0))) == changed
     assert await claim_of(store, mine) == replace(claim, text=1)
-    assert [it async for it in store.each(design.leftovers_of(ME))] == [GoneText(username=ME, kifu_id=kid(0), text=0)]
+    assert [it async for it in store.each(design.cleanup_markers_of(ME))] == [
+        ReplacedText(username=ME, kifu_id=kid(0), text=0)
+    ]
     with pytest.raises(TransactionCancelled):
         await store.write(change_moves(replace(changed, kifu="z"), changed, claim, add_seconds(NOW, 2)))
 
@@ -85,7 +87,7 @@ def test_new_moves_are_refused_where_they_do_not_fit():
         (new, replace(claim, kifu_id=kid(1))),
         (new, replace(claim, text=999_999)),
     ):
-        with pytest.raises(UnfitChange):
+        with pytest.raises(InvalidChange):
             change_moves(record, mine, its, NOW)
 
 

@@ -5,15 +5,15 @@ from msgspec.structs import replace
 
 from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, a_tag, added, claim_of, kid, tagged, tid, welcomed
 from zataku.kifu import design
-from zataku.kifu.cleanup import CONSUMER, follow, settle, tidy, unlink
+from zataku.kifu.cleanup import CONSUMER, clean_up, clean_up_after, clean_up_user, consume_changes
 from zataku.kifu.entities import (
-    GoneRecord,
-    GoneTag,
     KeptAnalysis,
     Position,
     PositionList,
     Record,
     RecordPermission,
+    RemovedRecord,
+    RemovedTag,
     SlugClaim,
     Tagging,
     TagNameClaim,
@@ -27,12 +27,12 @@ from zataku.table.schema.entity import binding_of
 
 
 async def up_to_date(store: Store) -> None:
-    while await unlink(store, limit=1000):
+    while await consume_changes(store, limit=1000):
         pass
 
 
 async def notes(store: Store) -> list[Entity]:
-    return [it async for it in store.each(design.leftovers_of(ME))]
+    return [it async for it in store.each(design.cleanup_markers_of(ME))]
 
 
 async def left(store: Store, *keys: object) -> list[Entity]:
@@ -86,7 +86,7 @@ async def test_a_consumer_that_dies_begins_again_and_finishes(store: Store):
     stream = store.stream(kifu_table, CONSUMER)
     for change in await stream.read(1000):
         # The work is done, but the consumer dies before it says so.
-        await follow(store, change)
+        await clean_up_after(store, change)
     assert await left(store, Tagging.key(kifu_id=kid(0), tag_id=tag.tag_id)) == []
     await up_to_date(store)
     assert await left(store, design.record(ME, kid(0))) == [mine]
@@ -113,15 +113,15 @@ async def test_the_largest_library_loses_a_tag_for_a_read_unit_a_record(embedded
     await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=gone.tag_id) for it in records])
     await embedded.write_many(put=[TagNameClaim(username=ME, name=gone.name, tag_id=gone.tag_id)])
     await embedded.write(remove_tag(gone))
-    note = GoneTag(username=ME, tag_id=gone.tag_id)
+    note = RemovedTag(username=ME, tag_id=gone.tag_id)
     with embedded.measured("unlinking") as consumed:
-        await settle(embedded, note)
+        await clean_up(embedded, note)
     assert consumed.writes == 2 * count + 2
     # One for each link, two for the note and the tag itself, the rest for the list of records.
     assert consumed.reads == count + 51
     assert await embedded.count(design.records_with_tag(gone.tag_id)) == 0
     with embedded.measured("unlinking again") as again:
-        await settle(embedded, note)
+        await clean_up(embedded, note)
     assert (again.reads, again.writes) == (1, 0)
 
 
@@ -139,11 +139,11 @@ async def test_after_a_long_outage_a_user_is_tidied_without_the_stream(store: St
     await store.write(remove_record(await claim_of(store, gone)))
     new = replace(changed, kifu="x")
     await store.write(change_moves(new, changed, await claim_of(store, changed), NOW))
-    assert await tidy(store, FRIEND) == 0
-    assert await tidy(store, ME) == 3
-    assert await tidy(store, ME) == 0
+    assert await clean_up_user(store, FRIEND) == 0
+    assert await clean_up_user(store, ME) == 3
+    assert await clean_up_user(store, ME) == 0
     for record, allowed in ((gone, []), (changed, [FRIEND]), (theirs, [ME])):
-        assert [it.username async for it in store.each(design.who_may_see_record(record.kifu_id))] == allowed
+        assert [it.username async for it in store.each(design.record_viewers(record.kifu_id))] == allowed
         assert [it async for it in store.each(design.tags_of_record(record.kifu_id))] == []
         assert [it async for it in store.each(design.positions_of(ME, record.kifu_id))] == []
     # What the stream still says is done already.
@@ -159,12 +159,12 @@ async def test_who_dies_half_way_leaves_the_note(embedded: Store, monkeypatch: p
     await embedded.write(keep_positions(claim, 0, ["0" * 16]))
     await embedded.write(remove_record(claim))
     with monkeypatch.context() as dying:
-        dying.setattr("zataku.kifu.cleanup.forget_positions", lambda _: 1 / 0)
+        dying.setattr("zataku.kifu.cleanup.delete_positions", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            await tidy(embedded, ME)
+            await clean_up_user(embedded, ME)
     assert await left(embedded, design.record_permission(kid(0), FRIEND)) == []
-    assert await notes(embedded) == [GoneRecord(username=ME, kifu_id=kid(0))]
-    assert await tidy(embedded, ME) == 1
+    assert await notes(embedded) == [RemovedRecord(username=ME, kifu_id=kid(0))]
+    assert await clean_up_user(embedded, ME) == 1
     assert [it async for it in embedded.each(design.positions_of(ME, kid(0)))] == []
 
 
@@ -175,5 +175,5 @@ async def test_a_record_with_more_links_than_a_transaction_takes_is_removed(embe
     links = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in range(130)]
     await embedded.write_many(put=links)
     await embedded.write(remove_record(await claim_of(embedded, mine)))
-    await tidy(embedded, ME)
+    await clean_up_user(embedded, ME)
     assert [it async for it in embedded.each(design.tags_of_record(kid(0)))] == []

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 from tests.kifu.records import ME, NOW, a_record, added, certain, claim_of, kid, welcomed
 from tests.support.concurrency import race
 from zataku.kifu import design
-from zataku.kifu.cleanup import tidy
+from zataku.kifu.cleanup import clean_up_user
 from zataku.kifu.entities import Position, PositionList, SlugClaim
-from zataku.kifu.errors import TooManyAtOnce
+from zataku.kifu.errors import TooManyItems
 from zataku.kifu.limits import PositionHash
-from zataku.kifu.writes import change_moves, forget_positions, keep_positions
+from zataku.kifu.writes import change_moves, delete_positions, keep_positions
 from zataku.kifu.writes.positions import position_parts
 from zataku.table import Store, TransactionCancelled, add_seconds
 
@@ -43,10 +43,10 @@ async def test_positions_come_and_go_in_parts(store: Store):
     found = await listed(store)
     assert [it.hashes for it in found] == parts
     for it in (*found, found[0]):
-        await store.write(forget_positions(it))
+        await store.write(delete_positions(it))
     assert await listed(store) == []
     assert await reached(store, claim, *range(120)) == []
-    with pytest.raises(TooManyAtOnce):
+    with pytest.raises(TooManyItems):
         keep_positions(claim, 0, hashes(*range(99)))
 
 
@@ -72,7 +72,7 @@ async def test_a_slow_job_adds_nothing_to_new_moves_and_takes_nothing_from_them(
     await store.write(keep_positions(new, 0, hashes(1, 3)))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(old, 1, hashes(4)))
-    await store.write(forget_positions(before))
+    await store.write(delete_positions(before))
     assert [it.hashes for it in await listed(store)] == [hashes(1, 3)]
     assert await reached(store, new, 1, 2, 3, 4) == hashes(1, 3)
     assert await reached(store, old, 1, 2, 3, 4) == []
@@ -104,6 +104,6 @@ async def test_jobs_for_old_moves_race_with_new_ones(contested: Store):
 
 async def settled(store: Store) -> None:
     """Tidied, however many replies got lost."""
-    while not (await race(tidy(store, ME))).won:
+    while not (await race(clean_up_user(store, ME))).won:
         pass
-    assert [it async for it in store.each(design.leftovers_of(ME))] == []
+    assert [it async for it in store.each(design.cleanup_markers_of(ME))] == []

@@ -22,7 +22,7 @@ from tests.kifu.records import (
 from tests.support.concurrency import race
 from zataku.kifu import design
 from zataku.kifu.authorization import shared_record
-from zataku.kifu.cleanup import tidy
+from zataku.kifu.cleanup import clean_up_user
 from zataku.kifu.entities import Analysis, Record, SlugClaim, UserSettings
 from zataku.kifu.limits import AnalysisId, PositionHash, ShareCode
 from zataku.kifu.writes import (
@@ -150,14 +150,14 @@ async def test_a_record_goes_while_others_lean_on_it(contested: Store):
     assert not ended.unknown
     assert await contested.get(design.record(ME, kid(0))) is None
     assert (await settings(contested)).kifu_count == 0
-    while not (await race(tidy(contested, ME))).won:
+    while not (await race(clean_up_user(contested, ME))).won:
         pass
     for left in (
         design.tags_of_record(kid(0)),
-        design.who_may_see_record(kid(0)),
+        design.record_viewers(kid(0)),
         design.kept_analyses(kid(0)),
         design.positions_of(ME, kid(0)),
-        design.leftovers_of(ME),
+        design.cleanup_markers_of(ME),
     ):
         assert [it async for it in contested.each(left)] == []
 
@@ -191,7 +191,7 @@ async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
     # Records that never had it, so that nothing but the missing tag can refuse them.
     late = await race(*certain(contested, *(tag_record(claim, tag) for claim in claims[4:])))
     assert (late.won, len(late.refused)) == ([], 4)
-    while not (await race(tidy(contested, ME))).won:
+    while not (await race(clean_up_user(contested, ME))).won:
         pass
     for it in records:
         assert [link async for link in contested.each(design.tags_of_record(it.kifu_id))] == []

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.support.stores import START
-from zataku.kifu.authorization import as_others_see, visible_record
+from zataku.kifu.authorization import public_view, visible_record
 from zataku.kifu.entities import (
     LibraryPermission,
     Record,
@@ -18,7 +18,7 @@ from zataku.kifu.entities import (
     TagNameClaim,
     UserSettings,
 )
-from zataku.kifu.sample_games import OPENINGS, Game, as_kif
+from zataku.kifu.sample_games import OPENINGS, Game, format_kif
 from zataku.kifu.samples import HANAKO, MINJUN, SHARES, library
 from zataku.table import Entity, Store
 from zataku.table.schema.entity import binding_of
@@ -90,15 +90,15 @@ def test_results_are_what_the_moves_and_the_last_line_say(items: list[Entity]):
 @pytest.mark.parametrize("opening", OPENINGS)
 def test_a_game_reads_as_kif(opening: str):
     game = Game(opening=opening, first="鈴木", second="佐藤", day="2025-12-31", moves=11, ending="投了")
-    lines = as_kif(game).splitlines()
+    lines = format_kif(game).splitlines()
     assert lines[1:4] == ["手合割：平手", "先手：鈴木", "後手：佐藤"]
     assert lines[-1] == "  12 投了"
     assert len(lines) == 6 + 12
-    assert ("同　銀(68)" in as_kif(game)) == (opening == "角換わり")
+    assert ("同　銀(68)" in format_kif(game)) == (opening == "角換わり")
 
 
 async def test_the_library_can_be_put_into_a_store_and_seen(embedded: Store, items: list[Entity]):
     await embedded.write_many(put=items)
     mine = next(it for it in those(items, Record) if it.username == HANAKO and not it.public)
-    assert await visible_record(embedded, MINJUN, HANAKO, mine.kifu_id) == as_others_see(mine)
+    assert await visible_record(embedded, MINJUN, HANAKO, mine.kifu_id) == public_view(mine)
     assert await visible_record(embedded, None, HANAKO, mine.kifu_id) is None

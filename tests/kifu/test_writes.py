@@ -21,14 +21,14 @@ from tests.kifu.records import (
 from zataku.kifu import design
 from zataku.kifu.entities import (
     Analysis,
-    GoneRecord,
     Record,
+    RemovedRecord,
     SlugClaim,
     SystemSettings,
     Tagging,
     UserSettings,
 )
-from zataku.kifu.errors import LibraryFull, NotYours, TagsFull, UnfitChange
+from zataku.kifu.errors import InvalidChange, LibraryFull, NotOwner, TagsFull
 from zataku.kifu.limits import AnalysisId, PositionHash
 from zataku.kifu.writes import (
     add_record,
@@ -37,6 +37,7 @@ from zataku.kifu.writes import (
     allow_record,
     change_moves,
     change_record,
+    create_user_settings,
     disallow_record,
     finish_analysis,
     keep_positions,
@@ -53,7 +54,6 @@ from zataku.kifu.writes import (
     touch_record,
     touch_tag,
     untag_record,
-    welcome_user,
 )
 from zataku.table import ConditionFailed, Store, TransactionCancelled, add_seconds, parse_instant
 
@@ -65,10 +65,10 @@ async def links_of(store: Store, record: Record) -> list[Tagging]:
 
 
 async def test_a_user_is_welcomed_once(store: Store):
-    await store.write(welcome_user(ME))
+    await store.write(create_user_settings(ME))
     await added(store, a_record())
     with pytest.raises(ConditionFailed):
-        await store.write(welcome_user(ME))
+        await store.write(create_user_settings(ME))
     assert (await settings(store)).kifu_count == 1
 
 
@@ -137,7 +137,7 @@ async def test_system_caps_are_set(store: Store):
     await store.write(set_system_caps(replace(was, tag_max=8), was))
     with pytest.raises(ConditionFailed):
         await store.write(set_system_caps(replace(was, kifu_max=9), was))
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         set_system_caps(was, was)
     assert await store.get(design.system_settings(), strong=True) == SystemSettings(kifu_max=7, tag_max=8)
 
@@ -160,9 +160,9 @@ async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
     with pytest.raises(TransactionCancelled):
         await store.write(move_record(first, await claim_of(store, first), second.slug, NOW))
     assert await store.get(design.record(ME, kid(0))) == first
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         move_record(first, await claim_of(store, first), first.slug, NOW)
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         move_record(first, await claim_of(store, second), "c", NOW)
 
 
@@ -174,7 +174,9 @@ async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_note(
     assert await store.get(design.record(ME, kid(0))) is None
     assert await store.get(design.slug_claim(ME, mine.slug)) is None
     assert (await settings(store)).kifu_count == 0
-    assert [it async for it in store.each(design.leftovers_of(ME))] == [GoneRecord(username=ME, kifu_id=kid(0))]
+    assert [it async for it in store.each(design.cleanup_markers_of(ME))] == [
+        RemovedRecord(username=ME, kifu_id=kid(0))
+    ]
     with pytest.raises(TransactionCancelled):
         await store.write(remove_record(claim))
     assert (await settings(store)).kifu_count == 0
@@ -204,7 +206,7 @@ async def test_a_look_is_written_once_an_hour(store: Store):
         else:
             with pytest.raises(ConditionFailed):
                 await store.write(looked)
-    with pytest.raises(NotYours):
+    with pytest.raises(NotOwner):
         touch_record(FRIEND, ME, kid(0), NOW)
     with pytest.raises(ConditionFailed):
         await store.write(touch_record(ME, ME, kid(9), NOW))
@@ -246,7 +248,7 @@ async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: 
     assert await store.get(design.tag_name_claim(ME, "矢倉")) is None
     assert (await settings(store)).tag_count == 1
     assert await tag_there(store, renamed)
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         rename_tag(first, first.name, NOW)
 
 
@@ -263,7 +265,7 @@ async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
     await store.write(untag_record(claim, tag))
     assert await links_of(store, mine) == []
     for write in (tag_record, untag_record):
-        with pytest.raises(NotYours):
+        with pytest.raises(NotOwner):
             write(claim, theirs)
 
 
@@ -299,9 +301,9 @@ async def test_nothing_leans_on_a_record_that_is_gone_nor_on_another_under_its_s
 
 def test_nobody_is_allowed_what_is_their_own():
     claim = SlugClaim(username=ME, slug="a", kifu_id=kid(0))
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         allow_record(claim, ME)
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         allow_library(ME, ME)
 
 
@@ -328,18 +330,18 @@ async def test_a_result_is_kept_with_its_record(store: Store):
     (mine,) = await added(store, a_record())
     claim = await claim_of(store, mine)
     waiting = await store.write(request_analysis(AID, ME, NOW, kid(0)))
-    with pytest.raises(UnfitChange):
+    with pytest.raises(InvalidChange):
         keep_result(waiting, claim, NOW)
     done = await store.write(finish_analysis(AID, "succeeded", "{}", NOW))
     for stranger in (replace(done, username=FRIEND), replace(done, kifu_id=kid(1))):
-        with pytest.raises(NotYours):
+        with pytest.raises(NotOwner):
             keep_result(stranger, claim, NOW)
     kept = await store.write(keep_result(done, claim, NOW))
     assert [it async for it in store.each(design.kept_analyses(kid(0)))] == [kept]
 
 
 def test_additions_are_for_ones_own_library():
-    with pytest.raises(NotYours):
+    with pytest.raises(NotOwner):
         add_record(a_record(), UserSettings(username=FRIEND))
-    with pytest.raises(NotYours):
+    with pytest.raises(NotOwner):
         add_tag(a_tag(), UserSettings(username=FRIEND))

@@ -4,7 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from zataku.ranking.design import Day, Histogram, NameClaim, Profile, Snapshot, Standing, name_claim, profile
-from zataku.ranking.limits import UserId, lowered
+from zataku.ranking.limits import UserId, fold_name
 from zataku.ranking.writes import publish_day
 from zataku.table import ConditionFailed, Plan, ResultUnknown, Store, TransactionCancelled
 
@@ -20,7 +20,7 @@ def player(user_id: str, name: str, level: str = "57.25", power: str = "12000", 
     return Profile(
         user_id=UserId(user_id),
         name=name,
-        name_lower=lowered(name),
+        name_lower=fold_name(name),
         current_level=Decimal(level),
         current_power=Decimal(power),
         **fields,
@@ -89,4 +89,4 @@ async def assert_names_are_kept(store: Store) -> None:
     named = [it for it in entities if isinstance(it, Profile) and it.name_lower is not None]
     assert claims == held
     assert len(named) == len(held)
-    assert all(it.name_lower == lowered(it.name) for it in named)
+    assert all(it.name_lower == fold_name(it.name) for it in named)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, claim_of, now_of, player, standing
 from tests.support.store_reads import eventually
-from zataku.ranking.daily_ranking import write_day
+from zataku.ranking.daily_ranking import rank_day
 from zataku.ranking.design import (
     Day,
     Histogram,
@@ -26,8 +26,8 @@ from zataku.ranking.design import (
 )
 from zataku.ranking.errors import DayNotOver, StandingsMissing
 from zataku.ranking.limits import UserId
-from zataku.ranking.roster import fix_roster, named_players
-from zataku.ranking.rules.ranks import Inside, find_rank
+from zataku.ranking.roster import create_roster, named_players
+from zataku.ranking.rules.ranks import RankInBucket, find_rank
 from zataku.ranking.writes import enter_player, import_values, rename, retire_player, take_over_name
 from zataku.table import Store
 
@@ -51,7 +51,7 @@ async def gathered(store: Store, *, fixed: bool = True) -> Store:
     players = list(map(as_player, CROWD))
     await store.write_many(put=[*players, *map(claim_of, players)])
     if fixed:
-        await fix_roster(store, DAY, IDS)
+        await create_roster(store, DAY, IDS)
     return store
 
 
@@ -63,7 +63,7 @@ async def kept(store: Store) -> list[str]:
 
 
 async def run(store: Store, now: str = TOMORROW, **options) -> Day:
-    return await write_day(store, DAY, as_of=AS_OF, now=now, **options)
+    return await rank_day(store, DAY, as_of=AS_OF, now=now, **options)
 
 
 async def killed_after(store: Store, batches: int) -> None:
@@ -76,7 +76,7 @@ async def killed_after(store: Store, batches: int) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        await run(store, wrote=count)
+        await run(store, on_batch=count)
     assert told == ["p099", "p179"][:batches]
 
 
@@ -98,7 +98,7 @@ async def test_the_histogram_of_the_day_leads_to_every_rank(embedded: Store):
     made = await embedded.get(histogram(DAY, "LEVEL"), strong=True)
     assert made is not None
     found = find_rank(made, Decimal(20))
-    assert isinstance(found, Inside)
+    assert isinstance(found, RankInBucket)
     inside = [row for row in CROWD if found.low <= row.level <= found.high]
     assert found.known + len(inside) == 118
 
@@ -181,7 +181,7 @@ async def test_whatever_changes_while_a_run_writes_the_day_is_the_same(embedded:
             first.clear()
             await CHANGES[change](embedded)
 
-    await run(embedded, wrote=meanwhile)
+    await run(embedded, on_batch=meanwhile)
     assert await kept(embedded) == undisturbed
 
 
@@ -208,7 +208,7 @@ async def write_day_after(store: Store, day: date, end: str, change: Callable[[S
         "comes": lambda: enter_player(player("p0005", "늦은 사람"), after, moment),
     }
     await store.write(plans[change.__name__]())
-    await write_day(store, day, as_of=end, now=moment)
+    await rank_day(store, day, as_of=end, now=moment)
 
 
 async def test_who_held_no_name_when_the_day_ended_is_not_ranked_on_it(embedded: Store):
@@ -247,7 +247,7 @@ async def test_a_run_stops_when_another_has_published(embedded: Store):
         told.append(user_id)
         await run(embedded)
 
-    assert (await run(embedded, now="2026-02-22T09:00:00Z", wrote=meanwhile)).published_at == TOMORROW
+    assert (await run(embedded, now="2026-02-22T09:00:00Z", on_batch=meanwhile)).published_at == TOMORROW
     assert told == ["p099"]
 
 
@@ -278,7 +278,7 @@ async def test_a_missed_day_is_published_only_when_what_is_missing_is_allowed(em
     with pytest.raises(StandingsMissing, match="Of 1 players nobody knows"):
         await run(embedded)
     assert await embedded.get(published_day(DAY)) is None
-    day = await run(embedded, may_miss=1)
+    day = await run(embedded, max_missing=1)
     assert (day.players, day.missing) == (179, 1)
 
 
@@ -289,7 +289,7 @@ async def test_values_that_come_in_after_midnight_belong_to_the_next_day(store: 
     await store.write(enter_player(player("p9", "늦은 사람", values_at=TOMORROW), NEXT, TOMORROW))
     await store.write(import_values(await now_of(store, "p0"), Decimal(99), Decimal(1), TOMORROW, NEXT, TOMORROW))
     players = [UserId(f"p{at}") for at in (0, 1, 2, 9)]
-    await fix_roster(store, DAY, players)
+    await create_roster(store, DAY, players)
     await store.write(import_values(await now_of(store, "p1"), Decimal(98), Decimal(1), TOMORROW, NEXT, TOMORROW))
     await run(store)
     found = await store.get_many([snapshot(user_id, DAY) for user_id in players], strong=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.ranking.players import DAY, player, snap
 from zataku.ranking.design import Day, NameClaim, Profile
-from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, lowered
+from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, fold_name
 from zataku.ranking.values import TABLE_NAME, table_name
 from zataku.table import BadInput, DesignError, Entity
 from zataku.table.schema.entity import binding_of
@@ -96,14 +96,14 @@ def test_a_bad_name_is_refused_on_reading_too():
 
 @pytest.mark.parametrize(("name", "lower"), FOLDED.items())
 def test_people_find_a_name_however_they_type_it(name: str, lower: str):
-    assert lowered(name) == lower
+    assert fold_name(name) == lower
 
 
 def test_no_character_makes_a_folded_name_too_long_for_its_key_or_leaves_nothing_of_what_is_seen():
     # Beyond U+30000 lie ideographs that fold to themselves, and the variation selectors.
     codes = (*range(0xD800), *range(0xE000, 0x30000), *range(0xE0000, 0xE0200))
     letters = list(map(chr, codes))
-    folded = [lowered(letter) for letter in letters]
+    folded = [fold_name(letter) for letter in letters]
     assert not any(is_visible(letter) for letter, lower in zip(letters, folded, strict=True) if not lower)
     assert max(map(len, folded)) * NAME_LENGTH == LOWERED_LENGTH
     assert len("NAME#") + max(len(text.encode()) for text in folded) * NAME_LENGTH == 995
@@ -111,11 +111,11 @@ def test_no_character_makes_a_folded_name_too_long_for_its_key_or_leaves_nothing
 
 @given(st.text(st.characters() | st.sampled_from("\u200d\ufe0f\u1160\uffa0\u0301ei\u1100\u1161"), max_size=30))
 def test_folding_twice_is_folding_once(name: str):
-    assert lowered(lowered(name)) == lowered(name)
+    assert fold_name(fold_name(name)) == fold_name(name)
 
 
 def test_the_longest_folded_name_fits_a_claim():
-    claim = NameClaim(name_lower=lowered("\ufdfa" * 30), holder=UserId("A101"), claimed_at="2026-02-21T03:00:00Z")
+    claim = NameClaim(name_lower=fold_name("\ufdfa" * 30), holder=UserId("A101"), claimed_at="2026-02-21T03:00:00Z")
     assert len(claim.name_lower) == LOWERED_LENGTH
     binding_of(NameClaim).encode(claim)
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zataku.ranking.design import BucketStart, Histogram
-from zataku.ranking.errors import RosterLacking
-from zataku.ranking.limits import HIGHEST_POWER, MOST_BUCKETS, STEP, UserId
-from zataku.ranking.rules.ranks import Buckets, Inside, Order, bucket_at, bucket_size, find_rank, in_steps
+from zataku.ranking.errors import RosterIncomplete
+from zataku.ranking.limits import HIGHEST_POWER, MAX_BUCKETS, STEP, UserId
+from zataku.ranking.rules.ranks import Buckets, RankInBucket, SortedValues, bucket_at, bucket_size, find_rank, to_steps
 from zataku.table.backend.values import size_of
 from zataku.table.schema.entity import binding_of
 
@@ -22,9 +22,9 @@ values = st.decimals(0, HIGHEST_POWER, places=4)
 
 def histogram_of(rows: list[tuple[str, Decimal]]) -> Histogram:
     """The histogram of some players."""
-    buckets = Buckets(Order(value for _, value in rows))
+    buckets = Buckets(SortedValues(value for _, value in rows))
     for user_id, value in sorted(rows):
-        buckets.pass_by(UserId(user_id), value)
+        buckets.add_player(UserId(user_id), value)
     return buckets.histogram(DAY, "POWER")
 
 
@@ -38,25 +38,25 @@ def ranked(histogram: Histogram, all_values: list[Decimal], value: Decimal) -> t
 
 
 def test_players_with_the_same_value_share_a_rank():
-    order = Order(map(Decimal, ["50", "80", "80", "57.25"]))
+    order = SortedValues(map(Decimal, ["50", "80", "80", "57.25"]))
     assert [order.rank(Decimal(value)) for value in ("80", "57.25", "50")] == [1, 3, 4]
 
 
 def test_ties_at_rank_100_are_all_official_and_rank_101_is_not():
-    order = Order([Decimal(200)] * 99 + [Decimal(100)] * 5 + [Decimal(1)])
+    order = SortedValues([Decimal(200)] * 99 + [Decimal(100)] * 5 + [Decimal(1)])
     assert (order.official(Decimal(100)), order.official(Decimal(1))) == (100, None)
 
 
 @given(st.lists(values, max_size=60), values)
 def test_a_rank_is_one_more_than_the_number_above(some: list[Decimal], value: Decimal):
-    order = Order(some)
+    order = SortedValues(some)
     assert order.rank(value) == 1 + sum(it > value for it in some)
     assert order.through(value) == sum(it >= value for it in some)
 
 
 def test_the_largest_value_fits_eight_bytes():
-    assert in_steps(HIGHEST_POWER) < 2**64
-    assert Order([HIGHEST_POWER]).at(0) == HIGHEST_POWER
+    assert to_steps(HIGHEST_POWER) < 2**64
+    assert SortedValues([HIGHEST_POWER]).at(0) == HIGHEST_POWER
 
 
 CROWDS = {
@@ -75,7 +75,7 @@ def test_the_histogram_gives_every_rank_by_counting_less_than_a_bucket(crowd: st
     random = Random(7)
     some = CROWDS[crowd](random)
     histogram = histogram_of([(f"{random.getrandbits(64):016x}", value) for value in some])
-    order = Order(some)
+    order = SortedValues(some)
     for value in {*some, Decimal(0), Decimal("3.14"), HIGHEST_POWER, *(it + STEP for it in some)}:
         rank, counted = ranked(histogram, some, value)
         assert rank == order.rank(value)
@@ -127,25 +127,25 @@ OTHERS = {
 @pytest.mark.parametrize("others", OTHERS)
 def test_others_than_were_ranked_make_no_histogram(others: str):
     rows = [(f"{at:04d}", Decimal(at)) for at in range(120)]
-    buckets = Buckets(Order(value for _, value in rows))
+    buckets = Buckets(SortedValues(value for _, value in rows))
     for user_id, value in OTHERS[others](rows):
-        buckets.pass_by(UserId(user_id), value)
-    with pytest.raises(RosterLacking, match="120 players were ranked"):
+        buckets.add_player(UserId(user_id), value)
+    with pytest.raises(RosterIncomplete, match="120 players were ranked"):
         buckets.histogram(DAY, "LEVEL")
 
 
 def test_more_values_than_are_sorted_at_once_are_sorted_all_the_same():
     random = Random(3)
     steps = array("Q", (random.randrange(10**6) for _ in range(150_000)))
-    order, expected = Order.of_steps(steps), sorted(steps, reverse=True)
-    assert [in_steps(order.at(place)) for place in range(0, 150_000, 1_499)] == expected[::1_499]
+    order, expected = SortedValues.from_steps(steps), sorted(steps, reverse=True)
+    assert [to_steps(order.at(place)) for place in range(0, 150_000, 1_499)] == expected[::1_499]
     assert (len(order), order.total) == (150_000, sum(expected))
 
 
 @pytest.mark.parametrize(("players", "size"), [(0, 50), (50_000, 50), (50_001, 51), (1_000_000, 1_000)])
 def test_a_thousand_buckets_are_enough(players: int, size: int):
     assert bucket_size(players) == size
-    assert -(-players // size) <= MOST_BUCKETS
+    assert -(-players // size) <= MAX_BUCKETS
 
 
 def million() -> Histogram:
@@ -165,11 +165,11 @@ def million() -> Histogram:
 def test_the_histogram_of_a_million_players_is_a_fifth_of_the_largest_item():
     histogram = million()
     item = binding_of(Histogram).encode(histogram)
-    assert len(histogram.starts) == MOST_BUCKETS
+    assert len(histogram.starts) == MAX_BUCKETS
     assert sum(size_of(name) + size_of(value) for name, value in item.items()) == 78_938
 
 
 def test_nothing_is_left_to_count_between_neighbouring_values():
     histogram = histogram_of([("a", Decimal(2)), ("b", Decimal(1))])
     assert find_rank(histogram, Decimal(2) - STEP) == 2
-    assert find_rank(histogram, Decimal(1)) == Inside(2, Decimal(1) + STEP, Decimal(2) - STEP)
+    assert find_rank(histogram, Decimal(1)) == RankInBucket(2, Decimal(1) + STEP, Decimal(2) - STEP)

@@ -8,9 +8,9 @@ import pytest
 from tests.ranking.players import DAY, NEXT, TOMORROW, claim_of, now_of, player, publishing
 from zataku.ranking import roster
 from zataku.ranking.design import Day, RosterPart, roster_part
-from zataku.ranking.errors import RosterLacking
+from zataku.ranking.errors import RosterIncomplete
 from zataku.ranking.limits import UserId
-from zataku.ranking.roster import fix_roster, parts_of, players_of
+from zataku.ranking.roster import candidate_players, create_roster, read_roster
 from zataku.ranking.writes import retire_player
 from zataku.table import Store
 
@@ -20,7 +20,7 @@ IDS = [UserId(f"p{at:02d}") for at in range(20)]
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of three players, so that few make a chain."""
-    monkeypatch.setattr(roster, "MOST_IN_PART", 3)
+    monkeypatch.setattr(roster, "MAX_PART_ROWS", 3)
 
 
 async def gathered(store: Store) -> None:
@@ -29,26 +29,26 @@ async def gathered(store: Store) -> None:
 
 
 async def listed(store: Store) -> list[UserId]:
-    return [row.user_id async for part in parts_of(store, DAY) for row in part.rows]
+    return [row.user_id async for part in read_roster(store, DAY) for row in part.rows]
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 6, 20])
 async def test_a_roster_has_everybody_once_in_order(embedded: Store, count: int):
     await gathered(embedded)
-    await fix_roster(embedded, DAY, IDS[:count])
+    await create_roster(embedded, DAY, IDS[:count])
     assert await listed(embedded) == IDS[:count]
-    assert len([part async for part in parts_of(embedded, DAY)]) == max(1, -(-count // 3))
+    assert len([part async for part in read_roster(embedded, DAY)]) == max(1, -(-count // 3))
 
 
 async def test_many_who_fix_a_roster_from_different_lists_make_one_that_has_nobody_twice(contested: Store):
     await gathered(contested)
     lists = [IDS, IDS[1:], IDS[::2], IDS[:-1], [*IDS[:5], *IDS[9:]]]
-    await asyncio.gather(*(fix_roster(contested, DAY, some) for some in lists))
+    await asyncio.gather(*(create_roster(contested, DAY, some) for some in lists))
     made = await listed(contested)
     assert made == sorted(set(made))
     # Whoever is on all lists is in it.
     assert set(IDS[10:-1:2]) <= set(made)
-    await fix_roster(contested, DAY, IDS)
+    await create_roster(contested, DAY, IDS)
     assert await listed(contested) == made
 
 
@@ -57,7 +57,7 @@ async def test_a_roster_that_was_begun_is_finished_behind_its_last_part(conteste
     rows = [roster.standing_on(await now_of(contested, user_id), DAY) for user_id in IDS[:2]]
     begun = RosterPart(date=DAY, number=0, rows=tuple(rows), through=IDS[4])
     await contested.put(begun)
-    await fix_roster(contested, DAY, IDS)
+    await create_roster(contested, DAY, IDS)
     assert await contested.get(roster_part(DAY, 0)) == begun
     assert await listed(contested) == [*IDS[:2], *IDS[5:]]
 
@@ -75,44 +75,44 @@ async def test_a_run_that_is_late_by_a_moment_goes_on_behind_the_part_of_the_oth
         return await write(plan)
 
     monkeypatch.setattr(embedded, "write", late)
-    await fix_roster(embedded, DAY, IDS)
+    await create_roster(embedded, DAY, IDS)
     assert await listed(embedded) == IDS[5:]
 
 
 async def test_a_roster_that_is_not_whole_is_not_read(embedded: Store):
     await embedded.put(RosterPart(date=DAY, number=0, rows=(), through=IDS[4]))
-    with pytest.raises(RosterLacking, match="has no part 1"):
+    with pytest.raises(RosterIncomplete, match="has no part 1"):
         await listed(embedded)
 
 
 async def test_who_was_ranked_on_the_last_published_day_is_looked_at_again(embedded: Store):
     await gathered(embedded)
-    await fix_roster(embedded, DAY)
+    await create_roster(embedded, DAY)
     await embedded.write(publishing(Day(date=DAY, players=20, as_of=TOMORROW, published_at=TOMORROW)))
     for user_id in (IDS[0], IDS[7]):
         await embedded.write(retire_player(await now_of(embedded, user_id), NEXT))
-    assert await players_of(embedded, DAY) == [it for it in IDS if it not in (IDS[0], IDS[7])]
-    assert await players_of(embedded, NEXT) == IDS
-    await fix_roster(embedded, NEXT)
-    ranked = [row.user_id async for part in parts_of(embedded, NEXT) for row in part.rows]
+    assert await candidate_players(embedded, DAY) == [it for it in IDS if it not in (IDS[0], IDS[7])]
+    assert await candidate_players(embedded, NEXT) == IDS
+    await create_roster(embedded, NEXT)
+    ranked = [row.user_id async for part in read_roster(embedded, NEXT) for row in part.rows]
     assert ranked == [it for it in IDS if it not in (IDS[0], IDS[7])]
 
 
 async def test_a_walk_that_meets_somebody_twice_lists_them_once(embedded: Store, monkeypatch: pytest.MonkeyPatch):
     await gathered(embedded)
-    walk = embedded.walk
+    walk = embedded.scan_index
 
     async def twice(index, kind):
         for _ in range(2):
             async for found in walk(index, kind):
                 yield found
 
-    monkeypatch.setattr(embedded, "walk", twice)
+    monkeypatch.setattr(embedded, "scan_index", twice)
     assert await roster.named_players(embedded) == IDS
 
 
 async def test_who_is_gone_altogether_is_left_out(embedded: Store):
     await gathered(embedded)
-    await fix_roster(embedded, DAY - timedelta(days=1), [*IDS, UserId("p99")])
-    found = [part async for part in parts_of(embedded, DAY - timedelta(days=1))]
+    await create_roster(embedded, DAY - timedelta(days=1), [*IDS, UserId("p99")])
+    found = [part async for part in read_roster(embedded, DAY - timedelta(days=1))]
     assert [(part.rows, part.missing) for part in found] == [((), 0)] * 7

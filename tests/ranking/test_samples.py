@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from itertools import islice
 from random import Random
 
-from zataku.ranking.daily_ranking import write_day
+from zataku.ranking.daily_ranking import rank_day
 from zataku.ranking.design import (
     RosterPart,
     Snapshot,
@@ -16,8 +16,8 @@ from zataku.ranking.design import (
     official_powers,
     powers_between,
 )
-from zataku.ranking.limits import lowered
-from zataku.ranking.rules.ranks import Inside, find_rank
+from zataku.ranking.limits import fold_name
+from zataku.ranking.rules.ranks import RankInBucket, find_rank
 from zataku.ranking.samples import characters, history_of, profiles, snapshots_of_day, standings_of_day
 from zataku.ranking.writes import enter_player
 from zataku.table import Store
@@ -38,7 +38,7 @@ def test_players_come_in_the_order_of_their_uuids_with_names_of_their_own():
     players = list(characters(Random(SEED), PLAYERS))
     assert [it.user_id for it in players] == sorted({it.user_id for it in players})
     names = [name for it in players for name in (it.name, it.later_name) if name]
-    assert len({lowered(name) for name in names}) == len(names)
+    assert len({fold_name(name) for name in names}) == len(names)
 
 
 def test_people_come_and_go_and_rename_and_grow():
@@ -74,7 +74,7 @@ async def test_a_day_of_ten_thousand_is_written_and_its_top_hundred_is_one_cheap
         rows = tuple(everybody[number * 1000 : number * 1000 + 1000])
         through = rows[-1].user_id if number < 9 else None
         await embedded.put(RosterPart(date=day, number=number, rows=rows, through=through))
-    published = await write_day(embedded, day, as_of="2026-02-02T15:00:00Z", now="2026-02-02T15:05:00Z")
+    published = await rank_day(embedded, day, as_of="2026-02-02T15:00:00Z", now="2026-02-02T15:05:00Z")
     assert published.players == await embedded.count(levels(day)) == len(everybody) > 9_000
     for query in (official_levels(day), official_powers(day)):
         with embedded.measured("top 100") as consumed:
@@ -89,7 +89,7 @@ async def test_a_day_of_ten_thousand_is_written_and_its_top_hundred_is_one_cheap
 async def _rank(store: Store, day: date, made, row: Standing) -> int:
     """A rank by the histogram and one count inside a bucket."""
     found = find_rank(made, row.power)
-    if not isinstance(found, Inside):
+    if not isinstance(found, RankInBucket):
         return found
     with store.measured("a rank") as consumed:
         counted = await store.count(powers_between(day, found.low, found.high))

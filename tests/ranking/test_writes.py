@@ -22,16 +22,16 @@ from tests.ranking.players import (
 )
 from tests.support.store_reads import eventually, finds
 from zataku.ranking.design import Day, NamedPlayer, RosterPart, Standing, find_by_name, roster_part, snapshot
-from zataku.ranking.errors import FutureValues, NothingChanges, NotNew, OlderValues, WrongHolder
+from zataku.ranking.errors import FutureValues, NotANewPlayer, NothingChanges, OlderValues, WrongHolder
 from zataku.ranking.limits import UserId
-from zataku.ranking.roster import Unknown, named_players, standing_on
+from zataku.ranking.roster import UnknownStanding, named_players, standing_on
 from zataku.ranking.writes import (
     add_to_roster,
     enter_player,
     import_values,
     rename,
     retire_player,
-    rolled,
+    roll_over_day,
     take_over_name,
     write_snapshot,
 )
@@ -204,13 +204,13 @@ async def test_whoever_enters_is_there_from_that_day_on(strict: Store):
 
 def test_nobody_enters_with_a_past():
     past = {"closing_day": DAY, "closing_name": "Hello", "closing_level": Decimal(1), "closing_power": Decimal(1)}
-    with pytest.raises(NotNew, match="cannot have closed"):
+    with pytest.raises(NotANewPlayer, match="cannot have closed"):
         enter_player(player(HANA, "Hello", current_day=NEXT, **past), NEXT, TOMORROW)
 
 
 def test_a_rename_after_midnight_does_not_change_the_day_that_ended():
     before = player(HANA, "Hello", current_day=DAY)
-    found = standing_on(rolled(before, NEXT), DAY)
+    found = standing_on(roll_over_day(before, NEXT), DAY)
     assert found == standing_on(before, DAY)
 
 
@@ -220,19 +220,19 @@ def test_a_player_who_came_later_has_no_standing_before():
 
 @pytest.mark.parametrize("days", [{}, {"current_day": NEXT}])
 def test_a_player_of_whom_no_day_is_known_has_no_standing_that_is_known(days: dict[str, date]):
-    assert standing_on(player(HANA, "Hello", **days), DAY) == Unknown(UserId(HANA))
+    assert standing_on(player(HANA, "Hello", **days), DAY) == UnknownStanding(UserId(HANA))
 
 
 def test_who_has_left_is_ranked_on_the_day_before_and_not_since():
     before = player(HANA, "Hello", first_day=DAY, current_day=DAY)
-    left = replace(rolled(before, NEXT), name_lower=None)
+    left = replace(roll_over_day(before, NEXT), name_lower=None)
     assert standing_on(left, DAY) == standing_on(before, DAY)
     assert standing_on(left, NEXT) is None
 
 
 def test_who_had_no_name_when_the_day_ended_is_not_ranked_on_it_under_a_later_name():
     nameless = replace(player(HANA, "Hello", first_day=DAY, current_day=DAY), name_lower=None)
-    later = replace(rolled(nameless, NEXT), name="World", name_lower="world")
+    later = replace(roll_over_day(nameless, NEXT), name="World", name_lower="world")
     assert standing_on(later, DAY) is None
     assert isinstance(standing_on(later, NEXT), Standing)
 
@@ -244,9 +244,9 @@ def test_a_player_without_news_stands_as_before():
 
 
 def test_what_is_too_long_ago_is_not_made_up():
-    profile = rolled(rolled(player(HANA, "Hello", current_day=DAY), NEXT), date(2026, 2, 23))
+    profile = roll_over_day(roll_over_day(player(HANA, "Hello", current_day=DAY), NEXT), date(2026, 2, 23))
     assert isinstance(standing_on(profile, NEXT), Standing)
-    assert standing_on(profile, DAY) == Unknown(UserId(HANA))
+    assert standing_on(profile, DAY) == UnknownStanding(UserId(HANA))
 
 
 async def test_a_snapshot_written_again_is_the_same(strict: Store):

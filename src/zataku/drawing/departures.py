@@ -83,6 +83,17 @@ DEPARTURES: tuple[Departure, ...] = (
         "1 to 500 code points, without those of the categories Cc, Cf (but 2 joiners), Cs, Zl and Zp.",
     ),
     Departure(
+        "IDs are UUIDs of any version, in lower case with hyphens.",
+        "The document says UUID. One spelling keeps one player from having two keys.",
+        "36 characters",
+    ),
+    Departure(
+        "A message of type `system` names the player it is about, who may have left the game.",
+        "The document requires `playerId` and `playerName` of every message and does not say whose they are for the "
+        "system's own.",
+        "0 messages without a player",
+    ),
+    Departure(
         "timeLimit is 30 to 300 seconds everywhere.",
         "The document says 1-300 in one place and 30-300 in its validation.",
         "30 seconds at least.",

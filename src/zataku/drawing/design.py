@@ -2,8 +2,11 @@
 
 A game is a partition: its state (`META`), its finished rounds, its chat, its seats and its pictures lie side by side. A
 player's connection has a partition of its own. Pictures and chat are kept apart from the state, which is rewritten with
-every guess and has to stay small. Reads are eventually consistent, except where the state of a game is about to be
-changed. Every item is written with the moment from which it may be deleted; only what somebody keeps has none.
+every guess and has to stay small.
+
+Reads are eventually consistent, except those that a write depends on: the game before it is changed, the last message
+and the strokes that a new owner counts on from, and the oldest messages that the cap removes. Every item is written
+with its expiry; only what a player keeps has none.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Who may see a record. Every view goes through here, and only base items, read strongly, decide."""
+"""Authorisation of views: the one place that decides who may see a record, from strong reads of base items."""
 
 from msgspec import Struct
 
@@ -9,7 +9,7 @@ from zataku.table import Store
 
 
 class SharedRecord(Struct, frozen=True, kw_only=True):
-    """A record as others see it: without slug, memo, tags and code."""
+    """A record as other users see it: without slug, memo, tags and code."""
 
     username: UserName
     kifu_id: KifuId
@@ -19,8 +19,8 @@ class SharedRecord(Struct, frozen=True, kw_only=True):
     created: str
 
 
-def as_others_see(found: Record) -> SharedRecord:
-    """What of a record is shown to anybody but its owner."""
+def public_view(found: Record) -> SharedRecord:
+    """The view of a record for everybody but its owner."""
     return SharedRecord(
         username=found.username,
         kifu_id=found.kifu_id,
@@ -41,7 +41,7 @@ async def shared_record(store: Store, code: ShareCode) -> SharedRecord | None:
     async for place in store.each(records_under_code(code)):
         found = await store.get(record(place.username, place.kifu_id))
         if found is not None and found.share_code == code:
-            return as_others_see(found)
+            return public_view(found)
     return None
 
 
@@ -56,10 +56,10 @@ async def visible_record(
     found = await store.get(record(owner, kifu_id))
     if found is None or viewer == owner:
         return found
-    return as_others_see(found) if await _may_see(store, viewer, found) else None
+    return public_view(found) if await _is_allowed(store, viewer, found) else None
 
 
-async def _may_see(store: Store, viewer: UserName | None, found: Record) -> bool:
+async def _is_allowed(store: Store, viewer: UserName | None, found: Record) -> bool:
     if found.public or viewer is None:
         return found.public
     allowed = await store.get(record_permission(found.kifu_id, viewer))

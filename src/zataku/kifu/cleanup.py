@@ -1,103 +1,110 @@
-"""What a removed record or tag, or a replaced text, leaves behind, taken away.
+"""Cleanup after a removed record or tag, or a replaced text: deletes the items that depended on it.
 
-Why it finishes: the transaction that removes something also writes a note of it (`GoneRecord`, `GoneTag`, `GoneText`),
-and the note stays until all is taken away. A tag gets no more links once it is gone, a record nothing at all, and an
-old text no more positions, since each of those is written in a transaction that looks at the tag, or at the claim of
-the record's slug. So what is left over can only become less. It is looked for by strong reads of the table and its
-local indexes, never through SwapIndex, which may be late. Whoever dies half-way leaves the note; to take away what is
-gone already changes nothing.
+The transaction that removes something also writes a marker (`RemovedRecord`, `RemovedTag`, `ReplacedText`), which stays
+until everything is deleted. Nothing new can appear meanwhile: a link, a permission or a position is written in a
+transaction that checks the tag, or the claim of the record's slug. The items are found by strong reads of the table and
+its local indexes, never through SwapIndex, which may be stale. An interrupted run leaves the marker, and deleting again
+what is deleted changes nothing.
 
-The table's stream says when there is something to do. It keeps changes for 24 hours: after a longer outage, `tidy`
-finds the notes of a user without it, for one read unit where there are none.
+The table's stream tells when there is something to do. It keeps changes for 24 hours: after a longer outage,
+`clean_up_user` finds the markers of a user without it, for one read unit where there are none.
 """
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from zataku.kifu.design import (
+    cleanup_markers_of,
     kept_analyses,
-    leftovers_of,
     library_of,
     positions_of,
     record,
+    record_viewers,
     tag,
     tags_of_record,
-    who_may_see_record,
 )
-from zataku.kifu.entities import GoneRecord, GoneTag, GoneText, KeptAnalysis, RecordPermission, Tagging, kifu_table
+from zataku.kifu.entities import (
+    KeptAnalysis,
+    RecordPermission,
+    RemovedRecord,
+    RemovedTag,
+    ReplacedText,
+    Tagging,
+    kifu_table,
+)
 from zataku.kifu.limits import KifuId, UserName
-from zataku.kifu.writes.positions import forget_positions
+from zataku.kifu.writes.positions import delete_positions
 from zataku.table import Change, Key, Store
 
 CONSUMER = "unlinking"
-# As many keys as DynamoDB gives in one batch.
+# The most keys of one batch.
 BATCH = 100
 
 
-async def unlink(store: Store, *, limit: int = 100, wait: float = 0) -> int:
-    """Work off the next changes of the stream; gives how many there were, so that 0 means up to date.
+async def consume_changes(store: Store, *, limit: int = 100, wait: float = 0) -> int:
+    """Process the next changes of the stream; returns how many, so that 0 means up to date.
 
-    They are acknowledged together. Who dies before sees them again, and finds no notes of what is done.
+    They are acknowledged together. A process that dies before sees them again, and finds no markers of what is done.
     """
     stream = store.stream(kifu_table, CONSUMER)
     changes = await stream.read(limit, wait)
     for change in changes:
-        await follow(store, change)
+        await clean_up_after(store, change)
     if changes:
         await stream.acknowledge(changes[-1])
     return len(changes)
 
 
-async def follow(store: Store, change: Change) -> None:
-    """Take away what one change leaves behind. Most changes leave nothing."""
+async def clean_up_after(store: Store, change: Change) -> None:
+    """Clean up after one change. Most changes need nothing."""
     match change.new:
-        case GoneRecord() | GoneTag() | GoneText() as note:
-            await settle(store, note)
+        case RemovedRecord() | RemovedTag() | ReplacedText() as marker:
+            await clean_up(store, marker)
         case _:
             return
 
 
-async def tidy(store: Store, username: UserName) -> int:
-    """Take away all that one user's removals have left behind; gives how many notes there were.
+async def clean_up_user(store: Store, username: UserName) -> int:
+    """Clean up after all removals of one user; returns the number of markers.
 
-    For every user after an outage of the stream's consumer, and for one before the account is deleted.
+    Called for every user after an outage of the stream's consumer, and for one user when the account is removed.
     """
-    notes = [note async for note in store.each(leftovers_of(username))]
-    for note in notes:
-        await settle(store, note)
-    return len(notes)
+    markers = [marker async for marker in store.each(cleanup_markers_of(username))]
+    for marker in markers:
+        await clean_up(store, marker)
+    return len(markers)
 
 
-async def settle(store: Store, note: GoneRecord | GoneTag | GoneText) -> None:
-    """Take away what one note is about, and then the note. Without a note there is nothing left to do."""
-    place = _place(note)
-    if await store.get(place, strong=True) is None:
+async def clean_up(store: Store, marker: RemovedRecord | RemovedTag | ReplacedText) -> None:
+    """Delete what depended on the removed item, then the marker. Without a marker there is nothing to do."""
+    key = _marker_key(marker)
+    if await store.get(key, strong=True) is None:
         return
-    match note:
-        case GoneRecord(username=username, kifu_id=kifu_id):
-            # An id is never used again; should somebody restore a record, it keeps what it has.
+    match marker:
+        case RemovedRecord(username=username, kifu_id=kifu_id):
+            # Ids are never reused; a record that was restored from a backup keeps its links.
             if await store.get(record(username, kifu_id)) is None:
-                await _unlink_record(store, username, kifu_id)
-        case GoneTag():
-            if await store.get(tag(note.username, note.tag_id)) is None:
-                await _unlink_tag(store, note)
-        case GoneText(username=username, kifu_id=kifu_id, text=text):
-            await _forget(store, username, kifu_id, text)
-    await store.delete(place)
+                await _delete_record_links(store, username, kifu_id)
+        case RemovedTag():
+            if await store.get(tag(marker.username, marker.tag_id)) is None:
+                await _delete_tag_links(store, marker)
+        case ReplacedText(username=username, kifu_id=kifu_id, text=text):
+            await _delete_positions(store, username, kifu_id, text)
+    await store.delete(key)
 
 
-def _place(note: GoneRecord | GoneTag | GoneText) -> Key[Any]:
-    match note:
-        case GoneRecord():
-            return GoneRecord.key(username=note.username, kifu_id=note.kifu_id)
-        case GoneTag():
-            return GoneTag.key(username=note.username, tag_id=note.tag_id)
-        case GoneText():
-            return GoneText.key(username=note.username, kifu_id=note.kifu_id, text=note.text)
+def _marker_key(marker: RemovedRecord | RemovedTag | ReplacedText) -> Key[Any]:
+    match marker:
+        case RemovedRecord():
+            return RemovedRecord.key(username=marker.username, kifu_id=marker.kifu_id)
+        case RemovedTag():
+            return RemovedTag.key(username=marker.username, tag_id=marker.tag_id)
+        case ReplacedText():
+            return ReplacedText.key(username=marker.username, kifu_id=marker.kifu_id, text=marker.text)
 
 
-async def _unlink_tag(store: Store, gone: GoneTag) -> None:
-    """The links lie with the user's records, so all of these are looked at: 2,000 read units in the largest library."""
+async def _delete_tag_links(store: Store, gone: RemovedTag) -> None:
+    """Delete the links of a tag. They are stored by record, so every record is checked: 2,000 read units at most."""
     async for batch in _batches(
         Tagging.key(kifu_id=found.kifu_id, tag_id=gone.tag_id) async for found in store.each(library_of(gone.username))
     ):
@@ -105,26 +112,26 @@ async def _unlink_tag(store: Store, gone: GoneTag) -> None:
         await _delete(store, [key for key, link in zip(batch, links, strict=True) if link is not None])
 
 
-async def _unlink_record(store: Store, username: UserName, kifu_id: KifuId) -> None:
-    async for batch in _batches(_belongings(store, kifu_id)):
+async def _delete_record_links(store: Store, username: UserName, kifu_id: KifuId) -> None:
+    async for batch in _batches(_record_links(store, kifu_id)):
         await _delete(store, batch)
-    await _forget(store, username, kifu_id, None)
+    await _delete_positions(store, username, kifu_id, None)
 
 
-async def _belongings(store: Store, kifu_id: KifuId) -> AsyncIterator[Key[Any]]:
+async def _record_links(store: Store, kifu_id: KifuId) -> AsyncIterator[Key[Any]]:
     async for link in store.each(tags_of_record(kifu_id)):
         yield Tagging.key(kifu_id=kifu_id, tag_id=link.tag_id)
-    async for allowed in store.each(who_may_see_record(kifu_id)):
+    async for allowed in store.each(record_viewers(kifu_id)):
         yield RecordPermission.key(kifu_id=kifu_id, username=allowed.username)
     async for kept in store.each(kept_analyses(kifu_id)):
         yield KeptAnalysis.key(kifu_id=kifu_id, analysis_id=kept.analysis_id)
 
 
-async def _forget(store: Store, username: UserName, kifu_id: KifuId, text: int | None) -> None:
-    """Positions of one text of a record, or of all."""
+async def _delete_positions(store: Store, username: UserName, kifu_id: KifuId, text: int | None) -> None:
+    """Delete the positions of one text of a record, or of all texts."""
     async for listed in store.each(positions_of(username, kifu_id)):
         if text in (None, listed.text):
-            await store.write(forget_positions(listed))
+            await store.write(delete_positions(listed))
 
 
 async def _delete(store: Store, keys: Iterable[Key[Any]]) -> None:

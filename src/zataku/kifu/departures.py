@@ -86,7 +86,7 @@ DEPARTURES: tuple[Departure, ...] = (
         "changes of its moves",
     ),
     Departure(
-        "The table has a stream (`NEW_AND_OLD_IMAGES`), followed by a consumer named unlinking.",
+        "The table has a stream (`NEW_AND_OLD_IMAGES`), read by a consumer named unlinking.",
         "A tag may have a link to each of 2,000 records and a transaction takes 100 items. The consumer reads the "
         "table and its local indexes strongly, not SwapIndex, which may be late: nothing is missed, and doing it twice "
         "changes nothing.",
@@ -102,8 +102,8 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "User names have 1 to 32 small letters, digits, `-` and `_`; ids of records 10 to 32 letters and digits, of "
         "tags 7 to 32, share codes 13 to 43.",
-        "The document has examples only, and the shortest of them fit. New ids have 16 and codes 22, which nobody "
-        "guesses or draws twice.",
+        "The document has examples only. The ids and the code of its items fit; the code `ABC123` of its query example "
+        "does not, since six signs can be guessed. New ids have 16 signs and codes 22.",
         "95 bits of chance in an id, 130 in a code",
     ),
     Departure(
@@ -125,6 +125,12 @@ DEPARTURES: tuple[Departure, ...] = (
         "SwapIndex has every item with `pk` and `sk`. Nobody reads these partitions; a popular name such as 四間飛車 "
         "only meets the limit on writes, which then holds up the table.",
         "1 write unit for each claim that comes or goes: 1,000 users a second for the same name",
+    ),
+    Departure(
+        "Times are ISO 8601 in UTC to the second, such as `2025-12-31T11:11:31Z`.",
+        "The document names ISO 8601 alone. Texts of equal width sort by time in the local indexes, and conditions "
+        "compare them; fractions of a second and other zones would not sort.",
+        "20 characters",
     ),
     Departure(
         "A record is shared exactly when it has a share code, and always has a slug.",

@@ -17,15 +17,15 @@ Reads are eventually consistent where a list may be a moment old, and strong whe
 from zataku.kifu.departures import DEPARTURES
 from zataku.kifu.entities import (
     Analysis,
-    GoneRecord,
-    GoneTag,
-    GoneText,
     KeptAnalysis,
     LibraryPermission,
     Position,
     PositionList,
     Record,
     RecordPermission,
+    RemovedRecord,
+    RemovedTag,
+    ReplacedText,
     SlugClaim,
     SystemSettings,
     Tag,
@@ -90,7 +90,7 @@ class UpdatedRecord(NamedRecord, frozen=True, kw_only=True):
 
 
 @kifu_table.view(Record)
-class WhichRecord(View, frozen=True, kw_only=True):
+class RecordReference(View, frozen=True, kw_only=True):
     """Where a record lies, as the global indexes tell."""
 
     username: NamedUser
@@ -165,13 +165,13 @@ def record(username: NamedUser, kifu_id: KifuKey) -> Key[Record]:
     return Record.key(username=username, kifu_id=kifu_id)
 
 
-@kifu_table.query(returns=WhichRecord, budget=Budget(reads=0.5, of="a record of 2 KB"))
+@kifu_table.query(returns=RecordReference, budget=Budget(reads=0.5, of="a record of 2 KB"))
 def record_of_id(kifu_id: KifuKey) -> Span:
     """Whose record has this id. The index holds the moves too, so that a record of 300 KB costs 38 units here."""
     return swap_index.partition(f"kid#{kifu_id}").begins_with("kifu#uname#")
 
 
-@kifu_table.query(returns=WhichRecord, budget=Budget(reads=0.5, of="a record of 2 KB"))
+@kifu_table.query(returns=RecordReference, budget=Budget(reads=0.5, of="a record of 2 KB"))
 def records_under_code(share_code: SharedCode) -> Span:
     """Which record was shared under a code a moment ago. Only the record itself says whether it still is: `sharing`."""
     return common_gsi.partition(f"kifu#scode#{share_code}").begins_with("kid#")
@@ -253,19 +253,19 @@ def library_permission(owner: NamedUser, username: NamedUser) -> Key[LibraryPerm
 
 
 @kifu_table.query(returns=RecordPermission, strong=True, budget=Budget(reads=1, of=PAGE))
-def who_may_see_record(kifu_id: KifuKey) -> Span:
+def record_viewers(kifu_id: KifuKey) -> Span:
     """The users who may see one record."""
     return kifu_table.partition(f"kallowed#kid#{kifu_id}").begins_with("uname#")
 
 
 @kifu_table.query(returns=LibraryPermission, strong=True, budget=Budget(reads=1, of=PAGE))
-def who_may_see_library(owner: NamedUser) -> Span:
+def library_viewers(owner: NamedUser) -> Span:
     """The users who may see all records of an owner."""
     return kifu_table.partition(f"uallowed#uname#{owner}").begins_with("uname#")
 
 
 @kifu_table.query(returns=(RecordPermission, LibraryPermission), budget=Budget(reads=0.5, of=PAGE))
-def what_i_may_see(username: NamedUser) -> Span:
+def permissions_of_user(username: NamedUser) -> Span:
     """The records of others, and the others with all their records, that a user may see."""
     # From kallowed# to uallowed#, since $ is the next sign after #; users# comes later.
     return swap_index.partition(f"uname#{username}").between("kallowed#", "uallowed$")
@@ -296,7 +296,7 @@ def kept_analyses(kifu_id: KifuKey) -> Span:
 
 
 @kifu_table.query(returns=Position, budget=Budget(reads=0.5, of=PAGE))
-def games_that_reached(username: NamedUser, position: PositionKey) -> Span:
+def records_at_position(username: NamedUser, position: PositionKey) -> Span:
     """All my games that reached this board. One whose moves changed a moment ago may come once for each text."""
     return kifu_table.partition(f"pos#uname#{username}").begins_with(f"at#{position}#")
 
@@ -310,8 +310,8 @@ def positions_of(username: NamedUser, kifu_id: KifuKey) -> Span:
 # What is gone
 
 
-@kifu_table.query(returns=(GoneRecord, GoneTag, GoneText), strong=True, budget=Budget(reads=1, of=PAGE))
-def leftovers_of(username: NamedUser) -> Span:
+@kifu_table.query(returns=(RemovedRecord, RemovedTag, ReplacedText), strong=True, budget=Budget(reads=1, of=PAGE))
+def cleanup_markers_of(username: NamedUser) -> Span:
     """What a user removed or replaced and what has not lost all that hung on it yet."""
     return kifu_table.partition(f"gone#uname#{username}")
 

@@ -252,24 +252,24 @@ class PositionList(Entity, frozen=True, kw_only=True):
 
 
 @kifu_table.entity(pk="gone#uname#{username}", sk="kid#{kifu_id}")
-class GoneRecord(Entity, frozen=True, kw_only=True):
-    """That a record was removed and what hung on it is not all taken away yet: see `unlinking`."""
+class RemovedRecord(Entity, frozen=True, kw_only=True):
+    """Marker of a removed record whose links, permissions, results and positions are not all deleted: see `cleanup`."""
 
     username: InKey[NamedUser]
     kifu_id: InKey[KifuKey]
 
 
 @kifu_table.entity(pk="gone#uname#{username}", sk="tid#{tag_id}")
-class GoneTag(Entity, frozen=True, kw_only=True):
-    """That a tag was removed and its links are not all taken away yet."""
+class RemovedTag(Entity, frozen=True, kw_only=True):
+    """Marker of a removed tag whose links are not all deleted."""
 
     username: InKey[NamedUser]
     tag_id: InKey[TagKey]
 
 
 @kifu_table.entity(pk="gone#uname#{username}", sk="text#{kifu_id}#{text:06d}")
-class GoneText(Entity, frozen=True, kw_only=True):
-    """That the moves of a record have changed and the positions of the old ones are not all taken away yet."""
+class ReplacedText(Entity, frozen=True, kw_only=True):
+    """Marker of a replaced text whose positions are not all deleted."""
 
     username: InKey[NamedUser]
     kifu_id: InKey[KifuKey]

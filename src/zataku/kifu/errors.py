@@ -1,10 +1,10 @@
-"""What the record library refuses before it asks the store."""
+"""Errors of the record library's rules, raised before anything is written."""
 
 from typing import ClassVar
 
 
 class KifuError(Exception):
-    """The root of all refusals of the record library. Nothing was written."""
+    """Base of the library's errors."""
 
     code: ClassVar[str] = "kifu_error"
 
@@ -21,19 +21,19 @@ class TagsFull(KifuError):
     code = "tags_full"
 
 
-class NotYours(KifuError):
+class NotOwner(KifuError):
     """The record, tag or analysis belongs to somebody else."""
 
     code = "not_yours"
 
 
-class UnfitChange(KifuError):
+class InvalidChange(KifuError):
     """The change is not one that this write makes."""
 
     code = "unfit_change"
 
 
-class TooManyAtOnce(KifuError):
+class TooManyItems(KifuError):
     """More items than one transaction takes."""
 
     code = "too_many_at_once"

@@ -22,8 +22,8 @@ MOST_TAGS: Final = 100
 ACCESS_SECONDS: Final = 60 * 60
 ANALYSIS_SECONDS: Final = 24 * 60 * 60
 HASH_BYTES: Final = 8
-PART_POSITIONS: Final = 98
-MOST_TEXTS: Final = 999_999
+MAX_PART_POSITIONS: Final = 98
+MAX_TEXTS: Final = 999_999
 
 UserName = NewType("UserName", str)
 KifuId = NewType("KifuId", str)
@@ -99,7 +99,7 @@ PackedPositions: TypeAlias = Annotated[
     bytes,
     Meta(
         min_length=HASH_BYTES,
-        max_length=HASH_BYTES * PART_POSITIONS,
+        max_length=HASH_BYTES * MAX_PART_POSITIONS,
         description="hashes of up to 98 positions, 8 bytes each",
     ),
 ]
@@ -132,7 +132,7 @@ TagCap: TypeAlias = Annotated[int, Meta(ge=0, le=MOST_TAGS, description="how man
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, description="how many there are now")]
 TextNumber: TypeAlias = Annotated[
-    int, Meta(ge=0, le=MOST_TEXTS, description="which text of the record: 0 at first, one more whenever moves change")
+    int, Meta(ge=0, le=MAX_TEXTS, description="which text of the record: 0 at first, one more whenever moves change")
 ]
 Part: TypeAlias = Annotated[int, Meta(ge=0, le=999, description="which part of a long game, from 0")]
 """1,000 parts have room for 98,000 positions; 300 KB of KI2 have about 25,600 moves."""

@@ -1,22 +1,22 @@
-"""What an account owns in the record library, taken away: records, tags, analyses, and who may see what.
+"""Removal of an account from the record library: records, tags, analyses and permissions.
 
-Records and tags go one by one, each with a note of what hung on it, and `tidy` then takes that away. Everything is
-found again by a run that starts anew; the settings with the counts go last.
+Records and tags are removed one by one, each with a marker, and `clean_up_user` deletes what depended on them. A run
+that starts again finds what is left; the settings with the counts are deleted last.
 """
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
-from zataku.kifu.cleanup import tidy
+from zataku.kifu.cleanup import clean_up_user
 from zataku.kifu.design import (
     analyses_of,
     library_of,
+    library_viewers,
+    permissions_of_user,
     record,
     slug_claim,
     tag,
     tags_named,
-    what_i_may_see,
-    who_may_see_library,
 )
 from zataku.kifu.entities import Analysis, LibraryPermission, RecordPermission, UserSettings
 from zataku.kifu.ids import library_of_account
@@ -31,11 +31,11 @@ E = TypeVar("E", bound=Entity)
 Item = TypeVar("Item", Analysis, Permission)
 
 _BATCH = 100
-_TRIES = 20
+_MAX_ATTEMPTS = 20
 
 
 def removal(context: AppContext) -> Remove:
-    """Takes away what an account owns in the library."""
+    """The function that removes everything an account owns in the library."""
 
     async def remove(account_id: AccountId) -> None:
         username = library_of_account(account_id)
@@ -44,10 +44,10 @@ def removal(context: AppContext) -> Remove:
             await _remove_record(store, username, found.kifu_id)
         async for named in store.each(tags_named(username)):
             await _remove_tag(store, username, named.tag_id)
-        await tidy(store, username)
-        async for allowed in store.each(who_may_see_library(username)):
+        await clean_up_user(store, username)
+        async for allowed in store.each(library_viewers(username)):
             await store.write(disallow_library(username, allowed.username))
-        await _delete(store, store.each(what_i_may_see(username)), _permission)
+        await _delete(store, store.each(permissions_of_user(username)), _permission)
         await _delete(store, store.each(analyses_of(username)), _analysis)
         await store.delete(UserSettings.key(username=username))
 
@@ -55,24 +55,24 @@ def removal(context: AppContext) -> Remove:
 
 
 async def _remove_record(store: Store, username: UserName, kifu_id: KifuId) -> None:
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         found = await store.get(record(username, kifu_id))
         claim = None if found is None else await store.get(slug_claim(username, found.slug))
-        if claim is None or claim.kifu_id != kifu_id or await _removed(store, remove_record(claim)):
+        if claim is None or claim.kifu_id != kifu_id or await _try_remove(store, remove_record(claim)):
             return
-    raise Conflict("Somebody moves the record all the time. The removal goes on with it at its next run.")
+    raise Conflict("The record keeps being moved. The removal continues on its next run.")
 
 
 async def _remove_tag(store: Store, username: UserName, tag_id: TagId) -> None:
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         found = await store.get(tag(username, tag_id))
-        if found is None or await _removed(store, remove_tag(found)):
+        if found is None or await _try_remove(store, remove_tag(found)):
             return
-    raise Conflict("Somebody renames the tag all the time. The removal goes on with it at its next run.")
+    raise Conflict("The tag keeps being renamed. The removal continues on its next run.")
 
 
-async def _removed(store: Store, plan: Plan[E]) -> bool:
-    """False when it was changed meanwhile, or nobody knows what came of it: what lies there now tells."""
+async def _try_remove(store: Store, plan: Plan[E]) -> bool:
+    """Carry a removal out. False when the item was changed meanwhile, or the outcome is unknown: read it again."""
     try:
         await store.write(plan)
     except (TransactionCancelled, ResultUnknown):

@@ -36,7 +36,7 @@ class Game(Struct, frozen=True, kw_only=True):
         return "first" if self.moves % 2 else "second"
 
 
-def drawn_game(random: Random, owner: str, opponent: str, day: str, ending: str) -> tuple[Game, Side]:
+def random_game(random: Random, owner: str, opponent: str, day: str, ending: str) -> tuple[Game, Side]:
     """A game of the owner's against somebody, with either side."""
     opening = random.choice(sorted(OPENINGS))
     side: Side = random.choice(("first", "second"))
@@ -50,7 +50,7 @@ def moves_of(game: Game) -> list[str]:
     return OPENINGS[game.opening].split()[: game.moves]
 
 
-def as_kif(game: Game) -> KifuText:
+def format_kif(game: Game) -> KifuText:
     """The game as a KIF file has it: headers, numbered moves with the square they come from, and the ending."""
     lines = [
         f"開始日時：{game.day.replace('-', '/')}",

@@ -30,7 +30,7 @@ from zataku.kifu.limits import (
     TagId,
     UserName,
 )
-from zataku.kifu.sample_games import Game, as_kif, drawn_game
+from zataku.kifu.sample_games import Game, format_kif, random_game
 from zataku.kifu.writes.analyses import compress_result
 from zataku.table import Entity, format_instant
 
@@ -98,7 +98,7 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
     """One record with its claim, tags, and now and then a permission or an analysis."""
     ending, result = random.choice(ENDINGS)
     opponent = random.choice(OPPONENTS)
-    game, side = drawn_game(random, NAMES[username], opponent, format_instant(at)[:10], ending)
+    game, side = random_game(random, NAMES[username], opponent, format_instant(at)[:10], ending)
     kifu_id, made = new_kifu_id(random), format_instant(at)
     shared = random.random() < 0.1
     slug = f"{random.choice(FOLDERS)}/{opponent}-{number + 1:04d}"
@@ -108,7 +108,7 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
         kifu_id=kifu_id,
         share_code=new_share_code(random) if shared else None,
         slug=slug,
-        kifu=as_kif(game),
+        kifu=format_kif(game),
         first_or_second=side,
         result=result or ("win" if game.winner == side else "lose"),
         memo=random.choice(MEMOS),

@@ -56,6 +56,22 @@ DEPARTURES: tuple[Departure, ...] = (
         "0 bytes for each that is absent.",
     ),
     Departure(
+        "`iconUrl` is an `https://` address or a path on this server, of at most 2,048 characters.",
+        "The document says URL. Other schemes, such as `javascript:` and `data:`, would be run or shown by a page.",
+        "2 forms",
+    ),
+    Departure(
+        "Times are ISO 8601 in UTC to the second, such as `2025-02-19T10:00:00Z`.",
+        "The document names ISO 8601 alone. Texts of equal width sort by time in GSI1 and GSI2, and conditions compare "
+        "the deadline as text.",
+        "20 characters",
+    ),
+    Departure(
+        "IDs are UUIDs of any version, in lower case with hyphens.",
+        "The document says UUID. One spelling keeps one user from having two keys; its own examples are of version 1.",
+        "36 characters",
+    ),
+    Departure(
         "Commentary has at most 500 characters, a user name 1 to 30, a reason at least 1; texts without anything to "
         "see or with control and direction characters are refused, as they are in `email`.",
         "The document limits the reason of a candidate alone, to 200 characters. Without limits an item could reach "

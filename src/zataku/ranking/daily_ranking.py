@@ -1,4 +1,4 @@
-"""The ranking of a day, from the players as they are now to the published day.
+"""The daily ranking job, from the current profiles to the published day.
 
     await write_day(store, date, as_of=..., now=...)
 
@@ -17,46 +17,46 @@ from datetime import date
 from zataku.ranking.design import Day, Histogram, Snapshot, Standing, published_day
 from zataku.ranking.errors import DayNotOver, StandingsMissing
 from zataku.ranking.limits import Instant, UserId, moment
-from zataku.ranking.roster import fix_roster, parts_of
-from zataku.ranking.rules.ranks import Buckets, Order, in_steps
+from zataku.ranking.roster import create_roster, read_roster
+from zataku.ranking.rules.ranks import Buckets, SortedValues, to_steps
 from zataku.ranking.writes import publish_day
 from zataku.table import ResultUnknown, Store, TransactionCancelled
 
 # Written in four calls of 25.
 BATCH = 100
 
-Wrote = Callable[[UserId], Awaitable[None]]
+OnBatch = Callable[[UserId], Awaitable[None]]
 
 
-async def _unwatched(_: UserId) -> None:
+async def _ignore_batch(_: UserId) -> None:
     """Nobody wants to know how far it is."""
 
 
-async def write_day(
-    store: Store, day: date, *, as_of: Instant, now: Instant, may_miss: int = 0, wrote: Wrote = _unwatched
+async def rank_day(
+    store: Store, day: date, *, as_of: Instant, now: Instant, max_missing: int = 0, on_batch: OnBatch = _ignore_batch
 ) -> Day:
-    """Fix the roster of a day, write everybody's snapshot once with the ranks in it, then publish it with histograms.
+    """Create the roster of a day, write every snapshot once with its ranks, then publish the day with its histograms.
 
-    `as_of` is the end of the day. After each batch `wrote` is told the last UUID; it shows progress, keeps to the
-    table's write rate, and stops the run by raising. A day that is published already, also meanwhile by another run, is
-    left as it is and given back. A missed day of which more than `may_miss` standings are not known is not published.
+    `as_of` is the end of the day. `on_batch` is called with the last UUID of each batch; it shows progress, keeps to
+    the table's write rate, and stops the run by raising. A day that is published already, also by another run,
+    is returned unchanged. A day of which more than `max_missing` standings are unknown is not published.
     """
     if moment(now) < moment(as_of):
         raise DayNotOver(f"{day} ends at {as_of}; it cannot be ranked at {now}.")
     found = await store.get(published_day(day))
     if found is not None:
         return found
-    await fix_roster(store, day)
-    levels, powers, missing = await _orders(store, day)
-    if missing > may_miss:
+    await create_roster(store, day)
+    levels, powers, missing = await _sorted_values(store, day)
+    if missing > max_missing:
         raise StandingsMissing(
             f"Of {missing} players nobody knows what they had on {day}, besides {len(levels)} of whom it is known."
         )
     level_buckets, power_buckets = Buckets(levels), Buckets(powers)
-    async for part in parts_of(store, day):
+    async for part in read_roster(store, day):
         for row in part.rows:
-            level_buckets.pass_by(row.user_id, row.level)
-            power_buckets.pass_by(row.user_id, row.power)
+            level_buckets.add_player(row.user_id, row.level)
+            power_buckets.add_player(row.user_id, row.power)
         for at in range(0, len(part.rows), BATCH):
             # Only to spare the rest: whatever is written after another run has published is what lies there.
             found = await store.get(published_day(day))
@@ -64,21 +64,21 @@ async def write_day(
                 return found
             batch = part.rows[at : at + BATCH]
             await store.write_many(put=[_snapshot(day, row, levels, powers) for row in batch])
-            await wrote(batch[-1].user_id)
+            await on_batch(batch[-1].user_id)
     made = Day(date=day, players=len(levels), missing=missing, as_of=as_of, published_at=now)
-    return await _published(store, made, level_buckets.histogram(day, "LEVEL"), power_buckets.histogram(day, "POWER"))
+    return await _publish(store, made, level_buckets.histogram(day, "LEVEL"), power_buckets.histogram(day, "POWER"))
 
 
-async def _orders(store: Store, day: date) -> tuple[Order, Order, int]:
+async def _sorted_values(store: Store, day: date) -> tuple[SortedValues, SortedValues, int]:
     levels, powers, missing = array("Q"), array("Q"), 0
-    async for part in parts_of(store, day):
-        levels.extend(in_steps(row.level) for row in part.rows)
-        powers.extend(in_steps(row.power) for row in part.rows)
+    async for part in read_roster(store, day):
+        levels.extend(to_steps(row.level) for row in part.rows)
+        powers.extend(to_steps(row.power) for row in part.rows)
         missing += part.missing
-    return Order.of_steps(levels), Order.of_steps(powers), missing
+    return SortedValues.from_steps(levels), SortedValues.from_steps(powers), missing
 
 
-def _snapshot(day: date, row: Standing, levels: Order, powers: Order) -> Snapshot:
+def _snapshot(day: date, row: Standing, levels: SortedValues, powers: SortedValues) -> Snapshot:
     return Snapshot(
         user_id=row.user_id,
         date=day,
@@ -90,7 +90,7 @@ def _snapshot(day: date, row: Standing, levels: Order, powers: Order) -> Snapsho
     )
 
 
-async def _published(store: Store, day: Day, levels: Histogram, powers: Histogram) -> Day:
+async def _publish(store: Store, day: Day, levels: Histogram, powers: Histogram) -> Day:
     while True:
         try:
             await store.write(publish_day(day, levels, powers))

@@ -7,7 +7,7 @@ from random import Random
 from typing import TypeVar
 from uuid import uuid4
 
-from zataku.ranking.daily_ranking import write_day
+from zataku.ranking.daily_ranking import rank_day
 from zataku.ranking.design import Profile, RosterPart, newest_day, profile
 from zataku.ranking.samples import Character, characters, standings_of_day
 from zataku.ranking.writes import add_to_roster, enter_player, import_values, rename, retire_player
@@ -53,7 +53,7 @@ async def _publish(store: Store, start: date, day: int, everybody: Sequence[Char
     roster = RosterPart(date=at, number=0, rows=tuple(standings_of_day(iter(everybody), day)))
     await _once(store, add_to_roster(roster))
     over = _midnight(at + timedelta(days=1))
-    await write_day(store, at, as_of=over, now=over)
+    await rank_day(store, at, as_of=over, now=over)
 
 
 async def _once(store: Store, plan: Plan[E]) -> None:

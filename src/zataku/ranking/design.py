@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from zataku.ranking import limits
 from zataku.ranking.departures import DEPARTURES, WAIVERS
-from zataku.ranking.limits import Date, Instant, Level, Lowered, Measure, Name, OfficialRank, Power, UserId, Uuid
+from zataku.ranking.limits import Date, FoldedName, Instant, Level, Measure, Name, OfficialRank, Power, UserId, Uuid
 from zataku.ranking.values import BucketStart, Standing, attribute, table_name
 from zataku.table import NEW_AND_OLD, Budget, Entity, InKey, Key, Span, Table, View, WrongType, include, number
 from zataku.table.lint import check
@@ -51,7 +51,7 @@ by_name = ranking.index("GSI_Find_User_By_Name", pk="Name_Lower", sk="SK", proje
 
 @ranking.entity(pk="USER#{user_id}", sk="METADATA")
 class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
-    """A player as of now. A player who changes names changes this item only.
+    """A player as of now. A rename changes this item and the claims of both names; snapshots keep the old name.
 
     The closing state is the one with which the last day before `CurrentDay` ended, so that the day that ended can be
     told at any time of the next one, whatever comes in meanwhile. Whoever has left, or has lost the name to somebody
@@ -61,7 +61,7 @@ class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
 
     user_id: InKey[Uuid]
     name: Name
-    name_lower: Lowered | None = None
+    name_lower: FoldedName | None = None
     current_level: Level
     current_power: Power
     first_day: Annotated[date, Meta(description="the day on which the player entered")] | None = None
@@ -115,7 +115,7 @@ class Snapshot(Entity, frozen=True, kw_only=True, rename=attribute):
 class NameClaim(Entity, frozen=True, kw_only=True, rename=attribute):
     """Who holds a name. It exists exactly as long as that player's profile has this `Name_Lower`."""
 
-    name_lower: InKey[Lowered]
+    name_lower: InKey[FoldedName]
     holder: Annotated[Uuid, Meta(description="the player who has the name now")]
     claimed_at: Annotated[Instant, Meta(description="since when")]
 
@@ -129,7 +129,7 @@ class RosterPart(Entity, frozen=True, kw_only=True, rename=attribute):
 
     date: InKey[Date]
     number: InKey[limits.PartNumber]
-    rows: Annotated[tuple[Standing, ...], Meta(max_length=limits.MOST_IN_PART)]
+    rows: Annotated[tuple[Standing, ...], Meta(max_length=limits.MAX_PART_ROWS)]
     missing: Annotated[
         limits.Count, Meta(description="players who were there, but nobody knows any more with what")
     ] = 0
@@ -158,7 +158,7 @@ class Histogram(Entity, frozen=True, kw_only=True, rename=attribute):
     measure: InKey[Measure]
     players: limits.Count
     size: Annotated[int, Meta(ge=1, le=10**6, description="players in a bucket; the last has what is left")]
-    starts: Annotated[tuple[BucketStart, ...], Meta(max_length=limits.MOST_BUCKETS)]
+    starts: Annotated[tuple[BucketStart, ...], Meta(max_length=limits.MAX_BUCKETS)]
 
 
 # What the indexes hold of an item
@@ -318,7 +318,7 @@ _NOW = Budget(reads=1)
 
 
 def _lowered(name: str) -> str:
-    lower = limits.lowered(name)
+    lower = limits.fold_name(name)
     if any("\ud800" <= letter <= "\udfff" for letter in lower):
         raise WrongType("A name is searched by whole characters, but was given half of one.")
     return lower

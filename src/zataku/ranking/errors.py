@@ -1,4 +1,4 @@
-"""What the rankings refuse."""
+"""Errors of the rankings' rules."""
 
 
 class RankingError(Exception):
@@ -14,15 +14,15 @@ class WrongHolder(RankingError):
 
 
 class NothingChanges(RankingError):
-    """A change would leave everything as it is."""
+    """The change would change nothing."""
 
 
 class FutureValues(RankingError):
-    """Values are of a time that has not come."""
+    """Values are of a time in the future."""
 
 
-class NotNew(RankingError):
-    """A player who enters brings the past of one who is there already."""
+class NotANewPlayer(RankingError):
+    """A new player has the past of one who exists already."""
 
 
 class DayNotOver(RankingError):
@@ -30,8 +30,8 @@ class DayNotOver(RankingError):
 
 
 class StandingsMissing(RankingError):
-    """Of more players than allowed nobody knows any more what they had on the day."""
+    """The standings of more players than allowed are unknown for the day."""
 
 
-class RosterLacking(RankingError):
+class RosterIncomplete(RankingError):
     """The roster of a day is not there, not whole, or not the same twice."""

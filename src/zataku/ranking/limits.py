@@ -33,7 +33,7 @@ Name: TypeAlias = Annotated[
 
 # One character becomes at most 18 (U+FDFA), so that a folded name always fits a key: 5 + 30 × 33 bytes of 2,048.
 LOWERED_LENGTH = NAME_LENGTH * 18
-Lowered: TypeAlias = Annotated[
+FoldedName: TypeAlias = Annotated[
     str,
     Meta(
         min_length=1,
@@ -54,8 +54,8 @@ Level: TypeAlias = Annotated[Decimal, Meta(description="0 to 1,000,000 with at m
 Power: TypeAlias = Annotated[Decimal, Meta(description="0 to 10^15 with at most 4 decimals")]
 """Combat power. 20 digits at most, far from the 38 that a table holds."""
 
-OFFICIAL = 100
-OfficialRank: TypeAlias = Annotated[int, Meta(ge=1, le=OFFICIAL, description="1 to 100; nothing below")]
+MAX_OFFICIAL_RANK = 100
+OfficialRank: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_OFFICIAL_RANK, description="1 to 100; nothing below")]
 """A place among the first hundred: 1, 2, 2, 4."""
 
 Measure: TypeAlias = Literal["LEVEL", "POWER"]
@@ -64,10 +64,10 @@ Measure: TypeAlias = Literal["LEVEL", "POWER"]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 """A number of players."""
 
-MOST_BUCKETS = 1_000
-FEWEST_IN_BUCKET = 50
+MAX_BUCKETS = 1_000
+MIN_BUCKET_SIZE = 50
 
-MOST_IN_PART = 1_000
+MAX_PART_ROWS = 1_000
 PartNumber: TypeAlias = Annotated[int, Meta(ge=0, le=999_999)]
 """The place of a part in the roster of a day."""
 
@@ -78,7 +78,7 @@ TableName: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9_.-]{3,20
 _UNSEEN = str.maketrans(dict.fromkeys(JOINERS | VARIATIONS | BLANKS))
 
 
-def lowered(name: str) -> str:
+def fold_name(name: str) -> str:
     """The name as people search it: without differences of case, width, typing and of what cannot be seen."""
     # Folding can bring such characters forth, and letters that they kept apart can join: hence before and after.
     once = fold(name)
@@ -126,20 +126,20 @@ def _check(number: Decimal, highest: Decimal, what: str) -> None:
 
 __all__ = [
     "DECIMALS",
-    "FEWEST_IN_BUCKET",
     "HIGHEST_LEVEL",
     "HIGHEST_POWER",
     "LOWERED_LENGTH",
-    "MOST_BUCKETS",
-    "MOST_IN_PART",
+    "MAX_BUCKETS",
+    "MAX_OFFICIAL_RANK",
+    "MAX_PART_ROWS",
+    "MIN_BUCKET_SIZE",
     "NAME_LENGTH",
-    "OFFICIAL",
     "STEP",
     "Count",
     "Date",
+    "FoldedName",
     "Instant",
     "Level",
-    "Lowered",
     "Measure",
     "Name",
     "OfficialRank",
@@ -151,6 +151,6 @@ __all__ = [
     "check_level",
     "check_name",
     "check_power",
-    "lowered",
+    "fold_name",
     "moment",
 ]

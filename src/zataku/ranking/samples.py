@@ -12,8 +12,8 @@ from random import Random
 from msgspec import Struct
 
 from zataku.ranking.design import Profile, Snapshot, Standing
-from zataku.ranking.limits import UserId, lowered
-from zataku.ranking.rules.ranks import Order
+from zataku.ranking.limits import UserId, fold_name
+from zataku.ranking.rules.ranks import SortedValues
 
 _FIRST = (
     *("하늘", "바람", "달빛", "별님", "구름", "한월", "푸른", "검은", "작은", "용감한"),
@@ -78,8 +78,8 @@ def standings_of_day(players: Iterator[Character], day: int) -> Iterator[Standin
 
 def snapshots_of_day(seed: int, start: date, day: int, count: int) -> Iterator[Snapshot]:
     """All snapshots of one day with their official ranks, made in two passes as the daily job makes them."""
-    levels = Order(row.level for row in standings_of_day(characters(Random(seed), count), day))
-    powers = Order(row.power for row in standings_of_day(characters(Random(seed), count), day))
+    levels = SortedValues(row.level for row in standings_of_day(characters(Random(seed), count), day))
+    powers = SortedValues(row.power for row in standings_of_day(characters(Random(seed), count), day))
     for row in standings_of_day(characters(Random(seed), count), day):
         yield Snapshot(
             user_id=row.user_id,
@@ -98,7 +98,7 @@ def profiles(seed: int, start: date, count: int) -> Iterator[Profile]:
         yield Profile(
             user_id=row.user_id,
             name=row.name,
-            name_lower=lowered(row.name),
+            name_lower=fold_name(row.name),
             current_level=row.level,
             current_power=row.power,
             first_day=start,

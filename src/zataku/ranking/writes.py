@@ -11,8 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from zataku.ranking.design import Day, Histogram, NameClaim, Profile, RosterPart, Snapshot, Standing, ranking
-from zataku.ranking.errors import FutureValues, NothingChanges, NotNew, OlderValues, WrongHolder
-from zataku.ranking.limits import Date, Instant, Level, Name, Power, UserId, lowered, moment
+from zataku.ranking.errors import FutureValues, NotANewPlayer, NothingChanges, OlderValues, WrongHolder
+from zataku.ranking.limits import Date, Instant, Level, Name, Power, UserId, fold_name, moment
 from zataku.table import Budget, Condition, Path, Plan, Step, delete, path, put, update
 
 _name = path(Profile, lambda profile: profile.name)
@@ -45,7 +45,7 @@ _PARTS: tuple[Path[Profile, Any], ...] = (
 CLOCKS_DIFFER = timedelta(minutes=5)
 
 
-def rolled(profile: Profile, today: date) -> Profile:
+def roll_over_day(profile: Profile, today: date) -> Profile:
     """The profile on a new day: what was current, and whether it had a name, becomes what the last day closed with.
 
     A day that is already over leaves it as it is: late news belong to the current day.
@@ -64,7 +64,7 @@ def rolled(profile: Profile, today: date) -> Profile:
     )
 
 
-def _still(part: Path[Profile, Any], value: object) -> Condition[Profile]:
+def _unchanged(part: Path[Profile, Any], value: object) -> Condition[Profile]:
     return part.missing() if value is None else part.equals(value)
 
 
@@ -78,28 +78,28 @@ def _change(new: Profile, was: Profile) -> Step[Profile]:
     if not edits:
         raise NothingChanges(f"{was.name} already is as it should become.")
     as_read = (
-        _still(_name, was.name)
-        & _still(_name_lower, was.name_lower)
-        & _still(_day, was.current_day)
-        & _still(_values_at, was.values_at)
+        _unchanged(_name, was.name)
+        & _unchanged(_name_lower, was.name_lower)
+        & _unchanged(_day, was.current_day)
+        & _unchanged(_values_at, was.values_at)
     )
     return update(Profile.key(user_id=was.user_id), *edits, when=as_read)
 
 
-def _nameless(profile: Profile, today: date) -> Step[Profile]:
+def _clear_name(profile: Profile, today: date) -> Step[Profile]:
     """Somebody has no name from today on."""
-    return _change(replace(rolled(profile, today), name_lower=None), profile)
+    return _change(replace(roll_over_day(profile, today), name_lower=None), profile)
 
 
-def _take(name: str, taker: Profile, today: date, now: Instant, holder: Profile | None) -> list[Step[Any]]:
+def _claim_name(name: str, taker: Profile, today: date, now: Instant, holder: Profile | None) -> list[Step[Any]]:
     """The steps by which a name gets its holder, from nobody or from the one who has it."""
-    lower = lowered(name)
+    lower = fold_name(name)
     claim = NameClaim(name_lower=lower, holder=taker.user_id, claimed_at=now)
     if holder is None:
         return [put(claim, if_absent=True)]
     if holder.user_id == taker.user_id or holder.name_lower != lower:
         raise WrongHolder(f"{name} cannot be taken over from {holder.name}, who does not hold it.")
-    return [put(claim, when=_holder.equals(holder.user_id)), _nameless(holder, today)]
+    return [put(claim, when=_holder.equals(holder.user_id)), _clear_name(holder, today)]
 
 
 def _release(profile: Profile) -> list[Step[Any]]:
@@ -108,7 +108,7 @@ def _release(profile: Profile) -> list[Step[Any]]:
     return [delete(NameClaim.key(name_lower=profile.name_lower), when=_holder.equals(profile.user_id))]
 
 
-def _refuse_future(values_at: Instant, now: Instant) -> None:
+def _require_past(values_at: Instant, now: Instant) -> None:
     """Values of a time to come would keep all others out until then."""
     if moment(values_at) > moment(now) + CLOCKS_DIFFER:
         raise FutureValues(f"Values of {values_at} cannot be known at {now}.")
@@ -130,11 +130,11 @@ def enter_player(player: Profile, today: Date, now: Instant, holder: Profile | N
     Folded name and days are set here; a closing state is refused, since whoever enters has no day behind.
     """
     if player.closing_day is not None:
-        raise NotNew(f"{player.name} enters on {today} and cannot have closed {player.closing_day}.")
+        raise NotANewPlayer(f"{player.name} enters on {today} and cannot have closed {player.closing_day}.")
     if player.values_at is not None:
-        _refuse_future(player.values_at, now)
-    entered = replace(player, name_lower=lowered(player.name), first_day=today, current_day=today)
-    return Plan(put(entered, if_absent=True), *_take(entered.name, entered, today, now, holder))
+        _require_past(player.values_at, now)
+    entered = replace(player, name_lower=fold_name(player.name), first_day=today, current_day=today)
+    return Plan(put(entered, if_absent=True), *_claim_name(entered.name, entered, today, now, holder))
 
 
 @ranking.write(budget=Budget(writes=8, of="a free name"), example={"player": _HELLO, "name": "World"})
@@ -143,10 +143,10 @@ def rename(player: Profile, name: Name, today: Date, now: Instant) -> Plan[Profi
 
     Snapshots keep the name of their day. Another spelling of the same name ("hello", "Hello") touches no claim.
     """
-    renamed = replace(rolled(player, today), name=name, name_lower=lowered(name))
+    renamed = replace(roll_over_day(player, today), name=name, name_lower=fold_name(name))
     if renamed.name_lower == player.name_lower:
         return Plan(_change(renamed, player))
-    return Plan(_change(renamed, player), *_release(player), *_take(name, player, today, now, None))
+    return Plan(_change(renamed, player), *_release(player), *_claim_name(name, player, today, now, None))
 
 
 @ranking.write(budget=Budget(writes=11), example={"player": _HELLO, "name": "World", "holder": _WORLD})
@@ -155,8 +155,8 @@ def take_over_name(player: Profile, name: Name, today: Date, now: Instant, holde
 
     The old holder keeps level, power and history, but is not found by name and not ranked until a new name is known.
     """
-    renamed = replace(rolled(player, today), name=name, name_lower=lowered(name))
-    return Plan(_change(renamed, player), *_release(player), *_take(name, player, today, now, holder))
+    renamed = replace(roll_over_day(player, today), name=name, name_lower=fold_name(name))
+    return Plan(_change(renamed, player), *_release(player), *_claim_name(name, player, today, now, holder))
 
 
 @ranking.write(budget=Budget(writes=5), example={"player": _HELLO})
@@ -167,7 +167,7 @@ def retire_player(player: Profile, today: Date) -> Plan[Profile]:
     """
     if player.name_lower is None:
         raise NothingChanges(f"{player.name} holds no name any more.")
-    return Plan(_nameless(player, today), *_release(player))
+    return Plan(_clear_name(player, today), *_release(player))
 
 
 _MOMENT = "2026-02-21T10:30:00Z"
@@ -184,12 +184,12 @@ def import_values(
     `today` is the day on which they arrive. On a new day, what was there becomes what the last day closed with, so that
     the ranking of that day is the same whether it is made before or after this.
     """
-    _refuse_future(values_at, now)
+    _require_past(values_at, now)
     if player.values_at is not None and values_at <= player.values_at:
         raise OlderValues(
             f"{player.name} already has values of {player.values_at}; those of {values_at} are not newer."
         )
-    told = replace(rolled(player, today), current_level=level, current_power=power, values_at=values_at)
+    told = replace(roll_over_day(player, today), current_level=level, current_power=power, values_at=values_at)
     return Plan(_change(told, player))
 
 

@@ -5,7 +5,7 @@ that depends on a record without changing it checks the claim of the record's sl
 """
 
 # The design document lists writes in the order of their declaration.
-from zataku.kifu.writes.settings import set_kifu_cap, set_system_caps, set_tag_cap, welcome_user
+from zataku.kifu.writes.settings import create_user_settings, set_kifu_cap, set_system_caps, set_tag_cap
 
 # isort: split
 from zataku.kifu.writes.records import (
@@ -27,7 +27,7 @@ from zataku.kifu.writes.records import (
 from zataku.kifu.writes.tags import add_tag, remove_tag, rename_tag, tag_record, touch_tag, untag_record
 
 # isort: split
-from zataku.kifu.writes.positions import forget_positions, keep_positions
+from zataku.kifu.writes.positions import delete_positions, keep_positions
 
 # isort: split
 from zataku.kifu.writes.analyses import finish_analysis, keep_result, request_analysis
@@ -39,10 +39,11 @@ __all__ = [
     "allow_record",
     "change_moves",
     "change_record",
+    "create_user_settings",
+    "delete_positions",
     "disallow_library",
     "disallow_record",
     "finish_analysis",
-    "forget_positions",
     "keep_positions",
     "keep_result",
     "move_record",
@@ -59,5 +60,4 @@ __all__ = [
     "touch_tag",
     "unshare_record",
     "untag_record",
-    "welcome_user",
 ]

@@ -6,7 +6,7 @@ from typing import Final
 
 from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import Analysis, KeptAnalysis, SlugClaim
-from zataku.kifu.errors import NotYours, UnfitChange
+from zataku.kifu.errors import InvalidChange, NotOwner
 from zataku.kifu.limits import (
     ANALYSIS_SECONDS,
     RESPONSE_BYTES,
@@ -21,7 +21,7 @@ from zataku.kifu.limits import (
     UserName,
     check_bytes,
 )
-from zataku.kifu.writes.conditions import claim_key, still_stands
+from zataku.kifu.writes.conditions import claim_key, claim_unchanged
 from zataku.table import Budget, Instant, Plan, check, parse_instant, path, put, update
 
 COMPRESSED_PREFIX: Final = "zlib:"
@@ -83,13 +83,13 @@ def finish_analysis(analysis_id: AnalysisKey, outcome: Finished, result: Respons
 def keep_result(analysis: Analysis, claim: SlugClaim, now: Instant) -> Plan[KeptAnalysis]:
     """The owner keeps a result with the record, if that is still there. A finished analysis never changes."""
     if (analysis.username, analysis.kifu_id) != (claim.username, claim.kifu_id):
-        raise NotYours("The analysis is about another record.")
+        raise NotOwner("The analysis is about another record.")
     if analysis.status != "succeeded" or analysis.response is None:
-        raise UnfitChange("The analysis has no result to keep.")
+        raise InvalidChange("The analysis has no result to keep.")
     kept = KeptAnalysis(
         kifu_id=claim.kifu_id, analysis_id=analysis.analysis_id, response=analysis.response, kept_at=now
     )
-    return Plan(put(kept, if_absent=True), check(claim_key(claim), still_stands(claim)))
+    return Plan(put(kept, if_absent=True), check(claim_key(claim), claim_unchanged(claim)))
 
 
 def compress_result(result: str) -> Response:

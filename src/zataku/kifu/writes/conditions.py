@@ -17,7 +17,7 @@ tag_max = path(UserSettings, lambda user: user.tag_max)
 
 DEFAULTS = SystemSettings()
 # The owner of what the design document makes up.
-NEWCOMER = UserSettings(username=UserName("username"))
+NEW_USER = UserSettings(username=UserName("username"))
 
 
 def claim_key(claim: SlugClaim) -> Key[SlugClaim]:
@@ -25,17 +25,17 @@ def claim_key(claim: SlugClaim) -> Key[SlugClaim]:
     return SlugClaim.key(username=claim.username, slug=claim.slug)
 
 
-def still_stands(claim: SlugClaim) -> Condition[SlugClaim]:
+def claim_unchanged(claim: SlugClaim) -> Condition[SlugClaim]:
     """The record is still there, under the slug that was read."""
     return claimed_by.equals(claim.kifu_id)
 
 
-def same_text(claim: SlugClaim) -> Condition[SlugClaim]:
+def text_unchanged(claim: SlugClaim) -> Condition[SlugClaim]:
     """The record is still there, and its moves have not changed since the claim was read."""
-    return still_stands(claim) & text.equals(claim.text)
+    return claim_unchanged(claim) & text.equals(claim.text)
 
 
-def room_below(
+def below_cap(
     count: Path[UserSettings, int | None], own: Path[UserSettings, int | None], cap: int | None, most: int
 ) -> Condition[UserSettings]:
     """There is room for one more, and the user's own cap is still the one that was read."""

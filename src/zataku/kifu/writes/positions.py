@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import Position, PositionList, SlugClaim
-from zataku.kifu.errors import TooManyAtOnce
-from zataku.kifu.limits import PART_POSITIONS, KifuId, PositionHash, PositionKey, UserName
-from zataku.kifu.writes.conditions import claim_key, same_text
+from zataku.kifu.errors import TooManyItems
+from zataku.kifu.limits import MAX_PART_POSITIONS, KifuId, PositionHash, PositionKey, UserName
+from zataku.kifu.writes.conditions import claim_key, text_unchanged
 from zataku.table import Budget, Plan, check, delete, put
 
 A_LIST = PositionList(username=UserName("h-akira"), kifu_id=KifuId("fdsaj9d9s0"), text=0, part=0, positions=bytes(8))
@@ -15,10 +15,10 @@ A_LIST = PositionList(username=UserName("h-akira"), kifu_id=KifuId("fdsaj9d9s0")
 def position_parts(positions: Iterable[PositionKey]) -> list[list[PositionKey]]:
     """The positions of a game, each once, in parts that `keep_positions` takes one by one."""
     once = list(dict.fromkeys(positions))
-    return [once[at : at + PART_POSITIONS] for at in range(0, len(once), PART_POSITIONS)]
+    return [once[at : at + MAX_PART_POSITIONS] for at in range(0, len(once), MAX_PART_POSITIONS)]
 
 
-def _reached(listed: PositionList, position: PositionHash) -> Position:
+def _position(listed: PositionList, position: PositionHash) -> Position:
     return Position(username=listed.username, position=position, kifu_id=listed.kifu_id, text=listed.text)
 
 
@@ -29,18 +29,18 @@ def keep_positions(claim: SlugClaim, part: int, positions: Sequence[PositionKey]
     Read the claim first, strongly, and the moves after it: a job whose moves have changed meanwhile is refused. A
     longer game has more parts, and no position is in two of them: a part that is there, or that has a position of
     another part, is refused. A job that stopped half-way is done again, passing over the parts that are there.
-    Positions of earlier texts lie beside them until `unlinking` takes them away.
+    Positions of earlier texts lie beside them until `cleanup` deletes them.
     """
-    if len(positions) > PART_POSITIONS:
-        raise TooManyAtOnce(f"A part has at most {PART_POSITIONS} positions. Split them with position_parts.")
+    if len(positions) > MAX_PART_POSITIONS:
+        raise TooManyItems(f"A part has at most {MAX_PART_POSITIONS} positions. Split them with position_parts.")
     packed = bytes.fromhex("".join(positions))
     listed = PositionList(username=claim.username, kifu_id=claim.kifu_id, text=claim.text, part=part, positions=packed)
-    reached = [put(_reached(listed, position), if_absent=True) for position in listed.hashes]
-    return Plan(put(listed, if_absent=True), check(claim_key(claim), same_text(claim)), *reached)
+    reached = [put(_position(listed, position), if_absent=True) for position in listed.hashes]
+    return Plan(put(listed, if_absent=True), check(claim_key(claim), text_unchanged(claim)), *reached)
 
 
 @kifu_table.write(budget=Budget(writes=297, of="98 positions"), example={"listed": A_LIST})
-def forget_positions(listed: PositionList) -> Plan[PositionList]:
+def delete_positions(listed: PositionList) -> Plan[PositionList]:
     """A part of a record's positions goes. To take it away twice is no error."""
     username, kifu_id, text = listed.username, listed.kifu_id, listed.text
     gone = [delete(Position.key(username=username, position=at, kifu_id=kifu_id, text=text)) for at in listed.hashes]

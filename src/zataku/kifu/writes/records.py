@@ -4,19 +4,19 @@ from msgspec.structs import replace
 
 from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import (
-    GoneRecord,
-    GoneText,
     LibraryPermission,
     Record,
     RecordPermission,
+    RemovedRecord,
+    ReplacedText,
     SlugClaim,
     SystemSettings,
     UserSettings,
 )
-from zataku.kifu.errors import LibraryFull, NotYours, UnfitChange
+from zataku.kifu.errors import InvalidChange, LibraryFull, NotOwner
 from zataku.kifu.limits import (
     ACCESS_SECONDS,
-    MOST_TEXTS,
+    MAX_TEXTS,
     KifuId,
     KifuKey,
     NamedUser,
@@ -27,14 +27,14 @@ from zataku.kifu.limits import (
 )
 from zataku.kifu.writes.conditions import (
     DEFAULTS,
-    NEWCOMER,
+    NEW_USER,
+    below_cap,
     claim_key,
+    claim_unchanged,
     kifu_count,
     kifu_max,
-    room_below,
-    same_text,
-    still_stands,
     text,
+    text_unchanged,
 )
 from zataku.table import Budget, Instant, Plan, add_seconds, check, delete, path, put, save, update
 
@@ -62,19 +62,19 @@ A_CLAIM = SlugClaim(username=A_GAME.username, slug=A_GAME.slug, kifu_id=A_GAME.k
 A_VIEW = {"viewer": "h-akira", "username": "h-akira", "now": A_MOMENT}
 
 
-def _of(claim: SlugClaim, record: Record) -> None:
+def _require_claim_of(claim: SlugClaim, record: Record) -> None:
     if (claim.username, claim.slug, claim.kifu_id) != (record.username, record.slug, record.kifu_id):
-        raise UnfitChange("The claim is not the one of this record. Read both again.")
+        raise InvalidChange("The claim is not the one of this record. Read both again.")
 
 
 # Records
 
 
-@kifu_table.write(budget=Budget(writes=16, of=TYPICAL), example={"owner": NEWCOMER, "system": DEFAULTS})
+@kifu_table.write(budget=Budget(writes=16, of=TYPICAL), example={"owner": NEW_USER, "system": DEFAULTS})
 def add_record(record: Record, owner: UserSettings, system: SystemSettings = DEFAULTS) -> Plan[Record]:
     """A record comes into its owner's library, if its slug is free and the owner has fewer than allowed."""
     if owner.username != record.username:
-        raise NotYours("The settings are those of another user than the record's.")
+        raise NotOwner("The settings are those of another user than the record's.")
     cap = system.kifu_max if owner.kifu_max is None else owner.kifu_max
     if (owner.kifu_count or 0) >= cap:
         raise LibraryFull(f"The library has {cap:,} records, as many as allowed. Remove some first.")
@@ -84,19 +84,19 @@ def add_record(record: Record, owner: UserSettings, system: SystemSettings = DEF
         update(
             UserSettings.key(username=owner.username),
             kifu_count.add(1),
-            when=room_below(kifu_count, kifu_max, owner.kifu_max, cap),
+            when=below_cap(kifu_count, kifu_max, owner.kifu_max, cap),
         ),
     )
 
 
-def _changed(record: Record, was: Record, now: Instant) -> Record:
+def _update_record(record: Record, was: Record, now: Instant) -> Record:
     """The record as the owner wants it, changed now; refused where another write has to do it."""
     if replace(record, latest_update=was.latest_update) == was:
-        raise UnfitChange("Nothing of the record changes.")
+        raise InvalidChange("Nothing of the record changes.")
     if (record.slug, record.share_code) != (was.slug, was.share_code):
-        raise UnfitChange("A slug changes by move_record, a share code by share_record and unshare_record.")
+        raise InvalidChange("A slug changes by move_record, a share code by share_record and unshare_record.")
     if (record.created, record.latest_access) != (was.created, was.latest_access):
-        raise UnfitChange("The time it was added never changes, the time of the last look by touch_record.")
+        raise InvalidChange("The time it was added never changes, the time of the last look by touch_record.")
     # A clock that is slow turns no time back.
     return replace(record, latest_update=max(now, was.latest_update))
 
@@ -112,8 +112,8 @@ def change_record(record: Record, was: Record, now: Instant) -> Plan[Record]:
     not stand in the way and stay. Moves, slug and share code have writes of their own.
     """
     if record.kifu != was.kifu:
-        raise UnfitChange("Moves change by change_moves.")
-    return Plan(save(_changed(record, was, now), was=was))
+        raise InvalidChange("Moves change by change_moves.")
+    return Plan(save(_update_record(record, was, now), was=was))
 
 
 @kifu_table.write(
@@ -124,29 +124,29 @@ def change_moves(record: Record, was: Record, claim: SlugClaim, now: Instant) ->
     """The owner changes the moves, and whatever else `change_record` changes. The record has a new text from then on.
 
     Refused when moves were changed since record and claim were read, and where `change_record` is. Positions of the old
-    text come no more, and `unlinking` takes away those that are there. After 999,999 changes there is no other.
+    text come no more, and `cleanup` deletes those that exist. After 999,999 changes there is no other.
     """
-    _of(claim, was)
+    _require_claim_of(claim, was)
     if record.kifu == was.kifu:
-        raise UnfitChange("The moves stay as they are. Everything else changes by change_record.")
-    if claim.text >= MOST_TEXTS:
-        raise UnfitChange("The moves have changed as often as they may. Add the record anew.")
+        raise InvalidChange("The moves stay as they are. Everything else changes by change_record.")
+    if claim.text >= MAX_TEXTS:
+        raise InvalidChange("The moves have changed as often as they may. Add the record anew.")
     return Plan(
-        save(_changed(record, was, now), was=was),
-        update(claim_key(claim), text.add(1), when=same_text(claim)),
-        put(GoneText(username=claim.username, kifu_id=claim.kifu_id, text=claim.text)),
+        save(_update_record(record, was, now), was=was),
+        update(claim_key(claim), text.add(1), when=text_unchanged(claim)),
+        put(ReplacedText(username=claim.username, kifu_id=claim.kifu_id, text=claim.text)),
     )
 
 
 @kifu_table.write(budget=Budget(writes=18, of=TYPICAL), example={"slug": "社団戦/2025/田中"})
 def move_record(record: Record, claim: SlugClaim, slug: Slug, now: Instant) -> Plan[Record]:
     """A record gets another slug, if that is free. At no moment has it none, and the old one is free at once."""
-    _of(claim, record)
+    _require_claim_of(claim, record)
     if slug == record.slug:
-        raise UnfitChange("The record has this slug already.")
+        raise InvalidChange("The record has this slug already.")
     return Plan(
         save(replace(record, slug=slug, latest_update=max(now, record.latest_update)), was=record),
-        delete(claim_key(claim), when=same_text(claim)),
+        delete(claim_key(claim), when=text_unchanged(claim)),
         put(replace(claim, slug=slug), if_absent=True),
     )
 
@@ -156,13 +156,13 @@ def remove_record(claim: SlugClaim) -> Plan[Record]:
     """A record goes, with its slug and its place in the owner's count. From then on nothing is added to it.
 
     Its tags, permissions, positions and kept results may be more than a transaction takes: a note of it is written for
-    `unlinking`, which takes them away. Until then a link may name a record that is not there, which readers pass over.
+    `cleanup`, which deletes them. Until then a link may name a record that is not there, which readers pass over.
     """
     return Plan(
         delete(Record.key(username=claim.username, kifu_id=claim.kifu_id)),
-        delete(claim_key(claim), when=still_stands(claim)),
+        delete(claim_key(claim), when=claim_unchanged(claim)),
         update(UserSettings.key(username=claim.username), kifu_count.add(-1), when=kifu_count.at_least(1)),
-        put(GoneRecord(username=claim.username, kifu_id=claim.kifu_id)),
+        put(RemovedRecord(username=claim.username, kifu_id=claim.kifu_id)),
     )
 
 
@@ -170,7 +170,7 @@ def remove_record(claim: SlugClaim) -> Plan[Record]:
 def touch_record(viewer: NamedUser, username: NamedUser, kifu_id: KifuKey, now: Instant) -> Plan[Record]:
     """The owner looked at a record. Written at most once an hour, since the whole item is copied into two indexes."""
     if viewer != username:
-        raise NotYours("Only the owner's views are remembered.")
+        raise NotOwner("Only the owner's views are remembered.")
     due = latest_access.at_most(add_seconds(now, -ACCESS_SECONDS))
     return Plan(update(Record.key(username=username, kifu_id=kifu_id), latest_access.set(now), when=due))
 
@@ -185,7 +185,7 @@ def share_record(record: Record, code: SharedCode) -> Plan[Record]:
     Refused when it was shared or unshared since it was read. Sharing is no change of the record: `latest_update` stays.
     """
     if record.share_code == code:
-        raise UnfitChange("The record was shared under this code when it was read.")
+        raise InvalidChange("The record was shared under this code when it was read.")
     return Plan(save(replace(record, share=True, share_code=code), was=record))
 
 
@@ -196,22 +196,22 @@ def unshare_record(record: Record) -> Plan[Record]:
     Refused when it was shared anew or unshared since it was read, or is gone.
     """
     if not record.share:
-        raise UnfitChange("The record was not shared when it was read.")
+        raise InvalidChange("The record was not shared when it was read.")
     return Plan(save(replace(record, share=False, share_code=None), was=record))
 
 
-def _other(owner: NamedUser, username: NamedUser) -> None:
+def _require_other_user(owner: NamedUser, username: NamedUser) -> None:
     if owner == username:
-        raise UnfitChange("The owner sees the records anyway.")
+        raise InvalidChange("The owner sees the records anyway.")
 
 
 @kifu_table.write(budget=Budget(writes=5), example={"username": "h-akira2"})
 def allow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
     """A user may see one record of the owner's, if that is still there. To allow it twice is no error."""
-    _other(claim.username, username)
+    _require_other_user(claim.username, username)
     return Plan(
         put(RecordPermission(kifu_id=claim.kifu_id, username=username)),
-        check(claim_key(claim), still_stands(claim)),
+        check(claim_key(claim), claim_unchanged(claim)),
     )
 
 
@@ -220,14 +220,14 @@ def disallow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermiss
     """A user may no longer see one record of the owner's. To disallow it twice is no error."""
     return Plan(
         delete(RecordPermission.key(kifu_id=claim.kifu_id, username=username)),
-        check(claim_key(claim), still_stands(claim)),
+        check(claim_key(claim), claim_unchanged(claim)),
     )
 
 
 @kifu_table.write(budget=Budget(writes=2), example={"username": "h-akira2"})
 def allow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
     """A user may see all records of the owner's. To allow it twice is no error."""
-    _other(owner, username)
+    _require_other_user(owner, username)
     return Plan(put(LibraryPermission(owner=owner, username=username)))
 
 

@@ -2,14 +2,14 @@
 
 from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import SystemSettings, UserSettings
-from zataku.kifu.errors import UnfitChange
+from zataku.kifu.errors import InvalidChange
 from zataku.kifu.limits import KifuCap, NamedUser, TagCap
 from zataku.kifu.writes.conditions import DEFAULTS, kifu_max, tag_max
 from zataku.table import Budget, Plan, put, save, update
 
 
 @kifu_table.write(budget=Budget(writes=2))
-def welcome_user(username: NamedUser) -> Plan[UserSettings]:
+def create_user_settings(username: NamedUser) -> Plan[UserSettings]:
     """A user gets a library, once."""
     return Plan(put(UserSettings(username=username, kifu_count=0, tag_count=0), if_absent=True))
 
@@ -35,5 +35,5 @@ def set_system_caps(settings: SystemSettings, was: SystemSettings | None) -> Pla
     if was is None:
         return Plan(put(settings, if_absent=True))
     if settings == was:
-        raise UnfitChange("The system has these caps already.")
+        raise InvalidChange("The system has these caps already.")
     return Plan(save(settings, was=was))

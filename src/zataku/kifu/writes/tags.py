@@ -3,15 +3,15 @@
 from msgspec.structs import replace
 
 from zataku.kifu.design import kifu_table
-from zataku.kifu.entities import GoneTag, SlugClaim, SystemSettings, Tag, Tagging, TagNameClaim, UserSettings
-from zataku.kifu.errors import NotYours, TagsFull, UnfitChange
+from zataku.kifu.entities import RemovedTag, SlugClaim, SystemSettings, Tag, Tagging, TagNameClaim, UserSettings
+from zataku.kifu.errors import InvalidChange, NotOwner, TagsFull
 from zataku.kifu.limits import ACCESS_SECONDS, NamedUser, TagKey, TagName
 from zataku.kifu.writes.conditions import (
     DEFAULTS,
-    NEWCOMER,
+    NEW_USER,
+    below_cap,
     claim_key,
-    room_below,
-    still_stands,
+    claim_unchanged,
     tag_count,
     tag_max,
 )
@@ -22,11 +22,11 @@ latest_access = path(Tag, lambda tag: tag.latest_access)
 A_LOOK = {"username": "h-akira", "tag_id": "jko2kdl", "now": "2025-12-31T11:11:31Z"}
 
 
-@kifu_table.write(budget=Budget(writes=13), example={"owner": NEWCOMER, "system": DEFAULTS})
+@kifu_table.write(budget=Budget(writes=13), example={"owner": NEW_USER, "system": DEFAULTS})
 def add_tag(tag: Tag, owner: UserSettings, system: SystemSettings = DEFAULTS) -> Plan[Tag]:
     """A user makes a tag, if its name is free and the user has fewer than allowed."""
     if owner.username != tag.username:
-        raise NotYours("The settings are those of another user than the tag's.")
+        raise NotOwner("The settings are those of another user than the tag's.")
     cap = system.tag_max if owner.tag_max is None else owner.tag_max
     if (owner.tag_count or 0) >= cap:
         raise TagsFull(f"There are {cap} tags, as many as allowed. Remove one first.")
@@ -36,7 +36,7 @@ def add_tag(tag: Tag, owner: UserSettings, system: SystemSettings = DEFAULTS) ->
         update(
             UserSettings.key(username=owner.username),
             tag_count.add(1),
-            when=room_below(tag_count, tag_max, owner.tag_max, cap),
+            when=below_cap(tag_count, tag_max, owner.tag_max, cap),
         ),
     )
 
@@ -50,7 +50,7 @@ def _claim_of(tag: Tag) -> Step[TagNameClaim]:
 def rename_tag(tag: Tag, name: TagName, now: Instant) -> Plan[Tag]:
     """A tag gets another name, if that is free. Its links stay."""
     if name == tag.name:
-        raise UnfitChange("The tag has this name already.")
+        raise InvalidChange("The tag has this name already.")
     return Plan(
         save(replace(tag, name=name, latest_update=max(now, tag.latest_update)), was=tag),
         _claim_of(tag),
@@ -69,14 +69,14 @@ def touch_tag(username: NamedUser, tag_id: TagKey, now: Instant) -> Plan[Tag]:
 def remove_tag(tag: Tag) -> Plan[Tag]:
     """A tag goes, with its name and its place in the count. From then on no record gets it.
 
-    Its links, up to one for each of 2,000 records, do not fit a transaction: a note of it is written for `unlinking`,
-    which takes them away. Until then a link may name a tag that is not there, which readers pass over.
+    Its links, up to one for each of 2,000 records, do not fit a transaction: a note of it is written for `cleanup`,
+    which deletes them. Until then a link may name a tag that is not there, which readers pass over.
     """
     return Plan(
         delete(Tag.key(username=tag.username, tag_id=tag.tag_id)),
         _claim_of(tag),
         update(UserSettings.key(username=tag.username), tag_count.add(-1), when=tag_count.at_least(1)),
-        put(GoneTag(username=tag.username, tag_id=tag.tag_id)),
+        put(RemovedTag(username=tag.username, tag_id=tag.tag_id)),
     )
 
 
@@ -84,10 +84,10 @@ def remove_tag(tag: Tag) -> Plan[Tag]:
 def tag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
     """A record gets a tag of its owner's, if both are still there and it has not got it yet."""
     if claim.username != tag.username:
-        raise NotYours("The tag belongs to another user than the record.")
+        raise NotOwner("The tag belongs to another user than the record.")
     return Plan(
         put(Tagging(kifu_id=claim.kifu_id, tag_id=tag.tag_id), if_absent=True),
-        check(claim_key(claim), still_stands(claim)),
+        check(claim_key(claim), claim_unchanged(claim)),
         check(Tag.key(username=tag.username, tag_id=tag.tag_id)),
     )
 
@@ -96,9 +96,9 @@ def tag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
 def untag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
     """A record loses a tag, if record and tag are the user's. To lose it twice is no error."""
     if claim.username != tag.username:
-        raise NotYours("The tag belongs to another user than the record.")
+        raise NotOwner("The tag belongs to another user than the record.")
     return Plan(
         delete(Tagging.key(kifu_id=claim.kifu_id, tag_id=tag.tag_id)),
-        check(claim_key(claim), still_stands(claim)),
+        check(claim_key(claim), claim_unchanged(claim)),
         check(Tag.key(username=tag.username, tag_id=tag.tag_id)),
     )

@@ -1,4 +1,4 @@
-"""Ranks of a day: who has how many above, from nothing but the sorted values.
+"""Competition ranks and histograms of a day, from the sorted values.
 
 A competition rank (1, 2, 2, 4) is one more than the number of players with a higher value, so it follows from the value
 alone. A day is ranked in two passes over its players in the order of their UUIDs: the first collects the values, 8
@@ -15,26 +15,26 @@ from heapq import merge
 from msgspec import Struct
 
 from zataku.ranking.design import BucketStart, Histogram
-from zataku.ranking.errors import RosterLacking
-from zataku.ranking.limits import DECIMALS, FEWEST_IN_BUCKET, MOST_BUCKETS, OFFICIAL, STEP, Measure, UserId
+from zataku.ranking.errors import RosterIncomplete
+from zataku.ranking.limits import DECIMALS, MAX_BUCKETS, MAX_OFFICIAL_RANK, MIN_BUCKET_SIZE, STEP, Measure, UserId
 
 # Numbers are objects of 32 bytes while they are sorted, so they are sorted this many at a time.
 _RUN = 1 << 16
 
 
-def in_steps(value: Decimal) -> int:
+def to_steps(value: Decimal) -> int:
     """The value as a whole number of its smallest steps; 10^19 at most, which fits 8 bytes."""
     return int(value.scaleb(DECIMALS))
 
 
-class Order:
+class SortedValues:
     """All values of a day by one measure, sorted."""
 
     def __init__(self, values: Iterable[Decimal]) -> None:
-        self._steps = _sorted(array("Q", map(in_steps, values)))
+        self._steps = _sorted(array("Q", map(to_steps, values)))
 
     @classmethod
-    def of_steps(cls, steps: "array[int]") -> "Order":
+    def from_steps(cls, steps: "array[int]") -> "SortedValues":
         """The order of values that were collected one by one."""
         made = cls(())
         made._steps = _sorted(steps)
@@ -50,11 +50,11 @@ class Order:
 
     def above(self, value: Decimal) -> int:
         """How many players have more."""
-        return len(self._steps) - bisect_right(self._steps, in_steps(value))
+        return len(self._steps) - bisect_right(self._steps, to_steps(value))
 
     def through(self, value: Decimal) -> int:
         """How many players have as much or more."""
-        return len(self._steps) - bisect_left(self._steps, in_steps(value))
+        return len(self._steps) - bisect_left(self._steps, to_steps(value))
 
     def rank(self, value: Decimal) -> int:
         """The competition rank."""
@@ -63,7 +63,7 @@ class Order:
     def official(self, value: Decimal) -> int | None:
         """The competition rank where it is official: among the first hundred, ties at 100 included."""
         rank = self.rank(value)
-        return rank if rank <= OFFICIAL else None
+        return rank if rank <= MAX_OFFICIAL_RANK else None
 
     def at(self, position: int) -> Decimal:
         """The value at a place in the list from the highest, which has place 0."""
@@ -77,13 +77,13 @@ def _sorted(steps: "array[int]") -> "array[int]":
 
 def bucket_size(players: int) -> int:
     """How many players share a bucket: at least 50, and so many that 1,000 buckets are enough."""
-    return max(FEWEST_IN_BUCKET, -(-players // MOST_BUCKETS))
+    return max(MIN_BUCKET_SIZE, -(-players // MAX_BUCKETS))
 
 
 class Buckets:
     """Finds the players at whom buckets begin, while all of them pass by in the order of their UUIDs."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: SortedValues) -> None:
         self._order = order
         self._size = bucket_size(len(order))
         # Of each value at which buckets begin: how many have passed, and which of them begin one.
@@ -96,10 +96,10 @@ class Buckets:
             self._passed[value] = 0
             self._wanted.setdefault(value, set()).add(position - order.above(value))
 
-    def pass_by(self, user_id: UserId, value: Decimal) -> None:
+    def add_player(self, user_id: UserId, value: Decimal) -> None:
         """The next player."""
         self._players += 1
-        self._total += in_steps(value)
+        self._total += to_steps(value)
         passed = self._passed.get(value)
         if passed is None:
             return
@@ -112,7 +112,7 @@ class Buckets:
         order = self._order
         wanted = -(-len(order) // self._size)
         if (self._players, self._total, len(self._starts)) != (len(order), order.total, wanted):
-            raise RosterLacking(f"{len(order)} players were ranked on {day}, but others passed by afterwards.")
+            raise RosterIncomplete(f"{len(order)} players were ranked on {day}, but others passed by afterwards.")
         starts = (
             BucketStart(value=value, user_id=user_id, above=order.above(value), through=order.through(value))
             for value, user_id in sorted(self._starts, key=lambda start: (-start[0], start[1]))
@@ -120,7 +120,7 @@ class Buckets:
         return Histogram(date=day, measure=measure, players=len(order), size=self._size, starts=tuple(starts))
 
 
-class Inside(Struct, frozen=True):
+class RankInBucket(Struct, frozen=True):
     """A rank that is found by counting inside one bucket: `known`, and all players from `low` to `high`, both included.
 
     Fewer players than a bucket has lie there, however many share a value.
@@ -131,7 +131,7 @@ class Inside(Struct, frozen=True):
     high: Decimal
 
 
-def find_rank(histogram: Histogram, value: Decimal) -> int | Inside:
+def find_rank(histogram: Histogram, value: Decimal) -> int | RankInBucket:
     """The competition rank of a value on a day, or what is left to count for it.
 
     Equal values are never counted one by one: a start says how many have as much or more.
@@ -144,7 +144,7 @@ def find_rank(histogram: Histogram, value: Decimal) -> int | Inside:
         return 1
     before = starts[at - 1]
     low, high = value + STEP, before.value - STEP
-    return before.through + 1 if low > high else Inside(before.through + 1, low, high)
+    return before.through + 1 if low > high else RankInBucket(before.through + 1, low, high)
 
 
 def bucket_at(histogram: Histogram, position: int) -> BucketStart | None:
