@@ -89,14 +89,14 @@ class PartWriter:
             self._file.close()
             put_in_place(self._path)
         sums = self._sums
-        md5 = b64encode(sums.md5.digest()).decode()
+        md5_digest = b64encode(sums.md5.digest()).decode()
         return PartRecord(
             self._path.name,
             segment,
             self._checksum.items,
             sums.size,
             self.text,
-            md5,
+            md5_digest,
             sums.sha256.hexdigest(),
             self._checksum.digest,
             after,
