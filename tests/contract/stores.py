@@ -63,7 +63,7 @@ class StoreKind(Struct, frozen=True):
         return (self.machine or self.place)(folder)
 
 
-async def no_pause(_: float) -> None:
+async def no_sleep(_: float) -> None:
     """Waiting teaches a store on the same machine nothing."""
 
 
@@ -81,7 +81,7 @@ class EmbeddedPlace:
         retry = Retry(self.random)
         if self.faults is not None:
             backend = StrictBackend(backend, random=self.random, faults=self.faults)
-            retry = Retry(self.random, RetryPolicy(tries=40), pause=no_pause)
+            retry = Retry(self.random, RetryPolicy(max_attempts=40), sleep=no_sleep)
         try:
             return await Store.open(backend, tables, clock=clock, retry=retry, secret=secret)
         except BaseException:

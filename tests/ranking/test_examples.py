@@ -9,7 +9,7 @@ from zataku.ranking.design import Profile, Snapshot, profile, snapshot
 from zataku.ranking.limits import UserId
 from zataku.table import Store
 from zataku.table.backend.port import GetItem, PutItem
-from zataku.table.backend.values import unpack
+from zataku.table.backend.values import unpack_row
 from zataku.table.schema.entity import binding_of
 
 METADATA = {
@@ -51,7 +51,7 @@ async def test_an_item_of_the_document_is_read_and_written_back_as_it_was(store:
     read = GetItem(table, (item["PK"], item["SK"]), strong=True)
     row = await store.calls("get", lambda consumed: store.backend.get(read, consumed))
     assert row is not None
-    assert (unpack(row) if isinstance(row, bytes) else row) == item
+    assert (unpack_row(row)) == item
 
 
 def test_a_number_keeps_its_decimals():

@@ -143,7 +143,7 @@ def migrate(*, where: Where = HERE, dry_run: Flag = False, resume: str | None = 
     again = "What was upgraded stays so. Start again, from the beginning or from where it stopped."
     done = finished(maintenance_commands.migrate(where, dry_run=dry_run, resume=resume), again)
     maintenance_commands.show_migrated(done, dry_run=dry_run)
-    return 1 if done.left else 0
+    return 1 if done.skipped else 0
 
 
 @app.command

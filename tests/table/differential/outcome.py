@@ -9,7 +9,7 @@ from tests.table.strategies import exactly
 from zataku.table.backend.cost import ConsumedCapacity, Place
 from zataku.table.backend.errors import BadInput, ConditionFailed, TableError, TransactionCancelled
 from zataku.table.backend.port import Row, Rows, Written
-from zataku.table.backend.values import unpack
+from zataku.table.backend.values import unpack_row
 
 
 class Outcome(Struct, frozen=True):
@@ -23,7 +23,7 @@ def plain(row: Row | None) -> object:
     """A row with its types spelt out."""
     if row is None:
         return None
-    return exactly(unpack(row) if isinstance(row, bytes) else row)
+    return exactly(unpack_row(row))
 
 
 def _answer(result: Any) -> object:

@@ -32,7 +32,7 @@ from zataku.clock import ManualClock
 from zataku.table.backend import port as port
 from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.table_schema import IndexSchema
-from zataku.table.backend.values import unpack
+from zataku.table.backend.values import unpack_row
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.embedded import EmbeddedBackend
 
@@ -71,7 +71,7 @@ def ranges(draw: st.DrawFn, index: IndexSchema | None) -> port.KeyRange | None:
 
 
 def _where(row: port.Row) -> tuple[str, str]:
-    item = unpack(row) if isinstance(row, bytes) else row
+    item = unpack_row(row)
     return item["PK"], item["SK"]
 
 
@@ -121,7 +121,7 @@ class Twins(RuleBasedStateMachine):
             if lies is None:
                 await self.theirs.write(port.DeleteItem(self.table, key))
             else:
-                item = unpack(lies) if isinstance(lies, bytes) else lies
+                item = unpack_row(lies)
                 await self.theirs.write(port.PutItem(self.table, item))
 
     # Writes

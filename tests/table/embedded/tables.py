@@ -7,7 +7,7 @@ from typing import Any
 
 from zataku.table.backend import port as port
 from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
-from zataku.table.backend.values import Item, unpack
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.embedded import EmbeddedBackend
 
 BY_STATUS = IndexSchema("by_status", KeyAttribute("status"), KeyAttribute("at", "N"))
@@ -70,7 +70,7 @@ class Desk:
 
 
 def opened(row: port.Row | None) -> Item | None:
-    return unpack(row) if isinstance(row, bytes) else row
+    return unpack_row(row)
 
 
 def items(page: port.Rows) -> list[Item]:

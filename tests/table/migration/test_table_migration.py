@@ -28,8 +28,8 @@ from tests.table.migration.room_revisions import (
 from zataku.clock import ManualClock
 from zataku.table import BadInput, Entity, Span, Store, Table, Throttled, path
 from zataku.table.backend.port import PutItem, ScanItems
-from zataku.table.backend.values import Item, unpack
-from zataku.table.migration.table_migration import Migrating, Tally, migrate
+from zataku.table.backend.values import Item, unpack_row
+from zataku.table.migration.table_migration import MigrationCounts, MigrationProgress, migrate
 from zataku.table.schema.entity import binding_of
 from zataku.table.schema.revisions import Attributes
 from zataku.table.strict.strict_backend import Faults
@@ -43,7 +43,7 @@ async def everything(store: Store) -> list[Item]:
     while True:
         read = ScanItems(store.schema(store.tables[0]), start=start, strong=True)
         page = await store.calls("look", lambda consumed, read=read: store.backend.scan(read, consumed))
-        rows += [unpack(row) if isinstance(row, bytes) else row for row in page.rows]
+        rows += [unpack_row(row) for row in page.rows]
         start = page.resume
         if start is None:
             return sorted(rows, key=lambda item: (item["PK"], item["SK"]))
@@ -73,11 +73,11 @@ def on_disk(entities: list[Entity]) -> list[Item]:
 async def test_every_old_item_is_upgraded_and_everything_is_counted(store: Store):
     today = await fill(store, 30)
     done = await migrate(store)
-    assert done.entities == {"Room": Tally(upgraded=60, current=30), "Visit": Tally(current=30)}
-    assert (done.upgraded, done.left, done.resume) == (60, [], None)
+    assert done.entities == {"Room": MigrationCounts(upgraded=60, current=30), "Visit": MigrationCounts(current=30)}
+    assert (done.upgraded, done.skipped, done.resume) == (60, [], None)
     assert await everything(store) == on_disk(today)
     again = await migrate(store)
-    assert again.entities == {"Room": Tally(current=90), "Visit": Tally(current=30)}
+    assert again.entities == {"Room": MigrationCounts(current=90), "Visit": MigrationCounts(current=30)}
 
 
 async def test_indexes_and_their_views_know_all_items_afterwards(store: Store):
@@ -91,13 +91,13 @@ async def test_a_dry_run_writes_nothing(store: Store):
     await fill(store, 5)
     before = await everything(store)
     done = await migrate(store, dry_run=True)
-    assert done.entities["Room"] == Tally(upgraded=10, current=5)
+    assert done.entities["Room"] == MigrationCounts(upgraded=10, current=5)
     assert await everything(store) == before
 
 
 async def test_progress_ends_at_the_number_of_items(store: Store):
     await fill(store, 60)
-    seen: list[Migrating] = []
+    seen: list[MigrationProgress] = []
     await migrate(store, progress=seen.append, segments=3)
     assert seen[-1].done == 240
     assert all(earlier.done <= later.done <= later.total for earlier, later in pairwise(seen))
@@ -119,9 +119,9 @@ async def test_a_walk_goes_on_where_it_stopped(store: Store, segments: int):
 
 async def test_a_walk_that_was_broken_off_can_start_from_its_last_progress_or_anew(store: Store):
     today = await fill(store, 150)
-    seen: list[Migrating] = []
+    seen: list[MigrationProgress] = []
 
-    def stop(now: Migrating) -> None:
+    def stop(now: MigrationProgress) -> None:
         seen.append(now)
         if now.done > 200:
             raise Throttled("Enough for today.")
@@ -162,7 +162,7 @@ async def test_items_that_cannot_be_upgraded_are_told_and_left(store: Store):
         await store.calls("raw", lambda consumed, write=write: store.backend.write(write, consumed))
     done = await migrate(store)
     assert done.upgraded == 6
-    told = {left.key["PK"]: (left.table, left.entity, left.problem) for left in done.left}
+    told = {left.key["PK"]: (left.table, left.entity, left.problem) for left in done.skipped}
     assert {pk: entity for pk, (_, entity, _) in told.items()} == {
         "ROOM#x": "Room",
         "elsewhere": None,
@@ -196,7 +196,7 @@ async def test_a_walk_beside_programs_of_both_revisions_loses_nothing(store: Sto
 
     walks = [migrate(store, segments=2), migrate(program(store, third), segments=3)]
     first_walk, second_walk, *_ = await asyncio.gather(*walks, *(add(at) for at in range(30)))
-    assert first_walk.left == second_walk.left == []
+    assert first_walk.skipped == second_walk.skipped == []
     for at in range(30):
         room = await store.get(Room.key(room_id=f"a{at:04}"), strong=True)
         assert room == Room(room_id=f"a{at:04}", host=f"h{at}", seats=at + 1100)
@@ -215,7 +215,7 @@ async def test_only_tables_with_upgrades_are_walked_unless_others_are_named(open
     store = await open_store(third, still)
     await store.put(Quiet(name="a"))
     assert (await migrate(store)).entities == {}
-    assert (await migrate(store, [still])).entities == {"Quiet": Tally(current=1)}
+    assert (await migrate(store, [still])).entities == {"Quiet": MigrationCounts(current=1)}
 
 
 async def test_a_later_revision_brings_an_index_of_its_own(open_store):
@@ -264,7 +264,7 @@ async def test_lost_replies_upgrade_nothing_twice_and_forget_nothing(tmp_path: P
         injected = backend.injected["lost_reply"]
         backend.faults = Faults.none()
         assert injected > 10
-        assert done.left == []
+        assert done.skipped == []
         tally = done.entities["Room"]
         assert tally.upgraded + tally.current == 120
         assert tally.raced <= tally.current - 40

@@ -26,7 +26,7 @@ from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Conflict, Edit, ItemUnreadable, Store, TransactionCancelled, path
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import GetItem, Row, UpdateItem
-from zataku.table.backend.values import Item, unpack
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.store.item_upgrade import upgrade_request
 
 KEY = Room.key(room_id="a")
@@ -42,7 +42,7 @@ async def lying(store: Store, pk: str = "ROOM#a", sk: str = "META") -> Item:
     """The item as it is on disk."""
     row = await store.calls("look", lambda _: store.backend.get(GetItem(store.schema(third), (pk, sk), strong=True)))
     assert row is not None
-    return unpack(row) if isinstance(row, bytes) else row
+    return unpack_row(row)
 
 
 @pytest.fixture
@@ -254,13 +254,13 @@ async def test_old_and_new_programs_count_the_same_seats(store: Store, old: Stor
 
 async def test_an_item_that_never_comes_to_rest_is_a_conflict(store: Store, old: Store, monkeypatch):
     """An old program puts its shape back after every upgrade."""
-    upgrade = store.renewal.clear
+    upgrade = store.upgrader.upgrade_all
 
     async def undone(items: Any, tries: int) -> None:
         await upgrade(items, tries)
         await old.put(Room1(room_id="a", seats=tries))
 
-    monkeypatch.setattr(store.renewal, "clear", undone)
+    monkeypatch.setattr(store.upgrader, "upgrade_all", undone)
     with pytest.raises(Conflict, match="two revisions"):
         await store.update(KEY, seats.add(1))
 

@@ -25,7 +25,7 @@ from zataku.table import (
 )
 from zataku.table.backend.values import pack
 from zataku.table.schema.entity import binding_of
-from zataku.table.store.row_readers import owner, reader_for
+from zataku.table.store.row_readers import binding_for_item, reader_for
 
 GAME = Game(game_id=GameId("g1"), status="ACTIVE", created_at="2026-02-19T10:00:00Z")
 
@@ -141,9 +141,9 @@ def test_keys_compare_by_where_they_lead() -> None:
 
 def test_the_kind_of_an_item_is_told_by_its_keys_and_tag() -> None:
     item = binding_of(Move).encode(Move(game_id=GameId("g1"), turn_number=1, side=Side.WHITE, position="D3"))
-    assert owner(board.bindings, item).entity is Move
+    assert binding_for_item(board.bindings, item).entity is Move
     with pytest.raises(ItemUnreadable, match="none of Game, Move"):
-        owner(board.bindings, {"PK": "USER#1", "SK": "USER#1"})
+        binding_for_item(board.bindings, {"PK": "USER#1", "SK": "USER#1"})
 
 
 def test_a_view_reads_part_of_an_item() -> None:

@@ -210,10 +210,12 @@ async def test_batches_are_one_pattern_of_as_many_calls_as_they_take(store: Stor
 
 
 async def patient(tmp_path: Path, faults: Faults, tries: int = 10) -> Store:
-    async def no_pause(_: float) -> None: ...
+    async def no_sleep(_: float) -> None: ...
 
     backend = StrictBackend(EmbeddedBackend(tmp_path / "strict.db"), random=Random(7), faults=faults)
-    return await Store.open(backend, [election], retry=Retry(Random(7), RetryPolicy(tries=tries), pause=no_pause))
+    return await Store.open(
+        backend, [election], retry=Retry(Random(7), RetryPolicy(max_attempts=tries), sleep=no_sleep)
+    )
 
 
 async def test_what_a_lost_reply_used_is_paid_beside_its_repetition(tmp_path: Path) -> None:
@@ -223,7 +225,7 @@ async def test_what_a_lost_reply_used_is_paid_beside_its_repetition(tmp_path: Pa
             with store.measured("cast_vote") as one:
                 async with store.transact(f"token-{number}") as tx:
                     tx.put(Vote(topic="lunch", voter=str(number)))
-            consumed.take(one)
+            consumed.add_all(one)
         # Each was written once; where a reply was lost after that, it was found done, which costs a read of its item.
         assert consumed.writes == 30 * 3
         assert consumed.reads > 0

@@ -38,7 +38,7 @@ def test_words_for_sets_of_actions() -> None:
 
 
 def test_a_table_twice_in_one_function() -> None:
-    with pytest.raises(DesignError, match="Poster has two grants on LiveComment-Rooms-{env}. Join their actions"):
+    with pytest.raises(DesignError, match="Poster has two grants on LiveComment-Rooms-{env}. Combine their actions"):
         PermissionMatrix({"Poster": [Grant(live.rooms, READ), Grant(live.rooms, WRITE)]})
 
 
@@ -48,7 +48,7 @@ def test_a_function_without_grants() -> None:
 
 
 def test_a_matrix_without_functions() -> None:
-    with pytest.raises(DesignError, match="without functions"):
+    with pytest.raises(DesignError, match="has no functions"):
         PermissionMatrix({})
 
 

@@ -9,7 +9,7 @@ import pytest
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import Backend, GetItem, PutItem, Row
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.values import Item, unpack
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 
@@ -50,7 +50,7 @@ def get(number: int, strong: bool = True) -> GetItem:
 
 
 def item(row: Row | None) -> Item | None:
-    return unpack(row) if isinstance(row, bytes) else row
+    return unpack_row(row)
 
 
 async def fill(backend: Backend, count: int) -> None:

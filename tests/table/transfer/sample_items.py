@@ -9,9 +9,9 @@ from typing import Any
 
 from zataku.table.backend import port as port
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.transfer.dynamodb_json import encode_line, opened
+from zataku.table.transfer.dynamodb_json import encode_line
 
 FURNITURE = TableSchema(
     "FurnitureOfARoom",
@@ -119,7 +119,7 @@ async def lines_in(store: port.Backend, table: TableSchema) -> list[bytes]:
     start = None
     while True:
         page = await store.scan(port.ScanItems(table, start=start, strong=True))
-        lines += [encode_line(opened(row)) for row in page.rows]
+        lines += [encode_line(unpack_row(row)) for row in page.rows]
         start = page.resume
         if start is None:
             return sorted(lines)

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from zataku.table.backend.port import Backend, ItemKey, Row
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.backend.values import Item
-from zataku.table.transfer.dynamodb_json import encode_line, opened
+from zataku.table.backend.values import Item, unpack_row
+from zataku.table.transfer.dynamodb_json import encode_line
 from zataku.table.transfer.reads import default_calls, pages
 from zataku.table.transfer.verification import key_of, read_counterparts
 
@@ -45,12 +45,12 @@ async def compare_stores(one: Backend, other: Backend, tables: Sequence[TableSch
 
 
 def _items(rows: list[Row]) -> list[Item]:
-    return [opened(row) for row in rows]
+    return [unpack_row(row) for row in rows]
 
 
 def _judged(items: list[Item], rows: list[Row | None]) -> list[tuple[Item, Row | None, bool]]:
     # Compared as encoded lines, because True == 1 in Python.
     return [
-        (item, row, row is not None and encode_line(item) == encode_line(opened(row)))
+        (item, row, row is not None and encode_line(item) == encode_line(unpack_row(row)))
         for item, row in zip(items, rows, strict=True)
     ]

@@ -48,8 +48,8 @@ class Interrupted(EmbeddedBackend):
         return await super().batch_write(writes, consumed)
 
 
-def impatient() -> MeteredCalls:
-    return MeteredCalls(Retry(Random(1), RetryPolicy(tries=1)), Meter())
+def calls_without_retries() -> MeteredCalls:
+    return MeteredCalls(Retry(Random(1), RetryPolicy(max_attempts=1)), Meter())
 
 
 @pytest.fixture
@@ -106,10 +106,10 @@ async def test_an_interrupted_import_goes_on_after_its_last_part(moved_out: Path
     for batches in (3, 5, 4):
         store.batches = batches
         with pytest.raises(StoreUnreachable):
-            await import_store(store, BOTH, moved_out, calls=impatient(), workers=1)
+            await import_store(store, BOTH, moved_out, calls=calls_without_retries(), workers=1)
         written.append(len(await lines_in(store, FURNITURE)))
     store.batches = 15
-    imported = await import_store(store, BOTH, moved_out, calls=impatient(), workers=1)
+    imported = await import_store(store, BOTH, moved_out, calls=calls_without_retries(), workers=1)
     assert imported.resumed
     assert written == [60, 160, 240]
     assert await holds_all(store)
@@ -124,7 +124,7 @@ async def test_one_unfinished_import_says_nothing_of_another_store(
     await store.start(BOTH)
     store.batches = 3
     with pytest.raises(StoreUnreachable):
-        await import_store(store, BOTH, moved_out, calls=impatient(), workers=1)
+        await import_store(store, BOTH, moved_out, calls=calls_without_retries(), workers=1)
     assert not (await import_store(new_home, BOTH, moved_out)).resumed
     assert await holds_all(new_home)
     assert len(list(moved_out.glob("zataku-import-*"))) == 1
@@ -138,7 +138,7 @@ async def test_what_was_written_of_an_older_export_does_not_count_for_a_new_one(
     await store.start(BOTH)
     store.batches = 3
     with pytest.raises(StoreUnreachable):
-        await import_store(store, BOTH, moved_out, calls=impatient(), workers=1)
+        await import_store(store, BOTH, moved_out, calls=calls_without_retries(), workers=1)
     await clock.advance(1)
     await export_store(old_home, BOTH, moved_out, clock=clock, again=True)
     store.batches = 10**9
@@ -156,7 +156,7 @@ async def test_an_unfinished_import_of_some_tables_does_not_open_the_others(move
     await fill(store, FURNITURE, [mine])
     store.batches = 1
     with pytest.raises(StoreUnreachable):
-        await import_store(store, [CURTAINS], moved_out, calls=impatient(), workers=1)
+        await import_store(store, [CURTAINS], moved_out, calls=calls_without_retries(), workers=1)
     store.batches = 10**9
     with pytest.raises(BadInput, match="FurnitureOfARoom is not empty"):
         await import_store(store, BOTH, moved_out)

@@ -19,10 +19,10 @@ from tests.table.transfer.store_comparison import compare_stores
 from zataku.clock import SystemClock
 from zataku.table.backend import port as port
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
-from zataku.table.backend.values import Item, KeyValue
+from zataku.table.backend.values import Item, KeyValue, unpack_row
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.transfer import export_store, import_store
-from zataku.table.transfer.dynamodb_json import encode_line, opened
+from zataku.table.transfer.dynamodb_json import encode_line
 
 DESIGNS = (board, connections, kifu, measures, blobs, words, pieces, ranking)
 ITEMS = 400
@@ -55,7 +55,7 @@ async def _queried(store: port.Backend, table: TableSchema, index: IndexSchema, 
     start = None
     while True:
         page = await store.query(port.QueryItems(table, pk, index=index, start=start))
-        items += [opened(row) for row in page.rows]
+        items += [unpack_row(row) for row in page.rows]
         start = page.resume
         if start is None:
             break

@@ -121,7 +121,7 @@ class ConsumedCapacity:
             return self._places
         return {} if self._first is None else {self._first: (self.reads, self.writes)}
 
-    def take(self, other: "ConsumedCapacity") -> None:
+    def add_all(self, other: "ConsumedCapacity") -> None:
         """Add all of another consumed."""
         for (table, index), (reads, writes) in other.places.items():
             self.add(table, index, reads=reads, writes=writes)

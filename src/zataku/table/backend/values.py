@@ -217,3 +217,8 @@ def unpack(packed: bytes) -> Item:
     """The item of the bytes."""
     item: Item = _decoder.decode(packed)
     return item if _DEEP.isdisjoint(map(type, item.values())) else cast("Item", _restored(item))
+
+
+def unpack_row(row: Item | bytes) -> Item:
+    """The item of a row, which a backend returns packed or unpacked."""
+    return unpack(row) if isinstance(row, bytes) else row

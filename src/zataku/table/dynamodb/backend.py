@@ -41,7 +41,7 @@ from zataku.table.store.retry import Retry, RetryPolicy
 
 _SYSTEM_CLOCK = SystemClock()
 # For a transaction whose reply was lost; the store above has patience of its own for everything else.
-_LOST = RetryPolicy(tries=5, first=0.02, most=1.0)
+_LOST = RetryPolicy(max_attempts=5, first_delay=0.02, max_delay=1.0)
 
 
 class DynamoBackend:

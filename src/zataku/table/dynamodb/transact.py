@@ -58,7 +58,7 @@ class Transactions:
 
     async def _sent(self, items: list[Answer], token: str) -> Answer:
         unknown: TableError | None = None
-        for tries in range(1, self._retry.tries + 1):
+        for tries in range(1, self._retry.max_attempts + 1):
             try:
                 return await self._client.call(
                     "TransactWriteItems", TransactItems=items, ClientRequestToken=token, **REPORTED

@@ -1,4 +1,4 @@
-"""Batches of any size, cut to what one call takes; what a store left unprocessed is tried again."""
+"""Batches of any size, split into calls of the allowed size; unprocessed items are retried."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from zataku.table.store.metering import MeteredCalls
 
 
 class Batches:
-    """Reads and writes many items, each by itself."""
+    """Reads and writes many items, not atomically."""
 
     def __init__(self, backend: Backend, calls: MeteredCalls) -> None:
         self._backend = backend
@@ -19,53 +19,55 @@ class Batches:
         self._retry = calls.retry
 
     async def get(self, pattern: str, reads: Sequence[GetItem]) -> list[Row | None]:
-        """The rows in the order of the reads; an item named twice is read once."""
-        places = [(read.table.name, read.key) for read in reads]
-        waiting = list(dict(zip(places, reads, strict=True)).values())
+        """The rows in the order of the reads; an item requested twice is read once."""
+        item_ids = [(read.table.name, read.key) for read in reads]
+        pending = list(dict(zip(item_ids, reads, strict=True)).values())
         rows: dict[tuple[str, ItemKey], Row | None] = {}
-        tries = 0
-        while waiting:
-            step, waiting = waiting[:BATCH_GETS], waiting[BATCH_GETS:]
-            answers = await self._calls(pattern, partial(self._backend.batch_get, step))
-            left: list[GetItem] = []
-            for read, row in zip(step, answers, strict=True):
+        attempts = 0
+        while pending:
+            batch, pending = pending[:BATCH_GETS], pending[BATCH_GETS:]
+            answers = await self._calls(pattern, partial(self._backend.batch_get, batch))
+            unprocessed: list[GetItem] = []
+            for read, row in zip(batch, answers, strict=True):
                 if row == "unprocessed":
-                    left.append(read)
+                    unprocessed.append(read)
                 else:
                     rows[read.table.name, read.key] = row
-            tries = await self._again(len(left), len(step), tries)
-            waiting = left + waiting
-        return [rows[place] for place in places]
+            attempts = await self._pause_before_retry(len(unprocessed), len(batch), attempts)
+            pending = unprocessed + pending
+        return [rows[item_id] for item_id in item_ids]
 
     async def write(self, pattern: str, writes: Sequence[PutItem | DeleteItem]) -> None:
         """All writes, 25 at a time."""
-        named = {_place(write) for write in writes}
-        if len(named) != len(writes):
-            raise SameItemTwice("A batch names one item twice, and the order is not promised. Write it once.")
+        if len({_item_id(write) for write in writes}) != len(writes):
+            raise SameItemTwice(
+                "A batch names one item twice, and the order of its writes is unspecified. Write it once."
+            )
         if len(writes) > BATCH_WRITES:
-            # One call refuses all of its writes when one is bad; several calls would leave the first ones done.
+            # One call refuses all of its writes when one is invalid; several calls would leave the first ones applied.
             for write in writes:
                 if isinstance(write, PutItem):
                     check_item(write.table, write.item)
-        waiting, tries = list(writes), 0
-        while waiting:
-            step, waiting = waiting[:BATCH_WRITES], waiting[BATCH_WRITES:]
-            # Putting or deleting the same item again is the same, so a lost reply may be repeated.
-            left = await self._calls(pattern, partial(self._backend.batch_write, step), repeatable=True)
-            tries = await self._again(len(left), len(step), tries)
-            waiting = left + waiting
+        pending, attempts = list(writes), 0
+        while pending:
+            batch, pending = pending[:BATCH_WRITES], pending[BATCH_WRITES:]
+            # Puts and deletes are idempotent, so a lost reply may be retried.
+            unprocessed = await self._calls(pattern, partial(self._backend.batch_write, batch), repeatable=True)
+            attempts = await self._pause_before_retry(len(unprocessed), len(batch), attempts)
+            pending = unprocessed + pending
 
-    async def _again(self, left: int, of: int, tries: int) -> int:
-        if not left:
+    async def _pause_before_retry(self, unprocessed: int, total: int, attempts: int) -> int:
+        """Wait if items are left over; returns the number of attempts that made no progress."""
+        if not unprocessed:
             return 0
-        tries = tries + 1 if left == of else 1
-        if tries >= self._retry.tries:
-            raise Throttled(f"The store left {left} items of a batch unprocessed again and again. Try later.")
-        await self._retry.wait(tries)
-        return tries
+        attempts = attempts + 1 if unprocessed == total else 1
+        if attempts >= self._retry.max_attempts:
+            raise Throttled(f"The store left {unprocessed} items of a batch unprocessed every time. Try again later.")
+        await self._retry.wait(attempts)
+        return attempts
 
 
-def _place(write: PutItem | DeleteItem) -> tuple[object, ...]:
+def _item_id(write: PutItem | DeleteItem) -> tuple[object, ...]:
     if isinstance(write, DeleteItem):
         return (write.table.name, *write.key)
     sk = write.table.sk

@@ -1,4 +1,4 @@
-"""Cursors: where a page ended, signed so that a client can keep one but neither forge it nor use it elsewhere."""
+"""Signed cursors: the end position of a page, bound to its query so that clients can neither forge nor reuse them."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from zataku.table.backend.errors import BadCursor
 from zataku.table.backend.port import Position
 from zataku.table.backend.values import pack, unpack
 
-_SIGNATURE = 16
+_SIGNATURE_BYTES = 16
 
 
 def sign(position: Position, fingerprint: bytes, secret: bytes) -> str:
@@ -21,12 +21,12 @@ def sign(position: Position, fingerprint: bytes, secret: bytes) -> str:
 
 
 def read(cursor: str, fingerprint: bytes, secret: bytes) -> Position:
-    """The position of a cursor that was made for this very query."""
+    """The position in a cursor; raises `BadCursor` unless it was signed for this query."""
     try:
         content = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        signature, payload = content[:_SIGNATURE], content[_SIGNATURE:]
+        signature, payload = content[:_SIGNATURE_BYTES], content[_SIGNATURE_BYTES:]
         genuine = compare_digest(signature, _signature(payload, fingerprint, secret))
-        # A cursor has exactly one spelling; otherwise spare bits at its end could be changed unnoticed.
+        # Only the canonical encoding is valid; otherwise spare bits at the end could be changed unnoticed.
         if genuine and sign(unpack(payload), fingerprint, secret) == cursor:
             return unpack(payload)
     except (binascii.Error, ValueError, msgspec.DecodeError):
@@ -35,6 +35,8 @@ def read(cursor: str, fingerprint: bytes, secret: bytes) -> Position:
 
 
 def _signature(payload: bytes, fingerprint: bytes, secret: bytes) -> bytes:
-    # The fingerprint's length goes first, so that bytes cannot move between it and the payload.
+    # The length prefix keeps bytes from moving between the fingerprint and the payload.
     head = len(fingerprint).to_bytes(4, "big")
-    return blake2b(head + fingerprint + payload, key=secret, digest_size=_SIGNATURE, person=b"zataku-cursor").digest()
+    return blake2b(
+        head + fingerprint + payload, key=secret, digest_size=_SIGNATURE_BYTES, person=b"zataku-cursor"
+    ).digest()

@@ -1,8 +1,8 @@
-"""Old items brought into today's shape where they lie, before a write that judges or edits them.
+"""In-place upgrade of items of an earlier revision, before a write that evaluates or edits them.
 
-Conditions and edits are about today's attributes, so a write demands that the item has today's shape. When it is
-refused only because the item is older, the item is upgraded and the write repeated; when the upgraded item would not
-meet the condition either, the write is refused and nothing is touched.
+Conditions and edits refer to the current attributes, so a write requires the current revision. When it fails only
+because the item is older, the item is upgraded and the write repeated; when the upgraded item would not meet the
+condition either, the write fails and nothing changes.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,25 @@ from zataku.table.backend.condition_evaluation import equal, holds
 from zataku.table.backend.errors import ConditionFailed, Conflict
 from zataku.table.backend.port import Backend, Row, TransactWrite, UpdateItem, Written
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.backend.values import unpack
+from zataku.table.backend.values import unpack_row
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.revised_binding import ItemUpgrade, RevisedBinding
 from zataku.table.store.metering import MeteredCalls
 
 
 class OutdatedItem(Struct, frozen=True):
-    """An item that stands in the way of a write by its shape alone."""
+    """An item that makes a write fail by its revision alone."""
 
     table: TableSchema
-    kind: str
+    label: str
     upgraded: ItemUpgrade
 
 
 def find_outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> OutdatedItem | None:
-    """The old item that a write was refused for; None when it is refused for what the item says."""
+    """The old item that made a write fail; None when the write fails because of the item's content."""
     if not isinstance(binding, RevisedBinding) or row is None:
         return None
-    item = unpack(row) if isinstance(row, bytes) else row
+    item = unpack_row(row)
     upgraded = binding.upgraded(item) if binding.owns(item) else None
     if upgraded is None or not (write.condition is None or holds(write.condition, upgraded.new)):
         return None
@@ -41,22 +41,22 @@ def find_outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) 
 
 
 def upgrade_request(table: TableSchema, upgraded: ItemUpgrade) -> UpdateItem:
-    """The write that upgrades an item, unless anything of it has changed meanwhile."""
+    """The request that upgrades an item, on condition that nothing of it has changed."""
     old, new = upgraded.old, upgraded.new
     keys = [key.name for key in table.keys]
-    demands: list[ex.Expression] = [ex.Exists((table.pk.name,))]
-    demands += [
+    conditions: list[ex.Expression] = [ex.Exists((table.pk.name,))]
+    conditions += [
         ex.Compare(ex.Attribute((name,)), "=", ex.Literally(value)) for name, value in old.items() if name not in keys
     ]
-    demands += [ex.Missing((name,)) for name in sorted(upgraded.absent) if name not in keys]
+    conditions += [ex.Missing((name,)) for name in sorted(upgraded.absent) if name not in keys]
     actions: list[ex.Action] = [
         ex.Assign((name,), ex.Literally(value))
         for name, value in new.items()
         if name not in old or not equal(old[name], value)
     ]
     actions += [ex.Drop((name,)) for name in old if name not in new]
-    place = (old[table.pk.name], None if table.sk is None else old[table.sk.name])
-    return UpdateItem(table, place, tuple(actions), ex.All(tuple(demands)))
+    key = (old[table.pk.name], None if table.sk is None else old[table.sk.name])
+    return UpdateItem(table, key, tuple(actions), ex.All(tuple(conditions)))
 
 
 class ItemUpgrader:
@@ -66,27 +66,27 @@ class ItemUpgrader:
         self._backend = backend
         self._calls = calls
 
-    async def renew(self, binding: RevisedBinding[Any], table: TableSchema, upgraded: ItemUpgrade) -> Written:
-        """Upgrade one item; raises `ConditionFailed` with the stored row when somebody else was faster."""
-        return await self._renew(OutdatedItem(table, _label(binding), upgraded))
+    async def upgrade(self, binding: RevisedBinding[Any], table: TableSchema, upgraded: ItemUpgrade) -> Written:
+        """Upgrade one item; raises `ConditionFailed` with the stored row after a concurrent write."""
+        return await self._upgrade(OutdatedItem(table, _label(binding), upgraded))
 
-    async def clear(self, items: Sequence[OutdatedItem], tries: int) -> None:
-        """Upgrade the items that stand in the way, before the write is tried for the next time."""
+    async def upgrade_all(self, items: Sequence[OutdatedItem], attempts: int) -> None:
+        """Upgrade the items that made a write fail, before its next attempt."""
         retry = self._calls.retry
-        if tries >= retry.tries:
-            raise Conflict("Programs of two revisions are at work on the item. Nothing was written; try again.")
-        if tries > 1:
-            await retry.wait(tries)
+        if attempts >= retry.max_attempts:
+            raise Conflict("Programs of two revisions keep changing the item. Nothing was written; try again.")
+        if attempts > 1:
+            await retry.wait(attempts)
         for item in items:
             try:
-                await self._renew(item)
+                await self._upgrade(item)
             except ConditionFailed:
-                pass  # Another writer was faster; the write that is repeated sees what it left.
+                pass  # A concurrent write came first; the repeated write sees its result.
 
-    async def _renew(self, item: OutdatedItem) -> Written:
+    async def _upgrade(self, item: OutdatedItem) -> Written:
         write = upgrade_request(item.table, item.upgraded)
-        # Repeating it after a lost reply is safe: an item that has changed is refused.
-        return await self._calls(item.kind, lambda consumed: self._backend.write(write, consumed), repeatable=True)
+        # Repeating it after a lost reply is safe: the condition fails on an item that has changed.
+        return await self._calls(item.label, lambda consumed: self._backend.write(write, consumed), repeatable=True)
 
 
 def _label(binding: Binding[Any]) -> str:

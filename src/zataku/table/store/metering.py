@@ -14,13 +14,13 @@ from zataku.table.store.retry import Retry
 
 
 class _Block:
-    """A stretch of work that is counted under one heading."""
+    """A block of calls metered under one label."""
 
-    __slots__ = ("consumed", "heading", "meter", "outer")
+    __slots__ = ("consumed", "label", "meter", "outer")
 
-    def __init__(self, meter: "Meter", heading: str, outer: "_Block | None") -> None:
+    def __init__(self, meter: "Meter", label: str, outer: "_Block | None") -> None:
         self.meter = meter
-        self.heading = heading
+        self.label = label
         self.outer = outer
         self.consumed = ConsumedCapacity()
 
@@ -29,58 +29,58 @@ _block: ContextVar[_Block | None] = ContextVar("block", default=None)
 
 
 class Meter:
-    """The sums of a store since it was opened; `taken` hands out what came since it was last called."""
+    """Usage of a store by access pattern since it was opened."""
 
     def __init__(self) -> None:
         self.totals: dict[str, Usage] = {}
-        # The totals as they were when somebody last took what was new in them.
+        # The totals at the last `take_unsaved`.
         self._saved: dict[str, Usage] = {}
 
     def record(self, pattern: str, consumed: ConsumedCapacity) -> None:
-        """A call has been made. Inside `under` it counts for that heading."""
+        """Count one call. Inside a `measured` block it counts for the label of the block."""
         block = _block.get()
         while block is not None and block.meter is not self:
             block = block.outer
         if block is None:
-            found = self.totals.get(pattern)
-            if found is None:
-                found = self.totals[pattern] = Usage(pattern)
-            # Spelt out, because every call of a store comes here.
-            found.calls += 1
-            found.reads += consumed.reads
-            found.writes += consumed.writes
+            usage = self.totals.get(pattern)
+            if usage is None:
+                usage = self.totals[pattern] = Usage(pattern)
+            # Inlined: every call of a store runs this.
+            usage.calls += 1
+            usage.reads += consumed.reads
+            usage.writes += consumed.writes
             return
-        self._sum(block.heading, 0, consumed.reads, consumed.writes)
-        # A task may outlive the block that started it, so the outer ones are told now and not at its end.
+        self._sum(block.label, 0, consumed.reads, consumed.writes)
+        # A task may outlive the block that started it, so outer blocks are charged now and not at its end.
         while block is not None:
             if block.meter is self:
-                block.consumed.take(consumed)
+                block.consumed.add_all(consumed)
             block = block.outer
 
     def _sum(self, pattern: str, calls: int, reads: float, writes: float) -> None:
-        found = self.totals.get(pattern)
-        if found is None:
-            found = self.totals[pattern] = Usage(pattern)
-        found.add(calls, reads, writes)
+        usage = self.totals.get(pattern)
+        if usage is None:
+            usage = self.totals[pattern] = Usage(pattern)
+        usage.add(calls, reads, writes)
 
     @contextmanager
-    def measured(self, heading: str) -> Generator[ConsumedCapacity]:
-        """Count everything done in the block as one call of this name; gives the bill of the block.
+    def measured(self, label: str) -> Generator[ConsumedCapacity]:
+        """Meter all calls in the block as one call of this label; yields the capacity that the block uses.
 
-        Tasks started inside count too. A block within the block has sums of its own, and is on both bills. What other
-        stores do meanwhile is theirs.
+        Tasks started inside count too. A nested block is metered under its own label and charged to both blocks. Calls
+        of other stores are not counted.
         """
-        block = _Block(self, heading, _block.get())
+        block = _Block(self, label, _block.get())
         token = _block.set(block)
         try:
             yield block.consumed
         finally:
             _block.reset(token)
-            self._sum(heading, 1, 0.0, 0.0)
+            self._sum(label, 1, 0.0, 0.0)
 
     def take_unsaved(self) -> list[Usage]:
-        """What was used since the last time this was asked."""
-        fresh: list[Usage] = []
+        """The usage since the last call of this method."""
+        unsaved: list[Usage] = []
         for pattern, usage in self.totals.items():
             before = self._saved.get(pattern) or Usage(pattern)
             if usage != before:
@@ -89,16 +89,16 @@ class Meter:
                     usage.reads - before.reads,
                     usage.writes - before.writes,
                 )
-                fresh.append(Usage(pattern, calls, reads, writes))
+                unsaved.append(Usage(pattern, calls, reads, writes))
                 self._saved[pattern] = replace(usage)
-        return fresh
+        return unsaved
 
 
 T = TypeVar("T")
 
 
 class MeteredCalls:
-    """Carries out calls and notes what they cost, refused ones and repetitions included."""
+    """Makes backend calls with retries and meters their cost, failed attempts included."""
 
     def __init__(self, retry: Retry, meter: Meter) -> None:
         self.retry = retry
@@ -107,13 +107,13 @@ class MeteredCalls:
     async def __call__(
         self, pattern: str, call: Callable[[ConsumedCapacity], Awaitable[T]], *, repeatable: bool = False
     ) -> T:
-        """The call's result; `repeatable` as in `Retry`."""
+        """The result of the call, metered under `pattern`; `repeatable` as in `Retry`."""
         consumed = ConsumedCapacity()
         try:
             try:
                 return await call(consumed)
             except TableError as problem:
-                refused = problem
-            return await self.retry.after(refused, partial(call, consumed), repeatable=repeatable)
+                error = problem
+            return await self.retry.after(error, partial(call, consumed), repeatable=repeatable)
         finally:
             self.meter.record(pattern, consumed)

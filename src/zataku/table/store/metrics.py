@@ -1,4 +1,4 @@
-"""What access patterns use, as counters for Prometheus."""
+"""Usage by access pattern as Prometheus counters."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _LABELS = ("pattern",)
 
 
 class StoreCollector(Collector):
-    """The meter of a store. Register it with a registry: `registry.register(StoreCollector(store))`."""
+    """Collects the meter of a store: `registry.register(StoreCollector(store))`."""
 
     def __init__(self, store: Store) -> None:
         self._meter = store.meter
@@ -19,9 +19,11 @@ class StoreCollector(Collector):
     def collect(self) -> Iterator[CounterMetricFamily]:
         """Calls and units by access pattern, since the store was opened."""
         calls = CounterMetricFamily("zataku_table_calls", "Calls of an access pattern.", labels=_LABELS)
-        reads = CounterMetricFamily("zataku_table_read_units", "Read units that its calls used.", labels=_LABELS)
-        writes = CounterMetricFamily("zataku_table_write_units", "Write units that its calls used.", labels=_LABELS)
-        # A copy, since other threads may be counting while this one is asked.
+        reads = CounterMetricFamily("zataku_table_read_units", "Read units used by an access pattern.", labels=_LABELS)
+        writes = CounterMetricFamily(
+            "zataku_table_write_units", "Write units used by an access pattern.", labels=_LABELS
+        )
+        # A copy, since other threads may be metering calls at the same time.
         for usage in list(self._meter.totals.values()):
             calls.add_metric((usage.pattern,), usage.calls)
             reads.add_metric((usage.pattern,), usage.reads)

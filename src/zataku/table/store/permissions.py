@@ -1,10 +1,10 @@
-"""Who may do what: a permission matrix of functions and tables.
+"""Permission matrix: the actions that each function may perform on each table.
 
     matrix = PermissionMatrix({
         "PostCommentFunction": [Grant(comments, READ_WRITE), Grant(connections, READ | DELETE), Grant(rooms, CHECK)],
         "GetRoomCommentsFunction": [Grant(comments, READ)],
     })
-    store = whole_store.restricted(matrix["PostCommentFunction"])
+    store = unrestricted.restricted(matrix["PostCommentFunction"])
 
 The same matrix makes IAM policies (`zataku.table.export.cloudformation.policies`) and store handles that refuse
 what is not granted.
@@ -36,7 +36,7 @@ Action: TypeAlias = Literal[
 ACTIONS: tuple[Action, ...] = get_args(Action)
 Actions: TypeAlias = frozenset[Action]
 
-# The demand of a transaction that an item is as it should be counts as reading it, as in AWS's own grants.
+# The condition check of a transaction counts as reading the item, as in AWS's own grants.
 READ: Actions = frozenset({"GetItem", "BatchGetItem", "Query", "Scan", "ConditionCheckItem"})
 WRITE: Actions = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"})
 READ_WRITE: Actions = READ | WRITE
@@ -44,11 +44,11 @@ CHECK: Actions = frozenset({"ConditionCheckItem"})
 DELETE: Actions = frozenset({"DeleteItem"})
 STREAM: Actions = frozenset({"DescribeStream", "GetRecords", "GetShardIterator"})
 
-# What is asked of an index as well as of its table.
+# Actions on an index as well as on its table.
 INDEX_ACTIONS: Actions = frozenset({"Query", "Scan"})
 
-# Names for people, longest first, so that a set of actions is told in the fewest words.
-_WORDS: tuple[tuple[str, Actions], ...] = (
+# Descriptions of sets of actions, largest first, so that a grant is described in the fewest words.
+_DESCRIPTIONS: tuple[tuple[str, Actions], ...] = (
     ("read and write", READ_WRITE),
     ("read", READ),
     ("write", WRITE),
@@ -59,7 +59,7 @@ _WORDS: tuple[tuple[str, Actions], ...] = (
 
 
 class Grant:
-    """What a function may do with one table, and which of the table's indexes it may read."""
+    """The actions that a function may perform on one table, and the indexes that it may read."""
 
     __slots__ = ("actions", "indexes", "table")
 
@@ -70,11 +70,11 @@ class Grant:
                 f"A grant on {table.name} names {', '.join(unknown) or 'no action'}. It takes: {', '.join(ACTIONS)}."
             )
         if actions & STREAM and table.stream is None:
-            raise DesignError(f"{table.name} has no stream to read. Declare it with `stream=`, or leave the right out.")
+            raise DesignError(f"{table.name} has no stream to read. Declare it with `stream=`, or omit the action.")
         named = tuple(table.indexes.values()) if indexes == "all" else indexes
-        strangers = [index for index in named if index.table is not table]
-        if strangers:
-            raise DesignError(f"A grant on {table.name} names {strangers[0]!r}, an index of another table.")
+        foreign = [index for index in named if index.table is not table]
+        if foreign:
+            raise DesignError(f"A grant on {table.name} names {foreign[0]!r}, an index of another table.")
         self.table = table
         self.actions = frozenset(actions)
         self.indexes = tuple(index.schema for index in dict.fromkeys(named))
@@ -83,24 +83,24 @@ class Grant:
         return f"Grant({self.table.name}, {self.words})"
 
     def allows(self, action: Action, index: IndexSchema | None = None) -> bool:
-        """True when the action may be done, on the table itself or on an index of it."""
+        """True when the action is granted, on the table or on one of its indexes."""
         if action not in self.actions:
             return False
         return index is None or (action in INDEX_ACTIONS and any(index.name == known.name for known in self.indexes))
 
     @property
     def words(self) -> str:
-        """The actions as a person says them: `read and write`, `read, delete`."""
-        left, said = self.actions, list[str]()
-        for word, actions in _WORDS:
-            if actions <= left:
-                said.append(word)
-                left = left - actions
-        return ", ".join([*said, *(action for action in ACTIONS if action in left)])
+        """The actions in words: `read and write`, `read, delete`."""
+        remaining, words = self.actions, list[str]()
+        for description, actions in _DESCRIPTIONS:
+            if actions <= remaining:
+                words.append(description)
+                remaining = remaining - actions
+        return ", ".join([*words, *(action for action in ACTIONS if action in remaining)])
 
 
 class Permissions(Struct, frozen=True):
-    """A row of the matrix: one function and all its grants."""
+    """One row of the matrix: a function and its grants."""
 
     function: str
     grants: tuple[Grant, ...]
@@ -111,32 +111,32 @@ class Permissions(Struct, frozen=True):
 
 
 class PermissionMatrix:
-    """The rights of all functions of a system, by their names."""
+    """The permissions of all functions of a system, by function name."""
 
     def __init__(self, functions: Mapping[str, Sequence[Grant]]) -> None:
         if not functions:
-            raise DesignError("A permission matrix without functions grants nothing to anybody. Leave it out.")
+            raise DesignError("The permission matrix has no functions and grants nothing. Leave it out.")
         for name, grants in functions.items():
             _check(name, grants)
-        self._rights = {name: Permissions(name, tuple(grants)) for name, grants in functions.items()}
+        self._permissions = {name: Permissions(name, tuple(grants)) for name, grants in functions.items()}
 
     def __getitem__(self, function: str) -> Permissions:
         try:
-            return self._rights[function]
+            return self._permissions[function]
         except KeyError:
-            known = ", ".join(self._rights)
+            known = ", ".join(self._permissions)
             raise DesignError(f"The permission matrix has no function {function!r}. It has: {known}.") from None
 
     def __iter__(self) -> Iterator[Permissions]:
-        return iter(self._rights.values())
+        return iter(self._permissions.values())
 
     def __len__(self) -> int:
-        return len(self._rights)
+        return len(self._permissions)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Every table that some function has a right on, once."""
-        return tuple(dict.fromkeys(grant.table for rights in self for grant in rights.grants))
+        """Every table that some function has a grant on, once."""
+        return tuple(dict.fromkeys(grant.table for permissions in self for grant in permissions.grants))
 
 
 def _check(name: str, grants: Sequence[Grant]) -> None:
@@ -147,4 +147,4 @@ def _check(name: str, grants: Sequence[Grant]) -> None:
     tables = [grant.table for grant in grants]
     twice = next((table for table in tables if tables.count(table) > 1), None)
     if twice is not None:
-        raise DesignError(f"{name} has two grants on {twice.name}. Join their actions in one.")
+        raise DesignError(f"{name} has two grants on {twice.name}. Combine their actions in one.")

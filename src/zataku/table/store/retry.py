@@ -1,4 +1,4 @@
-"""RetryPolicy with a store that is busy: bounded, with a pause that grows and differs between callers."""
+"""Retries of calls that a busy store refused: a bounded number of attempts with growing, jittered delays."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,61 +17,61 @@ from zataku.table.backend.errors import (
 )
 
 T = TypeVar("T")
-Pause = Callable[[float], Awaitable[None]]
+Sleep = Callable[[float], Awaitable[None]]
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often to try, and how long to wait at first and at most, in seconds."""
+    """Number of attempts, and the first and the longest delay in seconds."""
 
-    tries: int = 10
-    first: float = 0.01
-    most: float = 0.5
+    max_attempts: int = 10
+    first_delay: float = 0.01
+    max_delay: float = 0.5
 
 
 DEFAULT_POLICY = RetryPolicy()
 
 
 class Retry:
-    """Tries again what was refused only for the moment."""
+    """Repeats calls that failed with a transient error."""
 
-    def __init__(self, random: Random, patience: RetryPolicy = DEFAULT_POLICY, pause: Pause = asyncio.sleep) -> None:
+    def __init__(self, random: Random, policy: RetryPolicy = DEFAULT_POLICY, sleep: Sleep = asyncio.sleep) -> None:
         self._random = random
-        self._patience = patience
-        self._pause = pause
+        self._policy = policy
+        self._sleep = sleep
 
     async def __call__(self, call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
-        """The call's result. `repeatable` says that doing it twice is doing it once, so a lost reply is retried too."""
+        """The result of the call. `repeatable` marks an idempotent call, which is also retried after a lost reply."""
         try:
             return await call()
         except TableError as problem:
-            refused = problem
-        return await self.after(refused, call, repeatable=repeatable)
+            error = problem
+        return await self.after(error, call, repeatable=repeatable)
 
-    async def after(self, refused: TableError, call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
-        """The call's result after its first try was refused; most calls never come here."""
-        tries = 1
-        while tries < self._patience.tries and _passing(refused, repeatable):
-            await self.wait(tries)
+    async def after(self, error: TableError, call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
+        """The result of a call whose first attempt failed with `error`. Separate, to keep the common path short."""
+        attempts = 1
+        while attempts < self._policy.max_attempts and _is_transient(error, repeatable):
+            await self.wait(attempts)
             try:
                 return await call()
             except TableError as problem:
-                refused, tries = problem, tries + 1
-        raise refused
+                error, attempts = problem, attempts + 1
+        raise error
 
-    async def wait(self, tries: int) -> None:
-        """The pause after so many tries."""
-        most = min(self._patience.most, self._patience.first * 2**tries)
-        await self._pause(self._random.uniform(0, most))
+    async def wait(self, attempts: int) -> None:
+        """Sleep for the delay after so many attempts."""
+        longest = min(self._policy.max_delay, self._policy.first_delay * 2**attempts)
+        await self._sleep(self._random.uniform(0, longest))
 
     @property
-    def tries(self) -> int:
-        """How often something is tried at most."""
-        return self._patience.tries
+    def max_attempts(self) -> int:
+        """Largest number of attempts of one call."""
+        return self._policy.max_attempts
 
 
-def _passing(problem: TableError, repeatable: bool) -> bool:
-    if isinstance(problem, TransactionCancelled):
-        return problem.conflict
-    return isinstance(problem, Throttled | Conflict | StoreUnreachable) or (
-        repeatable and isinstance(problem, ResultUnknown)
+def _is_transient(error: TableError, repeatable: bool) -> bool:
+    if isinstance(error, TransactionCancelled):
+        return error.conflict
+    return isinstance(error, Throttled | Conflict | StoreUnreachable) or (
+        repeatable and isinstance(error, ResultUnknown)
     )

@@ -1,11 +1,11 @@
-"""Stored rows turned back into entities and views."""
+"""Decoding of stored rows to entities and views."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import DesignError, ItemUnreadable
-from zataku.table.backend.values import Item, unpack
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField, field_markers, stored_fields
 from zataku.table.schema.entity import IN_KEY, Entity, View, binding_of
@@ -22,7 +22,7 @@ RowsReader = Callable[["list[Row]"], list[Any]]
 
 
 def reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[str, ...] | None = None) -> Reader:
-    """The function that reads the rows of a query that returns these kinds; `held` names what it asks for."""
+    """The function that decodes rows of a query returning these kinds; `held` names the attributes it requests."""
     names = None if held is None else frozenset(held)
     if len(returns) == 1:
         kind = returns[0]
@@ -31,7 +31,7 @@ def reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[str, 
 
 
 def rows_reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[str, ...] | None = None) -> RowsReader:
-    """The function that reads a whole page of such a query."""
+    """The function that decodes a whole page of such a query."""
     if len(returns) == 1 and issubclass(returns[0], Entity) and held is None:
         return binding_of(returns[0]).decode_all
     read = reader_for(table, returns, held)
@@ -41,7 +41,7 @@ def rows_reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[
 def _entity_reader(binding: Binding[Any], held: frozenset[str] | None) -> Reader:
     if held is None or not isinstance(binding, RevisedBinding):
         return binding.decode
-    return lambda row: binding.entity_of(unpack(row) if isinstance(row, bytes) else row, held)
+    return lambda row: binding.entity_of(unpack_row(row), held)
 
 
 def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -> Reader:
@@ -51,7 +51,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
     in_key = {field.name: field for field in stored_fields(view) if from_key(binding, field)}
 
     def read(row: "Row") -> Any:
-        item = unpack(row) if isinstance(row, bytes) else row
+        item = unpack_row(row)
         if isinstance(binding, RevisedBinding):
             return binding.view_of(item, view, in_key, held)
         return binding.read_form(item, view, in_key)
@@ -60,7 +60,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
 
 
 def from_key(binding: Binding[Any], field: StoredField) -> bool:
-    """True when a field of a result is read from a key: it lies only there, or the view marks it `InKey`."""
+    """True when a result's field is parsed from a key: it is stored only there, or the view marks it `InKey`."""
     return field.name in binding.in_key or IN_KEY in field_markers(field.annotation)
 
 
@@ -69,14 +69,14 @@ def _collection_reader(bindings: Iterable[Binding[Any]], held: frozenset[str] | 
     readers = {binding: _entity_reader(binding, held) for binding in known}
 
     def read(row: "Row") -> Any:
-        item = unpack(row) if isinstance(row, bytes) else row
-        return readers[owner(known, item)](row)
+        item = unpack_row(row)
+        return readers[binding_for_item(known, item)](row)
 
     return read
 
 
-def owner(bindings: Iterable[Binding[Any]], item: Item) -> Binding[Any]:
-    """The kind an item is of."""
+def binding_for_item(bindings: Iterable[Binding[Any]], item: Item) -> Binding[Any]:
+    """The binding of the entity that an item is stored as."""
     for binding in bindings:
         if binding.owns(item):
             return binding
@@ -84,47 +84,47 @@ def owner(bindings: Iterable[Binding[Any]], item: Item) -> Binding[Any]:
     raise ItemUnreadable(f"An item is none of {names}: { ({name: item[name] for name in list(item)[:4]}) }.")
 
 
-def today_for(table: "Table", returns: tuple[type[Any], ...]) -> Callable[["Row"], Item] | None:
-    """The function that gives a whole row in today's attributes; None where rows are never old."""
-    kinds = _behind(table, returns)
-    if _latest(kinds) == 1:
+def upgrade_reader_for(table: "Table", returns: tuple[type[Any], ...]) -> Callable[["Row"], Item] | None:
+    """The function that returns a whole row in current attributes; None where no row can be of an old revision."""
+    kinds = _bindings_of(table, returns)
+    if _latest_revision(kinds) == 1:
         return None
 
-    def today(row: "Row") -> Item:
-        item = unpack(row) if isinstance(row, bytes) else row
-        binding = kinds[0] if len(kinds) == 1 else owner(kinds, item)
+    def upgraded_item(row: "Row") -> Item:
+        item = unpack_row(row)
+        binding = kinds[0] if len(kinds) == 1 else binding_for_item(kinds, item)
         upgraded = binding.upgraded(item) if isinstance(binding, RevisedBinding) else None
         return item if upgraded is None else upgraded.new
 
-    return today
+    return upgraded_item
 
 
-def perhaps_old(table: "Table", returns: tuple[type[Any], ...]) -> ex.Expression:
-    """Holds for every old item of these kinds; kinds of fewer revisions than others have to be looked at."""
-    latest = ex.Literally(_latest(_behind(table, returns)))
+def may_be_outdated(table: "Table", returns: tuple[type[Any], ...]) -> ex.Expression:
+    """Condition that holds for every old item of these kinds, and for current items of kinds with fewer revisions."""
+    latest = ex.Literally(_latest_revision(_bindings_of(table, returns)))
     return ex.Not(ex.Compare(ex.Attribute((table.revision,)), "=", latest))
 
 
-def _behind(table: "Table", returns: tuple[type[Any], ...]) -> list[Binding[Any]]:
-    """The entities that results are, or are views of."""
+def _bindings_of(table: "Table", returns: tuple[type[Any], ...]) -> list[Binding[Any]]:
+    """The bindings of the entities that the results are, or are views of."""
     return [binding_of(kind if issubclass(kind, Entity) else table.views[kind]) for kind in returns]
 
 
-def _latest(kinds: Iterable[Binding[Any]]) -> int:
+def _latest_revision(kinds: Iterable[Binding[Any]]) -> int:
     return max(binding.revision or 1 for binding in kinds)
 
 
 def attributes_of(
     table: "Table", index: "IndexSchema | None", returns: tuple[type[Any], ...]
 ) -> tuple[str, ...] | None:
-    """The attributes a query asks for by name, or None to take all there are.
+    """The attributes that a query requests by name, or None for all.
 
-    A whole entity is asked for by name on an index that holds only part of it: a local index then fetches the rest, and
-    a global one refuses, where otherwise defaults would stand in for what is stored. An entity with revisions is made
-    from all that the index holds, since old items have other names for it.
+    On an index that projects part of an entity, its attributes are requested by name: a local index then fetches the
+    rest, and a global one refuses, where defaults would replace stored values otherwise. For an entity with revisions
+    all projected attributes are requested, since old items use other names.
     """
     whole = any(issubclass(kind, Entity) for kind in returns)
-    kinds = _behind(table, returns)
+    kinds = _bindings_of(table, returns)
     revised = any(isinstance(binding, RevisedBinding) for binding in kinds)
     if (whole or revised) and (index is None or index.projection.kind == "ALL"):
         return None
@@ -140,13 +140,13 @@ def attributes_of(
     return tuple(names)
 
 
-def can_end(table: "Table", returns: tuple[type[Any], ...]) -> bool:
-    """True when one of the kinds that results are, or are views of, has a time to live."""
-    return any(binding.ttl_field is not None for binding in _behind(table, returns))
+def can_expire(table: "Table", returns: tuple[type[Any], ...]) -> bool:
+    """True when one of the entities behind the results has a time to live."""
+    return any(binding.ttl_field is not None for binding in _bindings_of(table, returns))
 
 
-def expired(found: Entity | View, now: float) -> bool:
-    """True for an entity whose time has passed."""
-    field = binding_of(type(found)).ttl_field if isinstance(found, Entity) else None
-    until = None if field is None else getattr(found, field)
-    return until is not None and until <= now
+def is_expired(result: Entity | View, now: float) -> bool:
+    """True for an entity whose time to live has passed."""
+    field = binding_of(type(result)).ttl_field if isinstance(result, Entity) else None
+    expires_at = None if field is None else getattr(result, field)
+    return expires_at is not None and expires_at <= now

@@ -1,4 +1,4 @@
-"""The changes of a table, for work that follows from them."""
+"""Change records of a table for named consumers."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Change(Struct, frozen=True):
-    """What happened to one item: its key attributes, and its state before and after as far as the stream holds them."""
+    """One change of an item: its key attributes, and its states before and after as far as the stream holds them."""
 
     kind: Literal["INSERT", "MODIFY", "REMOVE"]
     at: float
@@ -26,7 +26,7 @@ class Change(Struct, frozen=True):
 
 
 class Stream:
-    """A named consumer's place in the changes of a table."""
+    """The change stream of a table as seen by a named consumer."""
 
     def __init__(self, store: "Store", table: "Table", consumer: str) -> None:
         self._store = store
@@ -34,9 +34,9 @@ class Stream:
         self._consumer = consumer
 
     async def read(self, limit: int = 100, wait: float = 0) -> list[Change]:
-        """The next changes that have not been acknowledged, waiting up to `wait` seconds for the first.
+        """The next unacknowledged changes, waiting up to `wait` seconds for the first.
 
-        Reading again without acknowledging gives the same changes again; any change may come more than once.
+        Without an acknowledgement the next read returns the same changes; any change may be delivered more than once.
         """
         store = self._store
         schema = store.schema(self._table)
@@ -44,13 +44,13 @@ class Stream:
         return [self._change(raw) for raw in found]
 
     async def acknowledge(self, change: Change) -> None:
-        """This change and all before it are done with."""
+        """Mark this change and all before it as processed."""
         store = self._store
         schema = store.schema(self._table)
         await store.retry(lambda: store.backend.acknowledge(schema, self._consumer, change.position), repeatable=True)
 
     async def forget(self) -> None:
-        """Drop the consumer: the store keeps no changes for it any more."""
+        """Delete the consumer and its checkpoint; the store retains no changes for it."""
         await self._store.backend.forget(self._store.schema(self._table), self._consumer)
 
     def _change(self, raw: RawChange) -> Change:
@@ -59,4 +59,4 @@ class Stream:
         )
 
     def _entity(self, row: Row | None) -> Entity | None:
-        return None if row is None else self._store.read_row(self._table, row)
+        return None if row is None else self._store.decode_row(self._table, row)

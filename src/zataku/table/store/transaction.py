@@ -1,4 +1,4 @@
-"""Transactions, and the execution of plans."""
+"""Transactions, and the execution of plans: one conditional write, or one transaction."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +22,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Transaction:
-    """Collects writes inside `async with` and carries them out at its end, unless the block raised."""
+    """Collects writes inside `async with` and commits them at its end, unless the block raised."""
 
     def __init__(self, store: "Store", token: str | None, now: float) -> None:
         if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
@@ -47,34 +47,34 @@ class Transaction:
 
     def put(self, entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> None:
         """Write a whole item."""
-        made = write_requests.put(self._store.schema_of(type(entity)), entity, when, if_absent, self._now)
-        self._add(type(entity), made)
+        request = write_requests.put(self._store.schema_of(type(entity)), entity, when, if_absent, self._now)
+        self._add(type(entity), request)
 
     def save(self, entity: E, *, was: E) -> E:
-        """Write what differs between two states of an item, if the old one still holds; gives the new state."""
-        saved, made = write_requests.save(self._store.schema_of(type(entity)), entity, was)
-        if made is None:
-            # Nothing to write, but the transaction still stands on the item being there.
+        """Write the differences between two states of an item if the old one is current; returns the new state."""
+        saved, request = write_requests.save(self._store.schema_of(type(entity)), entity, was)
+        if request is None:
+            # Nothing to write, but the transaction still requires the item to exist.
             self.check(binding_of(type(was)).key_of(was))
         else:
-            self._add(type(entity), made)
+            self._add(type(entity), request)
         return saved
 
     def update(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> None:
-        """Change parts of an item that is there."""
-        made = write_requests.update(self._store.schema_of(key.entity), key, edits, when, self._now)
-        self._add(key.entity, made)
+        """Edit an existing item."""
+        request = write_requests.update(self._store.schema_of(key.entity), key, edits, when, self._now)
+        self._add(key.entity, request)
 
     def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> None:
-        """Take an item away."""
+        """Delete an item."""
         self._add(key.entity, write_requests.delete(self._store.schema_of(key.entity), key, when))
 
     def check(self, key: Key[E], when: Condition[E] | None = None) -> None:
-        """Demand that an item is there, and a condition of it, without writing it."""
+        """Require that an item exists and meets a condition, without writing it."""
         self._add(key.entity, write_requests.check(self._store.schema_of(key.entity), key, when, self._now))
 
     def check_absent(self, key: Key[E]) -> None:
-        """Demand that an item is not there."""
+        """Require that an item is absent."""
         self._add(key.entity, write_requests.check_absent(self._store.schema_of(key.entity), key, self._now))
 
     def _add(self, entity: type[Entity], write: TransactWrite) -> None:
@@ -86,7 +86,7 @@ class Transaction:
         self._bindings.append(binding_of(entity))
 
     async def _commit(self) -> None:
-        store, token, tries = self._store, self._token, 0
+        store, token, attempts = self._store, self._token, 0
         while True:
             try:
                 return await store.calls(
@@ -97,15 +97,15 @@ class Transaction:
             except TransactionCancelled as cancelled:
                 old = self._outdated(cancelled.reasons)
                 reasons = [Reason() if item else reason for item, reason in zip(old, cancelled.reasons, strict=True)]
-                # Repeated when nothing but old items, and perhaps other writers, was in the way.
+                # Repeated when only old items, and perhaps concurrent writers, made it fail.
                 if not any(old) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
-                    readable = self._readable(reasons)
-                    raise TransactionCancelled(cancelled.message, readable, **cancelled.details) from None
-            tries += 1
-            await store.upgrader.clear([item for item in old if item is not None], tries)
+                    decoded = self._decoded(reasons)
+                    raise TransactionCancelled(cancelled.message, decoded, **cancelled.details) from None
+            attempts += 1
+            await store.upgrader.upgrade_all([item for item in old if item is not None], attempts)
 
     def _outdated(self, reasons: Sequence[Reason]) -> list[OutdatedItem | None]:
-        """For each write the old item that it was refused for."""
+        """For each write the old item that made it fail."""
         return [
             find_outdated(binding, write, cast("Row | None", reason.current))
             if reason.code == "condition_failed"
@@ -117,27 +117,27 @@ class Transaction:
         kinds = sorted({binding.entity.__name__ for binding in self._bindings})
         return f"{self._bindings[0].table.name}.transact {' + '.join(kinds)}"
 
-    def _readable(self, reasons: Sequence[Reason]) -> list[Reason]:
-        """The reasons with entities in place of stored rows."""
-        readable: list[Reason] = []
+    def _decoded(self, reasons: Sequence[Reason]) -> list[Reason]:
+        """The reasons with entities instead of stored rows."""
+        decoded: list[Reason] = []
         for binding, reason in zip(self._bindings, reasons, strict=True):
             row = cast("Row | None", reason.current)
-            current = None if row is None else self._store.read_row(binding.table, row)
-            readable.append(Reason(reason.code, reason.message, current))
-        return readable
+            current = None if row is None else self._store.decode_row(binding.table, row)
+            decoded.append(Reason(reason.code, reason.message, current))
+        return decoded
 
 
 async def execute_plan(store: "Store", plan: Plan[E], token: str | None, at: float | None) -> E | None:
-    """The first item after the plan was carried out, where that is known."""
+    """Execute a plan; returns the item of its first step where it is known."""
     with store.measured(plan.label):
         if len(plan.steps) == 1 and token is None:
-            return await _alone(store, plan.steps[0])
+            return await _execute_step(store, plan.steps[0])
         async with store.transact(token, at=at) as tx:
             results = [_add(tx, step) for step in plan.steps]
         return results[0]
 
 
-async def _alone(store: "Store", step: Step[E]) -> E | None:
+async def _execute_step(store: "Store", step: Step[E]) -> E | None:
     match step:
         case Put():
             return await store.put(step.entity, when=step.when, if_absent=step.if_absent)

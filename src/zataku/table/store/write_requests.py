@@ -1,4 +1,4 @@
-"""Typed writes compiled to what a backend takes, with every index key that depends on a change made anew."""
+"""Typed writes compiled to backend requests, with every index key that depends on a change recomputed."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ _UNKNOWN: Any = object()
 
 
 def absent(schema: TableSchema, now: float) -> ex.Expression:
-    """No item lies there, or only one whose time has passed and that nobody has swept away yet."""
+    """Condition that no item exists, or only an expired one that is not swept yet."""
     missing = ex.Missing((schema.pk.name,))
     if schema.ttl is None:
         return missing
@@ -30,24 +30,24 @@ def absent(schema: TableSchema, now: float) -> ex.Expression:
 
 
 def alive(schema: TableSchema, now: float) -> ex.Expression:
-    """An item lies there whose time has not passed."""
-    there = ex.Exists((schema.pk.name,))
+    """Condition that an unexpired item exists."""
+    exists = ex.Exists((schema.pk.name,))
     if schema.ttl is None:
-        return there
-    return ex.All((there, unexpired(schema.ttl, now)))
+        return exists
+    return ex.All((exists, unexpired(schema.ttl, now)))
 
 
 def unexpired(ttl: str, now: float) -> ex.Expression:
-    """The item's time has not passed, or it has none."""
+    """Condition that the item has not expired."""
     return ex.Not(ex.Compare(ex.Attribute((ttl,)), "<=", ex.Literally(int(now))))
 
 
 def item_key(key: Key[Any]) -> ItemKey:
-    """The key as a backend takes it."""
+    """The key in the form of the backend port."""
     return key.pk, key.sk
 
 
-def _demanded(entity: type[E], when: Condition[E] | None) -> ex.Expression | None:
+def _condition_of(entity: type[E], when: Condition[E] | None) -> ex.Expression | None:
     if when is None:
         return None
     if when.entity is not entity:
@@ -56,8 +56,8 @@ def _demanded(entity: type[E], when: Condition[E] | None) -> ex.Expression | Non
 
 
 def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bool, now: float) -> PutItem:
-    """Write the whole entity."""
-    condition = _demanded(type(entity), when)
+    """Request that writes the whole entity."""
+    condition = _condition_of(type(entity), when)
     if if_absent:
         condition = ex.both(absent(schema, now), condition)
     binding = binding_of(type(entity))
@@ -65,29 +65,29 @@ def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bo
 
 
 def delete(schema: TableSchema, key: Key[E], when: Condition[E] | None) -> DeleteItem:
-    """Take the item away."""
-    return DeleteItem(schema, item_key(key), binding_of(key.entity).guarded(_demanded(key.entity, when)))
+    """Request that deletes the item."""
+    return DeleteItem(schema, item_key(key), binding_of(key.entity).guarded(_condition_of(key.entity, when)))
 
 
 def batched_put(schema: TableSchema, entity: Entity) -> PutItem:
-    """Write the whole entity in a batch, which takes no conditions."""
+    """Request that writes the whole entity in a batch, which takes no conditions."""
     return PutItem(schema, binding_of(type(entity)).encode(entity))
 
 
 def batched_delete(schema: TableSchema, key: Key[Any]) -> DeleteItem:
-    """Take the item away in a batch."""
+    """Request that deletes the item in a batch."""
     return DeleteItem(schema, item_key(key))
 
 
 def check(schema: TableSchema, key: Key[E], when: Condition[E] | None, now: float) -> CheckItem:
-    """Demand that the item is there, and the condition if any."""
-    condition = binding_of(key.entity).guarded(ex.both(alive(schema, now), _demanded(key.entity, when)))
+    """Request that requires the item to exist, and to meet the condition if any."""
+    condition = binding_of(key.entity).guarded(ex.both(alive(schema, now), _condition_of(key.entity, when)))
     assert condition is not None
     return CheckItem(schema, item_key(key), condition)
 
 
 def check_absent(schema: TableSchema, key: Key[E], now: float) -> CheckItem:
-    """Demand that the item is not there."""
+    """Request that requires the item to be absent."""
     condition = binding_of(key.entity).guarded(absent(schema, now))
     assert condition is not None
     return CheckItem(schema, item_key(key), condition)
@@ -96,7 +96,7 @@ def check_absent(schema: TableSchema, key: Key[E], now: float) -> CheckItem:
 def update(
     schema: TableSchema, key: Key[E], edits: Sequence[Edit[E]], when: Condition[E] | None, now: float
 ) -> UpdateItem:
-    """Change parts of an item that is there."""
+    """Request that edits an existing item."""
     if not edits:
         raise BadUpdate("An update needs at least one edit. Give one.")
     binding = binding_of(key.entity)
@@ -107,7 +107,7 @@ def update(
             actions.append(_index_key(binding, attribute, template, key, changed))
     if binding.version is not None and binding.version not in changed:
         actions.append(ex.Increase((binding.fields[binding.version].attribute,), 1))
-    condition = ex.both(alive(schema, now), _demanded(key.entity, when))
+    condition = ex.both(alive(schema, now), _condition_of(key.entity, when))
     return UpdateItem(schema, item_key(key), tuple(actions), binding.guarded(condition))
 
 
@@ -123,7 +123,7 @@ def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
 
 
 def _known(action: ex.Action) -> object:
-    """The value a top-level field has after the action, where that can be told without reading the item."""
+    """The value of a top-level field after the action, where it is known without reading the item."""
     if len(action.route) == 1:
         if isinstance(action, ex.Drop):
             return None
@@ -135,30 +135,30 @@ def _known(action: ex.Action) -> object:
 def _index_key(
     binding: Binding[E], attribute: str, template: KeyTemplate, key: Key[E], changed: dict[str, object]
 ) -> ex.Action:
-    """What an index key that depends on the edits must become."""
+    """The action that recomputes an index key depending on the edits."""
     name = binding.entity.__name__
     values: dict[str, object] = {}
     for field in template.fields:
-        plain = binding.sources(field) == (field,)
-        value = changed.get(field, key.fields.get(field, _UNKNOWN)) if plain else _UNKNOWN
+        is_plain = binding.sources(field) == (field,)
+        value = changed.get(field, key.fields.get(field, _UNKNOWN)) if is_plain else _UNKNOWN
         if value is _UNKNOWN:
             raise StaleIndexKey(
                 f"The edits touch {', '.join(sorted(changed))}, on which the index key {attribute} = {template.text!r} "
-                f"of {name} depends, but {field} cannot be told without the item. Set it too, or load the item and "
+                f"of {name} depends, but {field} is not known without the item. Set it too, or load the item and "
                 "`save` it.",
                 attribute=attribute,
                 field=field,
             )
         values[field] = value
-    made_key = binding.index_value(attribute, template, values.get)
-    return ex.Drop((attribute,)) if made_key is None else ex.Assign((attribute,), ex.Literally(made_key))
+    index_key = binding.index_value(attribute, template, values.get)
+    return ex.Drop((attribute,)) if index_key is None else ex.Assign((attribute,), ex.Literally(index_key))
 
 
 def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
-    """The difference between two states of one item, on condition that the old one still holds.
+    """The new state, and the request that writes the differences on condition that the old state is current.
 
-    With a version field, the version is the condition and goes up by one; without, every attribute that changes must
-    still have its old value. None when nothing differs.
+    With a version field, the condition is the old version, which is incremented; without one, every attribute that
+    changes must still have its old value. The request is None when nothing differs.
     """
     if type(entity) is not type(was):
         raise BadInput(f"`save` takes two states of one item, not {type(entity).__name__} and {type(was).__name__}.")
@@ -176,28 +176,28 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
         changed = [name for name in changed if name != counter]
     if not changed:
         return entity, None
-    demands: list[ex.Expression] = [ex.Exists((schema.pk.name,))]
+    conditions: list[ex.Expression] = [ex.Exists((schema.pk.name,))]
     actions: list[ex.Action] = [
         ex.Assign((name,), ex.Literally(new[name])) if name in new else ex.Drop((name,)) for name in changed
     ]
     if binding.version is not None:
         version = getattr(was, binding.version)
         counter = binding.fields[binding.version].attribute
-        demands.append(ex.Compare(ex.Attribute((counter,)), "=", ex.Literally(version)))
+        conditions.append(ex.Compare(ex.Attribute((counter,)), "=", ex.Literally(version)))
         actions.append(ex.Assign((counter,), ex.Literally(version + 1)))
         entity = replace(entity, **{binding.version: version + 1})
     else:
-        demands.extend(_still(name, old) for name in changed)
+        conditions.extend(_unchanged(name, old) for name in changed)
     pk = old[schema.pk.name]
     sk = None if schema.sk is None else old[schema.sk.name]
-    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.guarded(ex.All(tuple(demands))))
+    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.guarded(ex.All(tuple(conditions))))
 
 
 def _same(name: str, old: Item, new: Item) -> bool:
     return name in old and name in new and equal(old[name], new[name])
 
 
-def _still(name: str, old: Item) -> ex.Expression:
+def _unchanged(name: str, old: Item) -> ex.Expression:
     if name not in old:
         return ex.Missing((name,))
     return ex.Compare(ex.Attribute((name,)), "=", ex.Literally(old[name]))

@@ -9,8 +9,7 @@ import msgspec
 
 from zataku.table.backend.errors import TableError
 from zataku.table.backend.limits import NESTING
-from zataku.table.backend.port import Row
-from zataku.table.backend.values import Item, Value, unpack
+from zataku.table.backend.values import Item, Value
 from zataku.table.dynamodb.wire import value_of, wire_item
 
 # Names in order and no spaces: equal items give equal lines. Bytes become base64 on the way.
@@ -18,11 +17,6 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder = msgspec.json.Decoder()
 _DIGEST_BYTES = 16
 _MODULUS = 1 << (8 * _DIGEST_BYTES)
-
-
-def opened(row: Row) -> Item:
-    """The item of a row."""
-    return unpack(row) if isinstance(row, bytes) else row
 
 
 def encode_line(item: Item) -> bytes:

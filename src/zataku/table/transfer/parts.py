@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import ExportDamaged
 from zataku.table.backend.port import Row
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.transfer.atomic_files import aside, put_in_place, writing
-from zataku.table.transfer.dynamodb_json import ItemChecksum, decode_line, encode_line, opened
+from zataku.table.transfer.dynamodb_json import ItemChecksum, decode_line, encode_line
 
 # Fast, and within a few per cent of the smallest for text of this kind.
 _COMPRESSION = 4
@@ -72,7 +72,7 @@ class PartWriter:
 
     def add(self, rows: list[Row]) -> int:
         """Write rows; returns the bytes of their lines."""
-        lines = [encode_line(opened(row)) for row in rows]
+        lines = [encode_line(unpack_row(row)) for row in rows]
         self._checksum.add(lines)
         content = b"\n".join([*lines, b""])
         with writing(self._path):

@@ -9,10 +9,10 @@ from zataku.table.backend.errors import CopyDiffers
 from zataku.table.backend.limits import BATCH_GETS
 from zataku.table.backend.port import Backend, GetItem, ItemKey, Row
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.backend.values import Item
+from zataku.table.backend.values import Item, unpack_row
 from zataku.table.store.batch import Batches
 from zataku.table.store.metering import MeteredCalls
-from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line, opened
+from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line
 from zataku.table.transfer.export_reader import ExportedTable
 from zataku.table.transfer.reads import TransferProgress, pages, portions
 
@@ -100,7 +100,7 @@ def _differs(table: TableSchema, wrong: list[tuple[Item, Row | None]]) -> CopyDi
 
 
 def _count(checksum: ItemChecksum, rows: list[Row]) -> int:
-    lines = [encode_line(opened(row)) for row in rows]
+    lines = [encode_line(unpack_row(row)) for row in rows]
     checksum.add(lines)
     return sum(map(len, lines)) + len(lines)
 
@@ -111,7 +111,7 @@ def _unequal(items: list[Item], rows: list[Row | None]) -> tuple[list[tuple[Item
     for item, row in zip(items, rows, strict=True):
         line = encode_line(item)
         size += len(line) + 1
-        if row is None or encode_line(opened(row)) != line:
+        if row is None or encode_line(unpack_row(row)) != line:
             found.append((item, row))
     return found, size
 

@@ -15,10 +15,9 @@ from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import KeyRange, QueryItems, Rows, ScanItems
 from zataku.table.backend.validation import checked_key
-from zataku.table.backend.values import item_size
+from zataku.table.backend.values import item_size, unpack_row
 from zataku.table.dynamodb.wire import wire_item
 from zataku.table.store import cursor
-from zataku.table.transfer.dynamodb_json import opened
 
 _SIGNS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "begins"]] = {
     "eq": "=",
@@ -61,7 +60,7 @@ async def browse(store: Store, table: Table, wanted: Wanted) -> ItemPage:
     except BadInput as refused:
         raise InvalidRequest(refused.message, code=refused.code) from refused
     following = None if rows.resume is None else cursor.sign(rows.resume, place, secret)
-    items = [_view(table, index, opened(row)) for row in rows.rows]
+    items = [_view(table, index, unpack_row(row)) for row in rows.rows]
     return ItemPage(items=items, read_units=consumed.reads, next=following)
 
 
