@@ -91,7 +91,7 @@ def test_every_access_pattern_has_a_budget(design: Design) -> None:
 @every_design
 def test_the_budget_of_a_query_says_how_much_it_reads(design: Design) -> None:
     queries = [made for table in design.tables for made in table.patterns.values() if isinstance(made, QueryPattern)]
-    assert [made.facts.name for made in queries if made.facts.budget and not made.facts.budget.of] == []
+    assert [made.metadata.name for made in queries if made.metadata.budget and not made.metadata.budget.of] == []
 
 
 @every_design

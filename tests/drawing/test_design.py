@@ -78,7 +78,7 @@ def test_no_item_comes_near_400_kb():
 
 
 def test_every_pattern_has_a_budget_and_every_write_shows_its_steps():
-    facts = [made.facts for made in (*esiritori.patterns.values(), *esiritori.writes.values())]
+    facts = [made.metadata for made in (*esiritori.patterns.values(), *esiritori.writes.values())]
     assert [fact.name for fact in facts if fact.budget is None] == []
     assert [name for name, made in esiritori.writes.items() if sample_plan(made) is None] == []
 

@@ -72,8 +72,8 @@ def test_every_entity_has_an_example_in_the_document():
 def test_every_write_shows_its_steps_and_states_its_price(name: str):
     pattern = platform.writes[name]
     assert sample_plan(pattern) is not None
-    assert pattern.facts.budget is not None
-    assert pattern.facts.budget.writes > 0
+    assert pattern.metadata.budget is not None
+    assert pattern.metadata.budget.writes > 0
 
 
 def test_all_declared_writes_are_found_in_one_place():

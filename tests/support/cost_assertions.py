@@ -13,7 +13,7 @@ Case = Callable[[Store], Awaitable[Callable[[], Awaitable[Any]]]]
 def declared_budgets(tables: Sequence[Table]) -> dict[str, Budget | None]:
     """The budget of every declared read and write, by name."""
     return {
-        name: pattern.facts.budget
+        name: pattern.metadata.budget
         for table in tables
         for name, pattern in (*table.patterns.items(), *table.writes.items())
     }

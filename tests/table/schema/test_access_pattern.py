@@ -32,9 +32,9 @@ def test_a_pattern_gives_a_query_with_its_name_and_kinds() -> None:
 
 def test_patterns_are_found_in_the_registry_with_their_sentence() -> None:
     assert board.patterns["moves_of"] is moves_of
-    assert moves_of.facts.doc == "All moves of a game, in turn order."
+    assert moves_of.metadata.doc == "All moves of a game, in turn order."
     assert moves_of.__doc__ == "All moves of a game, in turn order."
-    assert board.patterns["game"].facts.strong
+    assert board.patterns["game"].metadata.strong
 
 
 def test_a_strong_item_pattern_gives_a_strong_key() -> None:

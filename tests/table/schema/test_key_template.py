@@ -43,7 +43,7 @@ def test_none_leaves_the_item_out_of_the_index() -> None:
 
 def test_a_key_that_must_be_there_names_the_field_it_lacks() -> None:
     with pytest.raises(MissingKeyField, match=r"needs turn .* Give it a value"):
-        KeyTemplate("MOVE#{turn:03d}").demand({}.get, "Move")
+        KeyTemplate("MOVE#{turn:03d}").require({}.get, "Move")
 
 
 @pytest.mark.parametrize("turn", [1000, -1])
@@ -121,7 +121,7 @@ def test_a_key_of_another_shape_does_not_match() -> None:
 def test_a_value_cannot_imitate_the_key_of_another_kind() -> None:
     game, turn = KeyTemplate("GAME#{game_id}"), KeyTemplate("GAME#{game_id}#TURN#{turn:03d}")
     for template in (game, turn):
-        template.distinguish([game, turn])
+        template.find_conflicts([game, turn])
     assert game.render({"game_id": "g1"}.get) == "GAME#g1"
     assert game.render({"game_id": "g1#TURN#x"}.get) == "GAME#g1#TURN#x"
     assert turn.render({"game_id": "g1", "turn": 1}.get) == "GAME#g1#TURN#001"

@@ -40,7 +40,7 @@ def test_a_declared_write_is_registered_with_its_budget():
         """A new shelf."""
         return Plan(put(shelf(name=name), if_absent=True))
 
-    facts = shelves.writes["put_up"].facts
+    facts = shelves.writes["put_up"].metadata
     assert (facts.name, facts.doc, facts.budget) == ("put_up", "A new shelf.", Budget(writes=1, of="one shelf"))
     plan = put_up("hall")
     assert plan.label == "Shelves.put_up"

@@ -41,7 +41,7 @@ def hot_partition(table: Table) -> Iterator[Violation]:
 
 def _slip(binding: Binding[Any], template: KeyTemplate, place: str, where: str) -> Violation:
     entity = binding.entity.__name__
-    if template.constant:
+    if template.is_constant:
         who = f"Every {entity} lies in the one partition {template.text!r} of {where}"
     else:
         same = " and ".join(template.fields)
@@ -64,7 +64,7 @@ def _crowded(binding: Binding[Any], template: KeyTemplate) -> bool:
 def _narrow(binding: Binding[Any], field: str) -> bool:
     """True when many items share a value of the field. A bounded number is not: that is what a shard looks like."""
     kinds = types_of_field(binding, field)
-    return bool(kinds) and all(arm.kind is date or arm.choices is not None for arm in kinds)
+    return bool(kinds) and all(plain.type is date or plain.choices is not None for plain in kinds)
 
 
 def _count(binding: Binding[Any], field: str) -> int | None:
@@ -75,8 +75,8 @@ def _count(binding: Binding[Any], field: str) -> int | None:
     slots = [slot for made in binding.key_templates.values() for slot in made.slots if slot.field == field]
     limits = [10**slot.width for slot in slots if slot.width is not None]
     limits += [
-        arm.highest - arm.lowest + 1
-        for arm in types_of_field(binding, field)
-        if arm.kind is int and arm.lowest is not None and arm.highest is not None
+        plain.maximum - plain.minimum + 1
+        for plain in types_of_field(binding, field)
+        if plain.type is int and plain.minimum is not None and plain.maximum is not None
     ]
     return min(limits, default=None)

@@ -1,4 +1,4 @@
-"""Whether an index holds what is read from it."""
+"""The rules about indexes: that each holds items, and every field that is read from it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,12 +9,40 @@ from zataku.table.backend import expression as ex
 from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.lint.report import Violation
 from zataku.table.schema.access_pattern import Query
-from zataku.table.schema.analysis.key_sources import binding_of_result, indexed_bindings
+from zataku.table.schema.analysis.key_sources import binding_of_result, indexed_bindings, key_source
 from zataku.table.schema.analysis.sample_calls import sample_queries
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.table import Table
 from zataku.table.store.row_readers import from_key
+
+
+def unfed_index(table: Table) -> Iterator[Violation]:
+    """Every index is fed by an entity.
+
+    An item lies in an index only when it has all key attributes of the index, each of its type: from a template, as a
+    stored field, or because it is a key of the table. An index that no entity feeds stays empty, and every query on
+    it finds nothing.
+    """
+    for name, index in table.indexes.items():
+        if not indexed_bindings(table, index.schema):
+            keys = ", ".join(f"{key.name} of type {key.type}" for key in index.schema.keys)
+            yield Violation(
+                name,
+                f"No entity of {table.name} has all keys of {name} ({keys}){_partly(table, index.schema)}.",
+                "Give an entity templates for them (index={...}) or fields of these names, or remove the index.",
+            )
+
+
+def _partly(table: Table, index: IndexSchema) -> str:
+    """Entities that have some of the keys beside those of the table: that is where one was forgotten."""
+    own = [key for key in index.keys if key not in table.keys]
+    found: list[str] = []
+    for binding in table.bindings:
+        has = [key.name for key in own if key_source(binding, key) is not None]
+        if has:
+            found.append(f"{binding.entity.__name__} has only {', '.join(has)}")
+    return f"; {'; '.join(found)}" if found else ""
 
 
 def projection_lacks_field(table: Table) -> Iterator[Violation]:
@@ -30,7 +58,7 @@ def projection_lacks_field(table: Table) -> Iterator[Violation]:
                 continue
             lacking = _lacking(table, index, [query for query in asked if query.span.index == index])
             if lacking:
-                name, them = pattern.facts.name, "it" if len(lacking) == 1 else "them"
+                name, them = pattern.metadata.name, "it" if len(lacking) == 1 else "them"
                 yield Violation(
                     name,
                     f"{name} reads {', '.join(lacking)} from {index.name}, whose projection does not hold {them}.",

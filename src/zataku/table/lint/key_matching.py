@@ -91,7 +91,7 @@ def can_lie_in(binding: Binding[Any], template: KeyTemplate, stretch: KeyRange |
     low, high = stretch.low, stretch.high
     if stretch.sign in ("<", "<="):
         low, high = None, stretch.low
-    if template.constant:
+    if template.is_constant:
         # At the very end an open range differs from a closed one.
         if stretch.sign in ("<", ">") and template.text == stretch.low:
             return False
@@ -115,7 +115,7 @@ def _slot(binding: Binding[Any], slot: Slot, barred: frozenset[str]) -> _Piece:
     if choices is not None:
         return _Words(tuple(map(str, choices)))
     kinds = types_of_field(binding, slot.field)
-    if kinds and all(arm.kind is int for arm in kinds):
+    if kinds and all(plain.type is int for plain in kinds):
         return _Digits(None)
     # A derived value is put together by a function, with whatever signs it likes.
     return _Text(barred if slot.field in binding.fields else frozenset())

@@ -20,7 +20,7 @@ def unpadded_number(table: Table) -> Iterator[Violation]:
     for attribute, where in _sort_keys(table).items():
         for binding in table.bindings:
             template = binding.templates.get(attribute)
-            loose = [] if template is None or template.bare else _loose(binding, template)
+            loose = [] if template is None or template.is_single_field else _loose(binding, template)
             if template is not None and loose:
                 yield Violation(
                     f"{binding.entity.__name__}.{attribute}",
@@ -45,12 +45,12 @@ def _loose(binding: Binding[Any], template: KeyTemplate) -> list[str]:
     return [slot.field for slot in slots if any(map(_uneven, types_of_field(binding, slot.field)))]
 
 
-def _uneven(arm: PlainType) -> bool:
+def _uneven(plain: PlainType) -> bool:
     """True when the type has numbers whose text is not in their order."""
-    if arm.kind in NUMBERS:
-        low, high = arm.lowest, arm.highest
-        return arm.kind is not int or low is None or high is None or low < 0 or len(str(low)) != len(str(high))
-    numbers = [choice for choice in arm.choices or () if type(choice) is int]
+    if plain.type in NUMBERS:
+        low, high = plain.minimum, plain.maximum
+        return plain.type is not int or low is None or high is None or low < 0 or len(str(low)) != len(str(high))
+    numbers = [choice for choice in plain.choices or () if type(choice) is int]
     return len({len(str(number)) for number in numbers}) > 1
 
 

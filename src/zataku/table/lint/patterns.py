@@ -23,8 +23,8 @@ def unanswerable_pattern(table: Table) -> Iterator[Violation]:
         if not isinstance(pattern, QueryPattern):
             continue
         tried = call_with_samples(pattern)
-        problems = {problem: None for query in tried.answers for problem in _problems(table, query, pattern)}
-        if tried.refused:
+        problems = {problem: None for query in tried.results for problem in _problems(table, query, pattern)}
+        if tried.is_design_error:
             problems[str(tried.problem)] = None
         if problems:
             yield Violation(
@@ -42,11 +42,11 @@ def stranger_in_span(table: Table) -> Iterator[Violation]:
     arguments given as an example, are not judged: what they leave out cannot be told from here.
     """
     for name, pattern in table.patterns.items():
-        if not isinstance(pattern, QueryPattern) or pattern.facts.example is not None:
+        if not isinstance(pattern, QueryPattern) or pattern.metadata.example is not None:
             continue
         strangers = {
             binding.entity.__name__: None
-            for query in call_with_samples(pattern).answers
+            for query in call_with_samples(pattern).results
             # A query that asks for the wrong keys altogether is a finding of its own.
             if query.span.filter is None and not any(_problems(table, query, pattern))
             for binding in indexed_bindings(table, query.span.index)
@@ -62,7 +62,7 @@ def stranger_in_span(table: Table) -> Iterator[Violation]:
 
 
 def _problems(table: Table, query: Query[Any], pattern: QueryPattern[..., Any]) -> Iterator[str]:
-    span, loose = query.span, pattern.facts.example is not None
+    span, loose = query.span, pattern.metadata.example is not None
     there = indexed_bindings(table, span.index)
     if span.index is not None and not there:
         return  # The index is empty for everybody, which is a finding of its own.

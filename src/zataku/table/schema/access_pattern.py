@@ -145,7 +145,7 @@ class PatternMetadata(Struct, frozen=True):
     budget: Budget | None = None
 
 
-def _facts(
+def _metadata(
     function: Callable[..., object],
     strong: bool,
     returns: tuple[type[Any], ...],
@@ -163,36 +163,36 @@ def _facts(
 class QueryPattern(Generic[P, R]):
     """A declared query. Call it with its arguments to get a `Query`."""
 
-    def __init__(self, function: Callable[P, Span], facts: PatternMetadata, table: "Table") -> None:
+    def __init__(self, function: Callable[P, Span], metadata: PatternMetadata, table: "Table") -> None:
         self.function = function
-        self.facts = facts
+        self.metadata = metadata
         self.table = table
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Query[R]:
         span = self.function(*args, **kwargs)
         if span.table is not self.table:
-            raise DesignError(f"{self.facts.name} is declared on {self.table.name} but reads {span.table.name}.")
-        if self.facts.strong and span.index is not None and not span.index.local:
+            raise DesignError(f"{self.metadata.name} is declared on {self.table.name} but reads {span.table.name}.")
+        if self.metadata.strong and span.index is not None and not span.index.local:
             raise StrongReadRefused(
-                f"{self.facts.name} reads the global index {span.index.name}, which is never strongly consistent. "
+                f"{self.metadata.name} reads the global index {span.index.name}, which is never strongly consistent. "
                 "Read the base item strongly instead."
             )
-        return Query(self.facts.name, span, self.facts.returns, self.facts.strong)
+        return Query(self.metadata.name, span, self.metadata.returns, self.metadata.strong)
 
 
 class ItemPattern(Generic[P, E]):
     """A declared read of one item. Call it with its arguments to get a `Key`."""
 
-    def __init__(self, function: Callable[P, Key[E]], facts: PatternMetadata, table: "Table") -> None:
+    def __init__(self, function: Callable[P, Key[E]], metadata: PatternMetadata, table: "Table") -> None:
         self.function = function
-        self.facts = facts
+        self.metadata = metadata
         self.table = table
-        self._label = f"{table.name}.{facts.name}"
+        self._label = f"{table.name}.{metadata.name}"
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Key[E]:
-        return self.function(*args, **kwargs).asked_by(self._label, self.facts.strong)
+        return self.function(*args, **kwargs).asked_by(self._label, self.metadata.strong)
 
 
 def register_query(
@@ -204,7 +204,7 @@ def register_query(
     budget: Budget | None = None,
 ) -> QueryPattern[P, R]:
     """Register a query under its function's name."""
-    made: QueryPattern[P, R] = QueryPattern(function, _facts(function, strong, returns, example, budget), table)
+    made: QueryPattern[P, R] = QueryPattern(function, _metadata(function, strong, returns, example, budget), table)
     _register(table, made)
     return made
 
@@ -217,12 +217,12 @@ def register_item(
     budget: Budget | None = None,
 ) -> ItemPattern[P, E]:
     """Register a read of one item under its function's name."""
-    made: ItemPattern[P, E] = ItemPattern(function, _facts(function, strong, (), example, budget), table)
+    made: ItemPattern[P, E] = ItemPattern(function, _metadata(function, strong, (), example, budget), table)
     _register(table, made)
     return made
 
 
 def _register(table: "Table", made: QueryPattern[..., Any] | ItemPattern[..., Any]) -> None:
-    if made.facts.name in table.patterns or made.facts.name in table.writes:
-        raise DesignError(f"{table.name} has two access patterns named {made.facts.name}.")
-    table.patterns[made.facts.name] = made
+    if made.metadata.name in table.patterns or made.metadata.name in table.writes:
+        raise DesignError(f"{table.name} has two access patterns named {made.metadata.name}.")
+    table.patterns[made.metadata.name] = made

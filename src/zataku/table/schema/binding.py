@@ -93,7 +93,7 @@ class Binding(Generic[E]):
 
     def is_field(self, attribute: str, template: KeyTemplate) -> bool:
         """True when the key is a field as it is, stored under the key's own name."""
-        if not template.bare:
+        if not template.is_single_field:
             return False
         field = self.fields.get(template.slots[0].field)
         return field is not None and field.attribute == attribute and field.name not in self.in_key
@@ -138,7 +138,7 @@ class Binding(Generic[E]):
         value_of = given.get
         if self._text_keys:
             whose = self.entity.__name__
-            pk, sk = self.pk.demand(value_of, whose), None if self.sk is None else self.sk.demand(value_of, whose)
+            pk, sk = self.pk.require(value_of, whose), None if self.sk is None else self.sk.require(value_of, whose)
         else:
             pk, *rest = (self.key_value(name, template, value_of) for name, template in self.key_templates.items())
             sk = rest[0] if rest else None
@@ -175,7 +175,7 @@ class Binding(Generic[E]):
         """The value of a table key."""
         wanted = self.table.key_types[attribute]
         if wanted == "S":
-            return template.demand(value_of, self.entity.__name__)
+            return template.require(value_of, self.entity.__name__)
         value = to_value(value_of(template.slots[0].field))
         if key_type_of(value) != wanted:
             name = template.slots[0].field
@@ -272,7 +272,7 @@ class Binding(Generic[E]):
         """True when a stored item is of this kind."""
         if self.tag_field is not None and item.get(self.tag_field, self.tag) != self.tag:
             return False
-        return all(made.bare or made.matches(item.get(name)) for name, made in self.key_templates.items())
+        return all(made.is_single_field or made.matches(item.get(name)) for name, made in self.key_templates.items())
 
 
 def _decoder(entity: type[E]) -> Callable[[bytes], E]:

@@ -67,7 +67,7 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTempla
         raise DesignError(f"{name}.{stored.name} is stored as {attribute}, which is also its key {template.text!r}.")
     wanted = binding.table.key_types[attribute]
     if wanted != "S":
-        field = binding.fields.get(template.slots[0].field) if template.bare else None
+        field = binding.fields.get(template.slots[0].field) if template.is_single_field else None
         if field is None or not _can_be(wanted, field.annotation):
             raise DesignError(f"{name}: the key {attribute} is {_WORDS[wanted]}, so its template is one such field.")
 

@@ -17,16 +17,18 @@ _PADDED = re.compile(r"0([1-9][0-9]?)d")
 
 
 class Slot(Struct, frozen=True):
-    """A place in a template that a field fills; `width` is the number of digits a number is padded to."""
+    """A field in a template; `width` is the number of digits that a number is padded to.
+
+    `separator` is the literal text after the slot: a value that contains it could be read as another key.
+    """
 
     field: str
     width: int | None = None
-    # The literal text after the slot: a value that contained it could pass for another key.
-    stop: str = ""
+    separator: str = ""
 
     @property
-    def largest(self) -> int | None:
-        """The largest number that fits the padding, or None for a slot without."""
+    def max_number(self) -> int | None:
+        """The largest number that fits the padding, or None for a slot without padding."""
         return None if self.width is None else 10**self.width - 1
 
 
@@ -39,26 +41,27 @@ class KeyTemplate:
         self.slots = tuple(part for part in self.parts if isinstance(part, Slot))
         self.fields = tuple(dict.fromkeys(slot.field for slot in self.slots))
         self.prefix = self.parts[0] if self.parts and isinstance(self.parts[0], str) else ""
-        # True when the key is the same for every item.
-        self.constant = not self.slots
-        # True when the key is just one field, with the field's own type.
-        self.bare = len(self.parts) == 1 and bool(self.slots) and self.slots[0].width is None
+        # The key is the same for every item.
+        self.is_constant = not self.slots
+        # The key is one field, with the field's own type.
+        self.is_single_field = len(self.parts) == 1 and bool(self.slots) and self.slots[0].width is None
         self._pattern = re.compile("".join(_as_pattern(part) for part in self.parts), re.DOTALL)
-        # The key as a form to fill in, and what each of its places takes without a closer look.
-        self.rivals: tuple[KeyTemplate, ...] = ()
-        self._form = "".join(_as_form(part) for part in self.parts)
-        self._places = tuple((slot.field, slot.largest, slot.stop, slot) for slot in self.slots)
+        # Templates of other items whose keys this one could make.
+        self.conflicting: tuple[KeyTemplate, ...] = ()
+        # The template for the % operator, and for each slot what a value needs to be inserted without conversion.
+        self._format = "".join(_as_format(part) for part in self.parts)
+        self._slots = tuple((slot.field, slot.max_number, slot.separator, slot) for slot in self.slots)
 
     def __repr__(self) -> str:
         return f"KeyTemplate({self.text!r})"
 
-    def distinguish(self, others: Iterable["KeyTemplate"]) -> None:
-        """Remember the templates of other items whose keys this one could imitate.
+    def find_conflicts(self, others: Iterable["KeyTemplate"]) -> None:
+        """Set the templates of other items whose keys this one could make.
 
-        `GAME#{id}` can make whatever `GAME#{id}#TURN#{n}` makes when an id holds the separator; such an id is refused.
+        `GAME#{id}` makes a key of `GAME#{id}#TURN#{n}` when an id contains the separator; such an id is refused.
         """
         mine = self._sample
-        self.rivals = tuple(
+        self.conflicting = tuple(
             other
             for other in others
             if other.text != self.text and self.matches(other._sample) and not other.matches(mine)
@@ -71,33 +74,33 @@ class KeyTemplate:
 
     def render(self, value_of: Callable[[str], object]) -> str | None:
         """The key text, or None when a field is None: the item then stays out of the index."""
-        filled: list[object] = []
-        add = filled.append
-        for field, largest, stop, slot in self._places:
+        values: list[object] = []
+        add = values.append
+        for field, max_number, separator, slot in self._slots:
             value = value_of(field)
             if value is None:
                 return None
-            # A short way for text and padded numbers, of which most keys consist: this runs for every read and write.
-            if largest is None:
-                plain = type(value) is str and value and not (stop and stop in value)
+            # Most keys consist of text and padded numbers. This runs for every read and write, so they go unconverted.
+            if max_number is None:
+                fits = type(value) is str and value and not (separator and separator in value)
             else:
-                plain = type(value) is int and 0 <= value <= largest
-            add(value if plain else _rendered(slot, value, self.text))
-        key = self._form % tuple(filled)
-        for rival in self.rivals:
-            if rival.matches(key):
+                fits = type(value) is int and 0 <= value <= max_number
+            add(value if fits else _rendered(slot, value, self.text))
+        key = self._format % tuple(values)
+        for other in self.conflicting:
+            if other.matches(key):
                 raise BadKey(
-                    f"{key!r} from {self.text!r} could pass for a key of {rival.text!r}. Use values without separators."
+                    f"{key!r} from {self.text!r} could pass for a key of {other.text!r}. Use values without separators."
                 )
         return key
 
-    def demand(self, value_of: Callable[[str], object], whose: str) -> str:
+    def require(self, value_of: Callable[[str], object], entity: str) -> str:
         """The key text; a missing field is an error."""
         key = self.render(value_of)
         if key is None:
             missing = next(name for name in self.fields if value_of(name) is None)
             raise MissingKeyField(
-                f"{whose} needs {missing} for its key {self.text!r}. Give it a value.",
+                f"{entity} needs {missing} for its key {self.text!r}. Give it a value.",
                 field=missing,
                 template=self.text,
             )
@@ -107,8 +110,8 @@ class KeyTemplate:
         """The texts of the slots, or None when the key is not of this template."""
         if not isinstance(key, str):
             return None
-        found = self._pattern.fullmatch(key)
-        return found.groupdict() if found else None
+        match = self._pattern.fullmatch(key)
+        return match.groupdict() if match else None
 
     def matches(self, key: object) -> bool:
         """True when the key may come from this template."""
@@ -131,18 +134,18 @@ def _parsed(text: str) -> tuple[str | Slot, ...]:
         width = _PADDED.fullmatch(spec) if spec else None
         if spec and not width:
             raise DesignError(f"The key template {text!r} has the format {spec!r}. Only padding such as 03d is known.")
-        stop = pieces[at + 1][0] if at + 1 < len(pieces) else ""
+        separator = pieces[at + 1][0] if at + 1 < len(pieces) else ""
         if any(isinstance(part, Slot) and part.field == field for part in parts):
             raise DesignError(f"The key template {text!r} has {{{field}}} twice. Once is enough to tell items apart.")
         if parts and isinstance(parts[-1], Slot):
             raise DesignError(f"The key template {text!r} has two slots side by side. Put a separator between them.")
-        parts.append(Slot(field, int(width[1]) if width else None, stop))
+        parts.append(Slot(field, int(width[1]) if width else None, separator))
     if not parts:
         raise DesignError("A key template is empty. Give the key a text or a field.")
     return tuple(parts)
 
 
-def _as_form(part: str | Slot) -> str:
+def _as_format(part: str | Slot) -> str:
     if isinstance(part, str):
         return part.replace("%", "%%")
     return "%s" if part.width is None else f"%0{part.width}d"
@@ -153,7 +156,7 @@ def _as_pattern(part: str | Slot) -> str:
         return re.escape(part)
     if part.width is not None:
         return f"(?P<{part.field}>[0-9]{{{part.width}}})"
-    return f"(?P<{part.field}>.+?)" if part.stop else f"(?P<{part.field}>.+)"
+    return f"(?P<{part.field}>.+?)" if part.separator else f"(?P<{part.field}>.+)"
 
 
 def _rendered(slot: Slot, value: object, template: str) -> str | int:
@@ -169,7 +172,7 @@ def _rendered(slot: Slot, value: object, template: str) -> str | int:
             )
         return value
     if isinstance(value, date):
-        # As the attribute itself is spelt, so that an update, which knows only that, makes the same key.
+        # As the attribute is stored, so that an update, which reads only the attribute, makes the same key.
         value = msgspec.to_builtins(value)
     elif isinstance(value, UUID) or type(value) in (int, Decimal):
         value = str(value)
@@ -179,8 +182,8 @@ def _rendered(slot: Slot, value: object, template: str) -> str | int:
         )
     if not value:
         raise BadKey(f"{slot.field} is empty, but goes into the key {template!r}. Give it a value.")
-    if slot.stop and slot.stop in value:
+    if slot.separator and slot.separator in value:
         raise BadKey(
-            f"{slot.field} contains {slot.stop!r}, which separates the parts of {template!r}. Use another value."
+            f"{slot.field} contains {slot.separator!r}, which separates the parts of {template!r}. Use another value."
         )
     return value

@@ -166,11 +166,11 @@ class WriteMetadata(Struct, frozen=True):
 class WritePattern(Generic[P, E]):
     """A declared write. Call it with its arguments to get a `Plan`."""
 
-    def __init__(self, function: Callable[P, Plan[E]], facts: WriteMetadata, table: "Table") -> None:
+    def __init__(self, function: Callable[P, Plan[E]], metadata: WriteMetadata, table: "Table") -> None:
         self.function = function
-        self.facts = facts
+        self.metadata = metadata
         self.table = table
-        self._label = f"{table.name}.{facts.name}"
+        self._label = f"{table.name}.{metadata.name}"
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Plan[E]:

@@ -219,7 +219,7 @@ class Table:
         for attribute in self.key_types:
             made = [binding.templates[attribute] for binding in self.bindings if attribute in binding.templates]
             for template in made:
-                template.distinguish(made)
+                template.find_conflicts(made)
 
     def view(self, of: type[Entity]) -> Callable[[type[V]], type[V]]:
         """Bind a partial view of an entity: the fields that a projected index or a narrow query returns."""

@@ -96,7 +96,7 @@ def test_everything_declared_is_told(name: str) -> None:
         assert all(f"| `{index}`" in text for index in table.indexes)
         for pattern, declared in table.patterns.items():
             assert f"In code: `{pattern}(" in text
-            assert " ".join(declared.facts.doc.split()).partition(". ")[0].rstrip(".") in text
+            assert " ".join(declared.metadata.doc.split()).partition(". ")[0].rstrip(".") in text
         for waiver in table.waivers:
             assert waiver.reason in text
             assert waiver.limit in text

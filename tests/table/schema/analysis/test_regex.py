@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zataku.table.schema.analysis.regex import ANYTHING, TextBounds, text_bounds
+from zataku.table.schema.analysis.regex import UNBOUNDED, TextBounds, matching_text, text_bounds
 
 
 @pytest.mark.parametrize(
-    ("pattern", "shape"),
+    ("pattern", "bounds"),
     [
         ("^([A-H][1-8]|PASS)$", TextBounds(5, 1)),
         ("^[ぁ-ゖー]{1,50}$", TextBounds(51, 3)),
@@ -24,8 +24,8 @@ from zataku.table.schema.analysis.regex import ANYTHING, TextBounds, text_bounds
         ("^$", TextBounds(1, 1)),
     ],
 )
-def test_patterns_that_are_plain_to_see(pattern: str, shape: TextBounds) -> None:
-    assert text_bounds(pattern) == shape
+def test_the_bounds_of_anchored_patterns(pattern: str, bounds: TextBounds) -> None:
+    assert text_bounds(pattern) == bounds
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_patterns_that_are_plain_to_see(pattern: str, shape: TextBounds) -> None
         r"^\$",
     ],
 )
-def test_patterns_that_are_not(pattern: str) -> None:
-    assert text_bounds(pattern) == ANYTHING
+def test_a_pattern_that_is_not_parsed_allows_any_text(pattern: str) -> None:
+    assert text_bounds(pattern) == UNBOUNDED
 
 
 PATTERNS = [
@@ -63,6 +63,13 @@ PATTERNS = [
 @given(st.data(), st.sampled_from(PATTERNS))
 def test_no_text_outgrows_its_pattern(data: st.DataObject, pattern: str) -> None:
     text = data.draw(st.from_regex(re.compile(pattern)))
-    shape = text_bounds(pattern)
-    assert len(text) <= shape.characters
-    assert len(text.encode()) <= len(text) * shape.letter
+    bounds = text_bounds(pattern)
+    assert len(text) <= bounds.characters
+    assert len(text.encode()) <= len(text) * bounds.bytes_each
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, "^(?:a|b)[0-9]{2,4}-x+$", "^[^a-z]{3}$", r"^\w\.\s$"])
+def test_a_sample_text_matches_its_pattern(pattern: str) -> None:
+    text = matching_text(pattern)
+    assert text is not None
+    assert re.fullmatch(pattern, text)

@@ -129,7 +129,7 @@ def test_a_pattern_that_cannot_be_tried_asks_for_an_example() -> None:
         return cursor.at
 
     assert found(things(after)) == [("no-example", "asked")]
-    assert "no value of" in message(things(after))
+    assert "no sample is known for" in message(things(after))
     assert found(things(after, {"cursor": Cursor(1)})) == []
 
 

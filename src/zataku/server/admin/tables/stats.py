@@ -155,10 +155,10 @@ class _Taken:
 
 def _declared(name: str, table: Table | None) -> tuple[PatternKind, str]:
     if table is not None and name in table.writes:
-        return "write", _first_line(table.writes[name].facts.doc)
+        return "write", _first_line(table.writes[name].metadata.doc)
     if table is not None and name in table.patterns:
         pattern = table.patterns[name]
-        return "item" if isinstance(pattern, ItemPattern) else "query", _first_line(pattern.facts.doc)
+        return "item" if isinstance(pattern, ItemPattern) else "query", _first_line(pattern.metadata.doc)
     return "other", ""
 
 

@@ -1,11 +1,11 @@
 """The design document: what a table holds and answers, written from its declaration."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from zataku.table.backend.errors import DesignError
 from zataku.table.export.cloudformation.resource_names import design_name
-from zataku.table.export.document.entities import cost_section, docstring, entity_section
+from zataku.table.export.document.entities import Examples, cost_section, docstring, entity_section
 from zataku.table.export.document.key_notation import key_notation
 from zataku.table.export.document.markdown import code_span, markdown_table
 from zataku.table.export.document.tables import (
@@ -17,6 +17,7 @@ from zataku.table.export.document.tables import (
 )
 from zataku.table.export.document.writes import write_section
 from zataku.table.schema.departure import Departure
+from zataku.table.schema.entity import Entity
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import INDEX_ACTIONS, Grant, PermissionMatrix
 
@@ -42,11 +43,18 @@ def design_document(
     departures: Sequence[Departure] = (),
     rights: PermissionMatrix | None = None,
     introduction: str = "",
+    examples: Iterable[Entity] = (),
 ) -> str:
-    """The document of some tables in Markdown. The same design gives the same text to the byte."""
+    """The document of some tables in Markdown. The same design gives the same text to the byte.
+
+    Of each kind of item it shows the first of `examples`; where there is none, one made from the types of its fields.
+    """
     if not tables:
         raise DesignError("A design document needs at least one table.")
-    body = [part for table in tables for part in _table(table, env)]
+    shown: dict[type[Entity], Entity] = {}
+    for example in examples:
+        shown.setdefault(type(example), example)
+    body = [part for table in tables for part in _table_section(table, env, shown)]
     if rights is not None:
         body += _rights(rights)
     if departures:
@@ -57,18 +65,18 @@ def design_document(
     return "\n\n".join([*head, _NOTATION, _COSTS, _contents(body), *body]) + "\n"
 
 
-def _table(table: Table, env: str) -> Iterator[str]:
+def _table_section(table: Table, env: str, examples: Examples) -> Iterator[str]:
     yield f"## {design_name(table)}"
     yield from settings_section(table, env, "###")
     if table.bindings:
         yield "### Entities"
         yield markdown_table(("Entity", *(code_span(key.name) for key in table.keys), "What it is"), _overview(table))
     for binding in table.bindings:
-        yield from entity_section(binding, "####")
+        yield from entity_section(binding, examples, "####")
     yield from index_section(table, "###")
     yield from pattern_section(table, "###")
     yield from write_section(table, "###")
-    yield from cost_section(table, "###")
+    yield from cost_section(table, examples, "###")
     yield from alarm_section(table, env, "###")
     yield from waiver_section(table, "###")
 
@@ -103,7 +111,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[str]:
     yield "## Departures"
     yield "Where this design differs from the document it follows."
     yield markdown_table(
-        ("Departure", "Reason", "Figure"), ((it.what, it.reason, it.figure or "–") for it in departures)
+        ("Departure", "Reason", "Figure"), ((each.what, each.reason, each.figure or "–") for each in departures)
     )
 
 

@@ -70,7 +70,7 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
         return
     yield f"{level} Access patterns"
     for number, (name, pattern) in enumerate(table.patterns.items(), 1):
-        yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
+        yield from pattern_head(f"{level}# {number}.", name, pattern.metadata.doc, pattern.function)
         reads = reads_of(table, pattern)
         yield (
             "\n".join(["```text", *(line for read in reads for line in _read_lines(read)), "```"])
@@ -78,8 +78,8 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
             else ("The key condition depends on arguments of which no example is given.")
         )
         yield _answer(table, pattern, reads)
-        if pattern.facts.budget is not None:
-            yield f"Budget: {pattern.facts.budget.words}."
+        if pattern.metadata.budget is not None:
+            yield f"Budget: {pattern.metadata.budget.words}."
 
 
 def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
@@ -154,10 +154,10 @@ def _read_lines(read: ReadRequest) -> Iterator[str]:
 
 
 def _answer(table: Table, pattern: QueryPattern[..., Any] | ItemPattern[..., Any], reads: list[ReadRequest]) -> str:
-    consistency = "strongly consistent" if pattern.facts.strong else "eventually consistent"
+    consistency = "strongly consistent" if pattern.metadata.strong else "eventually consistent"
     if isinstance(pattern, ItemPattern):
         return f"Returns one item or none; {consistency}."
-    kinds = ", ".join(_kind(table, kind) for kind in pattern.facts.returns)
+    kinds = ", ".join(_kind(table, kind) for kind in pattern.metadata.returns)
     orders = dict.fromkeys(_order(table, read) for read in reads)
     return f"Returns {kinds}{''.join(orders)}; {consistency}."
 

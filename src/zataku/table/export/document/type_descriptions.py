@@ -44,25 +44,25 @@ MAPS = (dict, Mapping)
 
 def type_name(annotation: Any) -> str:
     """The type on disk: `String`, `List of Number`, `Map (Settings)`."""
-    return " or ".join(dict.fromkeys(_kind(arm) for arm in _some(annotation))) or "Null"
+    return " or ".join(dict.fromkeys(_kind(plain) for plain in _some(annotation))) or "Null"
 
 
 def constraints_of(annotation: Any) -> str:
     """The limits on a value, those of its members included; `Meta(title=...)` stands for all of them."""
-    found = [limit for arm in _some(annotation) for limit in _limits(arm)]
+    found = [limit for plain in _some(annotation) for limit in _limits(plain)]
     return "; ".join(dict.fromkeys(found))
 
 
 def description_of(annotation: Any) -> str:
     """What `Meta(description=...)` says of a field; its own description stands for that of its type."""
-    told = ([meta.description for meta in arm.metas if meta.description][-1:] for arm in _some(annotation))
+    told = ([meta.description for meta in plain.metas if meta.description][-1:] for plain in _some(annotation))
     return " ".join(dict.fromkeys(text for texts in told for text in texts))
 
 
 def structs_in(annotation: Any) -> Iterator[type[Struct]]:
     """The structs that a value consists of, outermost first."""
-    for arm in _some(annotation):
-        kind: Any = arm.kind
+    for plain in _some(annotation):
+        kind: Any = plain.type
         if isinstance(kind, type) and issubclass(kind, Struct):
             yield kind
         elif get_origin(kind) in (*LISTS, *SETS, *MAPS):
@@ -76,16 +76,16 @@ def defaults_of(kind: type[Struct]) -> dict[str, Any]:
 
 
 def _some(annotation: Any) -> list[PlainType]:
-    return [arm for arm in plain_types(annotation) if arm.kind is not NoneType]
+    return [plain for plain in plain_types(annotation) if plain.type is not NoneType]
 
 
-def _kind(arm: PlainType) -> str:
-    kind: Any = arm.kind
+def _kind(plain: PlainType) -> str:
+    kind: Any = plain.type
     origin, inner = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
         return _PLAIN[kind]
-    if arm.choices is not None:
-        return " or ".join(dict.fromkeys(_PLAIN.get(type(choice), "String") for choice in arm.choices))
+    if plain.choices is not None:
+        return " or ".join(dict.fromkeys(_PLAIN.get(type(choice), "String") for choice in plain.choices))
     if isinstance(kind, type) and issubclass(kind, Struct):
         return f"Map ({kind.__name__})"
     for kinds, name in ((LISTS, "List"), (SETS, "Set"), (MAPS, "Map")):
@@ -95,40 +95,40 @@ def _kind(arm: PlainType) -> str:
     return "Any"
 
 
-def _limits(arm: PlainType) -> Iterator[str]:
-    origin = get_origin(arm.kind)
-    if arm.choices is not None and arm.kind is not bool:
-        yield ", ".join(code_span(str(choice)) for choice in arm.choices)
+def _limits(plain: PlainType) -> Iterator[str]:
+    origin = get_origin(plain.type)
+    if plain.choices is not None and plain.type is not bool:
+        yield ", ".join(code_span(str(choice)) for choice in plain.choices)
         return
-    named = [at for at, meta in enumerate(arm.metas) if meta.title]
+    named = [at for at, meta in enumerate(plain.metas) if meta.title]
     if named:
         # A form that has a name needs no pattern to be understood; what a field demands beyond it is told as well.
-        yield str(arm.metas[named[-1]].title)
-        arm = replace(arm, metas=arm.metas[named[-1] + 1 :])
-    elif arm.kind in _SPELT:
-        yield _SPELT[arm.kind]
-    unit = "characters" if arm.kind is str else "bytes" if arm.kind in (bytes, bytearray) else "members"
-    shortest = arm.shortest or None
-    if shortest is not None or arm.longest is not None:
-        yield _stretch(shortest, arm.longest, unit)
-    lowest, highest = _ends(arm)
+        yield str(plain.metas[named[-1]].title)
+        plain = replace(plain, metas=plain.metas[named[-1] + 1 :])
+    elif plain.type in _SPELT:
+        yield _SPELT[plain.type]
+    unit = "characters" if plain.type is str else "bytes" if plain.type in (bytes, bytearray) else "members"
+    shortest = plain.min_length or None
+    if shortest is not None or plain.max_length is not None:
+        yield _stretch(shortest, plain.max_length, unit)
+    lowest, highest = _ends(plain)
     if lowest is not None or highest is not None:
         yield _stretch(lowest, highest, "")
     yield from (
-        f"matches {code_span(readable_pattern(meta.pattern))}" for meta in arm.metas if meta.pattern is not None
+        f"matches {code_span(readable_pattern(meta.pattern))}" for meta in plain.metas if meta.pattern is not None
     )
     if origin in (*LISTS, *SETS, *MAPS):
-        members = [kind for kind in get_args(arm.kind) if kind is not Ellipsis]
+        members = [kind for kind in get_args(plain.type) if kind is not Ellipsis]
         each = constraints_of(members[-1]) if members else ""
         if each:
             yield f"each {each}"
 
 
-def _ends(arm: PlainType) -> tuple[Any, Any]:
-    if arm.kind is int:
-        return arm.lowest, arm.highest
-    least = [end for meta in arm.metas for end in _given(meta, "ge", "gt")]
-    most = [end for meta in arm.metas for end in _given(meta, "le", "lt")]
+def _ends(plain: PlainType) -> tuple[Any, Any]:
+    if plain.type is int:
+        return plain.minimum, plain.maximum
+    least = [end for meta in plain.metas for end in _given(meta, "ge", "gt")]
+    most = [end for meta in plain.metas for end in _given(meta, "le", "lt")]
     return max(least, default=None), min(most, default=None)
 
 

@@ -20,15 +20,15 @@ def write_section(table: Table, level: str) -> Iterator[str]:
         return
     yield f"{level} Writes"
     for number, (name, pattern) in enumerate(sorted(table.writes.items(), key=_place), 1):
-        yield from pattern_head(f"{level}# {number}.", name, pattern.facts.doc, pattern.function)
+        yield from pattern_head(f"{level}# {number}.", name, pattern.metadata.doc, pattern.function)
         plan = sample_plan(pattern)
         yield (
             "The steps depend on arguments of which no example is given."
             if plan is None
             else "\n".join(["```text", *_lines(plan), "```"])
         )
-        if pattern.facts.budget is not None:
-            yield f"Budget: {pattern.facts.budget.words}."
+        if pattern.metadata.budget is not None:
+            yield f"Budget: {pattern.metadata.budget.words}."
 
 
 def _place(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
@@ -39,7 +39,7 @@ def _place(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
 
 def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | None:
     """The plan for made-up arguments; None when the write does not take them."""
-    given = pattern.facts.example or {}
+    given = pattern.metadata.example or {}
     try:
         hints = get_type_hints(pattern.function, include_extras=True)
         arguments = {

@@ -1,4 +1,4 @@
-"""Where the key attributes of an entity come from."""
+"""The templates and fields that fill the key attributes of an entity, and which entities an index holds."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ def key_source(binding: Binding[Any], key: KeyAttribute) -> KeyTemplate | None:
 
     A stored field of the attribute's name counts as a template of just that field, a tag as a constant one.
     """
-    made = _template(binding, key.name)
-    if made is None or not made.bare:
-        return made if key.type == "S" else None
-    kinds = types_of_field(binding, made.slots[0].field)
-    return made if not kinds or any(key_type(arm) == key.type for arm in kinds) else None
+    template = _template(binding, key.name)
+    if template is None or not template.is_single_field:
+        return template if key.type == "S" else None
+    types = types_of_field(binding, template.slots[0].field)
+    return template if not types or any(key_type(plain) == key.type for plain in types) else None
 
 
 def _template(binding: Binding[Any], attribute: str) -> KeyTemplate | None:
@@ -31,16 +31,16 @@ def _template(binding: Binding[Any], attribute: str) -> KeyTemplate | None:
 
 
 def is_indexed(binding: Binding[Any], index: IndexSchema) -> bool:
-    """True when items of the entity can lie in the index."""
+    """True when items of the entity can have all keys of the index."""
     return all(key_source(binding, key) is not None for key in index.keys)
 
 
 def indexed_bindings(table: Table, index: IndexSchema | None) -> list[Binding[Any]]:
-    """The entities that can lie in the index, or in the table itself."""
+    """The entities whose items can be in the index, or in the table when there is none."""
     return [binding for binding in table.bindings if index is None or is_indexed(binding, index)]
 
 
-def binding_of_result(table: Table, kind: type[Any]) -> Binding[Any] | None:
-    """The entity that a query's result is, or is a view of; None when this table has no such thing."""
-    entity = table.views.get(kind, kind)
+def binding_of_result(table: Table, result: type[Any]) -> Binding[Any] | None:
+    """The entity that a result type is, or is a view of; None when the table has neither."""
+    entity = table.views.get(result, result)
     return next((binding for binding in table.bindings if binding.entity is entity), None)

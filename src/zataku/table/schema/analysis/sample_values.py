@@ -1,134 +1,159 @@
-"""An example of each kind of item, made from the types of its fields."""
+"""Sample values that fit their annotations: for examples in documents, and for calls of access patterns."""
 
-import json
-from base64 import b64encode
-from datetime import UTC, datetime, time, timedelta
-from decimal import Decimal
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from types import NoneType
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
-import msgspec
-from msgspec import Struct
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields as struct_fields
 
 from zataku.table.backend.errors import TableError
-from zataku.table.backend.values import Item, Value
-from zataku.table.export.document.type_descriptions import LISTS, MAPS, SETS, defaults_of
-from zataku.table.schema.analysis.annotations import PlainType, plain_types
-from zataku.table.schema.analysis.sample_text import sample_text
+from zataku.table.backend.values import Item
+from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, plain_types
+from zataku.table.schema.analysis.regex import matching_text
 from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.entity import Entity, binding_of
 
+LISTS = (list, tuple, Sequence)
+SETS = (set, frozenset, AbstractSet)
+MAPS = (dict, Mapping)
+
+_UUID = "456e7890-e89b-42d3-a456-426614174001"
 _MOMENT = datetime(2026, 2, 21, 10, 30, tzinfo=UTC)
-_DEEPEST = 4
-_PLAIN: dict[Any, Any] = {
-    bool: True,
+_DAY_SECONDS = 24 * 60 * 60
+_MAX_DEPTH = 4
+_BY_TYPE: dict[Any, Any] = {
     bytes: b"bytes",
+    date: _MOMENT.date(),
     datetime: _MOMENT,
-    type(_MOMENT.date()): _MOMENT.date(),
     time: _MOMENT.time(),
     timedelta: timedelta(hours=1),
-    UUID: UUID("456e7890-e89b-42d3-a456-426614174001"),
+    UUID: UUID(_UUID),
 }
+_TEXT_BY_NAME: tuple[tuple[str, str], ...] = (
+    (r"(?:^|_)(?:at|deadline|timestamp|created|updated|since|(?:latest|last)_\w+)$", "2026-02-21T10:30:00Z"),
+    (r"(?:^|_)(?:date|day)$", "2026-02-21"),
+    (r"(?:^|_)(?:id|ids|code)$", _UUID),
+    (r"(?:^|_)email$", "player@example.com"),
+    (r"(?:^|_)url$", "https://example.com/picture.png"),
+)
 
 
-def sample_item(binding: Binding[Any]) -> Item | None:
-    """An item of the entity with all its fields, keys first; None where the types do not say what would be right."""
+def sample_item(binding: Binding[Any], entity: Entity | None = None) -> Item | None:
+    """The item of an entity, keys first; that of a sample with all fields when none is given.
+
+    None when no sample fits, since the entity has a rule beyond its types, such as a pattern with a look-ahead.
+    """
     try:
-        item = binding.encode(sample_entity(binding))
+        item = binding.encode(sample_entity(binding) if entity is None else entity)
     except (TableError, TypeError, ValueError, LookupError):
-        # A rule beyond the types, such as a pattern with a look-ahead, is the author's to illustrate.
         return None
     return {name: item[name] for name in (*binding.templates, *item) if name in item}
 
 
 def sample_entity(binding: Binding[Any]) -> Any:
-    """The entity of that item; raises whatever its types raise when they do not say what would be right."""
-    return binding.entity(**{field.name: _field(binding, field.name) for field in binding.fields.values()})
+    """An entity with all its fields; raises what its constructor raises when the samples do not fit."""
+    return binding.entity(**{name: _sample_field(binding, name) for name in binding.fields})
 
 
-def sample_value(name: str, annotation: Any) -> Any:
-    """A value for an argument of that name and type; an entity has all its fields."""
-    kinds = [arm.kind for arm in plain_types(annotation) if arm.kind is not NoneType]
-    kind = kinds[0] if kinds else None
-    if isinstance(kind, type) and issubclass(kind, Entity):
-        return sample_entity(binding_of(kind))
-    if get_origin(kind) in LISTS:
-        return [sample_value(name, get_args(kind)[0])]
-    return _value(name, annotation, 0)
+def sample_value(name: str, annotation: Any, depth: int = 0) -> Any:
+    """A value for a field or argument: its declared example, else one that its types and patterns allow."""
+    types = [plain for plain in plain_types(annotation) if plain.type is not NoneType]
+    if not types or depth > _MAX_DEPTH:
+        return None
+    declared = [example for meta in types[0].metas for example in meta.examples or ()]
+    return declared[-1] if declared else _sample(name, types[0], depth)
 
 
-def as_json(item: Item) -> str:
-    """An item as people write it: bytes as base64, sets as lists."""
-    return json.dumps(_plain(item), indent=2, ensure_ascii=False)
+def sample_choices(plain: PlainType) -> tuple[Any, ...] | None:
+    """All values of a Literal, Enum or bool; the members of an Enum, since calls take those."""
+    kind: Any = plain.type
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return tuple(kind)
+    return (False, True) if kind is bool else None
 
 
-def _field(binding: Binding[Any], name: str) -> Any:
+def sample_number(plain: PlainType, offset: int = 0) -> Any:
+    """A number within the limits of its type: 1 and `offset` where they allow that."""
+    least = (1 if plain.minimum is None else max(1, plain.minimum)) + offset
+    return plain.type(least if plain.maximum is None else min(least, plain.maximum))
+
+
+def sample_of_type(name: str, plain: PlainType) -> Any:
+    """A value of a type that has neither text nor limits, such as a date; raises TypeError for any other type."""
+    if plain.type in _BY_TYPE:
+        return _BY_TYPE[plain.type]
+    raise TypeError(f"no sample is known for {name}, a {plain.type!r}")
+
+
+def defaults_of(struct: type[Struct]) -> dict[str, Any]:
+    """The defaults of a struct's fields, by field."""
+    return {field.name: field.default for field in struct_fields(struct) if field.default is not NODEFAULT}
+
+
+def _sample_field(binding: Binding[Any], name: str) -> Any:
     field = binding.fields[name]
     if field.keeps_null:
         return None
     if name == binding.ttl_field:
-        return int(_MOMENT.timestamp()) + 24 * 60 * 60
-    usual = defaults_of(binding.entity).get(name)
-    return usual if isinstance(usual, str | int | float) and usual else _value(name, field.annotation, 0)
+        return int(_MOMENT.timestamp()) + _DAY_SECONDS
+    default = defaults_of(binding.entity).get(name)
+    if isinstance(default, str | int | float) and default:
+        return default
+    return sample_value(name, field.annotation)
 
 
-def _value(name: str, annotation: Any, depth: int) -> Any:
-    kinds = [arm for arm in plain_types(annotation) if arm.kind is not NoneType]
-    if not kinds or depth > _DEEPEST:
-        return None
-    given = [example for meta in kinds[0].metas for example in meta.examples or ()]
-    return given[-1] if given else _of(name, kinds[0], depth)
-
-
-def _of(name: str, arm: PlainType, depth: int) -> Any:
-    kind, origin = arm.kind, get_origin(arm.kind)
-    if origin is Literal:
-        return get_args(kind)[0]
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return next(iter(kind))
+def _sample(name: str, plain: PlainType, depth: int) -> Any:
+    kind: Any = plain.type
+    choices = sample_choices(plain)
+    if choices is not None:
+        # Of a flag, the value that shows something.
+        return True if kind is bool else choices[0]
+    if isinstance(kind, type) and issubclass(kind, Entity):
+        return sample_entity(binding_of(kind))
     if isinstance(kind, type) and issubclass(kind, Struct):
-        inner = {
-            field.name: None if field.keeps_null else _value(field.name, field.annotation, depth + 1)
+        fields = {
+            field.name: None if field.keeps_null else sample_value(field.name, field.annotation, depth + 1)
             for field in stored_fields(kind)
         }
-        return kind(**inner)
+        return kind(**fields)
     if kind is str:
-        patterns = tuple(meta.pattern for meta in arm.metas if meta.pattern is not None)
-        return sample_text(name, arm.shortest, arm.longest, patterns)
-    if kind in (int, float, Decimal):
-        return _number(kind, arm)
-    if kind in _PLAIN:
-        return _PLAIN[kind]
-    return _members(name, arm, origin or kind, depth)
+        return _sample_text(name, plain)
+    if kind in NUMBERS:
+        return sample_number(plain)
+    return _BY_TYPE[kind] if kind in _BY_TYPE else _sample_members(name, plain, depth)
 
 
-def _number(kind: Any, arm: PlainType) -> Any:
-    least = 1 if arm.lowest is None else max(1, arm.lowest)
-    return kind(least if arm.highest is None else min(least, arm.highest))
-
-
-def _members(name: str, arm: PlainType, origin: Any, depth: int) -> Any:
-    inner = [kind for kind in get_args(arm.kind) if kind is not Ellipsis]
-    one = _value(name.removesuffix("s"), inner[-1], depth + 1) if inner else name
+def _sample_members(name: str, plain: PlainType, depth: int) -> Any:
+    origin = get_origin(plain.type) or plain.type
+    members = [member for member in get_args(plain.type) if member is not Ellipsis]
+    singular = name.removesuffix("s")
+    sample = sample_value(singular, members[-1], depth + 1) if members else name
     if origin in MAPS:
-        return {name.removesuffix("s"): one}
+        return {singular: sample}
     if origin in SETS:
-        return frozenset([one])
+        return frozenset([sample])
     if origin in LISTS:
-        return [one] * max(1, arm.shortest)
-    raise TypeError(f"no example of {arm.kind!r} comes to mind")
+        return [sample] * max(1, plain.min_length)
+    raise TypeError(f"no sample is known for {name}, a {plain.type!r}")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in cast("Item", value).items()}
-    if isinstance(value, list):
-        return [_plain(part) for part in cast("list[Value]", value)]
-    if isinstance(value, frozenset):
-        return sorted((_plain(part) for part in cast("frozenset[Value]", value)), key=str)
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    return float(value) if isinstance(value, Decimal) else msgspec.to_builtins(value)
+def _sample_text(name: str, plain: PlainType) -> str:
+    """A text of a fitting length that matches all patterns, as far as one is found; else the words of the name."""
+    patterns = tuple(meta.pattern for meta in plain.metas if meta.pattern is not None)
+    by_name = (text for pattern, text in _TEXT_BY_NAME if re.search(pattern, name))
+    words = re.sub(r"[^a-z]+", " ", name).strip() or "text"
+    by_pattern = (text for text in map(matching_text, patterns) if text is not None)
+    for text in (*by_name, words, *by_pattern):
+        sized = text.ljust(plain.min_length, text[-1:] or "x")[: plain.max_length]
+        if all(re.search(pattern, sized) for pattern in patterns):
+            return sized
+    return words

@@ -1,0 +1,40 @@
+"""The rule about the size of items."""
+
+from collections.abc import Iterator
+
+from zataku.table.backend.limits import ITEM_BYTES
+from zataku.table.lint.report import Violation
+from zataku.table.schema.analysis.item_size import MaxItemSize, max_item_size
+from zataku.table.schema.table import Table
+
+_FIELDS_IN_MESSAGE = 3
+
+
+def item_too_large(table: Table) -> Iterator[Violation]:
+    """No item can pass 400 KB.
+
+    DynamoDB refuses an item of more than 409,600 bytes, names included. The largest item follows from the limits of
+    the fields: `Meta(max_length=...)` of texts, lists and maps, at any depth. A field without a limit makes an item
+    without one.
+    """
+    for binding in table.bindings:
+        size, name = max_item_size(binding), binding.entity.__name__
+        if size.bytes is None:
+            places = ", ".join(size.unbounded)
+            yield Violation(
+                name,
+                f"{name} has no largest size, because there is no limit to {places}.",
+                "Limit texts, lists and maps, and what is in them: Annotated[str, Meta(max_length=...)].",
+            )
+        elif size.bytes > ITEM_BYTES:
+            yield Violation(
+                name,
+                f"{name} can have {size.bytes:,} bytes, but an item takes {ITEM_BYTES:,}. "
+                f"The most is in {_largest_fields(size)}.",
+                "Lower the limits, or give what grows an item of its own.",
+            )
+
+
+def _largest_fields(size: MaxItemSize) -> str:
+    shares = [(share, name) for name, share in size.by_field.items() if share is not None]
+    return ", ".join(f"{name} ({share:,})" for share, name in sorted(shares, reverse=True)[:_FIELDS_IN_MESSAGE])
