@@ -58,7 +58,7 @@ async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
         for number, part in enumerate(parts):
             await embedded.write(keep_positions(claim, number, part))
     assert consumed.writes == 373
-    assert consumed.places["ShogiProject", "SwapIndex"] == (0, 123)
+    assert consumed.by_resource["ShogiProject", "SwapIndex"] == (0, 123)
 
 
 def test_the_largest_record_is_as_large_as_the_waiver_says():

@@ -10,7 +10,7 @@ from tests.table.strategies import exactly, items, numbers, sets, values
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadInput, BadNumber, BadUpdate, TableError
 from zataku.table.backend.limits import NESTING
-from zataku.table.backend.update_evaluation import applied, copied, refuse_overlaps
+from zataku.table.backend.update_evaluation import apply_update, check_overlaps, deep_copy
 from zataku.table.backend.values import Item, Value
 
 
@@ -24,44 +24,44 @@ def drop(*route: str | int) -> ex.Drop:
 
 def test_values_are_set_at_the_top_and_inside() -> None:
     item: Item = {"a": 1, "m": {"x": [1, 2]}}
-    assert applied((put("a", to=2), put("b", to=None)), item) == {"a": 2, "b": None, "m": {"x": [1, 2]}}
-    assert applied((put("m", "y", to=3), put("m", "x", 0, to=9)), item) == {"a": 1, "m": {"x": [9, 2], "y": 3}}
+    assert apply_update((put("a", to=2), put("b", to=None)), item) == {"a": 2, "b": None, "m": {"x": [1, 2]}}
+    assert apply_update((put("m", "y", to=3), put("m", "x", 0, to=9)), item) == {"a": 1, "m": {"x": [9, 2], "y": 3}}
 
 
 def test_every_value_is_read_from_the_item_as_it_was() -> None:
     swap = (ex.Assign(("a",), ex.Attribute(("b",))), ex.Assign(("b",), ex.Attribute(("a",))))
-    assert applied(swap, {"a": 1, "b": 2}) == {"a": 2, "b": 1}
+    assert apply_update(swap, {"a": 1, "b": 2}) == {"a": 2, "b": 1}
     counted = (put("a", to=100), ex.Assign(("b",), ex.Sum(ex.Attribute(("a",)), ex.Literally(1))), drop("c"))
-    assert applied(counted, {"a": 1, "c": 0}) == {"a": 100, "b": 2}
+    assert apply_update(counted, {"a": 1, "c": 0}) == {"a": 100, "b": 2}
 
 
 def test_a_position_past_the_end_appends_without_a_gap() -> None:
-    assert applied((put("a", 5, to="x"),), {"a": [0, 1]}) == {"a": [0, 1, "x"]}
-    assert applied((put("a", 0, to="x"),), {"a": []}) == {"a": ["x"]}
+    assert apply_update((put("a", 5, to="x"),), {"a": [0, 1]}) == {"a": [0, 1, "x"]}
+    assert apply_update((put("a", 0, to="x"),), {"a": []}) == {"a": ["x"]}
 
 
 def test_several_positions_past_the_end_append_in_the_order_of_their_numbers() -> None:
-    assert applied((put("a", 9, to="nine"), put("a", 5, to="five")), {"a": [0]}) == {"a": [0, "five", "nine"]}
-    assert applied((put("a", 10, to="ten"), put("a", 9, to="nine")), {"a": []}) == {"a": ["nine", "ten"]}
+    assert apply_update((put("a", 9, to="nine"), put("a", 5, to="five")), {"a": [0]}) == {"a": [0, "five", "nine"]}
+    assert apply_update((put("a", 10, to="ten"), put("a", 9, to="nine")), {"a": []}) == {"a": ["nine", "ten"]}
 
 
 def test_removing_several_positions_means_the_positions_before_the_update() -> None:
     tools: Item = {"tools": ["Chisel", "Hammer", "Nails", "Screwdriver", "Hacksaw"]}
-    assert applied((drop("tools", 1), drop("tools", 2)), tools) == {"tools": ["Chisel", "Screwdriver", "Hacksaw"]}
-    assert applied((drop("tools", 4), drop("tools", 0), drop("tools", 99)), tools) == {
+    assert apply_update((drop("tools", 1), drop("tools", 2)), tools) == {"tools": ["Chisel", "Screwdriver", "Hacksaw"]}
+    assert apply_update((drop("tools", 4), drop("tools", 0), drop("tools", 99)), tools) == {
         "tools": ["Hammer", "Nails", "Screwdriver"]
     }
     tens: Item = {"a": list(range(12))}
-    assert applied((drop("a", 2), drop("a", 10)), tens) == {"a": [0, 1, 3, 4, 5, 6, 7, 8, 9, 11]}
+    assert apply_update((drop("a", 2), drop("a", 10)), tens) == {"a": [0, 1, 3, 4, 5, 6, 7, 8, 9, 11]}
 
 
 def test_setting_and_removing_in_one_list_use_the_same_positions() -> None:
-    assert applied((drop("a", 0), put("a", 1, to="x")), {"a": [0, 1, 2]}) == {"a": ["x", 2]}
-    assert applied((drop("a", 0), put("a", 7, to="x")), {"a": [0, 1]}) == {"a": [1, "x"]}
+    assert apply_update((drop("a", 0), put("a", 1, to="x")), {"a": [0, 1, 2]}) == {"a": ["x", 2]}
+    assert apply_update((drop("a", 0), put("a", 7, to="x")), {"a": [0, 1]}) == {"a": [1, "x"]}
 
 
 def test_removing_what_is_not_there_changes_nothing() -> None:
-    assert applied((drop("gone"), drop("m", "gone"), drop("l", 3)), {"m": {}, "l": [1]}) == {"m": {}, "l": [1]}
+    assert apply_update((drop("gone"), drop("m", "gone"), drop("l", 3)), {"m": {}, "l": [1]}) == {"m": {}, "l": [1]}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
 )
 def test_a_path_that_leads_nowhere_is_refused(action: ex.Action) -> None:
     with pytest.raises(BadUpdate):
-        applied((action,), {"n": 1, "m": {}, "l": [1]})
+        apply_update((action,), {"n": 1, "m": {}, "l": [1]})
 
 
 @pytest.mark.parametrize(
@@ -101,19 +101,19 @@ def test_a_path_that_leads_nowhere_is_refused(action: ex.Action) -> None:
 def test_overlapping_paths_are_refused_in_either_order(one: ex.Action, other: ex.Action) -> None:
     for actions in ((one, other), (other, one)):
         with pytest.raises(BadUpdate, match="overlap"):
-            refuse_overlaps(actions)
+            check_overlaps(actions)
 
 
 @pytest.mark.parametrize("action", [put("l", -1, to=1), drop("l", -1), put("m", "l", -2, to=1)])
 def test_positions_are_counted_from_the_front(action: ex.Action) -> None:
     with pytest.raises(BadUpdate, match="counts from the end"):
-        refuse_overlaps((action,))
+        check_overlaps((action,))
 
 
 def test_neighbouring_paths_do_not_overlap() -> None:
     neighbours = (put("a", "b", to=1), put("a", "bc", to=2), put("ab", to=3))
-    refuse_overlaps(neighbours)
-    assert applied(neighbours, {"a": {}}) == {
+    check_overlaps(neighbours)
+    assert apply_update(neighbours, {"a": {}}) == {
         "a": {"b": 1, "bc": 2},
         "ab": 3,
     }
@@ -121,21 +121,23 @@ def test_neighbouring_paths_do_not_overlap() -> None:
 
 def test_one_attribute_cannot_be_a_map_and_a_list() -> None:
     with pytest.raises(BadUpdate):
-        applied((put("a", "b", to=1), put("a", 0, to=1)), {"a": {}})
+        apply_update((put("a", "b", to=1), put("a", 0, to=1)), {"a": {}})
 
 
 def test_adding_to_a_number_starts_from_nothing() -> None:
-    assert applied((ex.Increase(("n",), 5),), {}) == {"n": 5}
-    assert applied((ex.Increase(("m", "n"), Decimal("0.5")),), {"m": {"n": 1}}) == {"m": {"n": Decimal("1.5")}}
-    assert applied((ex.Increase(("n",), Decimal("-0.5")),), {"n": Decimal("0.5")}) == {"n": 0}
+    assert apply_update((ex.Increase(("n",), 5),), {}) == {"n": 5}
+    assert apply_update((ex.Increase(("m", "n"), Decimal("0.5")),), {"m": {"n": 1}}) == {"m": {"n": Decimal("1.5")}}
+    assert apply_update((ex.Increase(("n",), Decimal("-0.5")),), {"n": Decimal("0.5")}) == {"n": 0}
 
 
 def test_sums_keep_all_38_digits_or_are_refused() -> None:
     total = ex.Assign(("n",), ex.Sum(ex.Attribute(("n",)), ex.Literally(10**36)))
-    assert applied((total,), {"n": Decimal("0.1")}) == {"n": Decimal("1000000000000000000000000000000000000.1")}
-    assert applied((ex.Increase(("n",), 10**36),), {"n": Decimal("0.1")}) == applied((total,), {"n": Decimal("0.1")})
+    assert apply_update((total,), {"n": Decimal("0.1")}) == {"n": Decimal("1000000000000000000000000000000000000.1")}
+    assert apply_update((ex.Increase(("n",), 10**36),), {"n": Decimal("0.1")}) == apply_update(
+        (total,), {"n": Decimal("0.1")}
+    )
     with pytest.raises(BadNumber):
-        applied((ex.Increase(("n",), 10**37),), {"n": Decimal("0.12")})
+        apply_update((ex.Increase(("n",), 10**37),), {"n": Decimal("0.12")})
 
 
 @pytest.mark.parametrize(
@@ -155,50 +157,52 @@ def test_sums_keep_all_38_digits_or_are_refused() -> None:
 )
 def test_changing_a_value_of_another_type_is_refused(action: ex.Action) -> None:
     with pytest.raises(BadUpdate):
-        applied((action,), {"text": "1", "null": None, "list": ["a"], "strings": frozenset({"a"})})
+        apply_update((action,), {"text": "1", "null": None, "list": ["a"], "strings": frozenset({"a"})})
 
 
 def test_if_missing_reads_what_is_there_even_a_null() -> None:
     first = ex.Assign(("x",), ex.IfMissing(("a", "b"), ex.Literally("otherwise")))
-    assert applied((first,), {"a": {"b": None}})["x"] is None
-    assert applied((first,), {"a": 1})["x"] == "otherwise"
+    assert apply_update((first,), {"a": {"b": None}})["x"] is None
+    assert apply_update((first,), {"a": 1})["x"] == "otherwise"
 
 
 def test_lists_are_joined_at_either_end() -> None:
     log = ex.IfMissing(("log",), ex.Literally([]))
-    assert applied((ex.Assign(("log",), ex.Joined(log, ex.Literally(["b"]))),), {}) == {"log": ["b"]}
-    assert applied((ex.Assign(("log",), ex.Joined(ex.Literally(["b"]), log)),), {"log": ["a"]}) == {"log": ["b", "a"]}
+    assert apply_update((ex.Assign(("log",), ex.Joined(log, ex.Literally(["b"]))),), {}) == {"log": ["b"]}
+    assert apply_update((ex.Assign(("log",), ex.Joined(ex.Literally(["b"]), log)),), {"log": ["a"]}) == {
+        "log": ["b", "a"]
+    }
 
 
 def test_sets_grow_and_shrink_and_vanish_when_empty() -> None:
-    grown = applied((ex.Include(("s",), frozenset({"b", "c"})),), {"s": frozenset({"a", "b"})})
+    grown = apply_update((ex.Include(("s",), frozenset({"b", "c"})),), {"s": frozenset({"a", "b"})})
     assert grown == {"s": frozenset("abc")}
-    assert applied((ex.Include(("s",), frozenset({1})),), {}) == {"s": frozenset({1})}
-    assert applied((ex.Exclude(("s",), frozenset({"a", "z"})),), grown) == {"s": frozenset("bc")}
-    assert applied((ex.Exclude(("s",), frozenset("abc")),), grown) == {}
-    assert applied((ex.Exclude(("s",), frozenset("abc")),), {}) == {}
-    assert applied((ex.Exclude(("m", "s"), frozenset("a")),), {"m": {"s": frozenset("a")}}) == {"m": {}}
+    assert apply_update((ex.Include(("s",), frozenset({1})),), {}) == {"s": frozenset({1})}
+    assert apply_update((ex.Exclude(("s",), frozenset({"a", "z"})),), grown) == {"s": frozenset("bc")}
+    assert apply_update((ex.Exclude(("s",), frozenset("abc")),), grown) == {}
+    assert apply_update((ex.Exclude(("s",), frozenset("abc")),), {}) == {}
+    assert apply_update((ex.Exclude(("m", "s"), frozenset("a")),), {"m": {"s": frozenset("a")}}) == {"m": {}}
 
 
 def test_a_set_that_vanishes_from_a_list_does_not_move_what_else_is_set() -> None:
     item: Item = {"l": [frozenset("a"), 1]}
-    assert applied((ex.Exclude(("l", 0), frozenset("a")), put("l", 1, to=2)), item) == {"l": [2]}
+    assert apply_update((ex.Exclude(("l", 0), frozenset("a")), put("l", 1, to=2)), item) == {"l": [2]}
 
 
 def test_an_update_cannot_nest_deeper_than_32_levels() -> None:
     value: Value = "leaf"
     for _ in range(NESTING - 2):
         value = [value]
-    assert applied((put("m", "deep", to=value),), {"m": {}})["m"]["deep"] == value
+    assert apply_update((put("m", "deep", to=value),), {"m": {}})["m"]["deep"] == value
     with pytest.raises(BadInput, match="32 levels"):
-        applied((put("m", "deep", to=[value]),), {"m": {}})
+        apply_update((put("m", "deep", to=[value]),), {"m": {}})
     with pytest.raises(BadInput, match="32 levels"):
-        applied((ex.Assign(("m", "copy"), ex.Attribute(("v",))),), {"m": {}, "v": [value]})
+        apply_update((ex.Assign(("m", "copy"), ex.Attribute(("v",))),), {"m": {}, "v": [value]})
 
 
 def test_an_update_of_nothing_is_a_copy() -> None:
     item: Item = {"m": {"l": [1]}}
-    copy = applied((), item)
+    copy = apply_update((), item)
     assert copy == item
     assert copy["m"]["l"] is not item["m"]["l"]
 
@@ -231,7 +235,7 @@ def test_an_update_never_touches_the_item_it_was_given(changes: tuple[ex.Action,
         action.value.value for action in changes if isinstance(getattr(action, "value", None), ex.Literally)
     ]
     try:
-        after = applied(changes, item)
+        after = apply_update(changes, item)
     except TableError:
         after = {}
     assert exactly(item) == exactly(before)
@@ -241,6 +245,6 @@ def test_an_update_never_touches_the_item_it_was_given(changes: tuple[ex.Action,
 
 @given(values())
 def test_a_copy_is_equal_and_shares_nothing(value: Value) -> None:
-    copy = copied(value)
+    copy = deep_copy(value)
     assert exactly(copy) == exactly(value)
     assert not insides(copy) & insides(value)

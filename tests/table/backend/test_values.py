@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.table.strategies import exactly, items, texts, values
 from zataku.table.backend.errors import BadInput, WrongType
 from zataku.table.backend.limits import NESTING
-from zataku.table.backend.values import Item, Value, item_size, key_type_of, levels_of, normalised, size_of, type_of
+from zataku.table.backend.values import Item, Value, item_size, key_type_of, nesting_depth, normalize, size_of, type_of
 
 
 class Stone(StrEnum):
@@ -77,7 +77,7 @@ def test_only_strings_numbers_and_bytes_are_keys() -> None:
     ],
 )
 def test_a_value_is_brought_into_its_stored_form(value: object, stored: Value) -> None:
-    form = normalised(value)
+    form = normalize(value)
     assert form == stored
     assert str(form) == str(stored)
     assert type_of(form) == type_of(stored)
@@ -89,18 +89,18 @@ def test_a_value_is_brought_into_its_stored_form(value: object, stored: Value) -
 )
 def test_what_a_table_cannot_hold_is_refused_by_name(value: object) -> None:
     with pytest.raises(WrongType):
-        normalised(value)
+        normalize(value)
 
 
 @pytest.mark.parametrize("value", ["\ud834", ["a\udd1e"], {"\ud834": 1}, {"\ud834"}])
 def test_half_a_character_is_refused(value: object) -> None:
     with pytest.raises(WrongType, match="whole characters"):
-        normalised(value)
+        normalize(value)
 
 
 @given(items())
 def test_a_stored_value_is_its_own_stored_form(item: Item) -> None:
-    assert exactly(normalised(item)) == exactly(item)
+    assert exactly(normalize(item)) == exactly(item)
 
 
 def nested(levels: int, innermost: Value) -> Value:
@@ -113,10 +113,10 @@ def nested(levels: int, innermost: Value) -> Value:
 @pytest.mark.parametrize("innermost", ["leaf", frozenset({1}), [], {}])
 def test_a_value_has_32_levels_the_attribute_being_the_first(innermost: Value) -> None:
     deepest = nested(NESTING, innermost)
-    assert normalised(deepest) == deepest
-    assert levels_of(deepest) == NESTING
+    assert normalize(deepest) == deepest
+    assert nesting_depth(deepest) == NESTING
     with pytest.raises(BadInput, match="32 levels"):
-        normalised(nested(NESTING + 1, innermost))
+        normalize(nested(NESTING + 1, innermost))
 
 
 @pytest.mark.parametrize(

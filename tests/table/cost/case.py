@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.backend.cost import ConsumedCapacity, Place
+from zataku.table.backend.cost import ConsumedCapacity, Resource
 from zataku.table.backend.errors import ConditionFailed, TransactionCancelled
 from zataku.table.backend.port import (
     Backend,
@@ -63,7 +63,7 @@ class Transact(Struct, frozen=True):
 Call: TypeAlias = (
     GetItem | QueryItems | ScanItems | PutItem | UpdateItem | DeleteItem | BatchGet | Snapshot | BatchWrite | Transact
 )
-Costs: TypeAlias = Mapping[Place, tuple[float, float]]
+Costs: TypeAlias = Mapping[Resource, tuple[float, float]]
 
 
 class Case(Struct, frozen=True):
@@ -93,7 +93,7 @@ def writes(table: float = 0, **indexes: float) -> Costs:
 
 def _costs(kind: int, table: float, indexes: Mapping[str, float]) -> Costs:
     name = INDEXED.name if indexes else PLAIN.name
-    found: dict[Place, float] = {(name, index): units for index, units in indexes.items() if index != "none"}
+    found: dict[Resource, float] = {(name, index): units for index, units in indexes.items() if index != "none"}
     if table:
         found[name, None] = table
     return {place: (0, units) if kind else (units, 0) for place, units in found.items()}

@@ -22,7 +22,7 @@ async def test_a_page_of_keys_holds_more_than_a_megabyte_of_items(tmp_path: Path
     consumed = ConsumedCapacity()
     page = await store.query(port.QueryItems(GAMES, "bob", BY_NAME), consumed)
     assert (page.count, page.resume) == (10, None)
-    assert consumed.places == {("Games", "by_name"): (0.5, 0)}
+    assert consumed.by_resource == {("Games", "by_name"): (0.5, 0)}
     assert [set(row) for row in page.rows] == [{"PK", "SK", "name"}] * 10
     await store.close()
 
@@ -37,7 +37,7 @@ async def test_a_page_of_entries_ends_at_a_megabyte_of_them(tmp_path: Path) -> N
     page = await store.query(port.QueryItems(INDEXED, "t", SOME), first)
     assert page.count == 4
     # 1,200,000 bytes are 293 times 4 KB.
-    assert first.places == {(INDEXED.name, "some"): (293 / 2, 0)}
+    assert first.by_resource == {(INDEXED.name, "some"): (293 / 2, 0)}
     second = ConsumedCapacity()
     rest = await store.query(port.QueryItems(INDEXED, "t", SOME, start=page.resume), second)
     assert (rest.count, rest.resume) == (2, None)
@@ -52,7 +52,7 @@ async def test_what_is_fetched_takes_room_in_the_page(tmp_path: Path) -> None:
     assert page.count == 4
     assert page.resume is not None
     # Items of 300,026 bytes are 74 times 4 KB.
-    assert consumed.places == {("Games", "by_score"): (0.5, 0), ("Games", None): (4 * 74 / 2, 0)}
+    assert consumed.by_resource == {("Games", "by_score"): (0.5, 0), ("Games", None): (4 * 74 / 2, 0)}
     await store.close()
 
 

@@ -19,7 +19,7 @@ async def test_the_embedded_store_bills_as_aws(case: Case, tmp_path: Path) -> No
         await carry_out(store, case, consumed)
     finally:
         await store.close()
-    assert consumed.places == case.costs, case.rule
+    assert consumed.by_resource == case.costs, case.rule
     assert (consumed.reads, consumed.writes) == tuple(map(sum, zip(*case.costs.values(), strict=True)))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.table.cost.case import INDEXED
-from zataku.table.backend.cost import ConsumedCapacity, Place
+from zataku.table.backend.cost import ConsumedCapacity, Resource
 from zataku.table.backend.expression import Assign, Literally
 from zataku.table.backend.port import DeleteItem, GetItem, PutItem, UpdateItem
 from zataku.table.backend.values import Item, item_size
@@ -29,9 +29,9 @@ def units(*sizes: int) -> int:
     return max(1, -(-max(sizes) // 1024))
 
 
-def expected(old: Item | None, new: Item | None) -> dict[Place, tuple[float, float]]:
+def expected(old: Item | None, new: Item | None) -> dict[Resource, tuple[float, float]]:
     """The guide's rules, said once more and without any haste."""
-    costs: dict[Place, tuple[float, float]] = {
+    costs: dict[Resource, tuple[float, float]] = {
         (INDEXED.name, None): (0, units(item_size(old or {}), item_size(new or {})))
     }
     for index in INDEXED.indexes:
@@ -70,7 +70,7 @@ async def written(path: Path, moves: list[tuple[str, str, dict[str, Any]]]) -> N
         else:
             items.pop(sk, None)
             await store.write(DeleteItem(INDEXED, ("p", sk)), consumed)
-        assert consumed.places == expected(old, items.get(sk))
+        assert consumed.by_resource == expected(old, items.get(sk))
         read = ConsumedCapacity()
         await store.get(GetItem(INDEXED, ("p", sk), strong=True), read)
         assert read.reads == max(1, -(-item_size(items.get(sk, {})) // 4096))

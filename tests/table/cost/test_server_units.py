@@ -64,7 +64,7 @@ async def test_a_server_reports_what_aws_bills(name: ServerName, case: Case, sto
     consumed = ConsumedCapacity()
     await carry_out(stores[name], case, consumed)
     # An index query is reported with 0 units of the table.
-    used = {place: units for place, units in consumed.places.items() if units != (0, 0)}
+    used = {place: units for place, units in consumed.by_resource.items() if units != (0, 0)}
     assert used == case.costs, case.rule
 
 

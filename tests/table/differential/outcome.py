@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from tests.table.strategies import exactly
-from zataku.table.backend.cost import ConsumedCapacity, Place
+from zataku.table.backend.cost import ConsumedCapacity, Resource
 from zataku.table.backend.errors import BadInput, ConditionFailed, TableError, TransactionCancelled
 from zataku.table.backend.port import Row, Rows, Written
 from zataku.table.backend.values import unpack_row
@@ -16,7 +16,7 @@ class Outcome(Struct, frozen=True):
     """The answer or the kind of refusal, and the units used in each place."""
 
     answer: object
-    units: dict[Place, tuple[float, float]]
+    units: dict[Resource, tuple[float, float]]
 
 
 def plain(row: Row | None) -> object:
@@ -62,4 +62,4 @@ async def outcome(call: Callable[[ConsumedCapacity], Awaitable[object]]) -> Outc
         if isinstance(problem, TransactionCancelled):
             # No service says what a cancelled transaction used; the golden table does.
             consumed = ConsumedCapacity()
-    return Outcome(answer, {place: units for place, units in consumed.places.items() if units != (0, 0)})
+    return Outcome(answer, {place: units for place, units in consumed.by_resource.items() if units != (0, 0)})

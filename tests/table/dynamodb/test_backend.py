@@ -263,7 +263,7 @@ async def test_units_are_billed_by_table_and_index(service: DynamoBackend):
     consumed = ConsumedCapacity()
     item = thing("consumed", name="consumed" + MARK, at=1, score=2, note="x" * 2100)
     await service.write(PutItem(THINGS, item), consumed)
-    assert consumed.places == {
+    assert consumed.by_resource == {
         (THINGS.name, None): (0, 3),
         (THINGS.name, "ByName"): (0, 3),
         (THINGS.name, "ByScore"): (0, 1),
@@ -272,10 +272,10 @@ async def test_units_are_billed_by_table_and_index(service: DynamoBackend):
     await service.get(GetItem(THINGS, ("consumed", "s"), True), consumed)
     await service.query(QueryItems(THINGS, "consumed" + MARK, index=BY_NAME), consumed)
     await service.snapshot([GetItem(THINGS, ("consumed", "s"))], consumed)
-    assert consumed.places == {(THINGS.name, None): (3, 0), (THINGS.name, "ByName"): (0.5, 0)}
+    assert consumed.by_resource == {(THINGS.name, None): (3, 0), (THINGS.name, "ByName"): (0.5, 0)}
     consumed = ConsumedCapacity()
     await service.transact([PutItem(NUMBERS, {"id": 77}), DeleteItem(NUMBERS, (78, None))], consumed=consumed)
-    assert consumed.places == {(NUMBERS.name, None): (0, 4)}
+    assert consumed.by_resource == {(NUMBERS.name, None): (0, 4)}
 
 
 async def test_refusals_are_billed_by_what_lies_there(service: DynamoBackend):
@@ -283,11 +283,11 @@ async def test_refusals_are_billed_by_what_lies_there(service: DynamoBackend):
     consumed = ConsumedCapacity()
     with pytest.raises(ConditionFailed):
         await service.write(DeleteItem(THINGS, ("heavy", "s"), ex.Missing(("pk",))), consumed)
-    assert consumed.places == {(THINGS.name, None): (0, 3)}
+    assert consumed.by_resource == {(THINGS.name, None): (0, 3)}
     consumed = ConsumedCapacity()
     with pytest.raises(TransactionCancelled):
         await service.transact([CheckItem(THINGS, ("heavy", "s"), ex.Missing(("pk",)))], consumed=consumed)
-    assert consumed.places == {(THINGS.name, None): (0, 6)}
+    assert consumed.by_resource == {(THINGS.name, None): (0, 6)}
 
 
 async def test_the_service_sweeps_by_itself(service: DynamoBackend):

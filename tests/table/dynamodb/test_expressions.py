@@ -10,7 +10,7 @@ from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import holds
 from zataku.table.backend.port import KeyRange
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
-from zataku.table.backend.update_evaluation import applied
+from zataku.table.backend.update_evaluation import apply_update
 from zataku.table.backend.values import Item
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.expressions import Expressions
@@ -176,7 +176,7 @@ async def test_the_service_changes_an_item_as_the_embedded_store_does(client: Cl
         **expressions.parameters(),
     )
     await client.call("DeleteItem", TableName=PLAIN.name, Key=key)
-    assert item_of(answer["Attributes"]) == applied(UPDATES[text], item)
+    assert item_of(answer["Attributes"]) == apply_update(UPDATES[text], item)
 
 
 @pytest.mark.parametrize("text", KEYS)

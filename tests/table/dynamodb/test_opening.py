@@ -135,7 +135,7 @@ async def test_units_are_summed_across_stores(env: str):
                 await store.put(Connection(connection_id="c"))
                 await store.get(Connection.key(connection_id="c"), strong=True)
             assert (consumed.reads, consumed.writes) == (1, 1)
-            assert {place for place, _ in consumed.places} == {connections.schema(env).name}
+            assert {place for place, _ in consumed.by_resource} == {connections.schema(env).name}
     async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
         assert await store.backend.usage() == [Usage("greeting", 2, 2.0, 2.0)]
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zataku.table.backend.values import item_size, normalised
+from zataku.table.backend.values import item_size, normalize
 from zataku.table.embedded.rows import Before, measured, remeasured
 
 numbers = st.integers(-(10**37), 10**37) | st.integers(-20, 200).map(lambda n: n * 100) | st.floats(-1e9, 1e9, width=32)
@@ -19,7 +19,7 @@ values = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=10), values, max_size=6))
 def test_an_item_is_measured_as_the_rules_say(item: dict) -> None:
-    stored = normalised(item)
+    stored = normalize(item)
     assert measured(item) == (stored, item_size(stored))
 
 

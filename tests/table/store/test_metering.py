@@ -74,7 +74,7 @@ async def test_casting_a_vote_costs_two_items_twice_and_the_index_once(store: St
     with store.measured("cast_vote") as consumed:
         await cast_vote(store, "mari")
     assert consumed.writes == 5
-    assert consumed.places == {("Election", None): (0, 4), ("Election", "ByVoter"): (0, 1)}
+    assert consumed.by_resource == {("Election", None): (0, 4), ("Election", "ByVoter"): (0, 1)}
     assert list(store.meter.totals) == ["cast_vote"]
     assert sums(store, "cast_vote") == (1, 0, 5)
 
@@ -184,7 +184,7 @@ async def test_a_cancelled_transaction_is_counted_with_its_units(store: Store) -
     await cast_vote(store, "mari")
     with store.measured("again") as consumed, pytest.raises(TransactionCancelled):
         await cast_vote(store, "mari")
-    assert consumed.places == {("Election", None): (0, 4)}
+    assert consumed.by_resource == {("Election", None): (0, 4)}
 
 
 async def test_a_bad_call_costs_nothing(store: Store) -> None:

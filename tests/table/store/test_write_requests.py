@@ -11,7 +11,7 @@ from tests.table.boardgame import Clock, Game, GameId, Kifu, Move, Side, board, 
 from zataku.table import BadKey, BadUpdate, StaleIndexKey, WrongType, some
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import holds
-from zataku.table.backend.update_evaluation import applied
+from zataku.table.backend.update_evaluation import apply_update
 from zataku.table.schema.entity import binding_of
 from zataku.table.store import write_requests
 
@@ -27,7 +27,7 @@ position = path(Move, lambda move: move.position)
 
 def after(write: object, item: dict[str, object]) -> dict[str, object]:
     assert isinstance(write, write_requests.UpdateItem)
-    return applied(write.actions, item)
+    return apply_update(write.actions, item)
 
 
 def test_an_update_moves_every_index_key_with_what_it_changes() -> None:

@@ -44,7 +44,7 @@ def write(old: int, new: int) -> float:
     return -(-size // WRITE_BYTES) or 1
 
 
-def refused_write(old: int) -> float:
+def failed_write(old: int) -> float:
     """A write whose condition fails is paid by the item that lies there, at least one unit; no index is written."""
     return write(old, 0)
 
@@ -60,7 +60,7 @@ def transact_write(old: int, new: int) -> float:
 def entry_write(old: int | None, new: int | None, moved: bool) -> float:
     """Keeping one index: sizes of its entry before and after, None for no entry; `moved` when its key changes.
 
-    An entry that comes, goes or changes in place is one write, of the larger size; one whose key changes is deleted and
+    An entry that comes, goes or changes in resource is one write, of the larger size; one whose key changes is deleted and
     put anew, which is two. Not to be asked for an entry that stays as it is: that costs nothing.
     """
     if old is None or new is None:
@@ -81,7 +81,7 @@ def entry_size(item: Item, held: Iterable[str]) -> int:
 
 
 # A table by its full name, and one of its indexes or None for the table itself.
-Place: TypeAlias = tuple[str, str | None]
+Resource: TypeAlias = tuple[str, str | None]
 
 
 _NOTHING = (0.0, 0.0)
@@ -93,37 +93,37 @@ class ConsumedCapacity:
     A backend adds what a call used, failed calls included: a write whose condition fails is billed too.
     """
 
-    __slots__ = ("_first", "_places", "reads", "writes")
+    __slots__ = ("_first", "_by_resource", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads = 0.0
         self.writes = 0.0
-        # Every call has one of these, and most calls use one place only: the dictionary is made for the second place.
-        self._first: Place | None = None
-        self._places: dict[Place, tuple[float, float]] | None = None
+        # Every call has one of these, and most calls use one resource only: the dictionary is made for the second resource.
+        self._first: Resource | None = None
+        self._by_resource: dict[Resource, tuple[float, float]] | None = None
 
     def add(self, table: str, index: str | None = None, *, reads: float = 0.0, writes: float = 0.0) -> None:
-        """Something was used in one place."""
-        place = (table, index)
+        """Something was used in one resource."""
+        resource = (table, index)
         if self._first is None:
-            self._first = place
-        elif self._places is not None or place != self._first:
-            places = self._places = self.places if self._places is None else self._places
-            before = places.get(place, _NOTHING)
-            places[place] = (before[0] + reads, before[1] + writes)
+            self._first = resource
+        elif self._by_resource is not None or resource != self._first:
+            by_resource = self._by_resource = self.by_resource if self._by_resource is None else self._by_resource
+            before = by_resource.get(resource, _NOTHING)
+            by_resource[resource] = (before[0] + reads, before[1] + writes)
         self.reads += reads
         self.writes += writes
 
     @property
-    def places(self) -> dict[Place, tuple[float, float]]:
-        """Read and write units by place."""
-        if self._places is not None:
-            return self._places
+    def by_resource(self) -> dict[Resource, tuple[float, float]]:
+        """Read and write units by resource."""
+        if self._by_resource is not None:
+            return self._by_resource
         return {} if self._first is None else {self._first: (self.reads, self.writes)}
 
     def add_all(self, other: "ConsumedCapacity") -> None:
         """Add all of another consumed."""
-        for (table, index), (reads, writes) in other.places.items():
+        for (table, index), (reads, writes) in other.by_resource.items():
             self.add(table, index, reads=reads, writes=writes)
 
     def __repr__(self) -> str:

@@ -100,7 +100,7 @@ def check_table(table: TableSchema) -> None:
             raise SchemaRefused(f"{key.name} is a key of two types in {table.name}. Choose one.")
 
 
-def refuse_changes(stored: TableSchema, wanted: TableSchema) -> None:
+def check_table_change(stored: TableSchema, wanted: TableSchema) -> None:
     """Refuse what cannot be changed in a table that is there."""
     if stored.keys != wanted.keys:
         raise SchemaRefused(f"The keys of {wanted.name} have changed, which a stored table cannot follow. {_EXPORT}")

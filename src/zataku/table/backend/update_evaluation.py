@@ -7,18 +7,18 @@ from zataku.table.backend import numbers
 from zataku.table.backend.condition_evaluation import ABSENT, find
 from zataku.table.backend.errors import BadUpdate
 from zataku.table.backend.limits import NESTING
-from zataku.table.backend.values import Item, Value, levels_of, too_deep, type_of
+from zataku.table.backend.values import Item, Value, nesting_depth, nesting_error, type_of
 
 
-def applied(actions: tuple[ex.Action, ...], item: Item) -> Item:
+def apply_update(actions: tuple[ex.Action, ...], item: Item) -> Item:
     """A new item with the changes made; the given one stays as it was. Overlaps have been refused before."""
-    result = copied(item)
+    result = deep_copy(item)
     values = [_assigned(action.value, item) if isinstance(action, ex.Assign) else None for action in actions]
     changes: list[tuple[ex.Route, Value]] = []
     removals: list[ex.Route] = []
     for action, value in zip(actions, values, strict=True):
         if isinstance(action, ex.Assign):
-            changes.append((action.route, copied(value)))
+            changes.append((action.route, deep_copy(value)))
         elif isinstance(action, ex.Drop):
             removals.append(action.route)
         elif isinstance(action, ex.Increase):
@@ -47,19 +47,19 @@ def _place(route: ex.Route) -> list[tuple[bool, str | int]]:
 _NESTING: frozenset[type[object]] = frozenset({dict, list})
 
 
-def copied(value: Value) -> Value:
+def deep_copy(value: Value) -> Value:
     """A copy that shares no list or map with the original."""
     if type(value) is dict:
         held = cast("Item", value)
         if _NESTING.isdisjoint(map(type, held.values())):
             return held.copy()
-        return {name: copied(part) for name, part in held.items()}
+        return {name: deep_copy(part) for name, part in held.items()}
     if type(value) is list:
-        return [copied(part) for part in cast("list[Value]", value)]
+        return [deep_copy(part) for part in cast("list[Value]", value)]
     return value
 
 
-def refuse_overlaps(actions: tuple[ex.Action, ...]) -> None:
+def check_overlaps(actions: tuple[ex.Action, ...]) -> None:
     """An update changes each place once, counted from the front."""
     routes = [action.route for action in actions]
     for at, route in enumerate(routes):
@@ -129,8 +129,8 @@ def _parent(item: Item, route: ex.Route) -> Value:
 
 def _put(item: Item, route: ex.Route, value: Value) -> None:
     parent, last = _parent(item, route), route[-1]
-    if len(route) > 1 and len(route) - 1 + levels_of(value) > NESTING:
-        raise too_deep()
+    if len(route) > 1 and len(route) - 1 + nesting_depth(value) > NESTING:
+        raise nesting_error()
     if isinstance(last, int) and last >= len(parent):
         parent.append(value)  # DynamoDB: a position past the end appends.
     else:

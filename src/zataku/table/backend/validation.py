@@ -25,7 +25,7 @@ from zataku.table.backend.limits import (
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import TransactWrite, UpdateItem
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.update_evaluation import refuse_overlaps
+from zataku.table.backend.update_evaluation import check_overlaps
 from zataku.table.backend.values import Item, KeyValue, item_size, key_type_of, size_of
 
 _MOST_SEGMENTS = 1_000_000
@@ -38,7 +38,7 @@ def checked_attributes(attributes: tuple[str, ...] | None) -> tuple[str, ...] | 
     return attributes
 
 
-def refuse_many_reads(count: int) -> None:
+def check_read_count(count: int) -> None:
     """A call reads so many items at most."""
     if count > BATCH_GETS:
         raise TooManyItems(f"The call names {count} items; {BATCH_GETS} can be read at once. Split it.")
@@ -58,7 +58,7 @@ def check_segment(segment: int, segments: int) -> None:
         raise BadInput(f"There is no segment {segment} of {segments}. Count them from 0.")
 
 
-def refuse_lacking(table: TableSchema, index: IndexSchema, wanted: Sequence[str]) -> None:
+def check_projection(table: TableSchema, index: IndexSchema, wanted: Sequence[str]) -> None:
     """A global index shows only what it holds."""
     held = table.projected(index)
     lacking = [] if held is None else [name for name in wanted if name not in held]
@@ -66,22 +66,22 @@ def refuse_lacking(table: TableSchema, index: IndexSchema, wanted: Sequence[str]
         raise BadInput(f"{index.name} does not hold {', '.join(lacking)}. Widen its projection or ask for less.")
 
 
-def refuse_key_filter(table: TableSchema, index: IndexSchema | None, condition: Expression) -> None:
+def check_filter(table: TableSchema, index: IndexSchema | None, condition: Expression) -> None:
     """The filter of a query looks at other attributes than the keys that it goes by."""
     names = {key.name for key in (table.keys if index is None else index.keys)}
-    used = names_in(condition) & names
+    used = attribute_names_in(condition) & names
     if used:
         raise BadInput(
             f"A filter cannot look at {', '.join(sorted(map(str, used)))}, a key of this query. Use the key range."
         )
 
 
-def names_in(condition: Expression) -> set[str | int]:
+def attribute_names_in(condition: Expression) -> set[str | int]:
     """The attributes that a condition looks at."""
     if isinstance(condition, All | Either):
-        return set[str | int]().union(*(names_in(part) for part in condition.parts))
+        return set[str | int]().union(*(attribute_names_in(part) for part in condition.parts))
     if isinstance(condition, Not):
-        return names_in(condition.part)
+        return attribute_names_in(condition.part)
     if isinstance(condition, Compare):
         operands = (condition.left, condition.right)
     elif isinstance(condition, Between):
@@ -101,7 +101,7 @@ def check_changes(table: TableSchema, write: UpdateItem) -> None:
             raise BadUpdate("A change names no attribute. Give it a route.")
         if action.route[0] in names:
             raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
-    refuse_overlaps(write.actions)
+    check_overlaps(write.actions)
 
 
 def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> None:
@@ -114,7 +114,7 @@ def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> Non
         raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}. Shorten it.")
 
 
-def refuse_size(size: int) -> None:
+def check_transaction_size(size: int) -> None:
     """The items of a transaction have so many bytes at most."""
     if size > TRANSACTION_BYTES:
         raise TransactionTooLarge(f"The items add up to {size} bytes; {TRANSACTION_BYTES} are allowed. Split the work.")
@@ -131,7 +131,7 @@ def checked_key(key: KeyAttribute, value: object, most: int) -> KeyValue:
     return made  # pyright: ignore[reportReturnType] - key_type_of has just shown that it is one
 
 
-def wrong_key_parts(table: TableSchema) -> BadKey:
+def key_parts_error(table: TableSchema) -> BadKey:
     """The error for a key that has a sort key where the table has none, or none where it has one."""
     if table.sk is None:
         return BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")

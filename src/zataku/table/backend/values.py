@@ -63,10 +63,10 @@ def key_type_of(value: object) -> KeyType | None:
     return kind if kind in ("S", "N", "B") else None
 
 
-def normalised(value: object, depth: int = 0) -> Value:
+def normalize(value: object, depth: int = 0) -> Value:
     """The value in its one stored form; refuses what a table cannot hold."""
     if depth >= NESTING:
-        raise too_deep()
+        raise nesting_error()
     if isinstance(value, str):
         return _text(value)
     if value is None or isinstance(value, bool):
@@ -76,14 +76,14 @@ def normalised(value: object, depth: int = 0) -> Value:
     if isinstance(value, bytes):
         return bytes(value)
     if isinstance(value, list | tuple):
-        return [normalised(part, depth + 1) for part in cast("Iterable[object]", value)]
+        return [normalize(part, depth + 1) for part in cast("Iterable[object]", value)]
     if isinstance(value, Mapping):
         return {
-            _name(name): normalised(part, depth + 1) for name, part in cast("Mapping[object, object]", value).items()
+            _name(name): normalize(part, depth + 1) for name, part in cast("Mapping[object, object]", value).items()
         }
     if isinstance(value, set | frozenset):
         # Members are scalars, so they open no further level; what is none becomes no member either.
-        members = [normalised(part) for part in cast("Iterable[object]", value)]
+        members = [normalize(part) for part in cast("Iterable[object]", value)]
         if not all(isinstance(member, str | bytes | int | Decimal) for member in members):
             raise WrongType(_SET_RULE)
         unique = frozenset(members)
@@ -92,17 +92,17 @@ def normalised(value: object, depth: int = 0) -> Value:
     raise WrongType(f"A table cannot hold a {type(value).__name__}. Use text, numbers, bytes, lists or maps.")
 
 
-def too_deep() -> BadInput:
+def nesting_error() -> BadInput:
     """The error for a value below the deepest level; the attribute itself is the first one."""
     return BadInput(f"Lists and maps are nested deeper than {NESTING} levels. Flatten the value.")
 
 
-def levels_of(value: Value) -> int:
+def nesting_depth(value: Value) -> int:
     """How many levels a value takes up: 1 for anything but a list or map with something in it."""
     if type(value) is dict:
-        return 1 + max(map(levels_of, cast("Item", value).values()), default=0)
+        return 1 + max(map(nesting_depth, cast("Item", value).values()), default=0)
     if type(value) is list:
-        return 1 + max(map(levels_of, cast("list[Value]", value)), default=0)
+        return 1 + max(map(nesting_depth, cast("list[Value]", value)), default=0)
     return 1
 
 

@@ -24,7 +24,7 @@ def charge_writes(consumed: ConsumedCapacity | None, answer: dict[str, Any]) -> 
 def charge_refusal(consumed: ConsumedCapacity | None, table: str, refused: ConditionFailed) -> None:
     """A refused write is paid by the item that lies there; the service does not report it."""
     if consumed is not None:
-        consumed.add(table, writes=cost.refused_write(_size(refused.current)))
+        consumed.add(table, writes=cost.failed_write(_size(refused.current)))
 
 
 def charge_cancellation(

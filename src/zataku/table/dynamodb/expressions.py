@@ -10,7 +10,7 @@ from typing import Any
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import KeyRange
 from zataku.table.backend.table_schema import KeyAttribute
-from zataku.table.backend.values import KeyValue, Value, normalised
+from zataku.table.backend.values import KeyValue, Value, normalize
 from zataku.table.dynamodb.wire import WireValue, wire_value
 
 Assigned = ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined
@@ -38,7 +38,7 @@ class Expressions:
 
     def value(self, value: Value) -> str:
         """The placeholder of a value."""
-        wire = wire_value(normalised(value))
+        wire = wire_value(normalize(value))
         # Sets are sorted on the wire, so that equal values are spelt the same.
         return self._values.setdefault(repr(wire), (f":v{len(self._values)}", wire))[0]
 

@@ -8,12 +8,12 @@ from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import BadCursor, SameItemTwice
 from zataku.table.backend.port import GetItem, ItemKey, Position, QueryItems, Row, Rows, ScanItems
 from zataku.table.backend.validation import (
+    check_filter,
     check_page,
+    check_projection,
+    check_read_count,
     check_segment,
     checked_attributes,
-    refuse_key_filter,
-    refuse_lacking,
-    refuse_many_reads,
 )
 from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_reads
@@ -22,7 +22,7 @@ from zataku.table.dynamodb.validation import key_of, partition_value, whole_key,
 from zataku.table.dynamodb.wire import WireItem, item_of
 
 Parameters: TypeAlias = dict[str, Any]
-Place: TypeAlias = tuple[str, ItemKey]
+Resource: TypeAlias = tuple[str, ItemKey]
 # Reads of one table that one call can make: all strong or none, all of the same attributes.
 Manner: TypeAlias = tuple[bool, tuple[str, ...] | None]
 
@@ -61,9 +61,9 @@ async def snapshot(client: Client, reads: Sequence[GetItem], consumed: ConsumedC
     return [_row(each) for each in cast("list[Answer]", answer["Responses"])]
 
 
-def _places(reads: Sequence[GetItem]) -> list[Place]:
+def _places(reads: Sequence[GetItem]) -> list[Resource]:
     """Where the items lie; each is named once."""
-    refuse_many_reads(len(reads))
+    check_read_count(len(reads))
     places = [(read.table.name, whole_key(read.table, read.key)) for read in reads]
     if len(set(places)) < len(places):
         raise SameItemTwice("One item is named twice. Read it once.")
@@ -78,7 +78,7 @@ async def batch_get(
     calls: list[dict[str, tuple[Manner, list[int]]]] = []
     for at, read in enumerate(reads):
         _join(calls, at, read)
-    found: dict[Place, Row | Literal["unprocessed"]] = {}
+    found: dict[Resource, Row | Literal["unprocessed"]] = {}
     for call in calls:
         await _batch(client, reads, places, call, found, consumed)
     return [found.get(place) for place in places]
@@ -98,9 +98,9 @@ def _join(calls: list[dict[str, tuple[Manner, list[int]]]], at: int, read: GetIt
 async def _batch(
     client: Client,
     reads: Sequence[GetItem],
-    places: list[Place],
+    places: list[Resource],
     call: dict[str, tuple[Manner, list[int]]],
-    found: dict[Place, Row | Literal["unprocessed"]],
+    found: dict[Resource, Row | Literal["unprocessed"]],
     consumed: ConsumedCapacity | None,
 ) -> None:
     request: Parameters = {}
@@ -138,7 +138,7 @@ async def query(client: Client, read: QueryItems, consumed: ConsumedCapacity | N
     if read.start is not None and read.start[place.pk.name] != pk:
         raise BadCursor("The position lies in another partition. Start from the first page.")
     if read.filter is not None:
-        refuse_key_filter(read.table, read.index, read.filter)
+        check_filter(read.table, read.index, read.filter)
     if read.count_only:
         parameters["Select"] = "COUNT"
     return await _rows(client, "Query", parameters | expressions.parameters(), consumed)
@@ -163,7 +163,7 @@ def _page(expressions: Expressions, read: QueryItems | ScanItems) -> Parameters:
     if index is not None:
         parameters["IndexName"] = index.name
         if attributes is not None and not index.local:
-            refuse_lacking(read.table, index, attributes)
+            check_projection(read.table, index, attributes)
     if attributes is not None and not (isinstance(read, QueryItems) and read.count_only):
         parameters["ProjectionExpression"] = expressions.projection(attributes)
     if read.limit is not None:

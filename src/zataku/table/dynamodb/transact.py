@@ -14,7 +14,7 @@ from zataku.table.backend.errors import (
     TransactionCancelled,
 )
 from zataku.table.backend.port import TransactWrite
-from zataku.table.backend.validation import check_transaction, refuse_size
+from zataku.table.backend.validation import check_transaction, check_transaction_size
 from zataku.table.dynamodb.client import Answer, Client
 from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_cancellation, charge_writes
 from zataku.table.dynamodb.writes import checked
@@ -42,7 +42,7 @@ class Transactions:
         """All of the writes or none."""
         check_transaction(writes, token)
         every = checked(writes)
-        refuse_size(sum(each.size for each in every))
+        check_transaction_size(sum(each.size for each in every))
         items = [{each.operation: each.parameters} for each in every]
         try:
             charge_writes(consumed, await self._sent(items, self._token(token)))

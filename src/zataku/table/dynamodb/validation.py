@@ -5,26 +5,26 @@ from zataku.table.backend.errors import BadCursor, BadInput, WrongType
 from zataku.table.backend.limits import NESTING, PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.port import ItemKey, KeyRange, Position, UpdateItem
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.validation import check_changes, check_item, checked_key, require_keys, wrong_key_parts
-from zataku.table.backend.values import Item, KeyValue, Value, levels_of, normalised, too_deep
+from zataku.table.backend.validation import check_changes, check_item, checked_key, key_parts_error, require_keys
+from zataku.table.backend.values import Item, KeyValue, Value, nesting_depth, nesting_error, normalize
 from zataku.table.dynamodb.wire import WireItem, wire_item, wire_value
 
 
 def partition_value(key: KeyAttribute, value: object) -> KeyValue:
     """The value when it can be this partition key."""
-    return checked_key(key, normalised(value), PARTITION_KEY_BYTES)
+    return checked_key(key, normalize(value), PARTITION_KEY_BYTES)
 
 
 def sort_value(key: KeyAttribute, value: object) -> KeyValue:
     """The value when it can be this sort key."""
-    return checked_key(key, normalised(value), SORT_KEY_BYTES)
+    return checked_key(key, normalize(value), SORT_KEY_BYTES)
 
 
 def whole_key(table: TableSchema, key: ItemKey) -> ItemKey:
     """The key of an item in its one form."""
     pk, sk = key
     if (sk is None) != (table.sk is None):
-        raise wrong_key_parts(table)
+        raise key_parts_error(table)
     return partition_value(table.pk, pk), None if table.sk is None else sort_value(table.sk, sk)
 
 
@@ -47,7 +47,7 @@ def whole_item(table: TableSchema, given: Item) -> Item:
     for name, value in given.items():
         if type(name) is not str:
             raise WrongType(f"Names of attributes are strings, not {type(name).__name__}. Convert it.")
-        item[normalised(name)] = normalised(value)
+        item[normalize(name)] = normalize(value)
     require_keys(table, item)
     check_item(table, item)
     return item
@@ -58,13 +58,13 @@ def check_update(table: TableSchema, write: UpdateItem) -> None:
     check_changes(table, write)
     for action in write.actions:
         if isinstance(action, ex.Assign) and isinstance(action.value, ex.Literally):
-            _check_assigned(table, action.route, normalised(action.value.value))
+            _check_assigned(table, action.route, normalize(action.value.value))
 
 
 def _check_assigned(table: TableSchema, route: ex.Route, value: Value) -> None:
     if len(route) > 1:
-        if len(route) - 1 + levels_of(value) > NESTING:
-            raise too_deep()
+        if len(route) - 1 + nesting_depth(value) > NESTING:
+            raise nesting_error()
         return
     for index in table.indexes:
         for key, most in zip(index.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
@@ -102,7 +102,7 @@ def wire_position(table: TableSchema, index: IndexSchema | None, start: Position
     try:
         for place in places:
             for key, most in zip(place.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
-                checked_key(key, normalised(start[key.name]), most)
+                checked_key(key, normalize(start[key.name]), most)
     except BadInput as error:
         raise BadCursor(f"The position does not fit this table or index: {error.message}") from error
     return wire_item(dict(start))

@@ -71,7 +71,7 @@ def charge_refused(
     """Conditions were not met by the items that lay there; each is paid for."""
     # Writes that came after one which broke off have found nothing out.
     for write, size in zip(writes, lay, strict=False):
-        consumed.add(write.table.name, writes=phases * cost.refused_write(size))
+        consumed.add(write.table.name, writes=phases * cost.failed_write(size))
 
 
 def charge_repetition(consumed: ConsumedCapacity, writes: Sequence[TransactWrite], lie: Sequence[int]) -> None:

@@ -7,7 +7,7 @@ from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical, sortable
 from zataku.table.backend.port import ItemKey, Position
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
-from zataku.table.backend.validation import require_keys, wrong_key_parts
+from zataku.table.backend.validation import key_parts_error, require_keys
 from zataku.table.backend.values import Item, KeyValue, key_type_of
 
 _WORDS = {"S": "a string", "N": "a number", "B": "bytes"}
@@ -55,7 +55,7 @@ def of_key(table: TableSchema, key: ItemKey) -> tuple[bytes, bytes]:
     """The bytes of a key given as values."""
     pk, sk = key
     if (sk is None) != (table.sk is None):
-        raise wrong_key_parts(table)
+        raise key_parts_error(table)
     return partition(table.pk, pk), sort(table.sk, sk)
 
 

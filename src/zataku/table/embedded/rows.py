@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from zataku.table.backend.errors import ItemTooLarge, WrongType
 from zataku.table.backend.limits import ITEM_BYTES
-from zataku.table.backend.values import Item, normalised, pack, size_of
+from zataku.table.backend.values import Item, normalize, pack, size_of
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import TablePart
 
@@ -56,7 +56,7 @@ class NewRow:
 def measured(given: Item) -> tuple[Item, int]:
     """The item in its one stored form, and its size by DynamoDB's rules.
 
-    Says the same as `normalised` and `item_size`, in one pass and with a short way for text and whole numbers, of which
+    Says the same as `normalize` and `item_size`, in one pass and with a short way for text and whole numbers, of which
     most items consist: this runs for every write.
     """
     item: Item = {}
@@ -70,7 +70,7 @@ def measured(given: Item) -> tuple[Item, int]:
         elif type(value) is int and -_SHORT < value < _SHORT:
             size += _size_of_whole(value)
         else:
-            value = normalised(value)
+            value = normalize(value)
             size += size_of(value)
         item[name] = value
     return item, size

@@ -16,7 +16,7 @@ from zataku.table.backend.errors import (
     TransactionCancelled,
 )
 from zataku.table.backend.limits import TOKEN_SECONDS
-from zataku.table.backend.validation import check_transaction, refuse_size
+from zataku.table.backend.validation import check_transaction, check_transaction_size
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.write_group import Group
 from zataku.table.embedded.writes import Decision, Prepared, carry_out, decided, prepared
@@ -38,7 +38,7 @@ class Transaction:
         self._digest = b"" if token is None else fingerprint(writes)
         self.weight = sum(write.weight for write in self._writes)
         refuse_repeats(self._writes)
-        refuse_size(sum(write.row.size for write in self._writes if write.row is not None))
+        check_transaction_size(sum(write.row.size for write in self._writes if write.row is not None))
 
     def __call__(self, group: Group) -> list[Decision] | None:
         """Carry it out in the writer's transaction; None when it was done before."""
@@ -47,7 +47,7 @@ class Transaction:
             self.lay += [0 if each is None else each.size for each in found]
             return None
         decisions = self._decisions(group)
-        refuse_size(sum(decision.new.size for decision in decisions if decision.new is not None))
+        check_transaction_size(sum(decision.new.size for decision in decisions if decision.new is not None))
         done = [carry_out(group, decision) for decision in decisions]
         if self._token is not None:
             group.change("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)", self._token, self._digest, group.now)

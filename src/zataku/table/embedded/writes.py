@@ -6,7 +6,7 @@ from zataku.table.backend import port
 from zataku.table.backend.condition_evaluation import check_expression, holds
 from zataku.table.backend.errors import ConditionFailed, WrongType
 from zataku.table.backend.expression import Expression
-from zataku.table.backend.update_evaluation import applied
+from zataku.table.backend.update_evaluation import apply_update
 from zataku.table.backend.validation import check_changes
 from zataku.table.backend.values import Item
 from zataku.table.embedded import keys
@@ -89,10 +89,10 @@ def _demand(condition: Expression, found: Found | None) -> None:
 def _updated(part: TablePart, prepared: Prepared, write: port.UpdateItem, found: Found | None) -> NewRow:
     try:
         if found is None:
-            return NewRow(part, applied(write.actions, keys.key_item(part.schema, write.key)))
+            return NewRow(part, apply_update(write.actions, keys.key_item(part.schema, write.key)))
         named = frozenset(action.route[0] for action in write.actions)
         before = Before(found.item, found.size, prepared.pk, prepared.sk, named)
-        return NewRow(part, applied(write.actions, found.item), before)
+        return NewRow(part, apply_update(write.actions, found.item), before)
     except TypeError as error:
         raise WrongType(f"The update mixes values that do not go together: {error}") from error
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import WrongType
 from zataku.table.backend.numbers import canonical
-from zataku.table.backend.values import Item, Value, too_deep, type_of
+from zataku.table.backend.values import Item, Value, nesting_error, type_of
 from zataku.table.schema.entity import KEPT_NULL, FieldMarker
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def _list(things: Iterable[object]) -> Value:
     try:
         return [to_value(thing) for thing in things]
     except RecursionError:
-        raise too_deep() from None
+        raise nesting_error() from None
 
 
 def _map(things: Mapping[object, object]) -> Value:
@@ -140,7 +140,7 @@ def _map(things: Mapping[object, object]) -> Value:
     try:
         return {cast("str", name): to_value(thing) for name, thing in things.items()}
     except RecursionError:
-        raise too_deep() from None
+        raise nesting_error() from None
 
 
 def _set(things: Iterable[object]) -> Value:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadUpdate, UnknownAttribute, WrongType
 from zataku.table.backend.numbers import canonical
-from zataku.table.backend.values import Value, ValueType, normalised
+from zataku.table.backend.values import Value, ValueType, normalize
 from zataku.table.schema.codec import (
     StoredField,
     field_markers,
@@ -178,7 +178,7 @@ class Path(Generic[E, V]):
         return Size(self.entity, self.route)
 
     def _operand(self, value: object) -> ex.Literally:
-        return ex.Literally(normalised(to_value(value)))
+        return ex.Literally(normalize(to_value(value)))
 
     # Edits
 

@@ -16,7 +16,7 @@ from copy import deepcopy
 from typing import TypeAlias
 
 from zataku.table.backend.errors import DesignError, ItemUnreadable, TableError
-from zataku.table.backend.values import Item, Value, normalised
+from zataku.table.backend.values import Item, Value, normalize
 
 
 class Attributes(MutableMapping[str, Value]):
@@ -122,7 +122,7 @@ class Revisions:
             result: object = step(attributes)
             # A step's result is its own affair until here, where it must be something a table can hold.
             for name, value in attributes.items():
-                attributes[name] = normalised(value)
+                attributes[name] = normalize(value)
         except _NotHeldError as lacking:
             raise ItemUnreadable(
                 f"{what} needs {lacking}, which this index does not hold. Run `zataku store migrate`, then read again.",

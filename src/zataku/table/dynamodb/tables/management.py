@@ -12,7 +12,7 @@ from zataku.table.backend.errors import (
     TableError,
     Throttled,
 )
-from zataku.table.backend.schema_diff import check_table, refuse_changes
+from zataku.table.backend.schema_diff import check_table, check_table_change
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables.description import Stored, description, look
@@ -53,7 +53,7 @@ class Tables:
             return
         for table, stored in zip(tables, found, strict=True):
             if stored is not None:
-                refuse_changes(stored.schema, table)
+                check_table_change(stored.schema, table)
         await asyncio.gather(*map(self._fit_one, tables, found))
 
     async def _fit_one(self, table: TableSchema, stored: Stored | None) -> None:
@@ -199,7 +199,7 @@ def _tolerated(tables: Sequence[TableSchema], found: Sequence[Stored | None]) ->
             said.append(f"{table.name} is missing.")
             continue
         try:
-            refuse_changes(stored.schema, table)
+            check_table_change(stored.schema, table)
         except SchemaRefused as problem:
             said.append(problem.message)
         differing = differences(stored, table)

@@ -61,7 +61,7 @@ def _refuse_unfit(connection: Connection, source: Path, tables: Sequence[TableSc
     stored = {part.schema.name: part.schema for part in definitions.load(connection).parts}
     for table in tables:
         if table.name in stored:
-            definitions.refuse_changes(stored[table.name], table)
+            definitions.check_table_change(stored[table.name], table)
 
 
 def _explained(source: Path, ready: Path, error: apsw.Error) -> BaseException:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from zataku.table.backend.errors import SameItemTwice
 from zataku.table.backend.port import GetItem, Row
-from zataku.table.backend.validation import checked_attributes, refuse_many_reads, refuse_size
+from zataku.table.backend.validation import check_read_count, check_transaction_size, checked_attributes
 from zataku.table.backend.values import unpack
 from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
@@ -64,7 +64,7 @@ def lookup(catalog: Catalog, read: GetItem) -> Lookup:
 
 def lookups(catalog: Catalog, reads: Sequence[GetItem]) -> list[Lookup]:
     """Check a batch of reads."""
-    refuse_many_reads(len(reads))
+    check_read_count(len(reads))
     checked = [lookup(catalog, read) for read in reads]
     if len({(each.table, each.pk, each.sk) for each in checked}) < len(checked):
         raise SameItemTwice("One item is named twice. Read it once.")
@@ -74,7 +74,7 @@ def lookups(catalog: Catalog, reads: Sequence[GetItem]) -> list[Lookup]:
 def at_one_moment(every: list[Lookup], desk: ReadDesk) -> list[Sized]:
     """All of them from one snapshot, within the size of a transaction."""
     found = one_by_one(every, desk)
-    refuse_size(sum(size for _, size in found))
+    check_transaction_size(sum(size for _, size in found))
     return found
 
 

@@ -10,11 +10,11 @@ from zataku.table.backend.limits import PAGE_BYTES
 from zataku.table.backend.port import Position, QueryItems, Row, Rows, ScanItems
 from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.backend.validation import (
+    attribute_names_in,
+    check_filter,
     check_page,
+    check_projection,
     checked_attributes,
-    names_in,
-    refuse_key_filter,
-    refuse_lacking,
 )
 from zataku.table.backend.values import Item, unpack
 from zataku.table.embedded import keys
@@ -72,7 +72,7 @@ class Page:
         if read.filter is not None:
             check_expression(read.filter)
             if isinstance(read, QueryItems):
-                refuse_key_filter(part.schema, index, read.filter)
+                check_filter(part.schema, index, read.filter)
 
     def __call__(self, desk: ReadDesk) -> PageRead:
         """Read it."""
@@ -185,11 +185,11 @@ def _seen(
     if index.local:
         # What a local index lacks is fetched from the table.
         return None, wanted
-    refuse_lacking(part.schema, index, wanted)
+    check_projection(part.schema, index, wanted)
     return names, wanted
 
 
 def _all_held(held: frozenset[str], read: QueryItems | ScanItems) -> bool:
     """True when an index has everything that is shown or looked at, so that nothing is fetched from the table."""
-    looked_at = set[str | int]() if read.filter is None else names_in(read.filter)
+    looked_at = set[str | int]() if read.filter is None else attribute_names_in(read.filter)
     return held.issuperset(read.attributes or ()) and held.issuperset(looked_at)

@@ -7,7 +7,7 @@ import msgspec
 
 from zataku.table.backend.errors import SchemaRefused
 from zataku.table.backend.port import IndexState
-from zataku.table.backend.schema_diff import check_table, refuse_changes
+from zataku.table.backend.schema_diff import check_table, check_table_change
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded.catalog import Catalog, IndexPart, TablePart
 from zataku.table.embedded.file import layout
@@ -43,7 +43,7 @@ def adapt(group: Group, tables: Sequence[TableSchema]) -> None:
     for table in tables:
         check_table(table)
         if table.name in stored:
-            refuse_changes(stored[table.name].schema, table)
+            check_table_change(stored[table.name].schema, table)
     for table in tables:
         part = stored.get(table.name)
         if part is None:
@@ -57,7 +57,7 @@ def refuse_unfit(catalog: Catalog, tables: Sequence[TableSchema]) -> None:
     stored = {part.schema.name: part.schema for part in catalog.parts}
     for table in tables:
         if table.name in stored:
-            refuse_changes(stored[table.name], table)
+            check_table_change(stored[table.name], table)
 
 
 def _create(group: Group, table: TableSchema) -> None:
