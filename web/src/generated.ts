@@ -1,6 +1,6 @@
 // Written by `make types` from the Python structs. Change those, not this file.
 
-/** A browser that is signed in; one that does not `count` any more has been signed out. `mine` is the asking one. */
+/** A session; one that does not `count` is signed out. `mine` is the session of the request. */
 export interface AccountSession {
   id: string;
   userAgent: string;
@@ -17,7 +17,7 @@ export interface AccountSessions {
   sessions: AccountSession[];
 }
 
-/** Somebody who has an account here. */
+/** An account. */
 export interface AccountView {
   accountId: string;
   name: string | null;
@@ -33,7 +33,7 @@ export interface BackupBegun {
   name: string;
 }
 
-/** A backup. `making` has come as far as `done` of `total`; `failed` and `damaged` say why in `problem`. */
+/** A backup. `making` is in progress, `done` of `total`; `failed` and `damaged` have the reason in `problem`. */
 export interface BackupView {
   name: string;
   state: "damaged" | "failed" | "making" | "ready" | "unchecked";
@@ -44,7 +44,7 @@ export interface BackupView {
   problem: string | null;
 }
 
-/** All backups, the newest first. Only those that are `files` can be downloaded, brought, restored and deleted. */
+/** All backups, the newest first. Only `files` can be downloaded, uploaded, restored and deleted here. */
 export interface Backups {
   backups: BackupView[];
   files: boolean;
@@ -76,7 +76,7 @@ export interface ComeBack {
   after: number;
 }
 
-/** The name once more, typed by the host, so that nothing is replaced by accident. */
+/** The typed name of the backup, so that nothing is replaced by accident. */
 export interface Confirmed {
   confirm: string;
 }
@@ -106,7 +106,7 @@ export interface DrawingHome {
   openRooms: number;
 }
 
-/** A kind of item: `keys` has the form of each key attribute, such as `ACCOUNT#<accountId>`. */
+/** An entity: `keys` has the template of each key attribute, such as `ACCOUNT#<accountId>`. */
 export interface EntityShape {
   name: string;
   says: string;
@@ -124,7 +124,7 @@ export interface Events {
   events: unknown[];
 }
 
-/** A field as it is called in the table. A secret one is never shown. */
+/** A field by its attribute name. A secret one is never shown. */
 export interface FieldShape {
   name: string;
   type: string;
@@ -142,7 +142,7 @@ export interface Gone {
   error: Problem;
 }
 
-/** How the last minutes went: `at` has the moments, each of the other lists as many values. */
+/** Metrics of the last minutes: `at` has the times, each of the other lists as many values. */
 export interface HistoryAnswer {
   stepSeconds: number;
   at: number[];
@@ -167,7 +167,7 @@ export interface HomeState {
   kifu: KifuHome | null;
 }
 
-/** An index: how far it is filled, and how much lies in it. */
+/** An index: the progress of its creation, and its size. */
 export interface IndexFigures {
   name: string;
   state: "active" | "creating";
@@ -177,7 +177,7 @@ export interface IndexFigures {
   bytes: number;
 }
 
-/** The keys of an index, and what it holds beside them. */
+/** The keys of an index, and its projection. */
 export interface IndexShape {
   name: string;
   pk: KeyName;
@@ -187,14 +187,14 @@ export interface IndexShape {
   attributes: string[];
 }
 
-/** Some items, what reading them took, and where it goes on. */
+/** A page of items, with its cost and the cursor of the next page. */
 export interface ItemPage {
   items: ItemView[];
   readUnits: number;
   next: string | null;
 }
 
-/** An item as it lies in the table. */
+/** An item as it is stored. */
 export interface ItemView {
   kind: string | null;
   key: Record<string, Record<string, unknown>>;
@@ -203,7 +203,7 @@ export interface ItemView {
   bytes: number;
 }
 
-/** How many jobs there are; with `more`, at least so many. */
+/** The number of jobs by state; lower bounds when `more` is true. */
 export interface JobCount {
   waiting: number;
   running: number;
@@ -211,20 +211,20 @@ export interface JobCount {
   more: boolean;
 }
 
-/** Which job is meant. */
+/** The identity of a job. */
 export interface JobName {
   system: "drawing" | "kifu" | "live" | "othello" | "platform" | "ranking";
   kind: string;
   subject: string;
 }
 
-/** Some jobs: those to come by their due time, dead ones the latest first. A later page may hold an earlier one. */
+/** A page of jobs by due time, dead ones the latest first. Pages may overlap in time. */
 export interface JobPage {
   jobs: JobView[];
   next: string | null;
 }
 
-/** Something that is to be done. What has `lapsed` is run by nobody any more and is taken up again by itself. */
+/** A job. One that has `lapsed` has lost its runner and is claimed again by itself. */
 export interface JobView {
   system: "drawing" | "kifu" | "live" | "othello" | "platform" | "ranking";
   kind: string;
@@ -264,7 +264,7 @@ export interface KeyMade {
   view: KeyView;
 }
 
-/** An attribute that serves as a key. */
+/** A key attribute. */
 export interface KeyName {
   name: string;
   type: "B" | "N" | "S";
@@ -628,7 +628,7 @@ export interface Missed {
   to: string;
 }
 
-/** What a month would cost if it went on as it did since the server started. */
+/** The cost of a month at the use since the server started. */
 export interface MonthCost {
   reads: number;
   writes: number;
@@ -643,14 +643,14 @@ export interface No {
   error: Problem;
 }
 
-/** Everybody who is connected to this process now, the longest first; `left_out` are beyond what is listed. */
+/** Everyone who is connected to this process, the longest first; `left_out` counts those beyond the limit. */
 export interface Online {
   people: OnlinePerson[];
   sockets: number;
   leftOut: number;
 }
 
-/** Somebody who is connected to this process now. The address is cut short, to the network they come from. */
+/** A person who is connected to this process. Addresses are truncated to their networks. */
 export interface OnlinePerson {
   accountId: string;
   name: string | null;
@@ -669,7 +669,7 @@ export interface OthelloHome {
   votes: number | null;
 }
 
-/** The server at a glance. `process` is this process; sockets are its own. */
+/** The state of the server. `process` is this process; sockets are its own. */
 export interface Overview {
   version: string;
   env: string;
@@ -698,7 +698,7 @@ export interface Passing {
   events: unknown[];
 }
 
-/** What one access pattern has used since the server started, and since the store was made. */
+/** The use of one access pattern since the server started, and since the store was created. */
 export interface PatternFigures {
   name: string;
   kind: "item" | "other" | "query" | "write";
@@ -722,7 +722,7 @@ export interface Presence {
   here: number;
 }
 
-/** What DynamoDB takes on demand, in a region and as of a date. */
+/** DynamoDB's prices on demand, in a region and as of a date. */
 export interface Prices {
   region: string;
   asOf: string;
@@ -745,7 +745,7 @@ export interface RankingHome {
   first: string[];
 }
 
-/** The last restore since the server started: first a backup `saved_as` is taken of now, then all is replaced. */
+/** The last restore since the server started: first the backup `saved_as` is made, then all is replaced. */
 export interface Restoring {
   name: string;
   state: "done" | "failed" | "restoring" | "saving";
@@ -756,7 +756,7 @@ export interface Restoring {
   problem: string | null;
 }
 
-/** How many rooms of a system run now in all processes, and how many people are in them. */
+/** The number of running rooms of a system in all processes, and of the people in them. */
 export interface RoomCount {
   kind: string;
   rooms: number;
@@ -793,7 +793,7 @@ export interface Snapshot {
   snapshot: unknown;
 }
 
-/** Where everything is kept, without any secret, and what the store says of itself. */
+/** The store's location, without secrets, its capabilities and its own facts. */
 export interface StoreFacts {
   place: string;
   kind: "dynamodb" | "embedded";
@@ -801,7 +801,7 @@ export interface StoreFacts {
   facts: Record<string, string>;
 }
 
-/** One table with its design, for whoever looks into it. */
+/** One table with its design. */
 export interface TableDetail {
   figures: TableFigures;
   pk: KeyName;
@@ -815,7 +815,7 @@ export interface TableDetail {
   sizedAt: number;
 }
 
-/** A table of a design: what lies in it and what it costs. `name` is the one in the store. */
+/** A table of a design: its size and cost. `name` is the one in the store. */
 export interface TableFigures {
   name: string;
   system: string;
@@ -827,7 +827,7 @@ export interface TableFigures {
   month: MonthCost;
 }
 
-/** All tables. Sizes were taken at `sized_at`; DynamoDB's own are some hours older. `others` are calls of none. */
+/** All tables. Sizes are as of `sized_at`; DynamoDB's own are some hours older. `others` belong to no table. */
 export interface Tables {
   tables: TableFigures[];
   others: PatternFigures[];
@@ -839,7 +839,7 @@ export interface Tables {
 
 export type ToBrowser = Welcome | Beat | Joined | Done | No | Events | Passing | Snapshot | Missed | Presence | Gone | ComeBack | Wrong;
 
-/** How often something was asked, and the units of all calls together. */
+/** The number of calls, and the units of all of them. */
 export interface UnitsUsed {
   calls: number;
   readUnits: number;

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from zataku.jobs.runner import JobRunner
-from zataku.server.admin.history import Gauges, History
-from zataku.server.admin.memory import resident_megabytes
-from zataku.server.admin.request_counters import Counters
+from zataku.server.admin.history import Gauges, History, resident_megabytes
+from zataku.server.admin.request_counters import RequestCounters
 from zataku.server.metrics import Metrics
 from zataku.server.sockets.connections import ConnectionHub
 from zataku.system import AppContext, System
@@ -19,13 +18,13 @@ def build_metrics(
     house: AppContext, hub: ConnectionHub, runner: JobRunner, systems: Sequence[System]
 ) -> tuple[Metrics, History]:
     """The figures, and how they went over the last day."""
-    figures, counters = Metrics(), Counters()
+    figures, counters = Metrics(), RequestCounters()
     kinds = room_kinds(systems)
 
     def rooms() -> int:
         return sum(len(house.rooms.running(kind)) for kind in kinds)
 
-    figures.listeners.append(lambda status, seconds: counters.note(status, seconds * 1000))
+    figures.listeners.append(lambda status, seconds: counters.record(status, seconds * 1000))
     figures.registry.register(StoreCollector(house.store))
     figures.measure("sockets", "Sockets.", lambda: {"open": hub.open_sockets})
     figures.measure("rooms", "Rooms.", lambda: {"running": rooms()})

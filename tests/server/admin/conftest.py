@@ -28,13 +28,12 @@ from zataku.platform.design import platform
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.registry import RoomRegistry
-from zataku.server.admin.dependencies import Desk
-from zataku.server.admin.dynamodb_backups import ServiceCopies
-from zataku.server.admin.file_copies import FileCopies
+from zataku.server.admin.backups import BackupService
+from zataku.server.admin.dependencies import AdminServices
 from zataku.server.admin.history import Gauges, History
 from zataku.server.admin.overview import Process
-from zataku.server.admin.request_counters import Counters
-from zataku.server.admin.routes import admin_desk, desk_routes
+from zataku.server.admin.request_counters import RequestCounters
+from zataku.server.admin.routes import admin_router, admin_services
 from zataku.server.admin.tables.prices import PRICES
 from zataku.server.http.errors import answer_http, answer_refusal, answer_table
 from zataku.table import Store, StoreUrl, TableError, open_store
@@ -79,7 +78,7 @@ class House:
         self.sockets: list[Connected] = []
         self.ended: list[tuple[AccountId, str | None]] = []
         self.restored = 0
-        self.counters = Counters()
+        self.counters = RequestCounters()
         gauges = Gauges(
             sockets=lambda: float(len(self.sockets)),
             rooms=lambda: 2.0,
@@ -88,7 +87,7 @@ class House:
         )
         self.history = History(clock, store.meter, self.counters, gauges)
         accounts = Accounts(store, clock, Passwords(), lambda account, what: self.ended.append((account, what)))
-        self.desk = admin_desk(
+        self.services = admin_services(
             store=store,
             clock=clock,
             process=Process(name="web-1", env="test", bus="memory", place=place, started=clock.now()),
@@ -103,7 +102,7 @@ class House:
             upload_limit=UPLOAD_LIMIT,
             prices=PRICES,
         )
-        _desks["now"] = self.desk
+        _services["now"] = self.services
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(app()), base_url="http://table", headers={"caller": "admin"}
         )
@@ -117,11 +116,9 @@ class House:
         return self.store.schema(platform).name
 
     @property
-    def copies(self) -> FileCopies | ServiceCopies:
-        """The backups behind the routes."""
-        copies = self.desk.copies
-        assert isinstance(copies, FileCopies | ServiceCopies)
-        return copies
+    def backups(self) -> BackupService:
+        """The backup service behind the routes."""
+        return self.services.backups
 
     async def get(self, path: str, **query: Any) -> Any:
         """The answer to a question that must be answered."""
@@ -138,15 +135,15 @@ class House:
         return answer.status_code, error["code"]
 
 
-# One application serves the desks of all tests, since it takes longer to make than most of them.
-_desks: dict[str, Desk] = {}
+# One application serves all tests, since it takes longer to make than most of them.
+_services: dict[str, AdminServices] = {}
 
 
 @cache
 def app() -> Litestar:
     """The application with the routes of the admin page alone."""
     return Litestar(
-        route_handlers=desk_routes(lambda: _desks["now"]),
+        route_handlers=admin_router(lambda: _services["now"]),
         dependencies={"identity": Provide(_caller)},
         exception_handlers={RequestError: answer_refusal, TableError: answer_table, HTTPException: answer_http},
         logging_config=None,
@@ -163,7 +160,7 @@ async def _house(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIter
         house = House(store, clock, folder, place)
         async with house.http:
             yield house
-            await house.copies.settled()
+            await house.backups.wait_until_idle()
 
 
 @pytest.fixture
@@ -191,4 +188,4 @@ async def house_on(implementation: ServerName, clock: ManualClock, folder: Path)
         house = House(store, clock, folder, place)
         async with house.http:
             yield house
-            await house.copies.settled()
+            await house.backups.wait_until_idle()

@@ -32,7 +32,7 @@ async def taken(house: House) -> str:
     """The name of a backup that was just made."""
     answer = await house.http.post("/api/admin/backups")
     assert answer.status_code == 202
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     return answer.json()["name"]
 
 
@@ -81,7 +81,7 @@ async def test_a_backup_under_way_shows_how_far_it_is(house: House, monkeypatch:
     assert (making["state"], making["done"], making["total"]) == ("making", 3, 10)
     assert await house.refusal("POST", "backups") == (409, "busy")
     go_on.set()
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     failed = (await named(house))[name]
     assert (failed["state"], failed["problem"]) == ("failed", "The disk is full. Free some space.")
     assert (await house.http.delete(f"/api/admin/backups/{name}")).status_code == 204
@@ -98,7 +98,7 @@ async def test_a_failure_that_nobody_foresaw_is_told_and_not_repeated(
 
     monkeypatch.setattr(house.store, "restore", broken)
     await house.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     restoring = (await house.get("backups"))["restoring"]
     assert (restoring["state"], restoring["problem"]) == ("failed", "It failed. The server's log says why.")
     monkeypatch.undo()
@@ -115,7 +115,7 @@ async def test_what_a_killed_server_left_half_brought_is_removed(house: House) -
 
 async def test_two_who_begin_at_once_make_one_backup(house: House) -> None:
     answers = await asyncio.gather(*(house.http.post("/api/admin/backups") for _ in range(5)))
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     assert sorted(answer.status_code for answer in answers) == [202, 409, 409, 409, 409]
     assert len(await named(house)) == 1
 
@@ -142,7 +142,7 @@ async def test_everything_goes_back_to_a_backup_and_now_is_kept(house: House) ->
     await settled_in(house.store, later)
     answer = await house.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
     assert answer.status_code == 202
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     restoring = (await house.get("backups"))["restoring"]
     assert (restoring["name"], restoring["state"], restoring["problem"]) == (name, "done", None)
     assert house.restored == 1
@@ -151,7 +151,7 @@ async def test_everything_goes_back_to_a_backup_and_now_is_kept(house: House) ->
     saved_as = answer.json()["name"]
     assert restoring["savedAs"] == saved_as
     await house.http.post(f"/api/admin/backups/{saved_as}/restore", json={"confirm": saved_as})
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     assert await house.store.get(account(later.account_id)) == later
     assert {each["state"] for each in (await named(house)).values()} == {"ready"}
 
@@ -163,12 +163,12 @@ async def test_a_damaged_backup_replaces_nothing(house: House) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"ACCOUNT#", b"ACCOUNt#"))
     assert (await named(house))[name]["state"] == "unchecked"
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     told = (await named(house))[name]
-    assert (told["state"], told["problem"]) == ("damaged", "The file is damaged. Take another one.")
+    assert (told["state"], told["problem"]) == ("damaged", "The file is damaged. Use another one.")
     answer = await house.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
     assert answer.status_code == 202
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     restoring = (await house.get("backups"))["restoring"]
     assert restoring["state"] == "failed"
     assert "damaged" in restoring["problem"]
@@ -187,7 +187,7 @@ async def test_nothing_is_replaced_without_a_backup_of_now(house: House, monkeyp
 
     monkeypatch.setattr(house.store, "backup", full)
     await house.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
-    await house.copies.settled()
+    await house.backups.wait_until_idle()
     assert (await house.get("backups"))["restoring"]["state"] == "failed"
     assert await house.store.get(account(HANA.account_id)) == HANA
 

@@ -8,8 +8,7 @@ from tests.platform.people import HANA, PASSWORD, a_job, a_session, hashed, sett
 from tests.server.admin.conftest import House
 from zataku.errors import InvalidRequest
 from zataku.platform.design import platform
-from zataku.server.admin.tables.browser import read_key
-from zataku.server.admin.tables.masking import DOTS
+from zataku.server.admin.tables.browser import MASK, read_key
 from zataku.table import BadInput, KeyAttribute
 from zataku.table.backend.port import PutItem
 
@@ -48,7 +47,7 @@ async def test_no_secret_is_shown_anywhere(house: House) -> None:
         assert not any(hashed(number * 16**60 + number) in answer.text for number in range(1, 6))
     shown = answers[0].json()["items"]
     assert shown[0]["masked"] == ["password"]
-    assert shown[0]["attributes"]["password"] == {"S": DOTS}
+    assert shown[0]["attributes"]["password"] == {"S": MASK}
     assert shown[1]["masked"] == ["tokenHash"]
     assert [item["key"]["SK"]["S"] for item in shown[1:]] == [f"SESSION#000{number}0000…" for number in range(1, 6)]
 

@@ -6,14 +6,13 @@ import pytest
 
 from tests.server.admin.conftest import House
 from zataku.clock import ManualClock
-from zataku.server.admin.history import KEPT, MOST_POINTS, Gauges, History
-from zataku.server.admin.memory import resident_megabytes
-from zataku.server.admin.request_counters import Counters
+from zataku.server.admin.history import MAX_POINTS, MAX_SAMPLES, Gauges, History, resident_megabytes
+from zataku.server.admin.request_counters import RequestCounters
 from zataku.table import ConsumedCapacity, Meter
 
 
-def a_history(clock: ManualClock, **given: float) -> tuple[History, Meter, Counters]:
-    meter, counters = Meter(), Counters()
+def a_history(clock: ManualClock, **given: float) -> tuple[History, Meter, RequestCounters]:
+    meter, counters = Meter(), RequestCounters()
     told = {"sockets": 3.0, "rooms": 2.0, "loop_lag_ms": 1.0, "memory_mb": 80.0} | given
     gauges = Gauges(**{name: lambda value=value: value for name, value in told.items()})
     return History(clock, meter, counters, gauges), meter, counters
@@ -28,7 +27,7 @@ async def sampled(clock: ManualClock, history: History, times: int) -> None:
 async def test_a_sample_tells_what_happened_in_ten_seconds(clock: ManualClock) -> None:
     history, meter, counters = a_history(clock)
     for ms in range(1, 101):
-        counters.note(500 if ms > 95 else 200, float(ms))
+        counters.record(500 if ms > 95 else 200, float(ms))
     consumed = ConsumedCapacity()
     consumed.add("T", reads=20, writes=5)
     meter.record("T.things", consumed)
@@ -48,13 +47,13 @@ async def test_a_sample_tells_what_happened_in_ten_seconds(clock: ManualClock) -
 
 async def test_a_whole_day_fits_into_few_points_and_older_samples_go(clock: ManualClock) -> None:
     history, _, counters = a_history(clock)
-    counters.note(200, 5)
-    await sampled(clock, history, KEPT + 1000)
-    counters.note(200, 5)
+    counters.record(200, 5)
+    await sampled(clock, history, MAX_SAMPLES + 1000)
+    counters.record(200, 5)
     await sampled(clock, history, 1)
     told = history.over(24 * 60)
     assert told.step_seconds == 220
-    assert KEPT / 22 <= len(told.at) <= MOST_POINTS
+    assert MAX_SAMPLES / 22 <= len(told.at) <= MAX_POINTS
     assert told.at == sorted(told.at)
     assert told.at[-1] == round(clock.now() * 1000)
     assert told.at[0] > round((clock.now() - 24 * 3600) * 1000)
@@ -64,7 +63,7 @@ async def test_a_whole_day_fits_into_few_points_and_older_samples_go(clock: Manu
 
 async def test_of_several_samples_the_worst_lag_is_told(clock: ManualClock) -> None:
     lags = iter([1.0, 250.0, *[1.0] * 40])
-    meter, counters = Meter(), Counters()
+    meter, counters = Meter(), RequestCounters()
     gauges = Gauges(sockets=lambda: 0.0, rooms=lambda: 0.0, loop_lag_ms=lambda: next(lags), memory_mb=lambda: 0.0)
     history = History(clock, meter, counters, gauges)
     await sampled(clock, history, 30)
@@ -90,9 +89,9 @@ async def test_no_time_between_two_samples_is_no_sample(clock: ManualClock) -> N
 
 @pytest.mark.parametrize("ms", [0.0, 1e-9, 1e12])
 def test_no_duration_is_too_short_or_too_long(ms: float) -> None:
-    counters = Counters()
-    counters.note(200, ms)
-    assert counters.durations.taken()[0] > 0
+    counters = RequestCounters()
+    counters.record(200, ms)
+    assert counters.durations.read_and_reset()[0] > 0
 
 
 def test_a_process_has_some_memory() -> None:
@@ -100,7 +99,7 @@ def test_a_process_has_some_memory() -> None:
 
 
 async def test_the_page_asks_for_minutes(house: House) -> None:
-    house.counters.note(200, 12)
+    house.counters.record(200, 12)
     await sampled(house.clock, house.history, 1)
     told = await house.get("history", minutes=5)
     assert told["requestsPerSecond"] == [0.1]

@@ -7,7 +7,7 @@ from tests.platform.people import GUEST, HANA, a_session, hashed, numbered, sett
 from tests.server.admin.conftest import ADMIN, Connected, House
 from zataku.platform.design import account, session
 from zataku.platform.identity import Identity
-from zataku.server.admin.accounts import coarse
+from zataku.server.admin.accounts import address_network
 
 SESSIONS = f"accounts/{HANA.account_id}/sessions"
 
@@ -132,4 +132,4 @@ async def test_a_crowd_is_counted_and_not_listed_whole(house: House) -> None:
     ],
 )
 def test_an_address_is_told_as_its_network(address: str, network: str) -> None:
-    assert coarse(address) == network
+    assert address_network(address) == network

@@ -9,7 +9,7 @@ from tests.platform.people import HANA, numbered, settled_in
 from tests.server.admin.conftest import House
 from zataku.errors import InvalidRequest
 from zataku.platform.design import account
-from zataku.server.admin.tables.prices import PRICES, month_of, read_prices
+from zataku.server.admin.tables.prices import PRICES, month_cost, read_prices
 from zataku.table.backend.port import Size
 
 TABLE = "Zataku-Platform"
@@ -53,12 +53,12 @@ async def test_a_count_outlives_whoever_lost_patience(house: House, monkeypatch:
         return await count()
 
     monkeypatch.setattr(house.store.backend, "sizes", slow)
-    impatient = asyncio.create_task(house.desk.figures.sizes.now())
+    impatient = asyncio.create_task(house.services.tables.sizes.read())
     await asyncio.sleep(0)
     impatient.cancel()
     with pytest.raises(asyncio.CancelledError):
         await impatient
-    patient = [asyncio.create_task(house.desk.figures.sizes.now()) for _ in range(3)]
+    patient = [asyncio.create_task(house.services.tables.sizes.read()) for _ in range(3)]
     go_on.set()
     assert all((TABLE, None) in found for found in await asyncio.gather(*patient))
     assert counts == 1
@@ -129,8 +129,8 @@ async def test_a_table_that_is_not_there_is_not_found(house: House) -> None:
 def test_prices_can_be_set() -> None:
     tokyo = read_prices("ap-northeast-1 2026-01-31 0.1425 0.715 0.285")
     assert (tokyo.region, tokyo.million_writes) == ("ap-northeast-1", 0.715)
-    assert month_of(tokyo, 0, 1_000_000, 730 * 3600, 2**30).total == pytest.approx(0.715 + 0.285)
-    assert month_of(PRICES, 0, 0, 0, 0).total == 0
+    assert month_cost(tokyo, 0, 1_000_000, 730 * 3600, 2**30).total == pytest.approx(0.715 + 0.285)
+    assert month_cost(PRICES, 0, 0, 0, 0).total == 0
 
 
 @pytest.mark.parametrize(

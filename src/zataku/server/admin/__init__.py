@@ -1,1 +1,1 @@
-"""What a host sees and does on the admin page, behind `/api/admin`."""
+"""The admin page's API under `/api/admin`: overview, tables, backups, jobs and accounts."""

@@ -1,9 +1,10 @@
-"""Who has an account, where they are signed in, and who is connected now."""
+"""Accounts as an admin sees them: lookup by name, sessions, and open connections."""
 
 from collections.abc import Callable, Iterable
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Protocol, TypeAlias
 
+from zataku.accounts.administration import no_such_account
 from zataku.accounts.service import Accounts
 from zataku.errors import Conflict, NotFound
 from zataku.platform.design import Account, Session, account, owner_of_name, sessions_of
@@ -12,92 +13,92 @@ from zataku.platform.limits import SECOND, AccountId, Sha256
 from zataku.server.admin.messages import AccountSession, AccountSessions, AccountView, Online, OnlinePerson
 from zataku.table import Store, TransactionCancelled
 
-_MOST_LISTED = 500
-_TOPICS_LISTED = 50
+_MAX_LISTED = 500
+_MAX_TOPICS = 50
 
 
 class Connection(Protocol):
-    """A socket that somebody has open in this process, since a moment in seconds."""
+    """An open socket of this process."""
 
     @property
     def identity(self) -> Identity:
-        """Whose it is."""
+        """The caller who opened it."""
         ...
 
     @property
     def address(self) -> str:
-        """Where it comes from."""
+        """The address of its other end."""
         ...
 
     @property
     def since(self) -> float:
-        """When it was opened."""
+        """When it was opened, in seconds since 1970."""
         ...
 
     @property
     def topics(self) -> Iterable[str]:
-        """What it hears."""
+        """The topics it is subscribed to."""
         ...
 
 
 Connections: TypeAlias = Callable[[], Iterable[Connection]]
 
 
-class People:
-    """Everybody, as an admin sees them."""
+class AccountDirectory:
+    """Finds accounts, ends their sessions, and lists who is connected."""
 
     def __init__(self, store: Store, accounts: Accounts, connections: Connections) -> None:
         self._store = store
         self._accounts = accounts
         self._connections = connections
 
-    async def named(self, name: str) -> AccountView:
-        """Whoever has that name, however it is spelt; also somebody who is being deleted."""
+    async def find(self, name: str) -> AccountView:
+        """The account with that name, in any spelling, also while it is being deleted."""
         claim = await self._store.get(owner_of_name(name))
         if claim is None:
-            raise NotFound(f"Nobody is called {name}.", code="no_such_account")
+            raise no_such_account(name)
         return _view(await self._account(claim.account_id))
 
-    async def sessions(self, account_id: AccountId, asking: Identity) -> AccountSessions:
-        """Where somebody is signed in, also what does not count any more but has not expired."""
+    async def sessions(self, account_id: AccountId, admin: Identity) -> AccountSessions:
+        """The sessions of an account, including those that are signed out but have not expired."""
         found = await self._account(account_id)
         sessions = [each async for each in self._store.each(sessions_of(account_id))]
         sessions.sort(key=lambda each: (-each.last_used_at, each.token_hash))
-        return AccountSessions(account=_view(found), sessions=[_session(each, found, asking) for each in sessions])
+        return AccountSessions(account=_view(found), sessions=[_session(each, found, admin) for each in sessions])
 
     async def sign_out(self, account_id: AccountId) -> None:
-        """End all sessions of somebody at once."""
+        """End all sessions of an account at once."""
         await self._account(account_id)
         try:
             await self._accounts.sessions.end_all(account_id)
         except TransactionCancelled as refused:
             if refused.conflict:
                 raise
-            raise Conflict("The account is being deleted, which has ended all its sessions.", code="deleted") from None
+            raise Conflict("The account is being deleted; its sessions have ended.", code="deleted") from None
 
     async def end_session(self, account_id: AccountId, session: Sha256) -> None:
         """End one session. Ending it twice is no error."""
         await self._accounts.sessions.end(account_id, session)
 
     def online(self) -> Online:
-        """Who is connected to this process now."""
-        sockets: dict[AccountId, list[Connection]] = {}
+        """Everyone who is connected to this process."""
+        by_account: dict[AccountId, list[Connection]] = {}
         for each in self._connections():
-            sockets.setdefault(each.identity.account_id, []).append(each)
-        people = [_person(own) for own in sockets.values()]
+            by_account.setdefault(each.identity.account_id, []).append(each)
+        people = [_person(connections) for connections in by_account.values()]
         people.sort(key=lambda person: (person.since, person.account_id))
         count = sum(person.sockets for person in people)
-        return Online(people=people[:_MOST_LISTED], sockets=count, left_out=max(0, len(people) - _MOST_LISTED))
+        return Online(people=people[:_MAX_LISTED], sockets=count, left_out=max(0, len(people) - _MAX_LISTED))
 
     async def _account(self, account_id: AccountId) -> Account:
         found = await self._store.get(account(account_id))
         if found is None:
-            raise NotFound("There is no such account. Guests have one when something of theirs is kept.")
+            raise NotFound("There is no such account. A guest has one only when something of theirs is stored.")
         return found
 
 
-def coarse(address: str) -> str:
-    """The network that an address is in, which is enough to tell a household from a school."""
+def address_network(address: str) -> str:
+    """The /24 or /48 network of an address, enough to tell a household from a school."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
@@ -109,17 +110,17 @@ def coarse(address: str) -> str:
     return str(ip_network((found, 24), strict=False))
 
 
-def _person(own: list[Connection]) -> OnlinePerson:
-    who = own[-1].identity
-    topics = sorted({topic for each in own for topic in each.topics})
+def _person(connections: list[Connection]) -> OnlinePerson:
+    identity = connections[-1].identity
+    topics = sorted({topic for each in connections for topic in each.topics})
     return OnlinePerson(
-        account_id=who.account_id,
-        name=who.name,
-        role=who.role,
-        addresses=sorted({coarse(each.address) for each in own}),
-        since=round(min(each.since for each in own) * SECOND),
-        sockets=len(own),
-        topics=topics[:_TOPICS_LISTED],
+        account_id=identity.account_id,
+        name=identity.name,
+        role=identity.role,
+        addresses=sorted({address_network(each.address) for each in connections}),
+        since=round(min(each.since for each in connections) * SECOND),
+        sockets=len(connections),
+        topics=topics[:_MAX_TOPICS],
     )
 
 
@@ -135,7 +136,7 @@ def _view(found: Account) -> AccountView:
     )
 
 
-def _session(each: Session, found: Account, asking: Identity) -> AccountSession:
+def _session(each: Session, found: Account, admin: Identity) -> AccountSession:
     return AccountSession(
         id=each.token_hash,
         user_agent=each.user_agent,
@@ -143,5 +144,5 @@ def _session(each: Session, found: Account, asking: Identity) -> AccountSession:
         last_used_at=each.last_used_at,
         expires_at=each.expires_at * SECOND,
         counts=each.generation == found.generation and found.deleted_at is None,
-        mine=asking.session_hash == each.token_hash,
+        mine=admin.session_hash == each.token_hash,
     )

@@ -1,4 +1,4 @@
-"""Routes of backups: take, download, bring, restore and delete."""
+"""Routes of backups: create, download, upload, restore and delete."""
 
 from typing import Any
 
@@ -7,44 +7,43 @@ from litestar.params import JSONBody
 from litestar.response import File
 
 from zataku.errors import InvalidRequest
-from zataku.server.admin.dependencies import Admin, TheDesk, note
+from zataku.server.admin.dependencies import Admin, BackupName, NewBackupName, Services, audit
 from zataku.server.admin.messages import BackupBegun, Backups, BackupView, Confirmed
-from zataku.server.admin.parameters import NewBackup, OneBackup
 from zataku.server.http.authentication import NO_TIMEOUT
 
 
 @get("/backups", summary="All backups")
-async def list_backups(admin: Admin, desk: TheDesk) -> Backups:  # noqa: ARG001 - asking for the admin is the guard
-    """Backups with their sizes and states, the one under way with its progress, and the last restore."""
-    return await desk.copies.listed()
+async def list_backups(admin: Admin, services: Services) -> Backups:  # noqa: ARG001 - taking the admin is the access check
+    """Backups with their sizes and states, the one in progress, and the last restore."""
+    return await services.backups.list()
 
 
-@post("/backups", status_code=202, summary="Take a backup")
-async def take_backup(admin: Admin, desk: TheDesk) -> BackupBegun:
-    """Start a backup while everything goes on. The list shows how far it is."""
-    name = await desk.copies.begin()
-    note(admin, "take_backup", backup=name)
+@post("/backups", status_code=202, summary="Make a backup")
+async def create_backup(admin: Admin, services: Services) -> BackupBegun:
+    """Start a backup while the server runs. The list shows its progress."""
+    name = await services.backups.start_backup()
+    audit(admin, "create_backup", backup=name)
     return BackupBegun(name=name)
 
 
-@post("/backups/upload", request_max_body_size=None, opt=NO_TIMEOUT, summary="Bring a backup")
-async def bring_backup(
-    request: Request[Any, Any, Any], admin: Admin, desk: TheDesk, named: NewBackup = None
+@post("/backups/upload", request_max_body_size=None, opt=NO_TIMEOUT, summary="Upload a backup")
+async def upload_backup(
+    request: Request[Any, Any, Any], admin: Admin, services: Services, name: NewBackupName = None
 ) -> BackupView:
-    """Send a file as the body, as it is. It is kept when it is whole, and a backup."""
-    # A parameter without a default would be missed before anybody asks who is calling.
-    if named is None:
-        raise InvalidRequest("Say what the backup is to be called, as name.")
-    brought = await desk.copies.bring(named, request.stream(), _length(request))
-    note(admin, "bring_backup", backup=named, bytes=brought.bytes)
-    return brought
+    """Upload a file as the raw body. It is stored when it is a complete backup."""
+    # A parameter without a default would be validated before the admin check.
+    if name is None:
+        raise InvalidRequest("Give the name of the backup as the parameter name.")
+    uploaded = await services.backups.upload(name, request.stream(), _content_length(request))
+    audit(admin, "upload_backup", backup=name, bytes=uploaded.bytes)
+    return uploaded
 
 
 @get("/backups/{name:str}/file", summary="Download a backup")
-async def download_backup(admin: Admin, desk: TheDesk, name: OneBackup) -> File:
+async def download_backup(admin: Admin, services: Services, name: BackupName) -> File:
     """The file of a backup."""
-    path = await desk.copies.file(name)
-    note(admin, "download_backup", backup=name)
+    path = await services.backups.file(name)
+    audit(admin, "download_backup", backup=name)
     return File(
         path,
         filename=name,
@@ -55,27 +54,25 @@ async def download_backup(admin: Admin, desk: TheDesk, name: OneBackup) -> File:
 
 
 @post("/backups/{name:str}/restore", status_code=202, summary="Restore a backup")
-async def restore_backup(admin: Admin, desk: TheDesk, name: OneBackup, data: JSONBody[Confirmed]) -> BackupBegun:
-    """Replace everything by a backup, after one of now was taken under the name that is answered."""
+async def restore_backup(admin: Admin, services: Services, name: BackupName, data: JSONBody[Confirmed]) -> BackupBegun:
+    """Replace everything by a backup, after a backup of the current state, whose name is returned."""
     if data.confirm != name:
-        raise InvalidRequest(
-            "The name that was typed is not that of the backup. Nothing was changed.", code="not_confirmed"
-        )
-    saved_as = await desk.copies.restore(name)
-    note(admin, "restore_backup", backup=name, saved_as=saved_as)
+        raise InvalidRequest("The typed name is not the name of the backup. Nothing was changed.", code="not_confirmed")
+    saved_as = await services.backups.start_restore(name)
+    audit(admin, "restore_backup", backup=name, saved_as=saved_as)
     return BackupBegun(name=saved_as)
 
 
 @delete("/backups/{name:str}", summary="Delete a backup")
-async def delete_backup(admin: Admin, desk: TheDesk, name: OneBackup) -> None:
-    """Take a backup away for good."""
-    await desk.copies.delete(name)
-    note(admin, "delete_backup", backup=name)
+async def delete_backup(admin: Admin, services: Services, name: BackupName) -> None:
+    """Delete a backup for good."""
+    await services.backups.delete(name)
+    audit(admin, "delete_backup", backup=name)
 
 
-def _length(request: Request[Any, Any, Any]) -> int | None:
-    told = request.headers.get("content-length", "")
-    return int(told) if told.isdecimal() else None
+def _content_length(request: Request[Any, Any, Any]) -> int | None:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else None
 
 
-HANDLERS = (list_backups, take_backup, bring_backup, download_backup, restore_backup, delete_backup)
+HANDLERS = (list_backups, create_backup, upload_backup, download_backup, restore_backup, delete_backup)

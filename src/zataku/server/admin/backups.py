@@ -1,113 +1,202 @@
-"""Backups as the admin page has them, whichever store they are of, and the one that is under way."""
+"""Backups on the admin page: what the routes call, one operation at a time, over the storage of either store."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import structlog
 from msgspec.structs import replace
 
 from zataku.background_tasks import BackgroundTasks
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict
-from zataku.server.admin.messages import Backups, BackupView
-from zataku.table import Progress, Store, TableError
+from zataku.server.admin.messages import Backups, BackupView, Restoring
+from zataku.table import Progress, TableError
 
 log = structlog.stdlib.get_logger()
 
-Restored: TypeAlias = Callable[[], Awaitable[None]]
-"""Called when everything was replaced, so that nothing of before is held on to."""
+RestoreListener: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited when a backup has replaced everything, so that no state of before stays in memory."""
 
 
-class Copies(Protocol):
-    """The backups of a store. Names are checked already; what is not possible is refused."""
+class BackupStorage(Protocol):
+    """The backups of one kind of store. Names are checked already; what the store cannot do raises a Conflict."""
 
-    async def listed(self) -> Backups:
-        """All of them, and what is under way."""
+    suffix: str
+    """What the names of new backups end in."""
+    has_files: bool
+    """True when backups are files, which can be downloaded, uploaded, restored and deleted."""
+    max_upload_bytes: int
+
+    async def prepare(self) -> None:
+        """Get ready to create a backup, or raise when this store has none."""
         ...
 
-    async def begin(self) -> str:
-        """Start to take one; gives its name."""
+    async def views(self) -> list[BackupView]:
+        """All stored backups, in any order."""
         ...
 
-    async def file(self, name: str) -> Path:
-        """Where one lies, for a download."""
+    async def create(self, name: str, progress: Progress) -> None:
+        """Back the store up under a name that is free."""
         ...
 
-    async def bring(self, name: str, content: AsyncIterator[bytes], length: int | None) -> BackupView:
-        """Add one that somebody has elsewhere. It counts when it is whole and has been looked through."""
+    async def find(self, name: str) -> Path:
+        """The file of an existing backup."""
         ...
 
-    async def restore(self, name: str) -> str:
-        """Start to replace everything by one; gives the name of the backup that is taken before."""
+    async def upload(self, name: str, content: AsyncIterator[bytes], length: int | None) -> None:
+        """Store an uploaded backup, when it is complete and undamaged."""
+        ...
+
+    async def check_restorable(self, name: str) -> None:
+        """Raise when the backup cannot be restored here."""
+        ...
+
+    async def restore(self, name: str, progress: Progress) -> None:
+        """Replace everything in the store by a backup."""
         ...
 
     async def delete(self, name: str) -> None:
-        """Take one away for good."""
+        """Delete a backup."""
+        ...
+
+    async def verify(self) -> None:
+        """Check the backups whose state is `unchecked`."""
         ...
 
 
-class Making:
-    """The backup that is being made, one at a time, and those that failed since the server started."""
+class BackupService:
+    """Creates, lists, uploads, restores and deletes backups, with at most one creation or restore in progress."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, storage: BackupStorage, clock: Clock, on_restored: RestoreListener) -> None:
+        self._storage = storage
         self._clock = clock
-        self._chores = BackgroundTasks()
-        self._task: asyncio.Task[None] | None = None
-        self._busy: str | None = None
-        self.views: dict[str, BackupView] = {}
+        self._on_restored = on_restored
+        self._tasks = BackgroundTasks()
+        self._operation: asyncio.Task[None] | None = None
+        self._verification: asyncio.Task[None] | None = None
+        self._busy_with: str | None = None
+        # Backups that are being created, and those that failed since the server started.
+        self._unfinished: dict[str, BackupView] = {}
+        self._restore: Restoring | None = None
 
-    def refuse_when_busy(self) -> None:
-        """One thing at a time: a copy of a store that is being replaced is worth nothing."""
-        if self._busy is not None:
-            raise Conflict(f"{self._busy} Wait until it is done.", code="busy")
+    async def list(self) -> Backups:
+        """All backups, the newest first. Unchecked ones are verified in the background."""
+        views = {view.name: view for view in await self._storage.views()} | self._unfinished
+        is_idle = self._verification is None or self._verification.done()
+        if is_idle and any(view.state == "unchecked" for view in views.values()):
+            self._verification = self._tasks.start(self._storage.verify())
+        return Backups(
+            backups=sorted(views.values(), key=lambda view: (-view.at, view.name)),
+            files=self._storage.has_files,
+            most_upload_bytes=self._storage.max_upload_bytes,
+            restoring=self._restore,
+        )
 
-    def start(self, doing: str, work: Coroutine[object, object, object]) -> None:
-        """Have it done in the background."""
-        self._busy = doing
-        self._task = self._chores.start(self._until_done(work))
+    async def start_backup(self) -> str:
+        """Start to create a backup, and return its name."""
+        name = await self._reserve_name()
+        self._start(f"The backup {name} is being made.", self._create(name))
+        return name
 
-    async def wait(self) -> None:
-        """Until nothing is under way."""
-        if self._task is not None:
-            await asyncio.wait([self._task])
+    async def file(self, name: str) -> Path:
+        """The file of a backup, for a download."""
+        return await self._storage.find(name)
 
-    async def take(self, name: str, destination: str) -> bool:
-        """Take a backup and keep its progress; True when it was made."""
-        self.views[name] = BackupView(name=name, state="making", bytes=0, at=round(self._clock.now() * 1000))
+    async def upload(self, name: str, content: AsyncIterator[bytes], length: int | None) -> BackupView:
+        """Add a backup that was made elsewhere."""
+        await self._storage.upload(name, content, length)
+        return next(view for view in await self._storage.views() if view.name == name)
+
+    async def start_restore(self, name: str) -> str:
+        """Start to replace everything by a backup, and return the name of the backup that is made before."""
+        self._refuse_when_busy()
+        await self._storage.check_restorable(name)
+        saved_as = await self._reserve_name()
+        self._restore = Restoring(name=name, state="saving", saved_as=saved_as, at=now_ms(self._clock))
+        self._start(f"The backup {name} is being restored.", self._restore_from(name, self._restore))
+        return saved_as
+
+    async def delete(self, name: str) -> None:
+        """Delete a backup, or the record of one that failed, unless a restore is in progress."""
+        if self._restore is not None and self._restore.state in ("saving", "restoring"):
+            raise Conflict("A backup is being restored. Wait until it is done.", code="busy")
+        if name in self._unfinished and self._unfinished[name].state == "failed":
+            del self._unfinished[name]
+            return
+        await self._storage.delete(name)
+
+    async def wait_until_idle(self) -> None:
+        """Wait for the operation and the verification in progress."""
+        running = [task for task in (self._operation, self._verification) if task is not None]
+        if running:
+            await asyncio.wait(running)
+
+    def _refuse_when_busy(self) -> None:
+        """Raise while an operation is in progress: a backup of a store that is being replaced is useless."""
+        if self._busy_with is not None:
+            raise Conflict(f"{self._busy_with} Wait until it is done.", code="busy")
+
+    async def _reserve_name(self) -> str:
+        """A free name for a backup of now. The caller starts the operation without another await."""
+        self._refuse_when_busy()
+        await self._storage.prepare()
+        taken = {view.name for view in await self._storage.views()} | self._unfinished.keys()
+        # Another request may have started an operation meanwhile.
+        self._refuse_when_busy()
+        stem = f"zataku-{datetime.fromtimestamp(self._clock.now(), UTC):%Y%m%dT%H%M%SZ}"
+        numbers = ("", *(f"-{number}" for number in range(2, 1000)))
+        return next(name for number in numbers if (name := f"{stem}{number}{self._storage.suffix}") not in taken)
+
+    def _start(self, busy_with: str, operation: Coroutine[object, object, object]) -> None:
+        self._busy_with = busy_with
+        self._operation = self._tasks.start(self._run(operation))
+
+    async def _run(self, operation: Coroutine[object, object, object]) -> None:
         try:
-            await self._store.backup(destination, self._progress(name))
+            await operation
+        finally:
+            self._busy_with = None
+
+    async def _create(self, name: str) -> bool:
+        """Create a backup and publish its progress; True when it succeeded."""
+        self._unfinished[name] = BackupView(name=name, state="making", bytes=0, at=now_ms(self._clock))
+
+        def progress(done: int, total: int) -> None:
+            if name in self._unfinished:
+                self._unfinished[name] = replace(self._unfinished[name], done=done, total=total)
+
+        try:
+            await self._storage.create(name, progress)
         except Exception as problem:
             log.warning("backup_failed", backup=name, exc_info=problem)
-            self.views[name] = replace(self.views[name], state="failed", problem=told(problem))
+            self._unfinished[name] = replace(self._unfinished[name], state="failed", problem=_explain(problem))
             return False
-        del self.views[name]
+        del self._unfinished[name]
         return True
 
-    def _progress(self, name: str) -> Progress:
-        def tell(done: int, total: int) -> None:
-            if name in self.views:
-                self.views[name] = replace(self.views[name], done=done, total=total)
-
-        return tell
-
-    async def _until_done(self, work: Coroutine[object, object, object]) -> None:
+    async def _restore_from(self, name: str, begun: Restoring) -> None:
+        if not await self._create(begun.saved_as):
+            self._restore = replace(begun, state="failed", problem="The backup before the restore could not be made.")
+            return
+        self._restore = replace(begun, state="restoring")
         try:
-            await work
-        finally:
-            self._busy = None
+            await self._storage.restore(name, self._restore_progress)
+        except Exception as problem:
+            log.warning("restore_failed", backup=name, exc_info=problem)
+            self._restore = replace(self._restore, state="failed", problem=_explain(problem))
+            return
+        log.info("restore_done", backup=name, saved_as=begun.saved_as)
+        self._restore = replace(self._restore, state="done")
+        await self._on_restored()
+
+    def _restore_progress(self, done: int, total: int) -> None:
+        if self._restore is not None and self._restore.state == "restoring":
+            self._restore = replace(self._restore, done=done, total=total)
 
 
-def told(problem: Exception) -> str:
-    """What an admin is told of a failure; what nobody foresaw is in the log alone."""
+def _explain(problem: Exception) -> str:
+    """The sentence for an admin; details of an unexpected error are in the log only."""
     return problem.message if isinstance(problem, TableError) else "It failed. The server's log says why."
-
-
-def new_name(clock: Clock, taken: Callable[[str], bool], ending: Literal[".db", ""]) -> str:
-    """A name that says when it was, and that no other has."""
-    stem = f"zataku-{datetime.fromtimestamp(clock.now(), UTC):%Y%m%dT%H%M%SZ}"
-    names = (f"{stem}{part}{ending}" for part in ("", *(f"-{number}" for number in range(2, 1000))))
-    return next(name for name in names if not taken(name))

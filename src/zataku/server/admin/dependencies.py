@@ -1,51 +1,78 @@
-"""What the handlers of the admin page share, and who may use them."""
+"""What the handlers of the admin page share: their services, the admin check, the audit log and path parameters."""
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 import structlog
 from litestar.di import NamedDependency
-from litestar.params import SkipValidation
+from litestar.params import PathParameter, QueryParameter, SkipValidation
 
 from zataku.errors import Forbidden
 from zataku.jobs.administration import JobAdministration
 from zataku.platform.identity import Identity
-from zataku.server.admin.accounts import People
-from zataku.server.admin.backups import Copies
+from zataku.platform.limits import AccountId, JobState
+from zataku.server.admin.accounts import AccountDirectory
+from zataku.server.admin.backups import BackupService
 from zataku.server.admin.history import History
 from zataku.server.admin.jobs import JobList
-from zataku.server.admin.overview import Glance
-from zataku.server.admin.tables.stats import Figures
-from zataku.table import Store
+from zataku.server.admin.overview import OverviewReader
+from zataku.server.admin.tables.stats import TableStats
+from zataku.table import UUID_PATTERN, Store, anchored
 
 log = structlog.stdlib.get_logger()
 
 
-class Desk(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that an admin looks at or changes."""
+class AdminServices(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that an admin reads or changes."""
 
     store: Store
-    glance: Glance
+    overview: OverviewReader
     history: History
-    figures: Figures
-    copies: Copies
+    tables: TableStats
+    backups: BackupService
     jobs: JobList
     job_administration: JobAdministration
-    people: People
+    accounts: AccountDirectory
 
 
-TheDesk: TypeAlias = NamedDependency[SkipValidation[Desk]]
+Services: TypeAlias = NamedDependency[SkipValidation[AdminServices]]
 Admin: TypeAlias = NamedDependency[SkipValidation[Identity]]
-"""The caller. A handler of the admin page that does not take it is open to everybody, which a test forbids."""
+"""The caller. A handler that does not take it is open to everyone; a test forbids that."""
 
 
-async def only_admins(identity: NamedDependency[SkipValidation[Identity]]) -> Identity:
-    """The caller, who is an admin in a browser; nobody else learns anything, not even what is there."""
+async def require_admin(identity: NamedDependency[SkipValidation[Identity]]) -> Identity:
+    """The caller, who must be an admin in a browser."""
     if not identity.is_admin:
         raise Forbidden("Only an admin may do that. Sign in as one; `zataku accounts grant-admin NAME` makes one.")
     return identity
 
 
-def note(admin: Identity, did: str, **what: object) -> None:
-    """Write down who changed something."""
-    log.info("admin_did", did=did, account_id=admin.account_id, name=admin.name, **what)
+def audit(admin: Identity, action: str, **fields: object) -> None:
+    """Log an admin's change."""
+    log.info("admin_action", action=action, account_id=admin.account_id, name=admin.name, **fields)
+
+
+# Parameters: Litestar checks them against the limits given here only, not against those of their types.
+
+_BACKUP_NAME = anchored(r"[A-Za-z0-9][A-Za-z0-9_.-]{2,99}")
+
+TableName: TypeAlias = Annotated[str, PathParameter(max_length=255)]
+BackupName: TypeAlias = Annotated[str, PathParameter(pattern=_BACKUP_NAME, description="Name of the backup")]
+NewBackupName: TypeAlias = Annotated[
+    str | None, QueryParameter(name="name", pattern=_BACKUP_NAME, description="Its name")
+]
+AccountIdPath: TypeAlias = Annotated[
+    AccountId, PathParameter(pattern=anchored(UUID_PATTERN), description="Id of the account")
+]
+SessionId: TypeAlias = Annotated[str, PathParameter(pattern=anchored("[0-9a-f]{64}"), description="Id of the session")]
+
+Minutes: TypeAlias = Annotated[int, QueryParameter(ge=1, le=24 * 60, description="How far back to look")]
+ItemLimit: TypeAlias = Annotated[int, QueryParameter(ge=1, le=100, description="Most items of a page")]
+JobLimit: TypeAlias = Annotated[int, QueryParameter(ge=4, le=400, description="Most jobs of a page")]
+KeyText: TypeAlias = Annotated[str | None, QueryParameter(max_length=4096)]
+# A cursor holds up to four keys in base64: 2 KB and 1 KB each for the table and an index.
+After: TypeAlias = Annotated[str | None, QueryParameter(max_length=16_384, description="Where the last page ended")]
+NameQuery: TypeAlias = Annotated[str, QueryParameter(max_length=60, description="Name of an account")]
+StateFilter: TypeAlias = Annotated[
+    JobState | None, QueryParameter(name="state", description="Only those; none for all due")
+]

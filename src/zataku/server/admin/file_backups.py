@@ -1,4 +1,4 @@
-"""The folder of backups beside an embedded store: what lies in it, and whether each is whole."""
+"""Backup storage of an embedded store: files in the folder `backups` of the data folder."""
 
 import asyncio
 import os
@@ -10,142 +10,154 @@ import apsw
 
 from zataku.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge, Unavailable
 from zataku.server.admin.messages import BackupView
-from zataku.table import StoreDamaged, TableError
+from zataku.table import Progress, Store, StoreDamaged, TableError
 from zataku.table.embedded.file import backup
 from zataku.table.embedded.file.sqlite_errors import judged
 
-ENDING = ".db"
-_AT_ONCE = 1 << 20
-_DAMAGED = "The file is damaged. Take another one."
+_BUFFER_BYTES = 1 << 20
+_DAMAGED = "The file is damaged. Use another one."
 
 
-class BackupFiles:
-    """Files in one folder, by name. Each is looked through once, and again when it has changed."""
+class FileBackups:
+    """Backups in one folder, by file name. Each file is verified once, and again when it has changed."""
 
-    def __init__(self, folder: Path, most_bytes: int) -> None:
+    suffix = ".db"
+    has_files = True
+
+    def __init__(self, store: Store, folder: Path, max_upload_bytes: int) -> None:
+        self.max_upload_bytes = max_upload_bytes
+        self._store = store
         self._folder = folder
-        self._most_bytes = most_bytes
-        self._looked: dict[str, tuple[tuple[int, int], str | None]] = {}
-        self._gate = asyncio.Lock()
-        self._tidy = False
+        # The size and modification time of each verified file, with what is wrong with it.
+        self._verified: dict[str, tuple[tuple[int, int], str | None]] = {}
+        self._verifying = asyncio.Lock()
+        self._is_clean = False
 
-    def path(self, name: str) -> Path:
-        """Where a backup of that name lies, or would. Nothing that is not directly in the folder has a name."""
-        if not name.endswith(ENDING) or Path(name).name != name or name.startswith("."):
-            raise InvalidRequest(f"A backup is a file of its folder whose name ends in {ENDING}. {name!r} is none.")
-        return self._folder / name
-
-    def exists(self, name: str) -> bool:
-        """True when there is one. For use in a thread."""
-        path = self.path(name)
-        return path.is_file() and not path.is_symlink()
-
-    async def made(self) -> None:
-        """Make the folder if it is missing, for nobody but the one who runs the server."""
+    async def prepare(self) -> None:
+        """Create the folder if it is missing, for the server's user alone."""
         await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
-        if not self._tidy:
-            self._tidy = True
-            await asyncio.to_thread(self._remove_parts)
+        if not self._is_clean:
+            self._is_clean = True
+            await asyncio.to_thread(self._remove_partial_uploads)
 
-    async def found(self, name: str) -> Path:
-        """Where an existing one lies."""
-        path = self.path(name)
-        if not await asyncio.to_thread(self.exists, name):
-            raise NotFound(f"There is no backup {name}. Take one, or bring one.")
+    async def views(self) -> list[BackupView]:
+        """All backups; those that are not verified yet are `unchecked`."""
+        return await asyncio.to_thread(self._views)
+
+    async def create(self, name: str, progress: Progress) -> None:
+        """Back the store up into a new file, which the store verifies itself."""
+        await self._store.backup(str(self._path(name)), progress)
+        await asyncio.to_thread(self._record, name, None)
+
+    async def find(self, name: str) -> Path:
+        """The path of an existing backup."""
+        path = self._path(name)
+        if not await asyncio.to_thread(self._exists, name):
+            raise NotFound(f"There is no backup {name}. Check the name.")
         return path
 
-    async def listed(self) -> list[BackupView]:
-        """All of them; those nobody has looked through say so."""
-        return await asyncio.to_thread(self._listed)
-
-    async def look_through(self) -> None:
-        """Check what is unchecked, one after the other."""
-        async with self._gate:
-            for view in await self.listed():
-                if view.state == "unchecked":
-                    await asyncio.to_thread(self._look, view.name)
-
-    async def delete(self, name: str) -> None:
-        """Take one away for good."""
-        path = await self.found(name)
-        await asyncio.to_thread(backup.remove, path)
-
-    async def bring(self, name: str, content: AsyncIterator[bytes], length: int | None) -> None:
-        """Write what comes to the disk as it comes; it has its name when it is whole and was looked through."""
-        path = self.path(name)
-        if length is not None and length > self._most_bytes:
+    async def upload(self, name: str, content: AsyncIterator[bytes], length: int | None) -> None:
+        """Write the content to the disk as it arrives; it gets its name when it is complete and verified."""
+        path = self._path(name)
+        if length is not None and length > self.max_upload_bytes:
             raise self._too_large()
-        await self.made()
+        await self.prepare()
         if await asyncio.to_thread(path.exists):
-            raise _taken(name)
+            raise _name_taken(name)
         part = self._folder / f".{name}.{os.urandom(6).hex()}.part"
         try:
             await self._receive(part, content)
-            problem = await asyncio.to_thread(looked_through, part)
+            problem = await asyncio.to_thread(find_problem, part)
             if problem is not None:
                 raise InvalidRequest(problem, code="not_a_backup")
-            await asyncio.to_thread(_named, part, path)
+            await asyncio.to_thread(_publish, part, path)
         except OSError as error:
             raise Unavailable(f"The file could not be written: {error.strerror}. Free some space.") from error
         finally:
             await asyncio.to_thread(backup.remove, part)
-        await asyncio.to_thread(self._note, name, None)
+        await asyncio.to_thread(self._record, name, None)
+
+    async def check_restorable(self, name: str) -> None:
+        """Refuse a backup that does not exist."""
+        await self.find(name)
+
+    async def restore(self, name: str, progress: Progress) -> None:
+        """Replace everything in the store by a backup."""
+        await self._store.restore(self._path(name), progress)
+
+    async def delete(self, name: str) -> None:
+        """Delete a backup."""
+        path = await self.find(name)
+        await asyncio.to_thread(backup.remove, path)
+
+    async def verify(self) -> None:
+        """Verify the unchecked backups, one after the other."""
+        async with self._verifying:
+            for view in await self.views():
+                if view.state == "unchecked":
+                    await asyncio.to_thread(self._verify, view.name)
+
+    def _path(self, name: str) -> Path:
+        """The path of a backup of that name. Only names directly in the folder are accepted."""
+        if not name.endswith(self.suffix) or Path(name).name != name or name.startswith("."):
+            raise InvalidRequest(f"The name of a backup ends in {self.suffix}; {name!r} does not.")
+        return self._folder / name
+
+    def _exists(self, name: str) -> bool:
+        path = self._path(name)
+        return path.is_file() and not path.is_symlink()
 
     async def _receive(self, part: Path, content: AsyncIterator[bytes]) -> None:
-        total, waiting = 0, bytearray()
+        total, buffer = 0, bytearray()
         with await asyncio.to_thread(part.open, "xb") as file:
-            async for piece in content:
-                total += len(piece)
-                if total > self._most_bytes:
+            async for chunk in content:
+                total += len(chunk)
+                if total > self.max_upload_bytes:
                     raise self._too_large()
-                waiting += piece
-                if len(waiting) >= _AT_ONCE:
-                    await asyncio.to_thread(file.write, bytes(waiting))
-                    waiting.clear()
-            await asyncio.to_thread(file.write, bytes(waiting))
+                buffer += chunk
+                if len(buffer) >= _BUFFER_BYTES:
+                    await asyncio.to_thread(file.write, bytes(buffer))
+                    buffer.clear()
+            await asyncio.to_thread(file.write, bytes(buffer))
 
-    def _remove_parts(self) -> None:
-        """Take away what was being brought when an earlier server was killed."""
+    def _remove_partial_uploads(self) -> None:
+        """Delete uploads that ended with an earlier server process."""
         for part in self._folder.glob(".*.part"):
             backup.remove(part)
 
     def _too_large(self) -> PayloadTooLarge:
         return PayloadTooLarge(
-            f"The file is larger than the {self._most_bytes:,} bytes that are taken. Copy it into {self._folder} "
+            f"The file is larger than the limit of {self.max_upload_bytes:,} bytes. Copy it into {self._folder} "
             "by hand, or raise the limit.",
-            most_bytes=self._most_bytes,
+            most_bytes=self.max_upload_bytes,
         )
 
-    def _listed(self) -> list[BackupView]:
+    def _views(self) -> list[BackupView]:
         views: list[BackupView] = []
-        for path in self._folder.glob(f"*{ENDING}") if self._folder.is_dir() else ():
+        for path in self._folder.glob(f"*{self.suffix}") if self._folder.is_dir() else ():
             with suppress(FileNotFoundError):
-                if not path.name.startswith(".") and self.exists(path.name):
+                if not path.name.startswith(".") and self._exists(path.name):
                     views.append(self._view(path))
         return views
 
     def _view(self, path: Path) -> BackupView:
         stat = path.stat()
-        mark, problem = self._looked.get(path.name, (None, None))
-        state = "unchecked" if mark != _mark(stat) else "ready" if problem is None else "damaged"
+        version, problem = self._verified.get(path.name, (None, None))
+        state = "unchecked" if version != _version(stat) else "ready" if problem is None else "damaged"
         at = stat.st_mtime_ns // 1_000_000
-        told = problem if state == "damaged" else None
-        return BackupView(name=path.name, state=state, bytes=stat.st_size, at=at, problem=told)
+        shown = problem if state == "damaged" else None
+        return BackupView(name=path.name, state=state, bytes=stat.st_size, at=at, problem=shown)
 
-    def _look(self, name: str) -> None:
-        if self.exists(name):
-            self._note(name, looked_through(self.path(name)))
+    def _verify(self, name: str) -> None:
+        if self._exists(name):
+            self._record(name, find_problem(self._path(name)))
 
-    def _note(self, name: str, problem: str | None) -> None:
+    def _record(self, name: str, problem: str | None) -> None:
         with suppress(FileNotFoundError):
-            self._looked[name] = (_mark(self.path(name).stat()), problem)
-
-    async def trust(self, name: str) -> None:
-        """The store has looked through this one itself."""
-        await asyncio.to_thread(self._note, name, None)
+            self._verified[name] = (_version(self._path(name).stat()), problem)
 
 
-def looked_through(path: Path) -> str | None:
+def find_problem(path: Path) -> str | None:
     """What is wrong with a backup, by the store's own check of every page; None when nothing is."""
     try:
         backup.check(path)
@@ -154,7 +166,7 @@ def looked_through(path: Path) -> str | None:
     except TableError as problem:
         return problem.message.replace(str(path), "The file")
     except apsw.NotADBError:
-        return "The file is no backup of Zataku. Take another one."
+        return "The file is not a backup of Zataku. Use another one."
     except apsw.Error as error:
         known = judged(error, path)
         if known is None:
@@ -163,19 +175,19 @@ def looked_through(path: Path) -> str | None:
     return None
 
 
-def _mark(stat: os.stat_result) -> tuple[int, int]:
+def _version(stat: os.stat_result) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-def _named(part: Path, path: Path) -> None:
+def _publish(part: Path, path: Path) -> None:
     """Give a file its name, unless another has it."""
     backup.make_lasting(part)
     try:
         os.link(part, path)
     except FileExistsError:
-        raise _taken(path.name) from None
+        raise _name_taken(path.name) from None
     backup.make_lasting(path.parent)
 
 
-def _taken(name: str) -> Conflict:
+def _name_taken(name: str) -> Conflict:
     return Conflict(f"There is a backup {name} already. Give the file another name.", code="name_taken")

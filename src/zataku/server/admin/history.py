@@ -1,30 +1,34 @@
-"""How the server went over the last day: requests, people, units, memory, sampled every ten seconds.
+"""The metrics of the last day, sampled every ten seconds: requests, sockets, rooms, units, lag and memory.
 
-It lies in memory and begins anew with each start.
+They are in memory only and start empty with each process.
 """
 
+import resource
 from array import array
 from collections.abc import Callable, Sequence
 from math import ceil, isnan
+from pathlib import Path
 
 import msgspec
 
 from zataku.clock import Clock
 from zataku.server.admin.messages import HistoryAnswer
-from zataku.server.admin.request_counters import Counters
+from zataku.server.admin.request_counters import RequestCounters
 from zataku.table import Meter
 
 STEP_SECONDS = 10
-KEPT = 24 * 3600 // STEP_SECONDS
-MOST_POINTS = 400
+MAX_SAMPLES = 24 * 3600 // STEP_SECONDS
+MAX_POINTS = 400
 
+_PAGE_BYTES = resource.getpagesize()
+_STATM = Path("/proc/self/statm")
 _COLUMNS = tuple(name for name in HistoryAnswer.__struct_fields__ if name not in ("step_seconds", "at"))
-# Of several samples the worst is what a host looks for; of the others the mean.
-_WORST = frozenset({"p95_ms", "loop_lag_ms"})
+# A point of these is the maximum of its samples; of all others the mean.
+_MAXIMA = frozenset({"p95_ms", "loop_lag_ms"})
 
 
 class Gauges(msgspec.Struct, frozen=True, kw_only=True):
-    """What is looked up at each sample. None of them may wait or fail."""
+    """Functions that are read at each sample. They must not block or raise."""
 
     sockets: Callable[[], float]
     rooms: Callable[[], float]
@@ -33,9 +37,9 @@ class Gauges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History:
-    """The samples of the last 24 hours. `run` is a task for as long as the server runs."""
+    """The samples of the last 24 hours. `run` is a task that lasts as long as the server."""
 
-    def __init__(self, clock: Clock, meter: Meter, counters: Counters, gauges: Gauges) -> None:
+    def __init__(self, clock: Clock, meter: Meter, counters: RequestCounters, gauges: Gauges) -> None:
         self._clock = clock
         self._meter = meter
         self._counters = counters
@@ -43,7 +47,7 @@ class History:
         self._at = array("d")
         self._columns = {name: array("d") for name in _COLUMNS}
         self._oldest = 0
-        self._before = (clock.now(), *self._sums())
+        self._previous = (clock.now(), *self._sums())
 
     async def run(self) -> None:
         """Sample until cancelled."""
@@ -52,15 +56,15 @@ class History:
             self.sample()
 
     def sample(self) -> None:
-        """Note how things are now, and what went on since the last time."""
+        """Store the gauges of now, and the rates since the last sample."""
         sums = (self._clock.now(), *self._sums())
-        seconds, requests, errors, reads, writes = (new - old for new, old in zip(sums, self._before, strict=True))
+        seconds, requests, errors, reads, writes = (new - old for new, old in zip(sums, self._previous, strict=True))
         if seconds <= 0:
             return
-        self._before = sums
-        median, p95 = self._counters.durations.taken()
+        self._previous = sums
+        median, p95 = self._counters.durations.read_and_reset()
         gauges = self._gauges
-        self._note(
+        self._store(
             sums[0],
             requests_per_second=requests / seconds,
             errors_per_second=errors / seconds,
@@ -75,22 +79,22 @@ class History:
         )
 
     def over(self, minutes: int) -> HistoryAnswer:
-        """The last so many minutes, in at most 400 points."""
-        # One less, since the first and the last point may each be made of a part only.
-        step = STEP_SECONDS * ceil(minutes * 60 / STEP_SECONDS / (MOST_POINTS - 1))
+        """The last minutes in at most 400 points."""
+        # One less: the first and the last point may each hold a part of their samples only.
+        step = STEP_SECONDS * ceil(minutes * 60 / STEP_SECONDS / (MAX_POINTS - 1))
         points = self._points(self._clock.now() - minutes * 60, step)
         at = [round(self._at[point[-1]] * 1000) for point in points]
         columns = {name: [self._value(name, point) for point in points] for name in _COLUMNS}
         return HistoryAnswer(step_seconds=step, at=at, **columns)
 
     def _sums(self) -> tuple[float, float, float, float]:
-        # A copy, since other threads may be counting.
+        # A copy: other threads may be counting.
         used = list(self._meter.totals.values())
         reads, writes = sum(each.reads for each in used), sum(each.writes for each in used)
         return self._counters.requests, self._counters.errors, reads, writes
 
-    def _note(self, now: float, **values: float) -> None:
-        if len(self._at) < KEPT:
+    def _store(self, now: float, **values: float) -> None:
+        if len(self._at) < MAX_SAMPLES:
             self._at.append(now)
             for name, value in values.items():
                 self._columns[name].append(value)
@@ -98,21 +102,29 @@ class History:
         self._at[self._oldest] = now
         for name, value in values.items():
             self._columns[name][self._oldest] = value
-        self._oldest = (self._oldest + 1) % KEPT
+        self._oldest = (self._oldest + 1) % MAX_SAMPLES
 
     def _points(self, since: float, step: int) -> list[list[int]]:
-        """Where the samples of each point lie. Steps begin at the same moments whenever somebody asks."""
+        """The sample indexes of each point. Steps begin at the same times for every request."""
         found: dict[int, list[int]] = {}
-        for place in (*range(self._oldest, len(self._at)), *range(self._oldest)):
-            at = self._at[place]
+        for index in (*range(self._oldest, len(self._at)), *range(self._oldest)):
+            at = self._at[index]
             if at > since:
-                # A sample tells of the time before it.
-                found.setdefault(ceil(at / step), []).append(place)
+                # A sample covers the time before it.
+                found.setdefault(ceil(at / step), []).append(index)
         return list(found.values())
 
-    def _value(self, name: str, places: Sequence[int]) -> float | None:
+    def _value(self, name: str, indexes: Sequence[int]) -> float | None:
         column = self._columns[name]
-        known = [value for value in (column[place] for place in places) if not isnan(value)]
+        known = [value for value in (column[index] for index in indexes) if not isnan(value)]
         if not known:
             return None
-        return max(known) if name in _WORST else sum(known) / len(known)
+        return max(known) if name in _MAXIMA else sum(known) / len(known)
+
+
+def resident_megabytes() -> float:
+    """The resident memory of this process in millions of bytes; its peak where the system tells no more."""
+    try:
+        return int(_STATM.read_bytes().split()[1]) * _PAGE_BYTES / 1_000_000
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1_000_000

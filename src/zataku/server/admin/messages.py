@@ -1,6 +1,6 @@
-"""What the admin page is told, and what it asks for.
+"""Requests and responses of the admin page.
 
-Moments are milliseconds since 1970. Lists that go on have `next`, which is asked for as `after`.
+Times are milliseconds since 1970. A list with more pages has `next`, which is sent back as `after`.
 """
 
 from typing import Literal, TypeAlias
@@ -11,19 +11,19 @@ from zataku.platform.limits import AccountId, JobKind, JobState, Language, Role,
 from zataku.table import KeyType, Millis
 
 
-class _Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class _Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pass
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class _Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     pass
 
 
 # GET overview
 
 
-class StoreFacts(_Wire, frozen=True, kw_only=True):
-    """Where everything is kept, without any secret, and what the store says of itself."""
+class StoreFacts(_Response, frozen=True, kw_only=True):
+    """The store's location, without secrets, its capabilities and its own facts."""
 
     place: str
     kind: Literal["embedded", "dynamodb"]
@@ -31,16 +31,16 @@ class StoreFacts(_Wire, frozen=True, kw_only=True):
     facts: dict[str, str]
 
 
-class RoomCount(_Wire, frozen=True, kw_only=True):
-    """How many rooms of a system run now in all processes, and how many people are in them."""
+class RoomCount(_Response, frozen=True, kw_only=True):
+    """The number of running rooms of a system in all processes, and of the people in them."""
 
     kind: str
     rooms: int
     people: int
 
 
-class JobCount(_Wire, frozen=True, kw_only=True):
-    """How many jobs there are; with `more`, at least so many."""
+class JobCount(_Response, frozen=True, kw_only=True):
+    """The number of jobs by state; lower bounds when `more` is true."""
 
     waiting: int
     running: int
@@ -48,8 +48,8 @@ class JobCount(_Wire, frozen=True, kw_only=True):
     more: bool
 
 
-class Overview(_Wire, frozen=True, kw_only=True):
-    """The server at a glance. `process` is this process; sockets are its own."""
+class Overview(_Response, frozen=True, kw_only=True):
+    """The state of the server. `process` is this process; sockets are its own."""
 
     version: str
     env: str
@@ -67,11 +67,11 @@ class Overview(_Wire, frozen=True, kw_only=True):
 # GET history
 
 
-class HistoryAnswer(_Wire, frozen=True, kw_only=True):
-    """How the last minutes went: `at` has the moments, each of the other lists as many values.
+class HistoryAnswer(_Response, frozen=True, kw_only=True):
+    """Metrics of the last minutes: `at` has the times, each of the other lists as many values.
 
-    A point is the mean of the `step_seconds` up to its moment; the longest is taken for `p95_ms` and `loop_lag_ms`.
-    Null stands for nothing to tell: no request came, or the server did not run.
+    A point is the mean of the `step_seconds` up to its time, and the maximum for `p95_ms` and `loop_lag_ms`. Null means
+    no value: no request came, or the server did not run.
     """
 
     step_seconds: float
@@ -91,8 +91,8 @@ class HistoryAnswer(_Wire, frozen=True, kw_only=True):
 # GET tables, tables/NAME
 
 
-class Prices(_Wire, frozen=True, kw_only=True):
-    """What DynamoDB takes on demand, in a region and as of a date."""
+class Prices(_Response, frozen=True, kw_only=True):
+    """DynamoDB's prices on demand, in a region and as of a date."""
 
     region: str
     as_of: str
@@ -102,8 +102,8 @@ class Prices(_Wire, frozen=True, kw_only=True):
     gigabyte_month: float
 
 
-class MonthCost(_Wire, frozen=True, kw_only=True):
-    """What a month would cost if it went on as it did since the server started."""
+class MonthCost(_Response, frozen=True, kw_only=True):
+    """The cost of a month at the use since the server started."""
 
     reads: float
     writes: float
@@ -111,8 +111,8 @@ class MonthCost(_Wire, frozen=True, kw_only=True):
     total: float
 
 
-class UnitsUsed(_Wire, frozen=True, kw_only=True):
-    """How often something was asked, and the units of all calls together."""
+class UnitsUsed(_Response, frozen=True, kw_only=True):
+    """The number of calls, and the units of all of them."""
 
     calls: int
     read_units: float
@@ -120,11 +120,11 @@ class UnitsUsed(_Wire, frozen=True, kw_only=True):
 
 
 PatternKind: TypeAlias = Literal["item", "query", "write", "other"]
-"""`other` stands for calls that no declared pattern stands for, such as a scan."""
+"""`other` is for calls without a declared pattern, such as a scan."""
 
 
-class PatternFigures(_Wire, frozen=True, kw_only=True):
-    """What one access pattern has used since the server started, and since the store was made."""
+class PatternFigures(_Response, frozen=True, kw_only=True):
+    """The use of one access pattern since the server started, and since the store was created."""
 
     name: str
     kind: PatternKind
@@ -135,8 +135,8 @@ class PatternFigures(_Wire, frozen=True, kw_only=True):
     month: float
 
 
-class IndexFigures(_Wire, frozen=True, kw_only=True):
-    """An index: how far it is filled, and how much lies in it."""
+class IndexFigures(_Response, frozen=True, kw_only=True):
+    """An index: the progress of its creation, and its size."""
 
     name: str
     state: Literal["creating", "active"]
@@ -146,8 +146,8 @@ class IndexFigures(_Wire, frozen=True, kw_only=True):
     bytes: int
 
 
-class TableFigures(_Wire, frozen=True, kw_only=True):
-    """A table of a design: what lies in it and what it costs. `name` is the one in the store."""
+class TableFigures(_Response, frozen=True, kw_only=True):
+    """A table of a design: its size and cost. `name` is the one in the store."""
 
     name: str
     system: str
@@ -159,8 +159,8 @@ class TableFigures(_Wire, frozen=True, kw_only=True):
     month: MonthCost
 
 
-class Tables(_Wire, frozen=True, kw_only=True):
-    """All tables. Sizes were taken at `sized_at`; DynamoDB's own are some hours older. `others` are calls of none."""
+class Tables(_Response, frozen=True, kw_only=True):
+    """All tables. Sizes are as of `sized_at`; DynamoDB's own are some hours older. `others` belong to no table."""
 
     tables: list[TableFigures]
     others: list[PatternFigures]
@@ -170,15 +170,15 @@ class Tables(_Wire, frozen=True, kw_only=True):
     sized_at: Millis
 
 
-class KeyName(_Wire, frozen=True, kw_only=True):
-    """An attribute that serves as a key."""
+class KeyName(_Response, frozen=True, kw_only=True):
+    """A key attribute."""
 
     name: str
     type: KeyType
 
 
-class IndexShape(_Wire, frozen=True, kw_only=True):
-    """The keys of an index, and what it holds beside them."""
+class IndexShape(_Response, frozen=True, kw_only=True):
+    """The keys of an index, and its projection."""
 
     name: str
     pk: KeyName
@@ -188,8 +188,8 @@ class IndexShape(_Wire, frozen=True, kw_only=True):
     attributes: list[str]
 
 
-class FieldShape(_Wire, frozen=True, kw_only=True):
-    """A field as it is called in the table. A secret one is never shown."""
+class FieldShape(_Response, frozen=True, kw_only=True):
+    """A field by its attribute name. A secret one is never shown."""
 
     name: str
     type: str
@@ -198,8 +198,8 @@ class FieldShape(_Wire, frozen=True, kw_only=True):
     secret: bool
 
 
-class EntityShape(_Wire, frozen=True, kw_only=True):
-    """A kind of item: `keys` has the form of each key attribute, such as `ACCOUNT#<accountId>`."""
+class EntityShape(_Response, frozen=True, kw_only=True):
+    """An entity: `keys` has the template of each key attribute, such as `ACCOUNT#<accountId>`."""
 
     name: str
     says: str
@@ -207,8 +207,8 @@ class EntityShape(_Wire, frozen=True, kw_only=True):
     fields: list[FieldShape]
 
 
-class TableDetail(_Wire, frozen=True, kw_only=True):
-    """One table with its design, for whoever looks into it."""
+class TableDetail(_Response, frozen=True, kw_only=True):
+    """One table with its design."""
 
     figures: TableFigures
     pk: KeyName
@@ -228,12 +228,12 @@ KeyCondition: TypeAlias = Literal["eq", "lt", "le", "gt", "ge", "begins_with", "
 """How sort keys are compared. `between` includes both ends, `sk` and `sk2`."""
 
 
-class ItemView(_Wire, frozen=True, kw_only=True):
-    """An item as it lies in the table.
+class ItemView(_Response, frozen=True, kw_only=True):
+    """An item as it is stored.
 
     Attributes are in DynamoDB's JSON, `{"S": "text"}`, `{"N": "12.5"}`, `{"M": {…}}`, keys first. Those named in
-    `masked` are secret and stand there as dots; a key that contains one has its first letters only. `kind` is null
-    where no entity of the design fits.
+    `masked` are secret and shown as dots; a key that contains one has its first letters only. `kind` is null when no
+    entity of the design matches.
     """
 
     kind: str | None
@@ -243,8 +243,8 @@ class ItemView(_Wire, frozen=True, kw_only=True):
     bytes: int
 
 
-class ItemPage(_Wire, frozen=True, kw_only=True):
-    """Some items, what reading them took, and where it goes on."""
+class ItemPage(_Response, frozen=True, kw_only=True):
+    """A page of items, with its cost and the cursor of the next page."""
 
     items: list[ItemView]
     read_units: float
@@ -254,10 +254,10 @@ class ItemPage(_Wire, frozen=True, kw_only=True):
 # Backups
 
 
-class BackupView(_Wire, frozen=True, kw_only=True):
-    """A backup. `making` has come as far as `done` of `total`; `failed` and `damaged` say why in `problem`.
+class BackupView(_Response, frozen=True, kw_only=True):
+    """A backup. `making` is in progress, `done` of `total`; `failed` and `damaged` have the reason in `problem`.
 
-    `unchecked` ones are looked through as soon as they are listed.
+    `unchecked` ones are verified when they are listed.
     """
 
     name: str
@@ -269,8 +269,8 @@ class BackupView(_Wire, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-class Restoring(_Wire, frozen=True, kw_only=True):
-    """The last restore since the server started: first a backup `saved_as` is taken of now, then all is replaced."""
+class Restoring(_Response, frozen=True, kw_only=True):
+    """The last restore since the server started: first the backup `saved_as` is made, then all is replaced."""
 
     name: str
     state: Literal["saving", "restoring", "done", "failed"]
@@ -281,8 +281,8 @@ class Restoring(_Wire, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-class Backups(_Wire, frozen=True, kw_only=True):
-    """All backups, the newest first. Only those that are `files` can be downloaded, brought, restored and deleted."""
+class Backups(_Response, frozen=True, kw_only=True):
+    """All backups, the newest first. Only `files` can be downloaded, uploaded, restored and deleted here."""
 
     backups: list[BackupView]
     files: bool
@@ -290,14 +290,14 @@ class Backups(_Wire, frozen=True, kw_only=True):
     restoring: Restoring | None
 
 
-class BackupBegun(_Wire, frozen=True, kw_only=True):
+class BackupBegun(_Response, frozen=True, kw_only=True):
     """A backup is being made under this name."""
 
     name: str
 
 
-class Confirmed(_Asked, frozen=True, kw_only=True):
-    """The name once more, typed by the host, so that nothing is replaced by accident."""
+class Confirmed(_Request, frozen=True, kw_only=True):
+    """The typed name of the backup, so that nothing is replaced by accident."""
 
     confirm: str
 
@@ -305,8 +305,8 @@ class Confirmed(_Asked, frozen=True, kw_only=True):
 # Jobs
 
 
-class JobView(_Wire, frozen=True, kw_only=True):
-    """Something that is to be done. What has `lapsed` is run by nobody any more and is taken up again by itself."""
+class JobView(_Response, frozen=True, kw_only=True):
+    """A job. One that has `lapsed` has lost its runner and is claimed again by itself."""
 
     system: System
     kind: JobKind
@@ -320,15 +320,15 @@ class JobView(_Wire, frozen=True, kw_only=True):
     last_error: str | None = None
 
 
-class JobPage(_Wire, frozen=True, kw_only=True):
-    """Some jobs: those to come by their due time, dead ones the latest first. A later page may hold an earlier one."""
+class JobPage(_Response, frozen=True, kw_only=True):
+    """A page of jobs by due time, dead ones the latest first. Pages may overlap in time."""
 
     jobs: list[JobView]
     next: str | None
 
 
-class JobName(_Asked, frozen=True, kw_only=True):
-    """Which job is meant."""
+class JobName(_Request, frozen=True, kw_only=True):
+    """The identity of a job."""
 
     system: System
     kind: JobKind
@@ -338,8 +338,8 @@ class JobName(_Asked, frozen=True, kw_only=True):
 # Accounts and sessions
 
 
-class AccountView(_Wire, frozen=True, kw_only=True):
-    """Somebody who has an account here."""
+class AccountView(_Response, frozen=True, kw_only=True):
+    """An account."""
 
     account_id: AccountId
     name: str | None
@@ -350,8 +350,8 @@ class AccountView(_Wire, frozen=True, kw_only=True):
     deleted_at: Millis | None
 
 
-class AccountSession(_Wire, frozen=True, kw_only=True):
-    """A browser that is signed in; one that does not `count` any more has been signed out. `mine` is the asking one."""
+class AccountSession(_Response, frozen=True, kw_only=True):
+    """A session; one that does not `count` is signed out. `mine` is the session of the request."""
 
     id: Sha256
     user_agent: str
@@ -362,15 +362,15 @@ class AccountSession(_Wire, frozen=True, kw_only=True):
     mine: bool
 
 
-class AccountSessions(_Wire, frozen=True, kw_only=True):
+class AccountSessions(_Response, frozen=True, kw_only=True):
     """An account with its sessions, the last used first."""
 
     account: AccountView
     sessions: list[AccountSession]
 
 
-class OnlinePerson(_Wire, frozen=True, kw_only=True):
-    """Somebody who is connected to this process now. The address is cut short, to the network they come from."""
+class OnlinePerson(_Response, frozen=True, kw_only=True):
+    """A person who is connected to this process. Addresses are truncated to their networks."""
 
     account_id: AccountId
     name: str | None
@@ -381,8 +381,8 @@ class OnlinePerson(_Wire, frozen=True, kw_only=True):
     topics: list[str]
 
 
-class Online(_Wire, frozen=True, kw_only=True):
-    """Everybody who is connected to this process now, the longest first; `left_out` are beyond what is listed."""
+class Online(_Response, frozen=True, kw_only=True):
+    """Everyone who is connected to this process, the longest first; `left_out` counts those beyond the limit."""
 
     people: list[OnlinePerson]
     sockets: int

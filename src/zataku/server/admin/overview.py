@@ -1,4 +1,4 @@
-"""The server at a glance."""
+"""The overview on the admin page: version, store, process, sockets, rooms and jobs."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from zataku.table import Store, StoreUrl
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
-    """What this process is and what it was started with. `bus` is shown as it is: without a password."""
+    """This server process and its settings. `bus` is shown as it is: its password is masked."""
 
     name: str
     env: str
@@ -23,8 +23,8 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     started: float
 
 
-class Glance:
-    """Looks everything up anew whenever it is asked."""
+class OverviewReader:
+    """Reads the current state of the server."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Glance:
         clock: Clock,
         process: Process,
         rooms: RoomRegistry,
-        kinds: Iterable[str],
+        room_kinds: Iterable[str],
         connections: Connections,
         jobs: JobList,
     ) -> None:
@@ -40,12 +40,12 @@ class Glance:
         self._clock = clock
         self._process = process
         self._rooms = rooms
-        self._kinds = tuple(kinds)
+        self._room_kinds = tuple(room_kinds)
         self._connections = connections
         self._jobs = jobs
 
-    async def now(self) -> Overview:
-        """How things are."""
+    async def read(self) -> Overview:
+        """The current overview."""
         process, backend, now = self._process, self._store.backend, self._clock.now()
         return Overview(
             version=__version__,
@@ -62,10 +62,10 @@ class Glance:
             now=round(now * 1000),
             uptime_seconds=max(0.0, now - process.started),
             sockets=sum(1 for _ in self._connections()),
-            rooms=[self._count(kind) for kind in self._kinds],
+            rooms=[self._count_rooms(kind) for kind in self._room_kinds],
             jobs=await self._jobs.count(),
         )
 
-    def _count(self, kind: str) -> RoomCount:
+    def _count_rooms(self, kind: str) -> RoomCount:
         running = self._rooms.running(kind)
         return RoomCount(kind=kind, rooms=len(running), people=sum(running.values()))

@@ -1,53 +1,53 @@
-"""What the server counts of every request, and what of it a sample takes: how many, how many failed, how long."""
+"""Counters of all requests: how many, how many failed, and their durations."""
 
 from math import log, nan
 
-_SHORTEST_MS = 0.05
-# Each class of durations is a tenth wider than the one before, so that a quantile is right to five per cent.
-_WIDER = 1.1
-_CLASSES = 160
-_STEP = log(_WIDER)
+_FIRST_BUCKET_MS = 0.05
+# Each bucket is a tenth wider than the one before, so that a quantile is exact to five per cent.
+_BUCKET_GROWTH = 1.1
+_BUCKETS = 160
+_LOG_GROWTH = log(_BUCKET_GROWTH)
 
 
-class Durations:
-    """How long requests took since somebody last asked, in classes: bounded, however many there are."""
+class DurationHistogram:
+    """The durations of requests since the last reading, in buckets of constant number."""
 
     def __init__(self) -> None:
-        self._counts = [0] * _CLASSES
+        self._counts = [0] * _BUCKETS
         self._total = 0
 
-    def note(self, ms: float) -> None:
-        """One more."""
-        place = 0 if ms <= _SHORTEST_MS else min(int(log(ms / _SHORTEST_MS) / _STEP) + 1, _CLASSES - 1)
-        self._counts[place] += 1
+    def record(self, ms: float) -> None:
+        """Count one duration."""
+        bucket = 0 if ms <= _FIRST_BUCKET_MS else min(int(log(ms / _FIRST_BUCKET_MS) / _LOG_GROWTH) + 1, _BUCKETS - 1)
+        self._counts[bucket] += 1
         self._total += 1
 
-    def taken(self) -> tuple[float, float]:
-        """The median and the 95th percentile in milliseconds, not a number when there was none; then from zero."""
-        found = (self._quantile(0.5), self._quantile(0.95))
-        self._counts = [0] * _CLASSES
+    def read_and_reset(self) -> tuple[float, float]:
+        """The median and the 95th percentile in milliseconds, NaN without requests. Starts again from zero."""
+        quantiles = (self._quantile(0.5), self._quantile(0.95))
+        self._counts = [0] * _BUCKETS
         self._total = 0
-        return found
+        return quantiles
 
     def _quantile(self, share: float) -> float:
-        passed = 0
-        for place, count in enumerate(self._counts):
-            passed += count
-            if count and passed >= share * self._total:
-                return _SHORTEST_MS if place == 0 else _SHORTEST_MS * _WIDER ** (place - 0.5)
+        seen = 0
+        for bucket, count in enumerate(self._counts):
+            seen += count
+            if count and seen >= share * self._total:
+                return _FIRST_BUCKET_MS if bucket == 0 else _FIRST_BUCKET_MS * _BUCKET_GROWTH ** (bucket - 0.5)
         return nan
 
 
-class Counters:
-    """What the server's middleware counts: every request, once it is answered."""
+class RequestCounters:
+    """What the server's middleware counts of every answered request."""
 
     def __init__(self) -> None:
         self.requests = 0
         self.errors = 0
-        self.durations = Durations()
+        self.durations = DurationHistogram()
 
-    def note(self, status: int, ms: float) -> None:
-        """A request was answered. Errors are those of the server, not what it refused."""
+    def record(self, status: int, ms: float) -> None:
+        """Count an answered request. Errors are failures of the server, with a status of 500 or more."""
         self.requests += 1
         self.errors += status >= 500
-        self.durations.note(ms)
+        self.durations.record(ms)

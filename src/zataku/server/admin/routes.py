@@ -1,4 +1,4 @@
-"""Everything under `/api/admin`, for whoever looks after the server and nobody else."""
+"""The router of `/api/admin`, and the wiring of its services."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,28 +12,28 @@ from zataku.accounts.service import Accounts
 from zataku.clock import Clock
 from zataku.jobs.administration import JobAdministration
 from zataku.realtime.rooms.registry import RoomRegistry
-from zataku.server.admin import backup_routes, job_routes, read_routes
-from zataku.server.admin.accounts import Connections, People
-from zataku.server.admin.backups import Copies, Restored
-from zataku.server.admin.dependencies import Desk, only_admins
-from zataku.server.admin.dynamodb_backups import ServiceCopies
-from zataku.server.admin.file_copies import FileCopies
+from zataku.server.admin import account_routes, backup_routes, job_routes, read_routes
+from zataku.server.admin.accounts import AccountDirectory, Connections
+from zataku.server.admin.backups import BackupService, BackupStorage, RestoreListener
+from zataku.server.admin.dependencies import AdminServices, require_admin
+from zataku.server.admin.dynamodb_backups import DynamoDBBackups
+from zataku.server.admin.file_backups import FileBackups
 from zataku.server.admin.history import History
 from zataku.server.admin.jobs import JobList
 from zataku.server.admin.messages import Prices
-from zataku.server.admin.overview import Glance, Process
-from zataku.server.admin.tables.stats import Figures
+from zataku.server.admin.overview import OverviewReader, Process
+from zataku.server.admin.tables.stats import TableStats
 from zataku.table import Store, Table
 
 PATH = "/api/admin"
-HANDLERS = (*read_routes.HANDLERS, *backup_routes.HANDLERS, *job_routes.HANDLERS)
+HANDLERS = (*read_routes.HANDLERS, *backup_routes.HANDLERS, *job_routes.HANDLERS, *account_routes.HANDLERS)
 
 
-class Given(TypedDict):
+class AdminContext(TypedDict):
     """What the server gives the admin page.
 
-    `data` is the folder in which backups are kept. `systems` has the tables of every design by its name. `restored` is
-    awaited when a backup has replaced everything: rooms and sockets of before must not go on.
+    `data` is the folder that holds the folder of backups. `systems` has the tables of every design by its name.
+    `restored` is awaited when a backup has replaced everything: rooms and sockets of before must end.
     """
 
     store: Store
@@ -46,48 +46,48 @@ class Given(TypedDict):
     room_kinds: Iterable[str]
     connections: Connections
     history: History
-    restored: Restored
+    restored: RestoreListener
     upload_limit: int
     prices: Prices
 
 
-def admin_routes(**given: Unpack[Given]) -> tuple[ControllerRouterHandler, ...]:
+def admin_routes(**context: Unpack[AdminContext]) -> tuple[ControllerRouterHandler, ...]:
     """The routes, for an application that provides `identity`."""
-    desk = admin_desk(**given)
-    return desk_routes(lambda: desk)
+    services = admin_services(**context)
+    return admin_router(lambda: services)
 
 
-def desk_routes(the_desk: Callable[[], Desk]) -> tuple[ControllerRouterHandler, ...]:
-    """The routes to a desk, which is asked for at each request."""
-    dependencies = {"desk": Provide(the_desk, sync_to_thread=False), "admin": Provide(only_admins)}
+def admin_router(services: Callable[[], AdminServices]) -> tuple[ControllerRouterHandler, ...]:
+    """The routes to services that are looked up at each request."""
+    dependencies = {"services": Provide(services, sync_to_thread=False), "admin": Provide(require_admin)}
     return (Router(PATH, route_handlers=HANDLERS, dependencies=dependencies, tags=["admin"]),)
 
 
-def admin_desk(**given: Unpack[Given]) -> Desk:
-    """What the routes work with."""
-    store, clock, process = given["store"], given["clock"], given["process"]
-    figures = Figures(store, clock, given["systems"], given["prices"], process.started)
+def admin_services(**context: Unpack[AdminContext]) -> AdminServices:
+    """The services behind the routes."""
+    store, clock, process = context["store"], context["clock"], context["process"]
+    tables = TableStats(store, clock, context["systems"], context["prices"], process.started)
     jobs = JobList(store, clock)
-    connections = given["connections"]
-    return Desk(
+    connections = context["connections"]
+
+    async def restored() -> None:
+        tables.sizes.invalidate()
+        await context["restored"]()
+
+    return AdminServices(
         store=store,
-        glance=Glance(store, clock, process, given["rooms"], given["room_kinds"], connections, jobs),
-        history=given["history"],
-        figures=figures,
-        copies=_copies(given, figures),
+        overview=OverviewReader(store, clock, process, context["rooms"], context["room_kinds"], connections, jobs),
+        history=context["history"],
+        tables=tables,
+        backups=BackupService(_backup_storage(context), clock, restored),
         jobs=jobs,
         job_administration=JobAdministration(store, clock),
-        people=People(store, given["accounts"], connections),
+        accounts=AccountDirectory(store, context["accounts"], connections),
     )
 
 
-def _copies(given: Given, figures: Figures) -> Copies:
-    store, clock, place = given["store"], given["clock"], given["process"].place
-    if place.path is None:
-        return ServiceCopies(store, clock, place)
-
-    async def replaced() -> None:
-        figures.sizes.forget()
-        await given["restored"]()
-
-    return FileCopies(store, clock, given["data"] / "backups", given["upload_limit"], replaced)
+def _backup_storage(context: AdminContext) -> BackupStorage:
+    store, url = context["store"], context["process"].place
+    if url.path is None:
+        return DynamoDBBackups(store, context["clock"], url)
+    return FileBackups(store, context["data"] / "backups", context["upload_limit"])

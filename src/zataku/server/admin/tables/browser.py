@@ -1,4 +1,4 @@
-"""Looking into a table item by item: a partition in the order of its sort key, or page after page of everything."""
+"""The item browser: the items of a partition in the order of their sort keys, or pages of a whole table."""
 
 from base64 import b64decode
 from decimal import Decimal, InvalidOperation
@@ -9,7 +9,6 @@ import msgspec
 
 from zataku.errors import InvalidRequest, NotFound, Unavailable
 from zataku.server.admin.messages import ItemPage, ItemView, KeyCondition
-from zataku.server.admin.tables.masking import masked
 from zataku.table import BadInput, IndexNotReady, IndexSchema, Item, KeyAttribute, KeyValue, Store, Table, TableSchema
 from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical
@@ -19,7 +18,7 @@ from zataku.table.backend.values import item_size, unpack_row
 from zataku.table.dynamodb.wire import wire_item
 from zataku.table.store import cursor
 
-_SIGNS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "begins"]] = {
+_OPERATORS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "begins"]] = {
     "eq": "=",
     "lt": "<",
     "le": "<=",
@@ -30,8 +29,15 @@ _SIGNS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "begins
 }
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to see. Without a partition key it is everything, in no order."""
+SECRET_ATTRIBUTES = frozenset({"password", "tokenHash", "keyHash"})
+"""Hashes of passwords, cookies and keys, which not even an admin sees."""
+
+MASK = "••••••••"
+_VISIBLE_LETTERS = 8
+
+
+class ItemQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A query for items. Without a partition key it scans the table, in no order."""
 
     index: str | None = None
     pk: str | None = None
@@ -43,23 +49,23 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None = None
 
 
-async def browse(store: Store, table: Table, wanted: Wanted) -> ItemPage:
-    """The items that are wanted, with what reading them took."""
+async def browse(store: Store, table: Table, query: ItemQuery) -> ItemPage:
+    """A page of items, with the read units that it cost."""
     schema = store.schema(table)
-    index = _index(schema, wanted.index)
+    index = _index(schema, query.index)
     secret = await store.backend.secret()
     try:
-        read = _read(schema, index, wanted)
-        place = _fingerprint(wanted, schema)
-        start = None if not wanted.after else cursor.read(wanted.after, place, secret)
-        read = msgspec.structs.replace(read, start=start, limit=wanted.limit)
+        read = _read(schema, index, query)
+        fingerprint = _fingerprint(query, schema)
+        start = None if not query.after else cursor.read(query.after, fingerprint, secret)
+        read = msgspec.structs.replace(read, start=start, limit=query.limit)
         with store.measured(f"{table.name}.browse") as consumed:
             rows = await _rows(store, read)
     except IndexNotReady as refused:
         raise Unavailable(refused.message, code=refused.code) from refused
     except BadInput as refused:
         raise InvalidRequest(refused.message, code=refused.code) from refused
-    following = None if rows.resume is None else cursor.sign(rows.resume, place, secret)
+    following = None if rows.resume is None else cursor.sign(rows.resume, fingerprint, secret)
     items = [_view(table, index, unpack_row(row)) for row in rows.rows]
     return ItemPage(items=items, read_units=consumed.reads, next=following)
 
@@ -81,33 +87,33 @@ def _index(schema: TableSchema, name: str | None) -> IndexSchema | None:
     raise NotFound(f"{schema.name} has no index {name}. There are: {known}.")
 
 
-def _read(schema: TableSchema, index: IndexSchema | None, wanted: Wanted) -> QueryItems | ScanItems:
-    place = index or schema
-    if not wanted.pk:
-        if wanted.op or wanted.sk or wanted.sk2 or wanted.newest:
-            raise InvalidRequest(f"Sort keys are in order within a partition only. Give {place.pk.name} too, as pk.")
+def _read(schema: TableSchema, index: IndexSchema | None, query: ItemQuery) -> QueryItems | ScanItems:
+    keys = index or schema
+    if not query.pk:
+        if query.op or query.sk or query.sk2 or query.newest:
+            raise InvalidRequest(f"Sort keys are ordered within a partition only. Give {keys.pk.name} as pk.")
         return ScanItems(schema, index)
-    pk = read_key(place.pk, wanted.pk, PARTITION_KEY_BYTES)
-    return QueryItems(schema, pk, index, _range(place.sk, wanted), newest_first=wanted.newest)
+    pk = read_key(keys.pk, query.pk, PARTITION_KEY_BYTES)
+    return QueryItems(schema, pk, index, _range(keys.sk, query), newest_first=query.newest)
 
 
-def _range(key: KeyAttribute | None, wanted: Wanted) -> KeyRange | None:
-    if not wanted.sk:
-        if wanted.op or wanted.sk2:
-            raise InvalidRequest("A comparison needs something to compare with. Give sk too.")
+def _range(key: KeyAttribute | None, query: ItemQuery) -> KeyRange | None:
+    if not query.sk:
+        if query.op or query.sk2:
+            raise InvalidRequest("A comparison needs a value. Give sk.")
         return None
     if key is None:
-        raise InvalidRequest("There is no sort key here. Leave sk and op out.")
-    op = wanted.op or "eq"
-    if (op == "between") != bool(wanted.sk2):
-        raise InvalidRequest("between takes both ends, sk and sk2, and nothing else does.")
-    low = read_key(key, wanted.sk, SORT_KEY_BYTES)
-    high = read_key(key, wanted.sk2, SORT_KEY_BYTES) if wanted.sk2 else None
-    return KeyRange(_SIGNS[op], low, high)
+        raise InvalidRequest("This table or index has no sort key. Leave out sk and op.")
+    op = query.op or "eq"
+    if (op == "between") != bool(query.sk2):
+        raise InvalidRequest("Only between takes both sk and sk2.")
+    low = read_key(key, query.sk, SORT_KEY_BYTES)
+    high = read_key(key, query.sk2, SORT_KEY_BYTES) if query.sk2 else None
+    return KeyRange(_OPERATORS[op], low, high)
 
 
-def read_key(key: KeyAttribute, text: str, most: int) -> KeyValue:
-    """A key as a person writes it: numbers in digits, bytes in base64."""
+def read_key(key: KeyAttribute, text: str, max_bytes: int) -> KeyValue:
+    """The key value of a typed text: numbers in digits, bytes in base64."""
     value: object = text
     try:
         if key.type == "N":
@@ -116,21 +122,36 @@ def read_key(key: KeyAttribute, text: str, most: int) -> KeyValue:
             value = b64decode(text, validate=True)
     except (InvalidOperation, ValueError):
         form = "a number" if key.type == "N" else "bytes in base64"
-        raise InvalidRequest(f"{key.name} is {form}, which {text!r} is not.") from None
-    return checked_key(key, value, most)
+        raise InvalidRequest(f"{key.name} must be {form}; {text!r} is not.") from None
+    return checked_key(key, value, max_bytes)
 
 
-def _fingerprint(wanted: Wanted, schema: TableSchema) -> bytes:
-    """Tells one way of looking from any other, whatever the length of its pages."""
-    where = (schema.name, wanted.index, wanted.pk, wanted.op, wanted.sk, wanted.sk2, wanted.newest)
-    return b"admin " + repr(where).encode("utf-8", "surrogatepass")
+def _fingerprint(query: ItemQuery, schema: TableSchema) -> bytes:
+    """Identifies a query, whatever its page size, so that a cursor works for its own query only."""
+    identity = (schema.name, query.index, query.pk, query.op, query.sk, query.sk2, query.newest)
+    return b"admin " + repr(identity).encode("utf-8", "surrogatepass")
 
 
 def _view(table: Table, index: IndexSchema | None, item: Item) -> ItemView:
     kind = next((each.entity.__name__ for each in table.bindings if each.owns(item)), None)
     keys = [key.name for key in (*table.keys, *(index.keys if index else ()))]
-    shown, names = masked(item)
+    shown, names = mask_secrets(item)
     ordered = {name: shown[name] for name in dict.fromkeys((*keys, *sorted(shown))) if name in shown}
     attributes = wire_item(ordered)
     key = {each.name: attributes[each.name] for each in table.keys}
     return ItemView(kind=kind, key=key, attributes=attributes, masked=names, bytes=item_size(item))
+
+
+def mask_secrets(item: Item) -> tuple[Item, list[str]]:
+    """The item with its secrets masked, and their names. A secret within a key is cut to its first letters."""
+    names = sorted(SECRET_ATTRIBUTES.intersection(item))
+    secrets = [value for value in (item[name] for name in names) if isinstance(value, str) and value]
+    shown = {name: MASK if name in SECRET_ATTRIBUTES else _shorten(value, secrets) for name, value in item.items()}
+    return shown, names
+
+
+def _shorten(value: object, secrets: list[str]) -> object:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, f"{secret[:_VISIBLE_LETTERS]}…")
+    return value

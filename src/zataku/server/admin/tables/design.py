@@ -1,4 +1,4 @@
-"""A table as its design says it is, for whoever looks into it."""
+"""The design of a table on the admin page: keys, indexes, entities and fields."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from zataku.server.admin.messages import (
     TableDetail,
     TableFigures,
 )
-from zataku.server.admin.tables.masking import SECRETS
+from zataku.server.admin.tables.browser import SECRET_ATTRIBUTES
 from zataku.table import Binding, IndexSchema, KeyAttribute, Millis, Table
 from zataku.table.export.document.entities import docstring
 from zataku.table.export.document.key_notation import key_notation
@@ -19,8 +19,8 @@ from zataku.table.export.document.type_descriptions import description_of, type_
 from zataku.table.schema.codec import StoredField, accepts_none
 
 
-def detail(table: Table, figures: TableFigures, prices: Prices, seconds: float, sized_at: Millis) -> TableDetail:
-    """The table with its figures."""
+def table_detail(table: Table, figures: TableFigures, prices: Prices, seconds: float, sized_at: Millis) -> TableDetail:
+    """The table's design with its figures."""
     return TableDetail(
         figures=figures,
         pk=_key(table.pk),
@@ -65,5 +65,5 @@ def _field(field: StoredField) -> FieldShape:
         type=type_name(field.annotation),
         says=description_of(field.annotation),
         optional=accepts_none(field.annotation),
-        secret=field.attribute in SECRETS,
+        secret=field.attribute in SECRET_ATTRIBUTES,
     )

@@ -1,6 +1,6 @@
-"""What DynamoDB takes for its units, so that a host sees what moving there would cost.
+"""Prices of DynamoDB on demand, for the estimated cost of a month.
 
-The one place that has prices. A host elsewhere sets others: `us-east-1 2024-11-01 0.125 0.625 0.25` is the region, the
+Other prices are set with a setting: `us-east-1 2024-11-01 0.125 0.625 0.25` is the region, the
 day as of which they hold, and US dollars for a million read units, a million write units and a gigabyte for a month.
 """
 
@@ -28,16 +28,15 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def read_prices(text: str) -> Prices:
-    """The prices that a setting spells out."""
-    words = text.split()
+    """The prices in a setting."""
     try:
-        region, day, *numbers = words
+        region, day, *numbers = text.split()
         reads, writes, storage = (float(number) for number in numbers)
     except ValueError:
-        raise _unreadable(text) from None
-    fit = _REGION.fullmatch(region) and _DAY.fullmatch(day)
-    if not fit or not all(isfinite(price) and price >= 0 for price in (reads, writes, storage)):
-        raise _unreadable(text)
+        raise _invalid_prices(text) from None
+    is_valid = _REGION.fullmatch(region) and _DAY.fullmatch(day)
+    if not is_valid or not all(isfinite(price) and price >= 0 for price in (reads, writes, storage)):
+        raise _invalid_prices(text)
     return Prices(
         region=region,
         as_of=day,
@@ -48,17 +47,19 @@ def read_prices(text: str) -> Prices:
     )
 
 
-def _unreadable(text: str) -> InvalidRequest:
-    return InvalidRequest(f"{text!r} are no prices. Write them like this: us-east-1 2024-11-01 0.125 0.625 0.25")
+def _invalid_prices(text: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"{text!r} cannot be read as prices. Write them like this: us-east-1 2024-11-01 0.125 0.625 0.25"
+    )
 
 
-def stored_bytes(items: int, size: int) -> int:
-    """The bytes that are billed: every item, and every entry of an index, has some of its own."""
+def billed_bytes(items: int, size: int) -> int:
+    """The bytes that are billed: every item, and every entry of an index, has an overhead."""
     return size + items * _ITEM_OVERHEAD
 
 
-def month_of(prices: Prices, reads: float, writes: float, seconds: float, stored: int) -> MonthCost:
-    """A month of what was used in so many seconds, and of what is stored."""
+def month_cost(prices: Prices, reads: float, writes: float, seconds: float, stored: int) -> MonthCost:
+    """The cost of a month at the use of so many seconds, and of the stored bytes."""
     share = MONTH_SECONDS / max(seconds, 1.0) / 1_000_000
     read_cost, write_cost = reads * share * prices.million_reads, writes * share * prices.million_writes
     storage = stored / _GIGABYTE * prices.gigabyte_month

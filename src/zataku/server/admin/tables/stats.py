@@ -1,4 +1,4 @@
-"""What lies in the tables, what their access patterns used, and what a month of it would cost on DynamoDB."""
+"""Statistics of the tables: sizes, units used per access pattern, and the cost of a month on DynamoDB."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,15 +15,15 @@ from zataku.server.admin.messages import (
     Tables,
     UnitsUsed,
 )
-from zataku.server.admin.tables.design import detail
-from zataku.server.admin.tables.prices import month_of, stored_bytes
-from zataku.server.admin.tables.sizes import Sizes
+from zataku.server.admin.tables.design import table_detail
+from zataku.server.admin.tables.prices import billed_bytes, month_cost
+from zataku.server.admin.tables.sizes import TableSizes
 from zataku.table import IndexState, ItemPattern, Store, Table, Usage
 from zataku.table.backend.port import Size
 
 
-class Figures:
-    """The figures of every table of the systems. `started` is when the server began to count."""
+class TableStats:
+    """Statistics of every table of the systems. `started` is when the server began to count."""
 
     def __init__(
         self,
@@ -38,32 +38,32 @@ class Figures:
         self._prices = prices
         self._started = started
         self._tables = {store.schema(table).name: (system, table) for system, own in systems.items() for table in own}
-        self.sizes = Sizes(store, clock)
+        self.sizes = TableSizes(store, clock)
 
     def table(self, name: str) -> Table:
-        """The table of that name."""
+        """The declared table of that name."""
         return self._known(name)[1]
 
     async def all(self) -> Tables:
-        """Every table, and what was used beside them."""
-        taken = await self._taken()
-        tables = [taken.table(name, system, table) for name, (system, table) in self._tables.items()]
-        others = taken.others([table for _, table in self._tables.values()])
+        """All tables, and the units used outside of them."""
+        snapshot = await self._snapshot()
+        tables = [snapshot.table(name, system, table) for name, (system, table) in self._tables.items()]
+        others = snapshot.others([table for _, table in self._tables.values()])
         return Tables(
             tables=tables,
             others=others,
-            month=_sum([*(each.month for each in tables), taken.month(others, 0)]),
+            month=_sum([*(each.month for each in tables), snapshot.month(others, 0)]),
             prices=self._prices,
-            measured_seconds=taken.seconds,
+            measured_seconds=snapshot.seconds,
             sized_at=round(self.sizes.counted_at * 1000),
         )
 
     async def one(self, name: str) -> TableDetail:
         """One table with its design."""
         system, table = self._known(name)
-        taken = await self._taken()
-        figures = taken.table(name, system, table)
-        return detail(table, figures, self._prices, taken.seconds, round(self.sizes.counted_at * 1000))
+        snapshot = await self._snapshot()
+        figures = snapshot.table(name, system, table)
+        return table_detail(table, figures, self._prices, snapshot.seconds, round(self.sizes.counted_at * 1000))
 
     def _known(self, name: str) -> tuple[str, Table]:
         try:
@@ -71,16 +71,16 @@ class Figures:
         except KeyError:
             raise NotFound(f"There is no table {name}. There are: {', '.join(self._tables)}.") from None
 
-    async def _taken(self) -> "_Taken":
-        sizes = await self.sizes.now()
+    async def _snapshot(self) -> "_Snapshot":
+        sizes = await self.sizes.read()
         states = {(state.table, state.index): state for state in await self._store.index_states()}
         ever = {usage.pattern: usage for usage in await self._store.backend.usage()}
         seconds = max(self._clock.now() - self._started, 1.0)
-        return _Taken(sizes, states, dict(self._store.meter.totals), ever, self._prices, seconds)
+        return _Snapshot(sizes, states, dict(self._store.meter.totals), ever, self._prices, seconds)
 
 
-class _Taken:
-    """All that is known at one moment."""
+class _Snapshot:
+    """All counters and sizes at one moment."""
 
     def __init__(
         self,
@@ -99,14 +99,16 @@ class _Taken:
         self.seconds = seconds
 
     def table(self, name: str, system: str, table: Table) -> TableFigures:
-        """One table, its declared patterns first, then whatever else was called."""
+        """One table, its declared patterns first, then other labels that were called."""
         size = self._sizes.get((name, None), Size(name, None, 0, 0))
         indexes = [self._index(name, index) for index in table.indexes]
         patterns = [self._pattern(f"{table.name}.{known}", known, table) for known in (*table.patterns, *table.writes)]
         declared = {f"{table.name}.{known}" for known in (*table.patterns, *table.writes)}
-        used = sorted(label for label in {*self._run, *self._ever} if _of(label, table) and label not in declared)
+        used = sorted(
+            label for label in {*self._run, *self._ever} if _belongs_to(label, table) and label not in declared
+        )
         patterns += [self._pattern(label, label.removeprefix(f"{table.name}."), table) for label in used]
-        stored = sum(stored_bytes(each.items, each.bytes) for each in (size, *indexes))
+        stored = sum(billed_bytes(each.items, each.bytes) for each in (size, *indexes))
         return TableFigures(
             name=name,
             system=system,
@@ -119,15 +121,19 @@ class _Taken:
         )
 
     def others(self, tables: Sequence[Table]) -> list[PatternFigures]:
-        """What belongs to none of the tables."""
+        """Usage that belongs to none of the tables."""
         labels = sorted({*self._run, *self._ever})
-        return [self._pattern(label, label, None) for label in labels if not any(_of(label, each) for each in tables)]
+        return [
+            self._pattern(label, label, None)
+            for label in labels
+            if not any(_belongs_to(label, each) for each in tables)
+        ]
 
     def month(self, patterns: Iterable[PatternFigures], stored: int) -> MonthCost:
-        """A month of what these patterns used."""
+        """The cost of a month at the use of these patterns."""
         run = [each.run for each in patterns]
         reads, writes = sum(each.read_units for each in run), sum(each.write_units for each in run)
-        return month_of(self._prices, reads, writes, self.seconds, stored)
+        return month_cost(self._prices, reads, writes, self.seconds, stored)
 
     def _index(self, table: str, name: str) -> IndexFigures:
         size = self._sizes.get((table, name), Size(table, name, 0, 0))
@@ -138,9 +144,9 @@ class _Taken:
 
     def _pattern(self, label: str, name: str, table: Table | None) -> PatternFigures:
         run = self._run.get(label) or Usage(label)
-        kept = self._ever.get(label) or Usage(label)
-        # What is kept is up to a minute behind this run.
-        ever = Usage(label, max(run.calls, kept.calls), max(run.reads, kept.reads), max(run.writes, kept.writes))
+        stored = self._ever.get(label) or Usage(label)
+        # Stored usage is up to a minute behind this run.
+        ever = Usage(label, max(run.calls, stored.calls), max(run.reads, stored.reads), max(run.writes, stored.writes))
         kind, says = _declared(name, table)
         return PatternFigures(
             name=name,
@@ -149,7 +155,7 @@ class _Taken:
             run=_used(run),
             ever=_used(ever),
             units_per_call=(ever.reads + ever.writes) / ever.calls if ever.calls else 0.0,
-            month=month_of(self._prices, run.reads, run.writes, self.seconds, 0).total,
+            month=month_cost(self._prices, run.reads, run.writes, self.seconds, 0).total,
         )
 
 
@@ -166,7 +172,7 @@ def _first_line(doc: str) -> str:
     return " ".join(doc.partition("\n\n")[0].split())
 
 
-def _of(label: str, table: Table) -> bool:
+def _belongs_to(label: str, table: Table) -> bool:
     return label.startswith(f"{table.name}.")
 
 
