@@ -60,7 +60,7 @@ def transact_write(old: int, new: int) -> float:
 def entry_write(old: int | None, new: int | None, moved: bool) -> float:
     """Keeping one index: sizes of its entry before and after, None for no entry; `moved` when its key changes.
 
-    An entry that comes, goes or changes in resource is one write, of the larger size; one whose key changes is deleted and
+    An entry that comes, goes or changes in place is one write, of the larger size; one whose key changes is deleted and
     put anew, which is two. Not to be asked for an entry that stays as it is: that costs nothing.
     """
     if old is None or new is None:
@@ -93,12 +93,12 @@ class ConsumedCapacity:
     A backend adds what a call used, failed calls included: a write whose condition fails is billed too.
     """
 
-    __slots__ = ("_first", "_by_resource", "reads", "writes")
+    __slots__ = ("_by_resource", "_first", "reads", "writes")
 
     def __init__(self) -> None:
         self.reads = 0.0
         self.writes = 0.0
-        # Every call has one of these, and most calls use one resource only: the dictionary is made for the second resource.
+        # Every call has one of these, and most calls use one resource only: a second one makes the dictionary.
         self._first: Resource | None = None
         self._by_resource: dict[Resource, tuple[float, float]] | None = None
 
