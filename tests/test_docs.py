@@ -51,3 +51,11 @@ async def test_the_code_of_a_document_runs_and_prints_what_it_shows(
         elif language == "text":
             assert capsys.readouterr().out == content, f"{document}, line {line}"
     assert ran, f"{document} has no code"
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text()
+    listed = re.findall(r"^\| \[(\d+)\]\((\S+)\) \| (.+?) \|", index, re.MULTILINE)
+    titles = {path.name: path.read_text().split("\n", 1)[0] for path in sorted(folder.glob("0*.md"))}
+    assert [(name, f"# {number}. {title}") for number, name, title in listed] == list(titles.items())

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import TypeVar
 
-from tests.drawing.games import loaded, newcomer
+from tests.drawing.games import load_game, new_player
 from zataku.drawing.design import Game, seats_of
 from zataku.drawing.errors import RuleViolation
 from zataku.drawing.values import Player
@@ -13,16 +13,16 @@ from zataku.table import ConditionFailed, Entity, Plan, Query, ResultUnknown, St
 T = TypeVar("T", bound=Entity)
 
 
-async def persistent(store: Store, of: Game, move: Callable[[Game], Plan[Game]]) -> Game:
+async def write_with_retry(store: Store, of: Game, move: Callable[[Game], Plan[Game]]) -> Game:
     """Try a move on the newest state until it happens or the rules refuse it."""
     while True:
         try:
-            return await store.write(move(await loaded(store, of)))
+            return await store.write(move(await load_game(store, of)))
         except (ConditionFailed, TransactionCancelled, ResultUnknown):
             continue
 
 
-async def answered(store: Store, plan: Plan[T]) -> T:
+async def write_until_answered(store: Store, plan: Plan[T]) -> T:
     """Send a write that may happen twice until the reply comes."""
     while True:
         try:
@@ -31,7 +31,7 @@ async def answered(store: Store, plan: Plan[T]) -> T:
             continue
 
 
-async def outcome(attempt: Awaitable[Game]) -> str:
+async def outcome_code(attempt: Awaitable[Game]) -> str:
     try:
         await attempt
     except RuleViolation as refused:
@@ -39,20 +39,20 @@ async def outcome(attempt: Awaitable[Game]) -> str:
     return "done"
 
 
-def people(count: int) -> list[Player]:
+def new_players(count: int) -> list[Player]:
     random = Random(count)
-    return [newcomer(random, f"客{number}", 60_000 + number) for number in range(count)]
+    return [new_player(random, f"客{number}", 60_000 + number) for number in range(count)]
 
 
-def strongly(query: Query[T]) -> Query[T]:
+def strong_query(query: Query[T]) -> Query[T]:
     """The query, seeing every write before it."""
     query.strong = True
     return query
 
 
-async def seats_match(store: Store, of: Game) -> Game:
+async def assert_seats_match(store: Store, of: Game) -> Game:
     """The list of players and the seat items tell the same."""
-    table = await loaded(store, of)
-    keys = [seat async for seat in store.each(strongly(seats_of(of.game_id)))]
+    table = await load_game(store, of)
+    keys = [seat async for seat in store.each(strong_query(seats_of(of.game_id)))]
     assert sorted(seat.player_id for seat in keys) == sorted(player.id for player in table.players)
     return table

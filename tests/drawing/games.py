@@ -18,13 +18,13 @@ NOW = int(START) * 1000
 TEN = Measure(players=10, rounds=10)
 
 
-def chance() -> Random:
+def seeded_random() -> Random:
     return Random(20260221)
 
 
 def room(players: int = 3, seats: int = 4, **changes: Any) -> Game:
     """A public room of some players who are ready."""
-    made = settled_room(chance(), NOW, Measure(players=players))
+    made = settled_room(seeded_random(), NOW, Measure(players=players))
     settings = replace(made.settings, player_count=max(seats, players))
     return replace(made, settings=settings, **changes)
 
@@ -33,16 +33,16 @@ def settings(**changes: Any) -> Settings:
     return replace(Settings(), **changes)
 
 
-def newcomer(random: Random, name: str = "あたらしい人", after: int = 60_000) -> Player:
-    return Player(id=an_id(random), name=name, joined_at=NOW + after, connection_id="L0SM9cOFvHcCIhw=")
+def new_player(random: Random, name: str = "あたらしい人", game_after: int = 60_000) -> Player:
+    return Player(id=an_id(random), name=name, joined_at=NOW + game_after, connection_id="L0SM9cOFvHcCIhw=")
 
 
-def joined(of: Game, player: Player) -> Plan[Game]:
+def join_plan(of: Game, player: Player) -> Plan[Game]:
     """This newcomer sits down."""
     return writes.take_seat(of, 1, player.id, player.name, player.connection_id, player.joined_at)
 
 
-def opened_by(game_id: GameId, host: Player, chosen: Settings) -> Plan[Game]:
+def create_plan(game_id: GameId, host: Player, chosen: Settings) -> Plan[Game]:
     """This newcomer opens a room."""
     return writes.create_game(game_id, host.id, host.name, host.connection_id, chosen, host.joined_at)
 
@@ -51,7 +51,7 @@ def new_message(player: Player, number: int = 1, content: str = "りんご") -> 
     return NewMessage(id=MessageId(an_id(Random(number))), number=number, player_id=player.id, content=content)
 
 
-def turn_of(of: Game) -> TurnId:
+def turn_id_of(of: Game) -> TurnId:
     assert of.current_round is not None
     return of.current_round.current_turn.id
 
@@ -61,12 +61,12 @@ def round_id_of(of: Game) -> RoundId:
     return of.current_round.id
 
 
-async def loaded(store: Store, of: Game) -> Game:
+async def load_game(store: Store, of: Game) -> Game:
     """The game as it is right now."""
     found = await store.get(game(of.game_id))
     assert found is not None
     return found
 
 
-async def kept(store: Store, *items: Entity) -> None:
+async def store_items(store: Store, *items: Entity) -> None:
     await store.write_many(put=items)

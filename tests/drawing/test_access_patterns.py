@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from tests.drawing.games import NOW, chance, kept, room
+from tests.drawing.games import NOW, room, seeded_random, store_items
 from tests.support.store_reads import eventually, finds, pages
 from zataku.clock import ManualClock
 from zataku.drawing.design import (
@@ -39,14 +39,14 @@ from zataku.table import Store
 
 def other(of: Game, **changes: object) -> Game:
     """Another game of the same people."""
-    random = chance()
+    random = seeded_random()
     random.seed(str(changes))
     return replace(of, game_id=GameId(an_id(random)), **changes)
 
 
 async def test_a_game_is_read_as_it_is_right_now(store: Store):
     table = room()
-    await kept(store, table)
+    await store_items(store, table)
     assert game(table.game_id).strong
     assert await store.get(game(table.game_id)) == table
 
@@ -55,7 +55,7 @@ async def test_the_games_of_a_player(store: Store):
     first, second = room(), other(room(), epoch=5)
     seats = [seat for table in (first, second) for seat in seats_in(table) if isinstance(seat, Seat)]
     host, guest = first.players[0].id, first.players[1].id
-    await kept(
+    await store_items(
         store, first, second, *(seat for seat in seats if (seat.game_id, seat.player_id) != (second.game_id, guest))
     )
     both = sorted((seat for seat in seats if seat.player_id == host), key=lambda seat: seat.game_id)
@@ -68,8 +68,8 @@ async def test_public_rooms_that_wait_are_listed_newest_first_and_no_others(stor
     old, new = room(), other(room(), created_at=NOW + 1000)
     private = other(old, settings=replace(old.settings, public=False))
     empty = other(old, players=(), host_id=None)
-    playing = in_play(chance(), other(old, epoch=7), 1, 1)
-    await kept(store, old, new, private, empty, playing, ended(other(old, epoch=8)))
+    playing = in_play(seeded_random(), other(old, epoch=7), 1, 1)
+    await store_items(store, old, new, private, empty, playing, ended(other(old, epoch=8)))
     await finds(store, waiting_games(), ListedGame(game_id=new.game_id), ListedGame(game_id=old.game_id))
     listed = [found.game_id async for found in store.each(waiting_games())]
     found = await store.get_many([Game.key(game_id=game_id) for game_id in listed], strong=True)
@@ -78,9 +78,9 @@ async def test_public_rooms_that_wait_are_listed_newest_first_and_no_others(stor
 
 async def test_running_games_are_found_even_when_private_oldest_first(store: Store):
     waiting = replace(room(), settings=replace(room().settings, public=False))
-    older = in_play(chance(), other(waiting, epoch=3), 1, 1)
-    newer = in_play(chance(), other(waiting, created_at=NOW + 5), 1, 1)
-    await kept(store, waiting, newer, older, ended(other(waiting, epoch=9)))
+    older = in_play(seeded_random(), other(waiting, epoch=3), 1, 1)
+    newer = in_play(seeded_random(), other(waiting, created_at=NOW + 5), 1, 1)
+    await store_items(store, waiting, newer, older, ended(other(waiting, epoch=9)))
     await finds(store, running_games(), ListedGame(game_id=older.game_id), ListedGame(game_id=newer.game_id))
 
 
@@ -88,7 +88,7 @@ async def test_a_game_moves_through_the_index_with_its_status(store: Store):
     table = await store.put(room())
     listed = ListedGame(game_id=table.game_id)
     await finds(store, waiting_games(), listed)
-    table = await store.save(in_play(chance(), table, 1, 1), was=table)
+    table = await store.save(in_play(seeded_random(), table, 1, 1), was=table)
     await finds(store, running_games(), listed)
     await finds(store, waiting_games())
     await store.save(ended(table), was=table)
@@ -98,9 +98,9 @@ async def test_a_game_moves_through_the_index_with_its_status(store: Store):
 async def test_rounds_come_in_their_order_also_after_the_ninth(store: Store):
     table, rounds = room(), []
     for number in (10, 9, 1, 2):
-        _, played = between_rounds(chance(), table, number)
+        _, played = between_rounds(seeded_random(), table, number)
         rounds.append(played)
-    await kept(store, table, *rounds, *seats_in(table))
+    await store_items(store, table, *rounds, *seats_in(table))
     await finds(store, rounds_of(table.game_id), *sorted(rounds, key=lambda each: each.round_number))
     assert await store.get(round_of(table.game_id, 10), strong=True) == rounds[0]
     assert await store.get(round_of(table.game_id, 3), strong=True) is None
@@ -108,9 +108,9 @@ async def test_rounds_come_in_their_order_also_after_the_ninth(store: Store):
 
 async def test_the_last_50_messages_and_older_ones_page_by_page(store: Store):
     table = room()
-    said = list(chat_in(chance(), table, NOW, Measure(messages=120)))
-    await kept(store, table, *said)
-    newest = said[::-1]
+    chat_messages = list(chat_in(seeded_random(), table, NOW, Measure(messages=120)))
+    await store_items(store, table, *chat_messages)
+    newest = chat_messages[::-1]
     await finds(store, latest_chat(table.game_id), *newest)
 
     async def first_pages() -> list[object]:
@@ -122,15 +122,15 @@ async def test_the_last_50_messages_and_older_ones_page_by_page(store: Store):
 
 async def test_messages_from_the_oldest_on_strongly(store: Store):
     table = room()
-    said = list(chat_in(chance(), table, NOW, Measure(messages=12)))
-    await kept(store, *said)
-    assert (await store.page(oldest_chat(table.game_id), limit=3)).items == said[:3]
-    assert [message async for message in store.each(oldest_chat(table.game_id))] == said
+    chat_messages = list(chat_in(seeded_random(), table, NOW, Measure(messages=12)))
+    await store_items(store, *chat_messages)
+    assert (await store.page(oldest_chat(table.game_id), limit=3)).items == chat_messages[:3]
+    assert [message async for message in store.each(oldest_chat(table.game_id))] == chat_messages
 
 
 async def test_the_connection_of_a_player_for_24_hours(store: Store, clock: ManualClock):
     table = room()
-    await kept(store, *seats_in(table))
+    await store_items(store, *seats_in(table))
     found = await store.get(connection_of(table.players[1].id), strong=True)
     assert found is not None
     assert found.connection_id == table.players[1].connection_id
@@ -141,16 +141,16 @@ async def test_the_connection_of_a_player_for_24_hours(store: Store, clock: Manu
 async def test_the_seats_of_a_game(store: Store):
     table = room(players=4)
     seats = [seat for seat in seats_in(table) if isinstance(seat, Seat)]
-    await kept(store, table, *seats_in(table))
+    await store_items(store, table, *seats_in(table))
     await finds(store, seats_of(table.game_id), *sorted(seats, key=lambda seat: seat.player_id))
 
 
 async def test_the_picture_of_a_turn_lies_apart_from_its_parts(store: Store):
-    table = in_play(chance(), room(), 1, 2)
-    parts = [some_strokes(chance(), table, number, NOW) for number in (10, 2, 1)]
+    table = in_play(seeded_random(), room(), 1, 2)
+    parts = [some_strokes(seeded_random(), table, number, NOW) for number in (10, 2, 1)]
     turn = replace(parts[0], turn_number=1)
-    whole = a_picture(chance(), table, 1, 2, table.players[1].id, NOW, 100 * 1024)
-    await kept(store, table, *parts, turn, whole)
+    whole = a_picture(seeded_random(), table, 1, 2, table.players[1].id, NOW, 100 * 1024)
+    await store_items(store, table, *parts, turn, whole)
     await finds(store, strokes_of(table.game_id, 1, 2), *parts[::-1])
     await finds(store, strokes_of(table.game_id, 1, 1), turn)
     assert await store.get(picture_of(table.game_id, 1, 2), strong=True) == whole

@@ -15,7 +15,7 @@ from tests.drawing.commands import (
     FINISHED,
     GUEST,
     HOST,
-    LATER,
+    MUCH_LATER,
     ROUND,
     SHIRITORI,
     SOON,
@@ -23,25 +23,25 @@ from tests.drawing.commands import (
     TURN,
     TURN_OVER,
     WAITING,
-    after,
-    away,
-    begun,
-    finished,
-    guessed,
-    next_round,
-    started,
-    unready,
+    begin_round_plan,
+    begin_turn_plan,
+    finish_turn_plan,
+    game_after,
+    guess_plan,
+    start_plan,
+    with_absent,
+    with_unready_players,
 )
 from tests.drawing.games import (
     NOW,
-    chance,
-    joined,
+    join_plan,
     new_message,
-    newcomer,
+    new_player,
     room,
     round_id_of,
+    seeded_random,
     settings,
-    turn_of,
+    turn_id_of,
 )
 from zataku.drawing import writes
 from zataku.drawing.errors import NotAllowed, RoomTaken, RuleViolation, SeatUnavailable, WrongState
@@ -51,58 +51,61 @@ from zataku.drawing.samples import (
 )
 
 REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
-    "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", LATER)),
+    "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", MUCH_LATER)),
     "a change to a game that has expired": (
         WrongState,
         lambda: writes.set_ready(WAITING, 1, GUEST, "ready", NOW + 24 * 60 * 60 * 1000),
     ),
-    "a seat at a full table": (SeatUnavailable, lambda: joined(room(4, 4), newcomer(chance()))),
-    "a second seat": (SeatUnavailable, lambda: joined(WAITING, WAITING.players[1])),
-    "a seat in a game under way": (WrongState, lambda: joined(DRAWING, newcomer(chance()))),
-    "leaving where one does not sit": (NotAllowed, lambda: writes.leave_seat(WAITING, 1, newcomer(chance()).id, LATER)),
+    "a seat at a full table": (SeatUnavailable, lambda: join_plan(room(4, 4), new_player(seeded_random()))),
+    "a second seat": (SeatUnavailable, lambda: join_plan(WAITING, WAITING.players[1])),
+    "a seat in a game under way": (WrongState, lambda: join_plan(DRAWING, new_player(seeded_random()))),
+    "leaving where one does not sit": (
+        NotAllowed,
+        lambda: writes.leave_seat(WAITING, 1, new_player(seeded_random()).id, MUCH_LATER),
+    ),
     "leaving a finished game": (WrongState, lambda: writes.leave_seat(FINISHED, 1, GUEST, FINISHED.updated_at)),
-    "a guest who kicks": (NotAllowed, lambda: writes.kick(WAITING, 1, GUEST, THIRD, LATER)),
-    "a host who kicks themselves": (WrongState, lambda: writes.kick(WAITING, 1, HOST, HOST, LATER)),
+    "a guest who kicks": (NotAllowed, lambda: writes.kick(WAITING, 1, GUEST, THIRD, MUCH_LATER)),
+    "a host who kicks themselves": (WrongState, lambda: writes.kick(WAITING, 1, HOST, HOST, MUCH_LATER)),
     "ready in a game under way": (WrongState, lambda: writes.set_ready(DRAWING, 1, GUEST, "ready", SOON)),
-    "settings by a guest": (NotAllowed, lambda: writes.change_settings(WAITING, 1, GUEST, settings(), LATER)),
+    "settings by a guest": (NotAllowed, lambda: writes.change_settings(WAITING, 1, GUEST, settings(), MUCH_LATER)),
     "fewer seats than players": (
         SeatUnavailable,
-        lambda: writes.change_settings(WAITING, 1, HOST, settings(player_count=2), LATER),
+        lambda: writes.change_settings(WAITING, 1, HOST, settings(player_count=2), MUCH_LATER),
     ),
     "settings of a game under way": (WrongState, lambda: writes.change_settings(DRAWING, 1, HOST, settings(), SOON)),
-    "a start by a guest": (NotAllowed, lambda: started(WAITING, GUEST)),
-    "a start alone": (WrongState, lambda: started(replace(WAITING, players=WAITING.players[:1]))),
-    "a start before all are ready": (WrongState, lambda: started(unready(WAITING))),
-    "a second start": (WrongState, lambda: started(DRAWING)),
-    "shiritori without a kana": (WrongState, lambda: started(SHIRITORI)),
-    "a kana in a free game": (WrongState, lambda: started(WAITING, kana="り")),
+    "a start by a guest": (NotAllowed, lambda: start_plan(WAITING, GUEST)),
+    "a start alone": (WrongState, lambda: start_plan(replace(WAITING, players=WAITING.players[:1]))),
+    "a start before all are ready": (WrongState, lambda: start_plan(with_unready_players(WAITING))),
+    "a second start": (WrongState, lambda: start_plan(DRAWING)),
+    "shiritori without a kana": (WrongState, lambda: start_plan(SHIRITORI)),
+    "a kana in a free game": (WrongState, lambda: start_plan(WAITING, kana="り")),
     "the end of a connection that was replaced": (
         WrongState,
-        lambda: writes.mark_away(WAITING, 1, GUEST, "an-old-socket", LATER),
+        lambda: writes.mark_away(WAITING, 1, GUEST, "an-old-socket", MUCH_LATER),
     ),
     "the end of no connection where there is one": (
         WrongState,
-        lambda: writes.mark_away(WAITING, 1, GUEST, None, LATER),
+        lambda: writes.mark_away(WAITING, 1, GUEST, None, MUCH_LATER),
     ),
     "a word by a guesser": (
         NotAllowed,
-        lambda: writes.choose_answer(CHOOSING, 1, turn_of(CHOOSING), GUEST, "りんご", None, SOON),
+        lambda: writes.choose_answer(CHOOSING, 1, turn_id_of(CHOOSING), GUEST, "りんご", None, SOON),
     ),
     "a second word": (WrongState, lambda: writes.choose_answer(DRAWING, 1, TURN, HOST, "りんご", None, SOON)),
     "a hint beyond the word": (WrongState, lambda: writes.reveal_kana(DRAWING, 1, TURN, 50, SOON)),
-    "a hint while nobody draws": (WrongState, lambda: writes.reveal_kana(CHOOSING, 1, turn_of(CHOOSING), 0, SOON)),
-    "a guess by the drawer": (NotAllowed, lambda: guessed(DRAWING, by=0)),
-    "a guess after time is up": (WrongState, lambda: guessed(DRAWING, now=SOON + 60_000)),
-    "a guess while nobody draws": (WrongState, lambda: guessed(CHOOSING)),
-    "a guess for more than the seconds of the turn": (WrongState, lambda: guessed(DRAWING, points=61)),
-    "a penalty above half the seconds of the turn": (WrongState, lambda: finished(DRAWING, penalty=31)),
+    "a hint while nobody draws": (WrongState, lambda: writes.reveal_kana(CHOOSING, 1, turn_id_of(CHOOSING), 0, SOON)),
+    "a guess by the drawer": (NotAllowed, lambda: guess_plan(DRAWING, by=0)),
+    "a guess after time is up": (WrongState, lambda: guess_plan(DRAWING, now=SOON + 60_000)),
+    "a guess while nobody draws": (WrongState, lambda: guess_plan(CHOOSING)),
+    "a guess for more than the seconds of the turn": (WrongState, lambda: guess_plan(DRAWING, points=61)),
+    "a penalty above half the seconds of the turn": (WrongState, lambda: finish_turn_plan(DRAWING, penalty=31)),
     "a message by an owner who lost the room": (
         RoomTaken,
         lambda: writes.post_chat(DRAWING, 0, new_message(DRAWING.players[1]), SOON),
     ),
     "a message by nobody at the table": (
         NotAllowed,
-        lambda: writes.post_chat(DRAWING, 1, new_message(newcomer(chance())), SOON),
+        lambda: writes.post_chat(DRAWING, 1, new_message(new_player(seeded_random())), SOON),
     ),
     "a notice by an owner who lost the room": (
         RoomTaken,
@@ -110,7 +113,7 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     ),
     "a wrong guess while nobody draws": (
         WrongState,
-        lambda: writes.post_guess(CHOOSING, 1, turn_of(CHOOSING), new_message(CHOOSING.players[1]), SOON),
+        lambda: writes.post_guess(CHOOSING, 1, turn_id_of(CHOOSING), new_message(CHOOSING.players[1]), SOON),
     ),
     "strokes by an owner who lost the room": (
         RoomTaken,
@@ -118,26 +121,26 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     ),
     "strokes while nobody draws": (
         WrongState,
-        lambda: writes.flush_strokes(TURN_OVER, 1, turn_of(TURN_OVER), 1, DATA, SOON),
+        lambda: writes.flush_strokes(TURN_OVER, 1, turn_id_of(TURN_OVER), 1, DATA, SOON),
     ),
-    "a second end of a turn": (WrongState, lambda: finished(TURN_OVER, DATA)),
-    "a turn before the last is over": (WrongState, lambda: begun(DRAWING, GUEST)),
-    "a second turn in a round": (NotAllowed, lambda: begun(TURN_OVER, HOST)),
-    "a turn of nobody at the table": (NotAllowed, lambda: begun(TURN_OVER, newcomer(chance()).id)),
-    "passing over a drawer who is there and has time": (WrongState, lambda: begun(CHOOSING, GUEST)),
+    "a second end of a turn": (WrongState, lambda: finish_turn_plan(TURN_OVER, DATA)),
+    "a turn before the last is over": (WrongState, lambda: begin_turn_plan(DRAWING, GUEST)),
+    "a second turn in a round": (NotAllowed, lambda: begin_turn_plan(TURN_OVER, HOST)),
+    "a turn of nobody at the table": (NotAllowed, lambda: begin_turn_plan(TURN_OVER, new_player(seeded_random()).id)),
+    "passing over a drawer who is there and has time": (WrongState, lambda: begin_turn_plan(CHOOSING, GUEST)),
     "the end of a round amid a turn": (WrongState, lambda: writes.finish_round(DRAWING, 1, TURN, SOON)),
     "the end of a round while somebody chooses": (
         WrongState,
-        lambda: writes.finish_round(CHOOSING, 1, turn_of(CHOOSING), SOON),
+        lambda: writes.finish_round(CHOOSING, 1, turn_id_of(CHOOSING), SOON),
     ),
     "a second end of a round": (
         WrongState,
-        lambda: writes.finish_round(BETWEEN_ROUNDS, 1, turn_of(BETWEEN_ROUNDS), BETWEEN_ROUNDS.updated_at),
+        lambda: writes.finish_round(BETWEEN_ROUNDS, 1, turn_id_of(BETWEEN_ROUNDS), BETWEEN_ROUNDS.updated_at),
     ),
-    "a round before the last is over": (WrongState, lambda: next_round(TURN_OVER, HOST, SOON)),
+    "a round before the last is over": (WrongState, lambda: begin_round_plan(TURN_OVER, HOST, SOON)),
     "a round too many": (
         WrongState,
-        lambda: next_round(
+        lambda: begin_round_plan(
             replace(BETWEEN_ROUNDS, settings=replace(BETWEEN_ROUNDS.settings, round_count=1)),
             HOST,
             BETWEEN_ROUNDS.updated_at,
@@ -147,11 +150,11 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
         WrongState,
         lambda: writes.finish_game(TURN_OVER, 1, round_id_of(TURN_OVER), SOON),
     ),
-    "the end of a game that waits": (WrongState, lambda: writes.finish_game(WAITING, 1, ROUND, LATER)),
+    "the end of a game that waits": (WrongState, lambda: writes.finish_game(WAITING, 1, ROUND, MUCH_LATER)),
     "keeping a game under way": (WrongState, lambda: writes.keep_game(DRAWING, 1, HOST, SOON)),
     "keeping somebody else's game": (
         NotAllowed,
-        lambda: writes.keep_game(FINISHED, 1, newcomer(chance()).id, FINISHED.updated_at),
+        lambda: writes.keep_game(FINISHED, 1, new_player(seeded_random()).id, FINISHED.updated_at),
     ),
 }
 
@@ -165,11 +168,11 @@ def test_refused(what: str):
 
 
 def test_a_player_who_has_guessed_and_a_drawer_who_was_understood_get_nothing_more():
-    known = after(guessed(DRAWING))
+    known = game_after(guess_plan(DRAWING))
     with pytest.raises(WrongState, match="already"):
-        guessed(known, points=40)
+        guess_plan(known, points=40)
     with pytest.raises(WrongState, match="loses nothing"):
-        finished(known, penalty=30)
+        finish_turn_plan(known, penalty=30)
 
 
 LATE: dict[str, Callable[[], object]] = {
@@ -197,39 +200,39 @@ def test_what_is_about_another_turn_or_round_does_nothing(what: str):
 
 
 def test_who_was_passed_over_does_not_draw_in_the_round_and_everybody_else_does():
-    choosing = away(CHOOSING, HOST)
-    second = away(after(begun(choosing, GUEST)), GUEST)
+    choosing = with_absent(CHOOSING, HOST)
+    second = with_absent(game_after(begin_turn_plan(choosing, GUEST)), GUEST)
     with pytest.raises(NotAllowed):
-        begun(second, HOST)
-    third = after(begun(second, THIRD))
+        begin_turn_plan(second, HOST)
+    third = game_after(begin_turn_plan(second, THIRD))
     assert third.current_round.passed == (HOST, GUEST)
     assert (third.current_round.current_turn.drawer_id, third.current_round.current_turn.turn_number) == (THIRD, 3)
-    closed = after(writes.finish_round(away(third, THIRD), 1, turn_of(third), SOON))
+    closed = game_after(writes.finish_round(with_absent(third, THIRD), 1, turn_id_of(third), SOON))
     assert closed.current_round.passed is None
 
 
 def test_a_drawer_who_left_or_is_out_of_time_is_passed_over():
-    gone = after(writes.leave_seat(CHOOSING, 1, HOST, SOON))
-    assert after(begun(gone, GUEST)).current_round.passed == (HOST,)
+    remove_account = game_after(writes.leave_seat(CHOOSING, 1, HOST, SOON))
+    assert game_after(begin_turn_plan(remove_account, GUEST)).current_round.passed == (HOST,)
     late = CHOOSING.current_round.current_turn.deadline
-    assert after(begun(CHOOSING, GUEST, late)).current_round.passed == (HOST,)
+    assert game_after(begin_turn_plan(CHOOSING, GUEST, late)).current_round.passed == (HOST,)
     with pytest.raises(WrongState):
-        begun(CHOOSING, GUEST, late - 1)
+        begin_turn_plan(CHOOSING, GUEST, late - 1)
 
 
 def test_where_one_is_left_nobody_waits_for_a_word():
-    alone = away(CHOOSING, GUEST, THIRD)
-    ended_round = after(writes.finish_round(alone, 1, turn_of(alone), SOON))
+    alone = with_absent(CHOOSING, GUEST, THIRD)
+    ended_round = game_after(writes.finish_round(alone, 1, turn_id_of(alone), SOON))
     assert ended_round.current_round.ended_at == SOON
 
 
 def test_shiritori_begins_with_its_kana():
-    assert after(started(SHIRITORI, kana="り")).next_kana == "り"
+    assert game_after(start_plan(SHIRITORI, kana="り")).next_kana == "り"
 
 
 def test_the_largest_penalty_and_the_largest_guess_fit_a_round():
     slow = replace(WAITING, settings=replace(WAITING.settings, time_limit=300))
-    table = in_play(chance(), slow, 1, 1)
-    assert after(guessed(table, points=300)).players[1].total == 300
-    closed = writes.finish_round(after(finished(table, penalty=150)), 1, turn_of(table), SOON)
+    table = in_play(seeded_random(), slow, 1, 1)
+    assert game_after(guess_plan(table, points=300)).players[1].total == 300
+    closed = writes.finish_round(game_after(finish_turn_plan(table, penalty=150)), 1, turn_id_of(table), SOON)
     assert closed.steps[1].entity.round_scores[0].points == -150

@@ -38,8 +38,8 @@ async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: Manu
     shown = await all_items(strict, [esiritori])
     await system.demo()
     assert await all_items(strict, [esiritori]) == shown
-    kinds = [line.split(" ", 1)[0] for line in shown]
-    assert (kinds.count(Game.__name__), kinds.count(Seat.__name__)) == (2, 2)
+    count_kinds = [line.split(" ", 1)[0] for line in shown]
+    assert (count_kinds.count(Game.__name__), count_kinds.count(Seat.__name__)) == (2, 2)
 
 
 async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(embedded: Store, clock: ManualClock):
@@ -80,8 +80,8 @@ async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store
     assert demo is not None
     with pytest.raises(Broken):
         await demo()
-    again = plug(app_context(strict, clock)).demo
-    assert again is not None
-    await again()
-    kinds = [line.split(" ", 1)[0] for line in await all_items(strict, [esiritori])]
-    assert kinds.count(Game.__name__) == 2
+    reload_game = plug(app_context(strict, clock)).demo
+    assert reload_game is not None
+    await reload_game()
+    count_kinds = [line.split(" ", 1)[0] for line in await all_items(strict, [esiritori])]
+    assert count_kinds.count(Game.__name__) == 2

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.games import NOW, chance, kept, room
+from tests.drawing.games import NOW, room, seeded_random, store_items
 from tests.support.store_reads import drained
 from zataku.drawing import jobs
 from zataku.drawing.design import ChatMessage, Game, esiritori, oldest_chat
@@ -22,16 +22,16 @@ def cap(monkeypatch: pytest.MonkeyPatch) -> int:
     return 20
 
 
-def said(of: Game, first: int, last: int) -> list[ChatMessage]:
+def chat_messages(of: Game, first: int, last: int) -> list[ChatMessage]:
     random = Random(first)
     return [a_message(random, of, of.players[0], n, f"{n}番目", NOW + n * 10) for n in range(first, last + 1)]
 
 
-def came(*messages: ChatMessage) -> list[Change]:
+def insert_changes(*messages: ChatMessage) -> list[Change]:
     return [Change("INSERT", 0.0, None, message, False, str(message.number), {}) for message in messages]
 
 
-async def numbers(store: Store, of: Game) -> list[int | None]:
+async def stored_numbers(store: Store, of: Game) -> list[int | None]:
     return [message.number async for message in store.each(oldest_chat(of.game_id))]
 
 
@@ -41,64 +41,64 @@ def test_the_documents_cap_is_the_one_in_use():
 
 async def test_the_stream_keeps_every_game_at_its_cap(store: Store, cap: int):
     busy = room()
-    quiet = replace(busy, game_id=GameId(an_id(chance())))
-    await kept(store, busy, *seats_in(busy), *said(quiet, 1, cap))
+    quiet = replace(busy, game_id=GameId(an_id(seeded_random())))
+    await store_items(store, busy, *seats_in(busy), *chat_messages(quiet, 1, cap))
     stream = store.stream(esiritori, CONSUMER)
     await cap_chat(store, await drained(stream))
     for first in range(1, 60, 7):
-        await store.write_many(put=said(busy, first, first + 6))
+        await store.write_many(put=chat_messages(busy, first, first + 6))
         await cap_chat(store, await drained(stream))
-        assert len(await numbers(store, busy)) <= cap
-    assert await numbers(store, busy) == list(range(44, 64))
-    assert len(await numbers(store, quiet)) == cap
+        assert len(await stored_numbers(store, busy)) <= cap
+    assert await stored_numbers(store, busy) == list(range(44, 64))
+    assert len(await stored_numbers(store, quiet)) == cap
 
 
 async def test_numbers_that_came_twice_leave_so_many_more_until_they_lie_behind(store: Store, cap: int):
     table, random = room(), Random(7)
     # Both servers speak in turn; the one that lost the room stops after ten messages.
-    late = [replace(one, id=an_id(random), created_at=one.created_at + 5) for one in said(table, 16, 25)]
+    late = [replace(one, id=an_id(random), created_at=one.created_at + 5) for one in chat_messages(table, 16, 25)]
     for last in range(5, 55, 5):
-        new = [*said(table, last - 4, last), *(one for one in late if last - 4 <= (one.number or 0) <= last)]
-        await kept(store, *new)
-        await cap_chat(store, came(*new))
-        assert len(await numbers(store, table)) <= cap + len(late)
-    assert await numbers(store, table) == list(range(31, 51))
+        new = [*chat_messages(table, last - 4, last), *(one for one in late if last - 4 <= (one.number or 0) <= last)]
+        await store_items(store, *new)
+        await cap_chat(store, insert_changes(*new))
+        assert len(await stored_numbers(store, table)) <= cap + len(late)
+    assert await stored_numbers(store, table) == list(range(31, 51))
 
 
 async def test_told_again_it_removes_nothing_more(store: Store, cap: int):
     table = room()
-    messages = said(table, 1, cap + 5)
-    await kept(store, *messages)
-    assert await cap_chat(store, came(*messages)) == 5
-    assert await cap_chat(store, came(*messages)) == 0
-    assert await cap_chat(store, came(*messages[:10])) == 0
-    assert await numbers(store, table) == list(range(6, cap + 6))
+    messages = chat_messages(table, 1, cap + 5)
+    await store_items(store, *messages)
+    assert await cap_chat(store, insert_changes(*messages)) == 5
+    assert await cap_chat(store, insert_changes(*messages)) == 0
+    assert await cap_chat(store, insert_changes(*messages[:10])) == 0
+    assert await stored_numbers(store, table) == list(range(6, cap + 6))
 
 
 async def test_a_consumer_that_was_away_catches_up_over_many_pages(store: Store, cap: int):
     table = room()
-    messages = said(table, 1, 260)
-    await kept(store, *messages)
-    assert await cap_chat(store, came(messages[-1])) == 240
-    assert len(await numbers(store, table)) == cap
+    messages = chat_messages(table, 1, 260)
+    await store_items(store, *messages)
+    assert await cap_chat(store, insert_changes(messages[-1])) == 240
+    assert len(await stored_numbers(store, table)) == cap
 
 
 async def test_nothing_is_read_before_the_cap_and_two_messages_for_each_one_beyond(priced: Store):
     table = room()
-    await kept(priced, *said(table, 1, 30))
+    await store_items(priced, *chat_messages(table, 1, 30))
     with priced.measured("below") as below:
-        await cap_chat(priced, came(*said(table, 999, 1000)))
+        await cap_chat(priced, insert_changes(*chat_messages(table, 999, 1000)))
     assert (below.reads, below.writes) == (0, 0)
     with priced.measured("beyond") as beyond:
-        assert await cap_chat(priced, came(*said(table, 1001, 1001))) == 1
+        assert await cap_chat(priced, insert_changes(*chat_messages(table, 1001, 1001))) == 1
     assert (beyond.reads, beyond.writes) == (1, 1)
 
 
 async def test_messages_without_a_number_and_removals_say_nothing(store: Store, cap: int):
     table = room()
-    messages = said(table, 1, cap + 3)
-    await kept(store, *messages)
+    messages = chat_messages(table, 1, cap + 3)
+    await store_items(store, *messages)
     removed = [Change("REMOVE", 0.0, message, None, False, "", {}) for message in messages]
-    nameless = came(*(replace(message, number=None) for message in messages))
+    nameless = insert_changes(*(replace(message, number=None) for message in messages))
     assert await cap_chat(store, [*removed, *nameless]) == 0
-    assert len(await numbers(store, table)) == cap + 3
+    assert len(await stored_numbers(store, table)) == cap + 3

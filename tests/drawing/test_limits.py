@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.games import NOW, chance, room
+from tests.drawing.games import NOW, room, seeded_random
 from zataku.drawing import limits
 from zataku.drawing.design import ChatMessage, Game, Picture, Seat, Strokes
 from zataku.drawing.samples import a_message, a_picture, an_id, in_play, some_strokes
 from zataku.drawing.values import FinishedTurn, Player, RoundScore, ScoreEntry, Settings
 
-PLAYER = {"id": an_id(chance()), "joinedAt": NOW}
+PLAYER = {"id": an_id(seeded_random()), "joinedAt": NOW}
 
 
 def accepts(value: object, kind: Any) -> bool:
@@ -85,8 +85,8 @@ def test_names_with_anything_else_or_nothing_to_see_are_refused(name: str):
 
 def test_a_name_is_judged_wherever_it_is_stored():
     game = room()
-    message = a_message(chance(), game, game.players[0], 1, "x", NOW)
-    player, round_ = game.players[0].id, in_play(chance(), game, 1, 1, "finished").current_round
+    message = a_message(seeded_random(), game, game.players[0], 1, "x", NOW)
+    player, round_ = game.players[0].id, in_play(seeded_random(), game, 1, 1, "finished").current_round
     assert round_ is not None
     (turn,) = round_.turns or ()
     for made in (
@@ -163,7 +163,11 @@ def test_a_number_keeps_to_its_range(kind: Any, lowest: int, highest: int):
         (limits.Kana, ["あ", "ん"], ["", "ああ", "ー", "ア", "あ\n"]),
         (limits.DrawingName, ["DRAWING#03#10"], ["DRAWING#3#10", "DRAWING#03#10\n", "DRAWING#03#10#0001", ""]),
         (limits.ConnectionId, ["L0SM9cOFvHcCIhw=", "a" * 128], ["", "a" * 129, "a b", "a\n", "あ"]),
-        (limits.GameUuid, [an_id(chance())], ["", "g1", an_id(chance()).upper(), an_id(chance()) + "\n"]),
+        (
+            limits.GameUuid,
+            [an_id(seeded_random())],
+            ["", "g1", an_id(seeded_random()).upper(), an_id(seeded_random()) + "\n"],
+        ),
         (limits.GameStatus, ["waiting", "playing", "finished"], ["WAITING", "over"]),
         (limits.TurnStatus, ["not_started", "setting_answer", "drawing", "finished"], ["started"]),
         (limits.ReadyStatus, ["ready", "not_ready"], ["maybe"]),
@@ -177,8 +181,8 @@ def test_texts_and_states_keep_to_their_forms(kind: Any, good: list[str], bad: l
     assert [text for text in bad if accepts(text, kind)] == []
 
 
-def is_said(text: str) -> bool:
-    message = a_message(chance(), room(), room().players[0], 1, "x", NOW)
+def is_message(text: str) -> bool:
+    message = a_message(seeded_random(), room(), room().players[0], 1, "x", NOW)
     return accepts({**msgspec.to_builtins(message), "content": text}, ChatMessage)
 
 
@@ -186,7 +190,7 @@ def is_said(text: str) -> bool:
     "text", ["a", "👨\u200d👩\u200d👧", "❤\ufe0f", "می\u200cخواهم", "안녕　하세요", "…", "か\u3099", "𠮷" * 500]
 )
 def test_a_message_is_one_line_of_any_script(text: str):
-    assert is_said(text)
+    assert is_message(text)
 
 
 @pytest.mark.parametrize(
@@ -208,17 +212,17 @@ def test_a_message_is_one_line_of_any_script(text: str):
     ],
 )
 def test_a_message_with_controls_or_nothing_to_see_is_refused(text: str):
-    assert not is_said(text)
+    assert not is_message(text)
 
 
 def test_a_picture_is_base64_of_at_most_100_kb():
-    game = in_play(chance(), room(), 1, 1)
-    whole = msgspec.to_builtins(a_picture(chance(), game, 1, 1, game.players[0].id, NOW, 100 * 1024))
+    game = in_play(seeded_random(), room(), 1, 1)
+    whole = msgspec.to_builtins(a_picture(seeded_random(), game, 1, 1, game.players[0].id, NOW, 100 * 1024))
     assert accepts(whole, Picture)
     assert accepts({**whole, "data": "QQ=="}, Picture)
     for text in ("", "QQ=", "QQQQQ", "Q===", "QQ\n=", "Q" * (100 * 1024 + 4), "QQ==QQ==", "Q-_=", "QQ==\n"):
         assert not accepts({**whole, "data": text}, Picture), text[:20]
-    part = msgspec.to_builtins(some_strokes(chance(), game, 1, NOW))
+    part = msgspec.to_builtins(some_strokes(seeded_random(), game, 1, NOW))
     assert accepts(part, Strokes)
     assert not accepts({**part, "data": "QQ="}, Strokes)
 
@@ -238,7 +242,12 @@ def test_the_defaults_of_a_room():
 
 def test_a_penalty_counts_against_the_drawer():
     entry = ScoreEntry(
-        player_id=an_id(chance()), round_number=1, turn_number=1, points=30, reason="drawer_penalty", timestamp=NOW
+        player_id=an_id(seeded_random()),
+        round_number=1,
+        turn_number=1,
+        points=30,
+        reason="drawer_penalty",
+        timestamp=NOW,
     )
     assert entry.signed == -30
     assert replace(entry, reason="correct_answer").signed == 30

@@ -23,11 +23,11 @@ async def stored(store: Store, items: list[Entity]) -> Game:
     return found
 
 
-async def gone(store: Store, clock: ManualClock, player_id: str) -> None:
+async def remove_account(store: Store, clock: ManualClock, player_id: str) -> None:
     await removal(app_context(store, clock))(AccountId(player_id))
 
 
-async def again(store: Store, made: Game) -> Game:
+async def reload_game(store: Store, made: Game) -> Game:
     found = await store.get(game(made.game_id))
     assert found is not None
     return found
@@ -37,9 +37,9 @@ async def again(store: Store, made: Game) -> Game:
 async def test_a_game_under_way_goes_on_without_the_name(strict: Store, clock: ManualClock, at: int):
     made = await stored(strict, list(ongoing_game(Random(1), NOW)))
     leaver = made.players[at]
-    await gone(strict, clock, leaver.id)
+    await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    found = await again(strict, made)
+    found = await reload_game(strict, made)
     left = found.players[at]
     assert (left.name, left.left_at, left.total) == (ANONYMOUS_NAME, NOW, leaver.total)
     assert [other for other in found.players if other != left] == [it for it in made.players if it != leaver]
@@ -54,12 +54,14 @@ async def test_a_finished_game_keeps_points_pictures_and_what_was_said(strict: S
     items = list(played_game(Random(2), NOW - 3_600_000, Measure(players=3, rounds=2, picture=400, messages=20)))
     made = await stored(strict, items)
     leaver = made.players[1]
-    await gone(strict, clock, leaver.id)
+    await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    kept = await all_items(strict, [esiritori])
+    store_items = await all_items(strict, [esiritori])
     for kind in (Round, Picture, ChatMessage):
-        assert sum(line.startswith(f"{kind.__name__} ") for line in kept) == sum(type(it) is kind for it in items)
-    assert [it.total for it in (await again(strict, made)).players] == [it.total for it in made.players]
+        assert sum(line.startswith(f"{kind.__name__} ") for line in store_items) == sum(
+            type(it) is kind for it in items
+        )
+    assert [it.total for it in (await reload_game(strict, made)).players] == [it.total for it in made.players]
 
 
 async def test_a_room_that_waits_has_a_free_seat_again(strict: Store, clock: ManualClock):
@@ -68,8 +70,8 @@ async def test_a_room_that_waits_has_a_free_seat_again(strict: Store, clock: Man
     host = room.players[0]
     message = a_message(Random(3), room, host, 1, "こんにちは！", NOW)
     await strict.write_many(put=[room, *seats_in(room), message])
-    await gone(strict, clock, host.id)
-    found = await again(strict, room)
+    await remove_account(strict, clock, host.id)
+    found = await reload_game(strict, room)
     assert ([it.id for it in found.players], found.host_id) == ([it.id for it in room.players[1:]], room.players[1].id)
     assert await items_containing(strict, [esiritori], host.id, f'"{host.name}"') == []
 
@@ -93,26 +95,26 @@ async def test_a_removal_that_was_broken_off_goes_on_under_the_same_mask(strict:
             return getattr(strict, name)
 
     with pytest.raises(Broken):
-        await gone(Breaking(), clock, leaver.id)  # type: ignore[arg-type]  a store to its last letter
+        await remove_account(Breaking(), clock, leaver.id)  # type: ignore[arg-type]  a store to its last letter
     assert await items_containing(strict, [esiritori], leaver.id) != []
-    await gone(strict, clock, leaver.id)
+    await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    masked = (await again(strict, made)).players[0].id
+    masked = (await reload_game(strict, made)).players[0].id
     assert any(masked in line for line in await all_items(strict, [esiritori]) if line.startswith("ChatMessage"))
 
 
 async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock):
     made = await stored(strict, list(ongoing_game(Random(5), NOW)))
-    await gone(strict, clock, made.players[0].id)
-    after = await all_items(strict, [esiritori])
-    await gone(strict, clock, made.players[0].id)
-    assert await all_items(strict, [esiritori]) == after
+    await remove_account(strict, clock, made.players[0].id)
+    game_after = await all_items(strict, [esiritori])
+    await remove_account(strict, clock, made.players[0].id)
+    assert await all_items(strict, [esiritori]) == game_after
     assert [each async for each in strict.each(games_of_player(made.players[0].id))] == []
 
 
 async def test_the_owner_of_a_room_that_did_not_know_is_refused(strict: Store, clock: ManualClock):
     room = settled_room(Random(6), NOW, Measure(players=3))
-    loaded = in_play(Random(6), room, 1, 1)
-    await strict.write_many(put=[loaded, *seats_in(room)])
-    await gone(strict, clock, room.players[1].id)
-    assert (await again(strict, loaded)).version > loaded.version
+    load_game = in_play(Random(6), room, 1, 1)
+    await strict.write_many(put=[load_game, *seats_in(room)])
+    await remove_account(strict, clock, room.players[1].id)
+    assert (await reload_game(strict, load_game)).version > load_game.version

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.drawing.conftest import TABLES
-from tests.drawing.games import NOW, turn_of
+from tests.drawing.games import NOW, turn_id_of
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of
@@ -42,14 +42,14 @@ LARGEST = {
 }
 
 
-def kinds(items: list[Entity]) -> Counter[str]:
+def count_kinds(items: list[Entity]) -> Counter[str]:
     return Counter(type(item).__name__ for item in items)
 
 
 @pytest.mark.parametrize("make", [minimal_game, ongoing_game])
 def test_the_same_arguments_give_the_same_items(make):
-    once, again, other = (list(make(Random(seed), NOW)) for seed in (1, 1, 2))
-    assert once == again
+    once, reload_game, other = (list(make(Random(seed), NOW)) for seed in (1, 1, 2))
+    assert once == reload_game
     assert once != other
 
 
@@ -58,7 +58,7 @@ def test_the_minimal_game_has_2_players_1_round_and_60_seconds():
     table = items[-1]
     assert isinstance(table, Game)
     assert (len(table.players), table.settings.round_count, table.settings.time_limit) == (2, 1, 60)
-    assert kinds(items) == {"Seat": 2, "Connection": 2, "Round": 1, "Picture": 2, "ChatMessage": 4, "Game": 1}
+    assert count_kinds(items) == {"Seat": 2, "Connection": 2, "Round": 1, "Picture": 2, "ChatMessage": 4, "Game": 1}
 
 
 def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries():
@@ -69,7 +69,7 @@ def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries()
     assert table.status == "playing"
     assert (table.current_round.round_number, table.current_round.current_turn.turn_number) == (2, 3)
     assert len(table.score_histories) == 20
-    assert kinds(items) == {"Seat": 10, "Connection": 10, "Round": 1, "Strokes": 20, "ChatMessage": 50, "Game": 1}
+    assert count_kinds(items) == {"Seat": 10, "Connection": 10, "Round": 1, "Strokes": 20, "ChatMessage": 50, "Game": 1}
     # The points of both rounds add up to everybody's total.
     (first,) = (item for item in items if isinstance(item, Round))
     for player, score in zip(table.players, first.round_scores, strict=True):
@@ -110,8 +110,8 @@ async def _read_back(store, game_id: GameId) -> None:
     """Everything that was made again lies there as it was made."""
     made = list(maximal_game(Random(1), NOW))
     assert await store.get(game(game_id)) == made[-1]
-    said = [message async for message in store.each(latest_chat(game_id))]
-    assert said == [item for item in made if isinstance(item, ChatMessage)][::-1]
+    chat_messages = [message async for message in store.each(latest_chat(game_id))]
+    assert chat_messages == [item for item in made if isinstance(item, ChatMessage)][::-1]
     rounds = [played async for played in store.each(rounds_of(game_id))]
     assert rounds == [item for item in made if isinstance(item, Round)]
     keys = [picture_of(game_id, played.round_number, turn.turn_number) for played in rounds for turn in played.turns]
@@ -124,8 +124,8 @@ def test_the_largest_transactions_are_far_from_100_items_and_4_mb():
     last, full = in_play(random, table, 10, 10), in_play(random, table, 10, 10, "finished")
     picture = a_picture(random, last, 10, 10, last.players[9].id, last.updated_at, MAXIMAL.picture)
     heavy: list[Plan[Game]] = [
-        finish_turn(last, 1, turn_of(last), picture.data, 150, last.updated_at),
-        finish_round(full, 1, turn_of(full), full.updated_at),
+        finish_turn(last, 1, turn_id_of(last), picture.data, 150, last.updated_at),
+        finish_round(full, 1, turn_id_of(full), full.updated_at),
     ]
     sizes = [
         sum(size(it) for step in plan.steps for it in (getattr(step, "entity", None), getattr(step, "was", None)) if it)

@@ -9,28 +9,28 @@ from tests.drawing.commands import (
     DRAWING,
     GUEST,
     HOST,
-    LATER,
+    MUCH_LATER,
     SOON,
     THIRD,
     TURN,
     WAITING,
-    begun,
-    next_round,
-    started,
+    begin_round_plan,
+    begin_turn_plan,
+    start_plan,
 )
 from tests.drawing.games import (
     NOW,
-    chance,
-    joined,
-    kept,
-    loaded,
+    create_plan,
+    join_plan,
+    load_game,
     new_message,
-    newcomer,
-    opened_by,
+    new_player,
     room,
     round_id_of,
+    seeded_random,
     settings,
-    turn_of,
+    store_items,
+    turn_id_of,
 )
 from tests.support.store_reads import finds
 from zataku.drawing import writes
@@ -62,39 +62,39 @@ from zataku.table import ConditionFailed, Store, TransactionCancelled
 
 async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
     host, guest = (replace(player, status="not_ready") for player in room(2, 2).players)
-    game_id, chosen = GameId(an_id(chance())), settings(player_count=2, round_count=2, public=True)
-    table = await store.write(opened_by(game_id, host, chosen))
+    game_id, chosen = GameId(an_id(seeded_random())), settings(player_count=2, round_count=2, public=True)
+    table = await store.write(create_plan(game_id, host, chosen))
     assert table
     assert table.ttl == NOW // 1000 + 24 * 60 * 60
     table = await store.write(writes.take_room(game_id))
     assert table
     assert table.epoch == 1
-    table = await store.write(joined(table, guest))
+    table = await store.write(join_plan(table, guest))
     for player in (host, guest):
-        table = await store.write(writes.set_ready(table, 1, player.id, "ready", LATER))
-    table = await store.write(writes.change_settings(table, 1, host.id, replace(chosen, time_limit=30), LATER))
-    table = await store.write(started(table, host.id))
-    assert table.ttl == LATER // 1000 + RETENTION_SECONDS
-    assert table.current_round.current_turn.deadline == LATER + 45_000
+        table = await store.write(writes.set_ready(table, 1, player.id, "ready", MUCH_LATER))
+    table = await store.write(writes.change_settings(table, 1, host.id, replace(chosen, time_limit=30), MUCH_LATER))
+    table = await store.write(start_plan(table, host.id))
+    assert table.ttl == MUCH_LATER // 1000 + RETENTION_SECONDS
+    assert table.current_round.current_turn.deadline == MUCH_LATER + 45_000
 
-    table = await store.write(writes.choose_answer(table, 1, turn_of(table), host.id, "りんご", "ご", SOON))
+    table = await store.write(writes.choose_answer(table, 1, turn_id_of(table), host.id, "りんご", "ご", SOON))
     assert table.current_round.current_turn.deadline == SOON + 30_000
     assert (table.current_drawing.data, table.next_kana) == ("DRAWING#01#01", "ご")
-    part = await store.write(writes.flush_strokes(table, 1, turn_of(table), 1, DATA, SOON))
+    part = await store.write(writes.flush_strokes(table, 1, turn_id_of(table), 1, DATA, SOON))
     assert (part.drawer_id, part.epoch, part.ttl) == (host.id, 1, SOON // 1000 + RETENTION_SECONDS)
-    table = await store.write(writes.reveal_kana(table, 1, turn_of(table), 0, SOON))
+    table = await store.write(writes.reveal_kana(table, 1, turn_id_of(table), 0, SOON))
     message = new_message(guest)
-    table = await store.write(writes.record_correct_guess(table, 1, turn_of(table), message, 20, SOON + 1))
+    table = await store.write(writes.record_correct_guess(table, 1, turn_id_of(table), message, 20, SOON + 1))
     assert [player.total for player in table.players] == [20, 20]
-    table = await store.write(writes.finish_turn(table, 1, turn_of(table), DATA, None, SOON + 2))
+    table = await store.write(writes.finish_turn(table, 1, turn_id_of(table), DATA, None, SOON + 2))
     assert table.current_drawing is None
 
-    table = await store.write(begun(table, guest.id, SOON + 3))
-    table = await store.write(writes.choose_answer(table, 1, turn_of(table), guest.id, "ごりら", "ら", SOON + 4))
-    table = await store.write(writes.finish_turn(table, 1, turn_of(table), None, 15, SOON + 5))
+    table = await store.write(begin_turn_plan(table, guest.id, SOON + 3))
+    table = await store.write(writes.choose_answer(table, 1, turn_id_of(table), guest.id, "ごりら", "ら", SOON + 4))
+    table = await store.write(writes.finish_turn(table, 1, turn_id_of(table), None, 15, SOON + 5))
     assert [player.total for player in table.players] == [20, 5]
     assert len(table.score_histories) == 3
-    table = await store.write(writes.finish_round(table, 1, turn_of(table), SOON + 6))
+    table = await store.write(writes.finish_round(table, 1, turn_id_of(table), SOON + 6))
     assert (table.score_histories, table.current_round.turns) == ((), None)
 
     round_ = await store.get(round_of(game_id, 1), strong=True)
@@ -102,13 +102,13 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
     assert [turn.final_drawing for turn in round_.turns] == ["DRAWING#01#01", None]
     assert [score.points for score in round_.round_scores] == [20, 5]
     assert [entry.signed for entry in round_.score_histories] == [20, 20, -15]
-    table = await store.write(next_round(table, guest.id, SOON + 7))
+    table = await store.write(begin_round_plan(table, guest.id, SOON + 7))
     assert table.current_round.round_number == 2
     table = await store.write(writes.mark_away(table, 1, guest.id, guest.connection_id, SOON + 7))
-    table = await store.write(writes.finish_round(table, 1, turn_of(table), SOON + 8))
+    table = await store.write(writes.finish_round(table, 1, turn_id_of(table), SOON + 8))
     table = await store.write(writes.finish_game(table, 1, round_id_of(table), SOON + 9))
     assert (table.status, table.ttl) == ("finished", (SOON + 9) // 1000 + FINISHED_GAME_SECONDS)
-    assert await loaded(store, table) == table
+    assert await load_game(store, table) == table
     picture = await store.get(picture_of(game_id, 1, 1), strong=True)
     assert (picture.data, picture.drawer_id, picture.ttl) == (DATA, host.id, SOON // 1000 + RETENTION_SECONDS)
     await finds(
@@ -134,15 +134,15 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
 
 async def test_leaving_frees_the_seat_and_hands_over_to_whoever_sat_down_first(store: Store):
     table = await store.put(room())
-    await kept(store, *seats_in(table))
-    table = await store.write(writes.leave_seat(table, 1, HOST, LATER))
+    await store_items(store, *seats_in(table))
+    table = await store.write(writes.leave_seat(table, 1, HOST, MUCH_LATER))
     assert ([player.id for player in table.players], table.host_id) == ([GUEST, THIRD], GUEST)
     assert await store.get(Seat.key(game_id=table.game_id, player_id=HOST), strong=True) is None
-    table = await store.write(writes.kick(table, 1, GUEST, THIRD, LATER + 1))
-    table = await store.write(writes.leave_seat(table, 1, GUEST, LATER + 2))
+    table = await store.write(writes.kick(table, 1, GUEST, THIRD, MUCH_LATER + 1))
+    table = await store.write(writes.leave_seat(table, 1, GUEST, MUCH_LATER + 2))
     assert (table.players, table.host_id, table.listed) == ((), None, None)
-    back = newcomer(chance(), after=200_000)
-    table = await store.write(joined(table, back))
+    back = new_player(seeded_random(), game_after=200_000)
+    table = await store.write(join_plan(table, back))
     assert (table.host_id, table.listed) == (back.id, "waiting")
 
 
@@ -170,10 +170,10 @@ async def test_a_connection_is_touched_and_closed_by_itself_only(store: Store):
     made = next(each for each in seats_in(WAITING) if isinstance(each, Connection))
     mine = (made.player_id, made.connection_id)
     await store.write(writes.connect(made))
-    touched = await store.write(writes.touch_connection(*mine, LATER))
-    assert (touched.last_active_at, touched.ttl) == (LATER, LATER // 1000 + CONNECTION_SECONDS)
+    touched = await store.write(writes.touch_connection(*mine, MUCH_LATER))
+    assert (touched.last_active_at, touched.ttl) == (MUCH_LATER, MUCH_LATER // 1000 + CONNECTION_SECONDS)
     await store.write(writes.connect(replace(made, connection_id="newer")))
-    for late in (writes.touch_connection(*mine, LATER + 1), writes.disconnect(*mine)):
+    for late in (writes.touch_connection(*mine, MUCH_LATER + 1), writes.disconnect(*mine)):
         with pytest.raises(ConditionFailed):
             await store.write(late)
     await store.write(writes.disconnect(made.player_id, "newer"))
@@ -184,36 +184,38 @@ async def test_a_message_or_a_part_of_a_picture_is_never_replaced(store: Store):
     message = new_message(DRAWING.players[1])
     await store.write(writes.post_chat(DRAWING, 1, message, SOON))
     part = await store.write(writes.flush_strokes(DRAWING, 1, TURN, 1, DATA, SOON))
-    for again in (
+    for reload_game in (
         writes.post_chat(DRAWING, 1, replace(message, content="b"), SOON),
         writes.flush_strokes(DRAWING, 1, TURN, 1, "QQ==", SOON),
     ):
         with pytest.raises(ConditionFailed):
-            await store.write(again)
+            await store.write(reload_game)
     await finds(store, strokes_of(DRAWING.game_id, 1, 1), part)
 
 
 async def test_messages_carry_what_the_game_knows_of_them(store: Store):
     player = DRAWING.players[1]
-    said = [
+    chat_messages = [
         await store.write(writes.post_chat(DRAWING, 1, new_message(player, 1), SOON)),
         await store.write(writes.post_guess(DRAWING, 1, TURN, new_message(player, 2), SOON + 1)),
-        await store.write(writes.post_notice(DRAWING, 1, new_message(newcomer(chance()), 3), "いない人", SOON + 2)),
+        await store.write(
+            writes.post_notice(DRAWING, 1, new_message(new_player(seeded_random()), 3), "いない人", SOON + 2)
+        ),
     ]
-    assert [(one.type, one.is_guess, one.is_correct, one.turn_number) for one in said] == [
+    assert [(one.type, one.is_guess, one.is_correct, one.turn_number) for one in chat_messages] == [
         ("normal", None, None, None),
         ("guess", True, False, 1),
         ("system", None, None, None),
     ]
-    assert [one.player_name for one in said] == [player.name, player.name, "いない人"]
-    assert {one.ttl for one in said} == {SOON // 1000 + RETENTION_SECONDS}
-    assert (await store.page(last_message(DRAWING.game_id), limit=1)).items == said[2:]
+    assert [one.player_name for one in chat_messages] == [player.name, player.name, "いない人"]
+    assert {one.ttl for one in chat_messages} == {SOON // 1000 + RETENTION_SECONDS}
+    assert (await store.page(last_message(DRAWING.game_id), limit=1)).items == chat_messages[2:]
 
 
 async def test_who_left_is_not_reached_in_the_game_but_may_be_elsewhere_or_back(store: Store):
     made = next(each for each in seats_in(WAITING) if isinstance(each, Connection))
-    part = writes.release_connection(made.game_id, made.player_id, LATER)
-    for now_there in (replace(made, game_id=GameId(A_TURN)), replace(made, connected_at=LATER)):
+    part = writes.release_connection(made.game_id, made.player_id, MUCH_LATER)
+    for now_there in (replace(made, game_id=GameId(A_TURN)), replace(made, connected_at=MUCH_LATER)):
         await store.write(writes.connect(now_there))
         with pytest.raises(ConditionFailed):
             await store.write(part)
@@ -223,26 +225,26 @@ async def test_who_left_is_not_reached_in_the_game_but_may_be_elsewhere_or_back(
 
 
 async def test_a_room_is_opened_once(store: Store):
-    host = replace(newcomer(chance()), connection_id=None)
-    plan = opened_by(WAITING.game_id, host, settings())
+    host = replace(new_player(seeded_random()), connection_id=None)
+    plan = create_plan(WAITING.game_id, host, settings())
     assert len(plan.steps) == 2
     await store.write(plan)
     with pytest.raises(TransactionCancelled):
-        await store.write(opened_by(WAITING.game_id, newcomer(chance(), "other"), settings()))
-    assert [player.name for player in (await loaded(store, WAITING)).players] == [host.name]
+        await store.write(create_plan(WAITING.game_id, new_player(seeded_random(), "other"), settings()))
+    assert [player.name for player in (await load_game(store, WAITING)).players] == [host.name]
 
 
 async def test_a_kept_game_and_its_children_do_not_expire(store: Store):
     measure = Measure(players=2, messages=3)
-    table, played = between_rounds(chance(), settled_room(chance(), NOW, measure), 1)
+    table, played = between_rounds(seeded_random(), settled_room(seeded_random(), NOW, measure), 1)
     table = ended(table)
     seats = [seat for seat in seats_in(table) if isinstance(seat, Seat)]
-    said = list(chat_in(chance(), table, NOW, measure))
-    picture = a_picture(chance(), table, 1, 1, table.players[0].id, NOW, 40)
-    await kept(store, table, played, picture, *seats, *said)
+    chat_messages = list(chat_in(seeded_random(), table, NOW, measure))
+    picture = a_picture(seeded_random(), table, 1, 1, table.players[0].id, NOW, 40)
+    await store_items(store, table, played, picture, *seats, *chat_messages)
     for _ in range(2):
         plans = [writes.keep_round(played), writes.keep_picture(picture)]
-        plans += [*map(writes.keep_seat, seats), *map(writes.keep_message, said)]
+        plans += [*map(writes.keep_seat, seats), *map(writes.keep_message, chat_messages)]
         for plan in plans:
             child = await store.write(plan)
             assert child is not None

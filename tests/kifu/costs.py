@@ -12,10 +12,10 @@ from tests.kifu.records import (
     a_record,
     a_record_of,
     a_tag,
+    create_users,
     kid,
     settings,
     tid,
-    welcomed,
 )
 from tests.support.cost_assertions import Case
 from tests.support.stores import START
@@ -55,7 +55,7 @@ HASHES = [PositionHash(f"{at:016x}") for at in range(98)]
 LISTED = PositionList(username=ME, kifu_id=kid(0), text=0, part=0, positions=bytes.fromhex("".join(HASHES)))
 
 
-def reads(asked: Query[Any] | Key[Any], *there: Entity) -> Case:
+def read_case(asked: Query[Any] | Key[Any], *there: Entity) -> Case:
     """A page of 50, or one item, of what is there."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
@@ -67,7 +67,7 @@ def reads(asked: Query[Any] | Key[Any], *there: Entity) -> Case:
     return case
 
 
-def writing(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
+def write_case(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
     """A write on what is there."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
@@ -77,22 +77,22 @@ def writing(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
     return case
 
 
-def adding(make: Callable[..., Plan[Any]], entity: Entity) -> Case:
+def add_case(make: Callable[..., Plan[Any]], entity: Entity) -> Case:
     """Something new in a library that is there."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
-        await welcomed(store)
+        await create_users(store)
         owner = await settings(store)
         return lambda: store.write(make(entity, owner))
 
     return case
 
 
-def removing(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
+def remove_case(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
     """Something taken out of a library that counts it."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
-        await welcomed(store)
+        await create_users(store)
         await store.put(replace(await settings(store), kifu_count=1, tag_count=1))
         await store.write_many(put=there)
         return lambda: store.write(make())
@@ -105,36 +105,36 @@ TAGS = [a_tag(at) for at in FIFTY]
 ALLOWED = [RecordPermission(kifu_id=kid(0), username=f"user{at:03d}") for at in FIFTY]
 
 CASES: dict[str, Case] = {
-    "records_by_creation": reads(design.records_by_creation(ME), *RECORDS),
-    "records_by_access": reads(design.records_by_access(ME), *RECORDS),
-    "records_by_update": reads(design.records_by_update(ME), *RECORDS),
-    "records_in_folder": reads(design.records_in_folder(ME, "社団戦/2025"), *RECORDS),
-    "record_at": reads(design.record_at(ME, RECORDS[0].slug), *RECORDS),
-    "library_of": reads(design.library_of(ME), *RECORDS),
-    "record": reads(design.record(ME, kid(0)), largest_record(ME, kid(0), START)),
-    "record_of_id": reads(design.record_of_id(kid(0)), TYPICAL),
-    "records_under_code": reads(design.records_under_code(CODE), SHARED),
-    "slug_claim": reads(design.slug_claim(ME, CLAIM.slug), CLAIM),
-    "user_settings": reads(design.user_settings(ME)),
-    "system_settings": reads(design.system_settings(), SystemSettings()),
-    "tags_named": reads(design.tags_named(ME), *TAGS),
-    "tags_by_creation": reads(design.tags_by_creation(ME), *TAGS),
-    "tag": reads(design.tag(ME, TAG.tag_id), TAG),
-    "tag_name_claim": reads(design.tag_name_claim(ME, TAG.name), NAME),
-    "tags_of_record": reads(design.tags_of_record(kid(0)), *LINKS),
-    "records_with_tag": reads(
+    "records_by_creation": read_case(design.records_by_creation(ME), *RECORDS),
+    "records_by_access": read_case(design.records_by_access(ME), *RECORDS),
+    "records_by_update": read_case(design.records_by_update(ME), *RECORDS),
+    "records_in_folder": read_case(design.records_in_folder(ME, "社団戦/2025"), *RECORDS),
+    "record_at": read_case(design.record_at(ME, RECORDS[0].slug), *RECORDS),
+    "library_of": read_case(design.library_of(ME), *RECORDS),
+    "record": read_case(design.record(ME, kid(0)), largest_record(ME, kid(0), START)),
+    "record_of_id": read_case(design.record_of_id(kid(0)), TYPICAL),
+    "records_under_code": read_case(design.records_under_code(CODE), SHARED),
+    "slug_claim": read_case(design.slug_claim(ME, CLAIM.slug), CLAIM),
+    "user_settings": read_case(design.user_settings(ME)),
+    "system_settings": read_case(design.system_settings(), SystemSettings()),
+    "tags_named": read_case(design.tags_named(ME), *TAGS),
+    "tags_by_creation": read_case(design.tags_by_creation(ME), *TAGS),
+    "tag": read_case(design.tag(ME, TAG.tag_id), TAG),
+    "tag_name_claim": read_case(design.tag_name_claim(ME, TAG.name), NAME),
+    "tags_of_record": read_case(design.tags_of_record(kid(0)), *LINKS),
+    "records_with_tag": read_case(
         design.records_with_tag(tid(0)), *(Tagging(kifu_id=kid(at), tag_id=tid(0)) for at in FIFTY)
     ),
-    "record_permission": reads(design.record_permission(kid(0), FRIEND)),
-    "library_permission": reads(design.library_permission(ME, FRIEND)),
-    "record_viewers": reads(design.record_viewers(kid(0)), *ALLOWED),
-    "library_viewers": reads(
+    "record_permission": read_case(design.record_permission(kid(0), FRIEND)),
+    "library_permission": read_case(design.library_permission(ME, FRIEND)),
+    "record_viewers": read_case(design.record_viewers(kid(0)), *ALLOWED),
+    "library_viewers": read_case(
         design.library_viewers(ME), *(LibraryPermission(owner=ME, username=f"user{at:03d}") for at in FIFTY)
     ),
-    "permissions_of_user": reads(
+    "permissions_of_user": read_case(
         design.permissions_of_user(ME), *(RecordPermission(kifu_id=kid(at), username=ME) for at in FIFTY)
     ),
-    "analyses_of": reads(
+    "analyses_of": read_case(
         design.analyses_of(ME),
         *(
             Analysis(
@@ -147,64 +147,64 @@ CASES: dict[str, Case] = {
             for at in FIFTY
         ),
     ),
-    "analysis": reads(design.analysis(AID), FINISHED),
-    "kept_analyses": reads(
+    "analysis": read_case(design.analysis(AID), FINISHED),
+    "kept_analyses": read_case(
         design.kept_analyses(kid(0)), KeptAnalysis(kifu_id=kid(0), analysis_id=AID, response=RESULT, kept_at=NOW)
     ),
-    "records_at_position": reads(
+    "records_at_position": read_case(
         design.records_at_position(ME, HERE),
         *(Position(username=ME, position=HERE, kifu_id=kid(at), text=0) for at in FIFTY),
     ),
-    "positions_of": reads(
+    "positions_of": read_case(
         design.positions_of(ME, kid(0)), LISTED, replace(LISTED, part=1, positions=LISTED.positions[: 8 * 23])
     ),
-    "cleanup_markers_of": reads(
+    "cleanup_markers_of": read_case(
         design.cleanup_markers_of(ME), *(RemovedRecord(username=ME, kifu_id=kid(at)) for at in FIFTY)
     ),
-    "create_user_settings": writing(lambda: writes.create_user_settings(ME)),
-    "set_kifu_cap": removing(lambda: writes.set_kifu_cap(ME, 3000)),
-    "set_tag_cap": removing(lambda: writes.set_tag_cap(ME, 50)),
-    "set_system_caps": writing(
+    "create_user_settings": write_case(lambda: writes.create_user_settings(ME)),
+    "set_kifu_cap": remove_case(lambda: writes.set_kifu_cap(ME, 3000)),
+    "set_tag_cap": remove_case(lambda: writes.set_tag_cap(ME, 50)),
+    "set_system_caps": write_case(
         lambda: writes.set_system_caps(SystemSettings(kifu_max=3000), SystemSettings()), SystemSettings()
     ),
-    "add_record": adding(writes.add_record, TYPICAL),
-    "change_record": writing(
+    "add_record": add_case(writes.add_record, TYPICAL),
+    "change_record": write_case(
         lambda: writes.change_record(replace(TYPICAL, memo="序盤研究用"), TYPICAL, add_seconds(NOW, 9)), TYPICAL
     ),
-    "change_moves": writing(
+    "change_moves": write_case(
         lambda: writes.change_moves(replace(TYPICAL, kifu="b" * 1700), TYPICAL, CLAIM, add_seconds(NOW, 9)),
         TYPICAL,
         CLAIM,
     ),
-    "move_record": writing(
+    "move_record": write_case(
         lambda: writes.move_record(TYPICAL, CLAIM, "社団戦/2026/鈴木", add_seconds(NOW, 9)), TYPICAL, CLAIM
     ),
-    "remove_record": removing(lambda: writes.remove_record(CLAIM), TYPICAL, CLAIM),
-    "touch_record": writing(lambda: writes.touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)), TYPICAL),
-    "touch_tag": writing(lambda: writes.touch_tag(ME, TAG.tag_id, add_seconds(NOW, 3600)), TAG),
-    "add_tag": adding(writes.add_tag, TAG),
-    "rename_tag": writing(lambda: writes.rename_tag(TAG, "中飛車", add_seconds(NOW, 9)), TAG, NAME),
-    "remove_tag": removing(lambda: writes.remove_tag(TAG), TAG, NAME),
-    "tag_record": writing(lambda: writes.tag_record(CLAIM, TAG), CLAIM, TAG),
-    "untag_record": writing(lambda: writes.untag_record(CLAIM, TAG), CLAIM, TAG, LINKS[0]),
-    "share_record": writing(lambda: writes.share_record(TYPICAL, CODE), TYPICAL),
-    "unshare_record": writing(lambda: writes.unshare_record(SHARED), SHARED),
-    "allow_record": writing(lambda: writes.allow_record(CLAIM, FRIEND), CLAIM),
-    "disallow_record": writing(
+    "remove_record": remove_case(lambda: writes.remove_record(CLAIM), TYPICAL, CLAIM),
+    "touch_record": write_case(lambda: writes.touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)), TYPICAL),
+    "touch_tag": write_case(lambda: writes.touch_tag(ME, TAG.tag_id, add_seconds(NOW, 3600)), TAG),
+    "add_tag": add_case(writes.add_tag, TAG),
+    "rename_tag": write_case(lambda: writes.rename_tag(TAG, "中飛車", add_seconds(NOW, 9)), TAG, NAME),
+    "remove_tag": remove_case(lambda: writes.remove_tag(TAG), TAG, NAME),
+    "tag_record": write_case(lambda: writes.tag_record(CLAIM, TAG), CLAIM, TAG),
+    "untag_record": write_case(lambda: writes.untag_record(CLAIM, TAG), CLAIM, TAG, LINKS[0]),
+    "share_record": write_case(lambda: writes.share_record(TYPICAL, CODE), TYPICAL),
+    "unshare_record": write_case(lambda: writes.unshare_record(SHARED), SHARED),
+    "allow_record": write_case(lambda: writes.allow_record(CLAIM, FRIEND), CLAIM),
+    "disallow_record": write_case(
         lambda: writes.disallow_record(CLAIM, FRIEND), CLAIM, RecordPermission(kifu_id=kid(0), username=FRIEND)
     ),
-    "allow_library": writing(lambda: writes.allow_library(ME, FRIEND)),
-    "disallow_library": writing(
+    "allow_library": write_case(lambda: writes.allow_library(ME, FRIEND)),
+    "disallow_library": write_case(
         lambda: writes.disallow_library(ME, FRIEND), LibraryPermission(owner=ME, username=FRIEND)
     ),
-    "request_analysis": writing(lambda: writes.request_analysis(AID, ME, NOW, kid(0))),
-    "finish_analysis": writing(
+    "request_analysis": write_case(lambda: writes.request_analysis(AID, ME, NOW, kid(0))),
+    "finish_analysis": write_case(
         lambda: writes.finish_analysis(AID, "succeeded", RESULT, NOW),
         replace(FINISHED, status="waiting", response=None),
     ),
-    "keep_result": writing(lambda: writes.keep_result(FINISHED, CLAIM, NOW), CLAIM),
-    "keep_positions": writing(lambda: writes.keep_positions(CLAIM, 0, HASHES), CLAIM),
-    "delete_positions": writing(
+    "keep_result": write_case(lambda: writes.keep_result(FINISHED, CLAIM, NOW), CLAIM),
+    "keep_positions": write_case(lambda: writes.keep_positions(CLAIM, 0, HASHES), CLAIM),
+    "delete_positions": write_case(
         lambda: writes.delete_positions(LISTED),
         LISTED,
         *(Position(username=ME, position=it, kifu_id=kid(0), text=0) for it in HASHES),

@@ -63,21 +63,21 @@ async def claim_of(store: Store, record: Record) -> SlugClaim:
     return found
 
 
-def certain(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
+def write_attempts(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
     """Transactions for a race, each with a token, so that no answer gets lost."""
     return [store.write(plan, token=f"race-{next(_RACERS)}") for plan in plans]
 
 
-async def tag_there(store: Store, made: Tag) -> bool:
+async def tag_exists(store: Store, made: Tag) -> bool:
     return await store.get(tag(made.username, made.tag_id)) is not None
 
 
-async def welcomed(store: Store, *usernames: UserName) -> None:
+async def create_users(store: Store, *usernames: UserName) -> None:
     """Users with empty libraries, written without the chance of a lost reply."""
     await store.write_many(put=[UserSettings(username=it, kifu_count=0, tag_count=0) for it in usernames or (ME,)])
 
 
-async def added(store: Store, *records: Record) -> tuple[Record, ...]:
+async def add_records(store: Store, *records: Record) -> tuple[Record, ...]:
     """Records that are in the library the proper way."""
     for number, record in enumerate(records):
         owner = await settings(store, record.username)
@@ -85,7 +85,7 @@ async def added(store: Store, *records: Record) -> tuple[Record, ...]:
     return records
 
 
-async def tagged(store: Store, *tags: Tag) -> tuple[Tag, ...]:
+async def add_tags(store: Store, *tags: Tag) -> tuple[Tag, ...]:
     """Tags that were made the proper way."""
     for it in tags:
         await store.write(add_tag(it, await settings(store, it.username)), token=f"tag-{it.username}-{it.tag_id}"[:36])

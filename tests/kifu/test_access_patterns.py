@@ -37,7 +37,7 @@ from zataku.table import Store, add_seconds
 CODE = ShareCode("lkihofkwif4tF")
 
 
-def named(record: Record) -> dict[str, object]:
+def named_fields(record: Record) -> dict[str, object]:
     return {
         "username": record.username,
         "kifu_id": record.kifu_id,
@@ -61,28 +61,28 @@ THREE = (
 THEIRS = a_record(4, username=FRIEND)
 
 
-async def shelved(store: Store) -> None:
+async def store_library(store: Store) -> None:
     await store.write_many(put=[*THREE, THEIRS])
 
 
 async def test_records_come_by_the_time_they_were_added(store: Store):
-    await shelved(store)
-    lines = [CreatedRecord(**named(it), share=it.share, created=it.created) for it in THREE]
+    await store_library(store)
+    lines = [CreatedRecord(**named_fields(it), share=it.share, created=it.created) for it in THREE]
     await finds(store, design.records_by_creation(ME, newest_first=False), *lines)
     await finds(store, design.records_by_creation(ME), *reversed(lines))
     await finds(store, design.library_of(ME), *lines)
 
 
 async def test_records_come_by_the_time_of_the_last_look(store: Store):
-    await shelved(store)
-    lines = [AccessedRecord(**named(it), share=it.share, latest_access=it.latest_access) for it in THREE]
+    await store_library(store)
+    lines = [AccessedRecord(**named_fields(it), share=it.share, latest_access=it.latest_access) for it in THREE]
     await finds(store, design.records_by_access(ME, newest_first=False), lines[1], lines[2], lines[0])
     await finds(store, design.records_by_access(ME), lines[0], lines[2], lines[1])
 
 
 async def test_records_come_by_the_time_of_the_last_change(store: Store):
-    await shelved(store)
-    lines = [UpdatedRecord(**named(it), share=it.share, latest_update=it.latest_update) for it in THREE]
+    await store_library(store)
+    lines = [UpdatedRecord(**named_fields(it), share=it.share, latest_update=it.latest_update) for it in THREE]
     await finds(store, design.records_by_update(ME, newest_first=False), lines[2], lines[0], lines[1])
     await finds(store, design.records_by_update(ME), lines[1], lines[0], lines[2])
 
@@ -92,34 +92,34 @@ async def test_a_folder_has_its_records_and_those_of_folders_inside(store: Store
     made = [a_record(number, slug=slug) for number, slug in enumerate(slugs)]
     await store.write_many(put=made)
     inside = sorted(made[:2], key=lambda it: it.slug)
-    await finds(store, design.records_in_folder(ME, "社団戦/2025"), *(NamedRecord(**named(it)) for it in inside))
+    await finds(store, design.records_in_folder(ME, "社団戦/2025"), *(NamedRecord(**named_fields(it)) for it in inside))
     await finds(store, design.records_in_folder(ME, "道場"))
     await finds(store, design.records_in_folder(ME, "社団"))
     everything = sorted(made, key=lambda it: it.slug.encode())
-    await finds(store, design.records_in_folder(ME, ""), *(NamedRecord(**named(it)) for it in everything))
+    await finds(store, design.records_in_folder(ME, ""), *(NamedRecord(**named_fields(it)) for it in everything))
 
 
 async def test_a_custom_url_means_one_record(store: Store):
-    await shelved(store)
-    await finds(store, design.record_at(ME, THREE[0].slug), NamedRecord(**named(THREE[0])))
+    await store_library(store)
+    await finds(store, design.record_at(ME, THREE[0].slug), NamedRecord(**named_fields(THREE[0])))
     await finds(store, design.record_at(ME, "社団戦/2025"))
 
 
 async def test_a_record_is_read_with_its_moves(store: Store):
-    await shelved(store)
+    await store_library(store)
     assert await store.get(design.record(ME, kid(3))) == THREE[2]
     assert await store.get(design.record(FRIEND, kid(3))) is None
     assert design.record(ME, kid(3)).strong
 
 
 async def test_an_id_alone_leads_to_its_record(store: Store):
-    await shelved(store)
+    await store_library(store)
     await store.put(Tagging(kifu_id=kid(4), tag_id=tid(1)))
     await finds(store, design.record_of_id(kid(4)), RecordReference(username=FRIEND, kifu_id=kid(4)))
 
 
 async def test_a_share_code_leads_to_its_record(store: Store):
-    await shelved(store)
+    await store_library(store)
     await finds(store, design.records_under_code(CODE), RecordReference(username=ME, kifu_id=kid(3)))
     await finds(store, design.records_under_code(ShareCode("ABC123ABC123ABC")))
 
@@ -136,9 +136,9 @@ async def test_claims_say_who_has_a_slug_or_a_name(store: Store):
 
 
 async def test_settings_of_a_user_and_of_the_system(store: Store):
-    mine, system = UserSettings(username=ME, kifu_max=3000, kifu_count=7), SystemSettings(kifu_max=3000)
-    await store.write_many(put=[mine, system])
-    assert await store.get(design.user_settings(ME)) == mine
+    store_account, system = UserSettings(username=ME, kifu_max=3000, kifu_count=7), SystemSettings(kifu_max=3000)
+    await store.write_many(put=[store_account, system])
+    assert await store.get(design.user_settings(ME)) == store_account
     await eventually(lambda: store.get(design.system_settings()), system)
 
 
@@ -163,16 +163,16 @@ async def test_links_are_read_from_both_ends(store: Store):
 
 
 async def test_permissions_are_read_from_both_ends(store: Store):
-    mine = RecordPermission(kifu_id=kid(1), username=FRIEND)
+    store_account = RecordPermission(kifu_id=kid(1), username=FRIEND)
     other = RecordPermission(kifu_id=kid(1), username=STRANGER)
     library = LibraryPermission(owner=ME, username=FRIEND)
     back = LibraryPermission(owner=FRIEND, username=ME)
-    await store.write_many(put=[mine, other, library, back, UserSettings(username=FRIEND), *THREE])
-    await finds(store, design.record_viewers(kid(1)), mine, other)
+    await store.write_many(put=[store_account, other, library, back, UserSettings(username=FRIEND), *THREE])
+    await finds(store, design.record_viewers(kid(1)), store_account, other)
     await finds(store, design.library_viewers(ME), library)
-    await finds(store, design.permissions_of_user(FRIEND), mine, library)
+    await finds(store, design.permissions_of_user(FRIEND), store_account, library)
     await finds(store, design.permissions_of_user(ME), back)
-    assert await store.get(design.record_permission(kid(1), FRIEND)) == mine
+    assert await store.get(design.record_permission(kid(1), FRIEND)) == store_account
     assert await store.get(design.library_permission(ME, FRIEND)) == library
     assert await store.get(design.library_permission(ME, STRANGER)) is None
 
@@ -197,20 +197,22 @@ async def test_kept_results_lie_with_their_record(store: Store):
 
 async def test_games_are_found_by_a_position(store: Store):
     here, there = PositionHash("0" * 16), PositionHash("f" * 16)
-    reached = [Position(username=ME, position=here, kifu_id=kid(at), text=at) for at in range(3)]
+    store_positions = [Position(username=ME, position=here, kifu_id=kid(at), text=at) for at in range(3)]
     places = ((0, 0), (0, 1), (0, 11), (9, 0), (10, 0))
-    listed = [PositionList(username=ME, kifu_id=kid(1), text=it, part=at, positions=bytes(8)) for it, at in places]
-    others = [replace(reached[0], username=FRIEND), replace(reached[1], position=there)]
-    await store.write_many(put=[*reached, *listed, *others])
-    await finds(store, design.records_at_position(ME, here), *reached)
-    await finds(store, design.positions_of(ME, kid(1)), *listed)
+    stored_lists = [
+        PositionList(username=ME, kifu_id=kid(1), text=it, part=at, positions=bytes(8)) for it, at in places
+    ]
+    others = [replace(store_positions[0], username=FRIEND), replace(store_positions[1], position=there)]
+    await store.write_many(put=[*store_positions, *stored_lists, *others])
+    await finds(store, design.records_at_position(ME, here), *store_positions)
+    await finds(store, design.positions_of(ME, kid(1)), *stored_lists)
 
 
 async def test_what_is_gone_is_noted_for_its_owner(store: Store):
-    notes = [
+    cleanup_markers = [
         RemovedRecord(username=ME, kifu_id=kid(1)),
         ReplacedText(username=ME, kifu_id=kid(1), text=7),
         RemovedTag(username=ME, tag_id=tid(1)),
     ]
-    await store.write_many(put=[*notes, RemovedTag(username=FRIEND, tag_id=tid(2))])
-    await finds(store, design.cleanup_markers_of(ME), notes[0], notes[1], notes[2])
+    await store.write_many(put=[*cleanup_markers, RemovedTag(username=FRIEND, tag_id=tid(2))])
+    await finds(store, design.cleanup_markers_of(ME), cleanup_markers[0], cleanup_markers[1], cleanup_markers[2])

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, added, claim_of, kid, welcomed
+from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, add_records, claim_of, create_users, kid
 from tests.support.store_reads import eventually
 from zataku.kifu.authorization import public_view, shared_record, visible_record
 from zataku.kifu.errors import InvalidChange
@@ -23,9 +23,9 @@ CODE, NEXT = ShareCode("lkihofkwif4tF"), ShareCode("lkihofkwif4tG")
 
 
 async def test_the_owner_sees_everything_and_others_nothing(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    assert await visible_record(store, ME, ME, kid(0)) == mine
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    assert await visible_record(store, ME, ME, kid(0)) == store_account
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
     assert await visible_record(store, None, ME, kid(0)) is None
     assert await visible_record(store, ME, FRIEND, kid(0)) is None
@@ -33,9 +33,9 @@ async def test_the_owner_sees_everything_and_others_nothing(store: Store):
 
 
 async def test_everybody_sees_a_public_record_until_it_is_private(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    public = await store.write(change_record(replace(mine, public=True), mine, NOW))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    public = await store.write(change_record(replace(store_account, public=True), store_account, NOW))
     for viewer in (None, FRIEND):
         assert await visible_record(store, viewer, ME, kid(0)) == public_view(public)
     assert await visible_record(store, ME, ME, kid(0)) == public
@@ -44,11 +44,11 @@ async def test_everybody_sees_a_public_record_until_it_is_private(store: Store):
 
 
 async def test_one_record_for_a_named_user(store: Store):
-    await welcomed(store)
-    mine, other = await added(store, a_record(0), a_record(1))
-    claim = await claim_of(store, mine)
+    await create_users(store)
+    store_account, other = await add_records(store, a_record(0), a_record(1))
+    claim = await claim_of(store, store_account)
     await store.write(allow_record(claim, FRIEND))
-    assert await visible_record(store, FRIEND, ME, kid(0)) == public_view(mine)
+    assert await visible_record(store, FRIEND, ME, kid(0)) == public_view(store_account)
     assert await visible_record(store, FRIEND, ME, other.kifu_id) is None
     assert await visible_record(store, STRANGER, ME, kid(0)) is None
     await store.write(disallow_record(claim, FRIEND))
@@ -56,8 +56,8 @@ async def test_one_record_for_a_named_user(store: Store):
 
 
 async def test_all_records_for_a_named_user(store: Store):
-    await welcomed(store)
-    made = await added(store, a_record(0), a_record(1))
+    await create_users(store)
+    made = await add_records(store, a_record(0), a_record(1))
     await store.write(allow_library(ME, FRIEND))
     for record in made:
         assert await visible_record(store, FRIEND, ME, record.kifu_id) == public_view(record)
@@ -67,9 +67,9 @@ async def test_all_records_for_a_named_user(store: Store):
 
 
 async def test_a_code_opens_its_record_until_it_is_switched_off(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    shared = await store.write(share_record(mine, CODE))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    shared = await store.write(share_record(store_account, CODE))
     assert shared is not None
     await eventually(lambda: shared_record(store, CODE), public_view(shared))
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
@@ -78,9 +78,9 @@ async def test_a_code_opens_its_record_until_it_is_switched_off(store: Store):
 
 
 async def test_a_new_code_shuts_the_old_one(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    first = await store.write(share_record(mine, CODE))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    first = await store.write(share_record(store_account, CODE))
     assert first is not None
     second = await store.write(share_record(first, NEXT))
     assert second is not None

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.records import ME, NOW, a_record, a_tag, added, claim_of, kid, tagged, welcomed
+from tests.kifu.records import ME, NOW, a_record, a_tag, add_records, add_tags, claim_of, create_users, kid
 from zataku.kifu import design
 from zataku.kifu.entities import ReplacedText, SlugClaim
 from zataku.kifu.errors import InvalidChange
@@ -12,35 +12,39 @@ from zataku.table import ConditionFailed, Store, TransactionCancelled, add_secon
 
 
 async def test_a_change_is_dated_and_refused_to_whoever_read_an_older_record(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    changed = await store.write(change_record(replace(mine, memo="序盤"), mine, add_seconds(NOW, 5)))
-    assert changed == replace(mine, memo="序盤", latest_update=add_seconds(NOW, 5))
-    for late in (replace(mine, memo="終盤"), replace(mine, result="jishogi")):
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    changed = await store.write(change_record(replace(store_account, memo="序盤"), store_account, add_seconds(NOW, 5)))
+    assert changed == replace(store_account, memo="序盤", latest_update=add_seconds(NOW, 5))
+    for late in (replace(store_account, memo="終盤"), replace(store_account, result="jishogi")):
         with pytest.raises(ConditionFailed):
-            await store.write(change_record(late, mine, add_seconds(NOW, 6)))
+            await store.write(change_record(late, store_account, add_seconds(NOW, 6)))
     assert await store.get(design.record(ME, kid(0))) == changed
 
 
 async def test_changes_of_different_fields_in_one_second_both_stay(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    await store.write(change_record(replace(mine, memo="序盤"), mine, NOW))
-    await store.write(change_record(replace(mine, result="jishogi"), mine, NOW))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    await store.write(change_record(replace(store_account, memo="序盤"), store_account, NOW))
+    await store.write(change_record(replace(store_account, result="jishogi"), store_account, NOW))
     with pytest.raises(ConditionFailed):
-        await store.write(change_record(replace(mine, memo="終盤"), mine, NOW))
-    assert await store.get(design.record(ME, kid(0))) == replace(mine, memo="序盤", result="jishogi")
+        await store.write(change_record(replace(store_account, memo="終盤"), store_account, NOW))
+    assert await store.get(design.record(ME, kid(0))) == replace(store_account, memo="序盤", result="jishogi")
 
 
 async def test_no_time_goes_back(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    (tag,) = await tagged(store, a_tag())
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    (tag,) = await add_tags(store, a_tag())
     early = "1999-12-31T23:59:59Z"
-    mine = await store.write(change_record(replace(mine, memo="x", latest_update=early), mine, early))
-    mine = await store.write(change_moves(replace(mine, kifu="x"), mine, await claim_of(store, mine), early))
-    mine = await store.write(move_record(mine, await claim_of(store, mine), "x", early))
-    assert mine.latest_update == NOW
+    store_account = await store.write(
+        change_record(replace(store_account, memo="x", latest_update=early), store_account, early)
+    )
+    store_account = await store.write(
+        change_moves(replace(store_account, kifu="x"), store_account, await claim_of(store, store_account), early)
+    )
+    store_account = await store.write(move_record(store_account, await claim_of(store, store_account), "x", early))
+    assert store_account.latest_update == NOW
     assert (await store.write(rename_tag(tag, "x", early))).latest_update == NOW
 
 
@@ -62,13 +66,15 @@ def test_what_a_plain_change_does_not_do(change: dict[str, object]):
 
 
 async def test_new_moves_are_a_new_text(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
-    changed = await store.write(change_moves(replace(mine, kifu="x", memo="y"), mine, claim, add_seconds(NOW, 1)))
-    assert changed == replace(mine, kifu="x", memo="y", latest_update=add_seconds(NOW, 1))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    claim = await claim_of(store, store_account)
+    changed = await store.write(
+        change_moves(replace(store_account, kifu="x", memo="y"), store_account, claim, add_seconds(NOW, 1))
+    )
+    assert changed == replace(store_account, kifu="x", memo="y", latest_update=add_seconds(NOW, 1))
     assert await store.get(design.record(ME, kid(0))) == changed
-    assert await claim_of(store, mine) == replace(claim, text=1)
+    assert await claim_of(store, store_account) == replace(claim, text=1)
     assert [it async for it in store.each(design.cleanup_markers_of(ME))] == [
         ReplacedText(username=ME, kifu_id=kid(0), text=0)
     ]
@@ -77,26 +83,29 @@ async def test_new_moves_are_a_new_text(store: Store):
 
 
 def test_new_moves_are_refused_where_they_do_not_fit():
-    mine = a_record()
-    new, claim = replace(mine, kifu="x"), SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
-    change_moves(new, mine, replace(claim, text=999_998), NOW)
+    store_account = a_record()
+    new, claim = (
+        replace(store_account, kifu="x"),
+        SlugClaim(username=ME, slug=store_account.slug, kifu_id=store_account.kifu_id),
+    )
+    change_moves(new, store_account, replace(claim, text=999_998), NOW)
     for record, its in (
-        (replace(mine, memo="x"), claim),
+        (replace(store_account, memo="x"), claim),
         (replace(new, slug="b"), claim),
         (replace(new, created=add_seconds(NOW, 1)), claim),
         (new, replace(claim, kifu_id=kid(1))),
         (new, replace(claim, text=999_999)),
     ):
         with pytest.raises(InvalidChange):
-            change_moves(record, mine, its, NOW)
+            change_moves(record, store_account, its, NOW)
 
 
 async def test_a_move_that_missed_new_moves_is_refused(store: Store):
     """The claim under the new slug would have the number of the old text."""
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
-    await store.write(change_moves(replace(mine, kifu="x"), mine, claim, NOW))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    claim = await claim_of(store, store_account)
+    await store.write(change_moves(replace(store_account, kifu="x"), store_account, claim, NOW))
     with pytest.raises(TransactionCancelled):
-        await store.write(move_record(mine, claim, "b", NOW))
-    assert (await claim_of(store, mine)).text == 1
+        await store.write(move_record(store_account, claim, "b", NOW))
+    assert (await claim_of(store, store_account)).text == 1

@@ -3,7 +3,20 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, a_tag, added, claim_of, kid, tagged, tid, welcomed
+from tests.kifu.records import (
+    FRIEND,
+    ME,
+    NOW,
+    STRANGER,
+    a_record,
+    a_tag,
+    add_records,
+    add_tags,
+    claim_of,
+    create_users,
+    kid,
+    tid,
+)
 from zataku.kifu import design
 from zataku.kifu.cleanup import CONSUMER, clean_up, clean_up_after, clean_up_user, consume_changes
 from zataku.kifu.entities import (
@@ -26,37 +39,37 @@ from zataku.table import Entity, Store
 from zataku.table.schema.entity import binding_of
 
 
-async def up_to_date(store: Store) -> None:
+async def run_cleanup(store: Store) -> None:
     while await consume_changes(store, limit=1000):
         pass
 
 
-async def notes(store: Store) -> list[Entity]:
+async def cleanup_markers(store: Store) -> list[Entity]:
     return [it async for it in store.each(design.cleanup_markers_of(ME))]
 
 
-async def left(store: Store, *keys: object) -> list[Entity]:
+async def remaining_items(store: Store, *keys: object) -> list[Entity]:
     return [it for it in await store.get_many(list(keys), strong=True) if it is not None]
 
 
 async def test_a_removed_tag_loses_its_links_and_no_others(store: Store):
-    await welcomed(store)
+    await create_users(store)
     records = [a_record(at) for at in range(101)]
     links = [Tagging(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records]
     kept = [Tagging(kifu_id=it.kifu_id, tag_id=tid(1)) for it in records[:3]]
-    gone, _ = await tagged(store, a_tag(0), a_tag(1))
+    remove_account, _ = await add_tags(store, a_tag(0), a_tag(1))
     await store.write_many(put=[*records, *links, *kept])
-    await store.write(remove_tag(gone))
-    await up_to_date(store)
-    assert await left(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records)) == []
-    assert await left(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(1)) for it in kept)) == kept
+    await store.write(remove_tag(remove_account))
+    await run_cleanup(store)
+    assert await remaining_items(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records)) == []
+    assert await remaining_items(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(1)) for it in kept)) == kept
 
 
 async def test_a_removed_record_loses_all_that_belongs_to_it(store: Store):
-    await welcomed(store)
-    gone, stays = await added(store, a_record(0), a_record(1))
+    await create_users(store)
+    remove_account, stays = await add_records(store, a_record(0), a_record(1))
     belongings: list[Entity] = []
-    for record in (gone, stays):
+    for record in (remove_account, stays):
         belongings += [
             RecordPermission(kifu_id=record.kifu_id, username=FRIEND),
             RecordPermission(kifu_id=record.kifu_id, username=STRANGER),
@@ -69,92 +82,92 @@ async def test_a_removed_record_loses_all_that_belongs_to_it(store: Store):
             PositionList(username=ME, kifu_id=record.kifu_id, text=3, part=999, positions=bytes.fromhex("1" * 16)),
         ]
     await store.write_many(put=belongings)
-    await store.write(remove_record(await claim_of(store, gone)))
-    await up_to_date(store)
+    await store.write(remove_record(await claim_of(store, remove_account)))
+    await run_cleanup(store)
     for it in belongings:
         key = binding_of(type(it)).key_of(it)
-        assert (await store.get(key, strong=True) is None) == (it.kifu_id == gone.kifu_id)
-    assert await notes(store) == []
+        assert (await store.get(key, strong=True) is None) == (it.kifu_id == remove_account.kifu_id)
+    assert await cleanup_markers(store) == []
 
 
 async def test_a_consumer_that_dies_begins_again_and_finishes(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    (tag,) = await tagged(store, a_tag())
-    await store.write(tag_record(await claim_of(store, mine), tag))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    (tag,) = await add_tags(store, a_tag())
+    await store.write(tag_record(await claim_of(store, store_account), tag))
     await store.write(remove_tag(tag))
     stream = store.stream(kifu_table, CONSUMER)
     for change in await stream.read(1000):
         # The work is done, but the consumer dies before it says so.
         await clean_up_after(store, change)
-    assert await left(store, Tagging.key(kifu_id=kid(0), tag_id=tag.tag_id)) == []
-    await up_to_date(store)
-    assert await left(store, design.record(ME, kid(0))) == [mine]
+    assert await remaining_items(store, Tagging.key(kifu_id=kid(0), tag_id=tag.tag_id)) == []
+    await run_cleanup(store)
+    assert await remaining_items(store, design.record(ME, kid(0))) == [store_account]
     assert [it async for it in store.each(design.tags_of_record(kid(0)))] == []
 
 
 async def test_a_record_that_came_back_keeps_its_belongings(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    await store.write(remove_record(await claim_of(store, mine)))
-    again = SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    await store.write(remove_record(await claim_of(store, store_account)))
+    again = SlugClaim(username=ME, slug=store_account.slug, kifu_id=store_account.kifu_id)
     permission = RecordPermission(kifu_id=kid(0), username=FRIEND)
-    await store.write_many(put=[mine, again, permission])
-    await up_to_date(store)
-    assert await left(store, design.record_permission(kid(0), FRIEND)) == [permission]
+    await store.write_many(put=[store_account, again, permission])
+    await run_cleanup(store)
+    assert await remaining_items(store, design.record_permission(kid(0), FRIEND)) == [permission]
 
 
 async def test_the_largest_library_loses_a_tag_for_a_read_unit_a_record(embedded: Store):
     count = 2000
-    gone = a_tag()
-    await embedded.write_many(put=[UserSettings(username=ME, tag_count=1), gone])
+    remove_account = a_tag()
+    await embedded.write_many(put=[UserSettings(username=ME, tag_count=1), remove_account])
     records: list[Record] = [a_record(at) for at in range(count)]
     await embedded.write_many(put=records)
-    await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=gone.tag_id) for it in records])
-    await embedded.write_many(put=[TagNameClaim(username=ME, name=gone.name, tag_id=gone.tag_id)])
-    await embedded.write(remove_tag(gone))
-    note = RemovedTag(username=ME, tag_id=gone.tag_id)
+    await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=remove_account.tag_id) for it in records])
+    await embedded.write_many(put=[TagNameClaim(username=ME, name=remove_account.name, tag_id=remove_account.tag_id)])
+    await embedded.write(remove_tag(remove_account))
+    note = RemovedTag(username=ME, tag_id=remove_account.tag_id)
     with embedded.measured("unlinking") as consumed:
         await clean_up(embedded, note)
     assert consumed.writes == 2 * count + 2
     # One for each link, two for the note and the tag itself, the rest for the list of records.
     assert consumed.reads == count + 51
-    assert await embedded.count(design.records_with_tag(gone.tag_id)) == 0
+    assert await embedded.count(design.records_with_tag(remove_account.tag_id)) == 0
     with embedded.measured("unlinking again") as again:
         await clean_up(embedded, note)
     assert (again.reads, again.writes) == (1, 0)
 
 
 async def test_after_a_long_outage_a_user_is_tidied_without_the_stream(store: Store):
-    await welcomed(store, ME, FRIEND)
-    gone, changed, theirs = await added(store, a_record(0), a_record(1), a_record(2, username=FRIEND))
-    (tag,) = await tagged(store, a_tag())
-    for it in (gone, changed):
+    await create_users(store, ME, FRIEND)
+    remove_account, changed, theirs = await add_records(store, a_record(0), a_record(1), a_record(2, username=FRIEND))
+    (tag,) = await add_tags(store, a_tag())
+    for it in (remove_account, changed):
         claim = await claim_of(store, it)
         await store.write(tag_record(claim, tag))
         await store.write(allow_record(claim, FRIEND))
         await store.write(keep_positions(claim, 0, ["0" * 16]))
     await store.write(allow_record(await claim_of(store, theirs), ME))
     await store.write(remove_tag(tag))
-    await store.write(remove_record(await claim_of(store, gone)))
+    await store.write(remove_record(await claim_of(store, remove_account)))
     new = replace(changed, kifu="x")
     await store.write(change_moves(new, changed, await claim_of(store, changed), NOW))
     assert await clean_up_user(store, FRIEND) == 0
     assert await clean_up_user(store, ME) == 3
     assert await clean_up_user(store, ME) == 0
-    for record, allowed in ((gone, []), (changed, [FRIEND]), (theirs, [ME])):
+    for record, allowed in ((remove_account, []), (changed, [FRIEND]), (theirs, [ME])):
         assert [it.username async for it in store.each(design.record_viewers(record.kifu_id))] == allowed
         assert [it async for it in store.each(design.tags_of_record(record.kifu_id))] == []
         assert [it async for it in store.each(design.positions_of(ME, record.kifu_id))] == []
     # What the stream still says is done already.
-    await up_to_date(store)
-    assert await left(store, design.record(ME, kid(1))) == [new]
+    await run_cleanup(store)
+    assert await remaining_items(store, design.record(ME, kid(1))) == [new]
 
 
 async def test_who_dies_half_way_leaves_the_note(embedded: Store, monkeypatch: pytest.MonkeyPatch):
-    await welcomed(embedded)
-    (mine,) = await added(embedded, a_record())
-    claim = await claim_of(embedded, mine)
+    await create_users(embedded)
+    (store_account,) = await add_records(embedded, a_record())
+    claim = await claim_of(embedded, store_account)
     await embedded.write(allow_record(claim, FRIEND))
     await embedded.write(keep_positions(claim, 0, ["0" * 16]))
     await embedded.write(remove_record(claim))
@@ -162,18 +175,18 @@ async def test_who_dies_half_way_leaves_the_note(embedded: Store, monkeypatch: p
         dying.setattr("zataku.kifu.cleanup.delete_positions", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             await clean_up_user(embedded, ME)
-    assert await left(embedded, design.record_permission(kid(0), FRIEND)) == []
-    assert await notes(embedded) == [RemovedRecord(username=ME, kifu_id=kid(0))]
+    assert await remaining_items(embedded, design.record_permission(kid(0), FRIEND)) == []
+    assert await cleanup_markers(embedded) == [RemovedRecord(username=ME, kifu_id=kid(0))]
     assert await clean_up_user(embedded, ME) == 1
     assert [it async for it in embedded.each(design.positions_of(ME, kid(0)))] == []
 
 
 async def test_a_record_with_more_links_than_a_transaction_takes_is_removed(embedded: Store):
     """They may be left over from tags that are gone, whose links nobody has taken away yet."""
-    await welcomed(embedded)
-    (mine,) = await added(embedded, a_record())
+    await create_users(embedded)
+    (store_account,) = await add_records(embedded, a_record())
     links = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in range(130)]
     await embedded.write_many(put=links)
-    await embedded.write(remove_record(await claim_of(embedded, mine)))
+    await embedded.write(remove_record(await claim_of(embedded, store_account)))
     await clean_up_user(embedded, ME)
     assert [it async for it in embedded.each(design.tags_of_record(kid(0)))] == []

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from tests.kifu.costs import CASES, CLAIM
-from tests.kifu.records import ME, NOW, a_record_of, kid, settings, welcomed
+from tests.kifu.records import ME, NOW, a_record_of, create_users, kid, settings
 from tests.support.cost_assertions import budget_mismatches
 from tests.support.stores import START
 from zataku.kifu.design import slug_claim
@@ -31,9 +31,9 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
 
 async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
     """The figures that the departures give."""
-    await welcomed(embedded)
+    await create_users(embedded)
     large = a_record_of(KIFU_BYTES)
-    with embedded.measured("add") as adding:
+    with embedded.measured("add") as add_case:
         await embedded.write(add_record(large, await settings(embedded)))
     with embedded.measured("share") as sharing:
         shared = await embedded.write(share_record(large, ShareCode("lkihofkwif4tF")))
@@ -41,14 +41,14 @@ async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
         await embedded.write(change_record(replace(shared, memo="x"), shared, shared.latest_update))
     with embedded.measured("touch") as touching:
         await embedded.write(touch_record(ME, ME, kid(0), add_seconds(format_instant(START), 3600)))
-    assert (adding.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
+    assert (add_case.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
     private = await embedded.put(large)
     claim = await embedded.get(slug_claim(ME, large.slug))
     with embedded.measured("moves") as moving:
         await embedded.write(change_moves(replace(private, kifu="b" * KIFU_BYTES), private, claim, add_seconds(NOW, 9)))
-    with embedded.measured("remove") as removing:
+    with embedded.measured("remove") as remove_case:
         await embedded.write(remove_record(claim))
-    assert (moving.writes, removing.writes) == (911, 916)
+    assert (moving.writes, remove_case.writes) == (911, 916)
 
 
 async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):

@@ -73,13 +73,13 @@ EXAMPLES: list[tuple[type[Entity], dict[str, Any]]] = [
 MOVED = {UserSettings: "users#h-akira", Analysis: "analysis#fdjsklfadf"}
 
 
-def ours(kind: type[Entity], example: dict[str, Any]) -> dict[str, Any]:
+def stored_example(kind: type[Entity], example: dict[str, Any]) -> dict[str, Any]:
     return example | ({"pk": MOVED[kind]} if kind in MOVED else {})
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
 def test_an_item_of_the_document_is_read_and_written_back_as_it_was(kind: type[Entity], example: dict[str, Any]):
-    item = ours(kind, example)
+    item = stored_example(kind, example)
     binding = binding_of(kind)
     assert binding.owns(item)
     written = binding.encode(binding.decode(item))
@@ -90,14 +90,14 @@ def test_an_item_of_the_document_is_read_and_written_back_as_it_was(kind: type[E
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
 def test_an_item_of_the_document_is_of_one_kind_only(kind: type[Entity], example: dict[str, Any]):
-    item = ours(kind, example)
+    item = stored_example(kind, example)
     assert [made.entity for made in kifu_table.bindings if made.owns(item)] == [kind]
 
 
 async def test_the_items_of_the_document_lie_in_a_store_as_they_are(tmp_path: Path):
     clock = ManualClock(1_000_000_000)
     async with await open_embedded(tmp_path / "kifu.db", [kifu_table], clock=clock) as store:
-        entities = [binding_of(kind).decode(ours(kind, example)) for kind, example in EXAMPLES]
+        entities = [binding_of(kind).decode(stored_example(kind, example)) for kind, example in EXAMPLES]
         await store.write_many(put=entities)
         found = [it async for it in store.scan(kifu_table)]
         assert sorted(map(repr, found)) == sorted(map(repr, entities))
@@ -105,7 +105,7 @@ async def test_the_items_of_the_document_lie_in_a_store_as_they_are(tmp_path: Pa
 
 async def test_a_result_is_gone_when_its_time_has_passed(embedded: Store, clock: ManualClock):
     kind, example = EXAMPLES[-1]
-    analysis = binding_of(kind).decode(ours(kind, example) | {"expired": int(START) + 60})
+    analysis = binding_of(kind).decode(stored_example(kind, example) | {"expired": int(START) + 60})
     await embedded.put(analysis)
     key = Analysis.key(analysis_id="fdjsklfadf")
     assert await embedded.get(key, strong=True) == analysis

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.kifu.records import FRIEND, a_record, added, welcomed
+from tests.kifu.records import FRIEND, a_record, add_records, create_users
 from tests.support.app_context import app_context, user_identity
 from zataku.clock import ManualClock
 from zataku.kifu.ids import library_of_account
@@ -13,12 +13,12 @@ ME = library_of_account(user_identity().account_id)
 
 
 async def test_the_three_records_that_changed_last_are_shown_by_their_names(embedded: Store, clock: ManualClock):
-    await welcomed(embedded, ME, FRIEND)
+    await create_users(embedded, ME, FRIEND)
     records = [
         a_record(at, username=ME, slug=f"社団戦/2025/対局{at}", latest_update=f"2100-01-01T00:00:0{at}Z")
         for at in range(5)
     ]
-    await added(embedded, *records, a_record(9, username=FRIEND))
+    await add_records(embedded, *records, a_record(9, username=FRIEND))
     home = await plug(app_context(embedded, clock)).home(user_identity())
     latest = [{"id": records[at].kifu_id, "title": f"対局{at}"} for at in (4, 3, 2)]
     assert msgspec.to_builtins(home) == {"count": 5, "latest": latest}
@@ -36,8 +36,8 @@ async def test_whoever_has_kept_nothing_costs_nothing(embedded: Store, clock: Ma
 
 
 async def test_the_home_page_costs_a_few_read_units(embedded: Store, clock: ManualClock):
-    await welcomed(embedded, ME)
-    await added(embedded, *(a_record(at, username=ME) for at in range(30)))
+    await create_users(embedded, ME)
+    await add_records(embedded, *(a_record(at, username=ME) for at in range(30)))
     with embedded.measured("home") as consumed:
         await plug(app_context(embedded, clock)).home(user_identity())
     assert consumed.reads <= 2

@@ -200,8 +200,10 @@ def test_a_result_is_limited_in_bytes():
 
 
 def test_positions_have_eight_bytes_each():
-    listed = PositionList(username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(8) + bytes([255] * 8))
-    assert listed.hashes == ["0" * 16, "f" * 16]
+    stored_lists = PositionList(
+        username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(8) + bytes([255] * 8)
+    )
+    assert stored_lists.hashes == ["0" * 16, "f" * 16]
     with pytest.raises(ValueError, match="8 bytes"):
         PositionList(username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(9))
 

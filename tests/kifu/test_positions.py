@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.records import ME, NOW, a_record, added, certain, claim_of, kid, welcomed
+from tests.kifu.records import ME, NOW, a_record, add_records, claim_of, create_users, kid, write_attempts
 from tests.support.concurrency import race
 from zataku.kifu import design
 from zataku.kifu.cleanup import clean_up_user
@@ -19,20 +19,20 @@ def hashes(*numbers: int) -> list[PositionHash]:
     return [PositionHash(f"{at:016x}") for at in numbers]
 
 
-async def listed(store: Store) -> list[PositionList]:
+async def stored_lists(store: Store) -> list[PositionList]:
     return [it async for it in store.each(design.positions_of(ME, kid(0)))]
 
 
-async def reached(store: Store, claim: SlugClaim, *numbers: int) -> list[PositionHash]:
+async def store_positions(store: Store, claim: SlugClaim, *numbers: int) -> list[PositionHash]:
     """Which of these the record is found by, as it stands in this text."""
     keys = [Position.key(username=ME, position=at, kifu_id=kid(0), text=claim.text) for at in hashes(*numbers)]
     return [it.position for it in await store.get_many(keys, strong=True) if it is not None]
 
 
 async def test_positions_come_and_go_in_parts(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    claim = await claim_of(store, store_account)
     # The game comes back to its first position, as at a repetition.
     parts = position_parts(hashes(*(at % 120 for at in range(150))))
     assert [len(part) for part in parts] == [98, 22]
@@ -40,69 +40,72 @@ async def test_positions_come_and_go_in_parts(store: Store):
         await store.write(keep_positions(claim, number, part))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(claim, 0, parts[0]))
-    found = await listed(store)
+    found = await stored_lists(store)
     assert [it.hashes for it in found] == parts
     for it in (*found, found[0]):
         await store.write(delete_positions(it))
-    assert await listed(store) == []
-    assert await reached(store, claim, *range(120)) == []
+    assert await stored_lists(store) == []
+    assert await store_positions(store, claim, *range(120)) == []
     with pytest.raises(TooManyItems):
         keep_positions(claim, 0, hashes(*range(99)))
 
 
 async def test_no_position_is_in_two_parts(store: Store):
     """Otherwise the one that goes first would take it from the other."""
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    claim = await claim_of(store, store_account)
     await store.write(keep_positions(claim, 0, hashes(1, 2)))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(claim, 1, hashes(2, 3)))
-    assert await reached(store, claim, 1, 2, 3) == hashes(1, 2)
+    assert await store_positions(store, claim, 1, 2, 3) == hashes(1, 2)
 
 
 async def test_a_slow_job_adds_nothing_to_new_moves_and_takes_nothing_from_them(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    old = await claim_of(store, mine)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    old = await claim_of(store, store_account)
     await store.write(keep_positions(old, 0, hashes(1, 2)))
-    (before,) = await listed(store)
-    await store.write(change_moves(replace(mine, kifu="x"), mine, old, add_seconds(NOW, 1)))
-    new = await claim_of(store, mine)
+    (before,) = await stored_lists(store)
+    await store.write(change_moves(replace(store_account, kifu="x"), store_account, old, add_seconds(NOW, 1)))
+    new = await claim_of(store, store_account)
     await store.write(keep_positions(new, 0, hashes(1, 3)))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(old, 1, hashes(4)))
     await store.write(delete_positions(before))
-    assert [it.hashes for it in await listed(store)] == [hashes(1, 3)]
-    assert await reached(store, new, 1, 2, 3, 4) == hashes(1, 3)
-    assert await reached(store, old, 1, 2, 3, 4) == []
+    assert [it.hashes for it in await stored_lists(store)] == [hashes(1, 3)]
+    assert await store_positions(store, new, 1, 2, 3, 4) == hashes(1, 3)
+    assert await store_positions(store, old, 1, 2, 3, 4) == []
 
 
 async def test_jobs_for_old_moves_race_with_new_ones(contested: Store):
-    await welcomed(contested)
-    (mine,) = await added(contested, a_record())
-    old = await claim_of(contested, mine)
+    await create_users(contested)
+    (store_account,) = await add_records(contested, a_record())
+    old = await claim_of(contested, store_account)
     new = replace(old, text=old.text + 1)
     ended = await race(
-        *certain(
+        *write_attempts(
             contested,
             *(keep_positions(old, part, hashes(part)) for part in range(4)),
-            *(change_moves(replace(mine, kifu=moves), mine, old, add_seconds(NOW, 1)) for moves in ("x", "y")),
+            *(
+                change_moves(replace(store_account, kifu=moves), store_account, old, add_seconds(NOW, 1))
+                for moves in ("x", "y")
+            ),
             *(keep_positions(new, part, hashes(part)) for part in range(4)),
         )
     )
     assert not ended.unknown
-    assert await claim_of(contested, mine) == new
-    late = await race(*certain(contested, *(keep_positions(old, part, hashes(part)) for part in range(4, 8))))
+    assert await claim_of(contested, store_account) == new
+    late = await race(*write_attempts(contested, *(keep_positions(old, part, hashes(part)) for part in range(4, 8))))
     assert late.won == []
-    await race(*certain(contested, *(keep_positions(new, part, hashes(part)) for part in range(4))))
-    await settled(contested)
-    assert [(it.text, it.hashes) for it in await listed(contested)] == [(1, hashes(part)) for part in range(4)]
-    assert await reached(contested, new, *range(8)) == hashes(*range(4))
-    assert await reached(contested, old, *range(8)) == []
+    await race(*write_attempts(contested, *(keep_positions(new, part, hashes(part)) for part in range(4))))
+    await create_claim(contested)
+    assert [(it.text, it.hashes) for it in await stored_lists(contested)] == [(1, hashes(part)) for part in range(4)]
+    assert await store_positions(contested, new, *range(8)) == hashes(*range(4))
+    assert await store_positions(contested, old, *range(8)) == []
 
 
-async def settled(store: Store) -> None:
+async def create_claim(store: Store) -> None:
     """Tidied, however many replies got lost."""
     while not (await race(clean_up_user(store, ME))).won:
         pass

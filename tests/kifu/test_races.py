@@ -11,13 +11,13 @@ from tests.kifu.records import (
     STRANGER,
     a_record,
     a_tag,
-    added,
-    certain,
+    add_records,
+    add_tags,
     claim_of,
+    create_users,
     kid,
     settings,
-    tagged,
-    welcomed,
+    write_attempts,
 )
 from tests.support.concurrency import race
 from zataku.kifu import design
@@ -59,7 +59,7 @@ async def library(store: Store) -> list[Record]:
     return [it for it in found if it is not None]
 
 
-async def each_has_its_claim(store: Store) -> None:
+async def assert_claims_match(store: Store) -> None:
     """The slugs of the records are the claims, one for one, and the count is their number."""
     records = await library(store)
     claims = [
@@ -72,18 +72,18 @@ async def each_has_its_claim(store: Store) -> None:
 
 
 async def test_many_records_race_for_one_slug(contested: Store):
-    await welcomed(contested)
+    await create_users(contested)
     owner = await settings(contested)
     ended = await race(*(contested.write(add_record(a_record(at, slug="名局"), owner)) for at in range(8)))
     assert ended.allows(1)
     assert len(await library(contested)) == 1
-    await each_has_its_claim(contested)
+    await assert_claims_match(contested)
 
 
 async def test_many_tags_race_for_one_name(contested: Store):
-    await welcomed(contested)
+    await create_users(contested)
     owner = await settings(contested)
-    old = await tagged(contested, a_tag(90))
+    old = await add_tags(contested, a_tag(90))
     ended = await race(
         *(contested.write(add_tag(a_tag(at, name="矢倉"), owner)) for at in range(5)),
         *(contested.write(rename_tag(it, "矢倉", add_seconds(NOW, 1))) for it in old),
@@ -102,7 +102,7 @@ async def test_a_full_library_takes_no_more_however_many_come(contested: Store):
     owner = await settings(contested)
     ended = await race(*(contested.write(add_record(a_record(at), owner)) for at in range(8)))
     assert ended.allows(3)
-    await each_has_its_claim(contested)
+    await assert_claims_match(contested)
     assert len(await library(contested)) == 3
 
 
@@ -116,34 +116,34 @@ async def test_a_full_set_of_tags_takes_no_more_however_many_come(contested: Sto
 
 
 async def test_two_records_that_want_each_others_slugs(contested: Store):
-    await welcomed(contested)
-    first, second = await added(contested, a_record(0, slug="a"), a_record(1, slug="b"))
-    ours, theirs = await claim_of(contested, first), await claim_of(contested, second)
+    await create_users(contested)
+    first, second = await add_records(contested, a_record(0, slug="a"), a_record(1, slug="b"))
+    stored_example, theirs = await claim_of(contested, first), await claim_of(contested, second)
     ended = await race(
-        contested.write(move_record(first, ours, "b", add_seconds(NOW, 1))),
+        contested.write(move_record(first, stored_example, "b", add_seconds(NOW, 1))),
         contested.write(move_record(second, theirs, "a", add_seconds(NOW, 1))),
-        contested.write(move_record(first, ours, "c", add_seconds(NOW, 1))),
+        contested.write(move_record(first, stored_example, "c", add_seconds(NOW, 1))),
         contested.write(move_record(second, theirs, "c", add_seconds(NOW, 1))),
     )
     assert len(ended.won) <= 2
-    await each_has_its_claim(contested)
+    await assert_claims_match(contested)
     assert len({it.slug for it in await library(contested)}) == 2
 
 
 async def test_a_record_goes_while_others_lean_on_it(contested: Store):
-    await welcomed(contested)
-    (mine,) = await added(contested, a_record())
-    tags = await tagged(contested, *(a_tag(at) for at in range(3)))
-    claim = await claim_of(contested, mine)
+    await create_users(contested)
+    (store_account,) = await add_records(contested, a_record())
+    tags = await add_tags(contested, *(a_tag(at) for at in range(3)))
+    claim = await claim_of(contested, store_account)
     ended = await race(
-        *certain(
+        *write_attempts(
             contested,
             *(tag_record(claim, it) for it in tags),
             allow_record(claim, FRIEND),
             keep_result(FOUND, claim, NOW),
             keep_positions(claim, 0, [PositionHash("0" * 16)]),
             remove_record(claim),
-            change_moves(replace(mine, kifu="x"), mine, claim, NOW),
+            change_moves(replace(store_account, kifu="x"), store_account, claim, NOW),
             allow_record(claim, STRANGER),
         )
     )
@@ -152,35 +152,35 @@ async def test_a_record_goes_while_others_lean_on_it(contested: Store):
     assert (await settings(contested)).kifu_count == 0
     while not (await race(clean_up_user(contested, ME))).won:
         pass
-    for left in (
+    for remaining_items in (
         design.tags_of_record(kid(0)),
         design.record_viewers(kid(0)),
         design.kept_analyses(kid(0)),
         design.positions_of(ME, kid(0)),
         design.cleanup_markers_of(ME),
     ):
-        assert [it async for it in contested.each(left)] == []
+        assert [it async for it in contested.each(remaining_items)] == []
 
 
 async def test_two_removals_at_once_count_once(contested: Store):
-    await welcomed(contested)
-    mine, _ = await added(contested, a_record(0), a_record(1))
-    tag, _ = await tagged(contested, a_tag(0), a_tag(1))
-    claim = await claim_of(contested, mine)
+    await create_users(contested)
+    store_account, _ = await add_records(contested, a_record(0), a_record(1))
+    tag, _ = await add_tags(contested, a_tag(0), a_tag(1))
+    claim = await claim_of(contested, store_account)
     for removal in (remove_record(claim), remove_tag(tag)):
-        ended = await race(*certain(contested, *[removal] * 4))
+        ended = await race(*write_attempts(contested, *[removal] * 4))
         assert (len(ended.won), len(ended.refused)) == (1, 3)
     found = await settings(contested)
     assert (found.kifu_count, found.tag_count) == (1, 1)
 
 
 async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
-    await welcomed(contested)
-    records = await added(contested, *(a_record(at) for at in range(8)))
-    (tag,) = await tagged(contested, a_tag())
+    await create_users(contested)
+    records = await add_records(contested, *(a_record(at) for at in range(8)))
+    (tag,) = await add_tags(contested, a_tag())
     claims = [await claim_of(contested, it) for it in records]
     await race(
-        *certain(
+        *write_attempts(
             contested,
             *(tag_record(claim, tag) for claim in claims[:2]),
             remove_tag(tag),
@@ -189,7 +189,7 @@ async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
     )
     assert await contested.get(design.tag(ME, tag.tag_id)) is None
     # Records that never had it, so that nothing but the missing tag can refuse them.
-    late = await race(*certain(contested, *(tag_record(claim, tag) for claim in claims[4:])))
+    late = await race(*write_attempts(contested, *(tag_record(claim, tag) for claim in claims[4:])))
     assert (late.won, len(late.refused)) == ([], 4)
     while not (await race(clean_up_user(contested, ME))).won:
         pass
@@ -268,7 +268,7 @@ async def test_of_a_new_code_and_switching_off_one_wins(contested: Store):
 
 
 async def test_hosts_who_set_different_caps_at_once_both_succeed(contested: Store):
-    await welcomed(contested)
+    await create_users(contested)
     ended = await race(contested.write(set_kifu_cap(ME, 7)), contested.write(set_tag_cap(ME, 8)))
     assert ended.refused == []
     found = await settings(contested)

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.kifu.records import FRIEND, NOW, a_record, a_tag, added, claim_of, settings, welcomed
+from tests.kifu.records import FRIEND, NOW, a_record, a_tag, add_records, claim_of, create_users, settings
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
@@ -30,10 +30,10 @@ ME = library_of_account(ACCOUNT)
 HERE = [kifu_table]
 
 
-async def filled(store: Store, owner: UserName, other: UserName, number: int) -> list[str]:
+async def fill_library(store: Store, owner: UserName, other: UserName, number: int) -> list[str]:
     """A library with everything that there can be, shared with somebody; gives the ids in it."""
     random = Random(number)
-    records = await added(store, *(a_record(number + at, username=owner) for at in range(3)))
+    records = await add_records(store, *(a_record(number + at, username=owner) for at in range(3)))
     tags = [a_tag(number + at, username=owner) for at in range(2)]
     for tag in tags:
         await store.write(add_tag(tag, await settings(store, owner)), token=f"made-{tag.tag_id}")
@@ -52,15 +52,15 @@ async def filled(store: Store, owner: UserName, other: UserName, number: int) ->
 
 
 @pytest.fixture
-async def mine(strict: Store) -> list[str]:
+async def store_account(strict: Store) -> list[str]:
     """The account's library, beside a friend's; both let each other see it."""
-    await welcomed(strict, ME, FRIEND)
-    ids = await filled(strict, ME, FRIEND, 100)
-    await filled(strict, FRIEND, ME, 500)
+    await create_users(strict, ME, FRIEND)
+    ids = await fill_library(strict, ME, FRIEND, 100)
+    await fill_library(strict, FRIEND, ME, 500)
     return ids
 
 
-async def gone(store: Store, clock: ManualClock) -> None:
+async def remove_account(store: Store, clock: ManualClock) -> None:
     # An index may be late; whoever removes comes again.
     for _ in range(2):
         await removal(app_context(store, clock))(ACCOUNT)
@@ -71,19 +71,21 @@ def test_an_account_id_makes_the_longest_name_that_fits():
     assert len(ME) == 32
 
 
-async def test_nothing_of_the_library_is_left(strict: Store, clock: ManualClock, mine: list[str]):
-    assert len(await items_containing(strict, HERE, *mine)) > 15
-    await gone(strict, clock)
-    assert await items_containing(strict, HERE, *mine) == []
+async def test_nothing_of_the_library_is_left(strict: Store, clock: ManualClock, store_account: list[str]):
+    assert len(await items_containing(strict, HERE, *store_account)) > 15
+    await remove_account(strict, clock)
+    assert await items_containing(strict, HERE, *store_account) == []
 
 
-async def test_the_library_of_others_stays_as_it_was(strict: Store, clock: ManualClock, mine: list[str]):
-    before = set(await all_items(strict, HERE)) - set(await items_containing(strict, HERE, *mine))
-    await gone(strict, clock)
+async def test_the_library_of_others_stays_as_it_was(strict: Store, clock: ManualClock, store_account: list[str]):
+    before = set(await all_items(strict, HERE)) - set(await items_containing(strict, HERE, *store_account))
+    await remove_account(strict, clock)
     assert set(await all_items(strict, HERE)) == before
 
 
-async def test_a_removal_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock, mine: list[str]):
+async def test_a_removal_that_was_broken_off_is_gone_on_with(
+    strict: Store, clock: ManualClock, store_account: list[str]
+):
     for most in (1, 3, 5):
         calls = 0
 
@@ -101,11 +103,11 @@ async def test_a_removal_that_was_broken_off_is_gone_on_with(strict: Store, cloc
                 return getattr(strict, name)
 
         with pytest.raises(Broken):
-            await gone(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
-    await gone(strict, clock)
-    assert await items_containing(strict, HERE, *mine) == []
+            await remove_account(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+    await remove_account(strict, clock)
+    assert await items_containing(strict, HERE, *store_account) == []
 
 
 async def test_an_account_without_a_library_has_nothing_to_lose(strict: Store, clock: ManualClock):
-    await gone(strict, clock)
+    await remove_account(strict, clock)
     assert await all_items(strict, HERE) == []

@@ -29,7 +29,7 @@ def items() -> list[Entity]:
     return list(library(Random(2025), START))
 
 
-def those(items: list[Entity], kind: type) -> list:
+def items_of_kind(items: list[Entity], kind: type) -> list:
     return [it for it in items if isinstance(it, kind)]
 
 
@@ -43,14 +43,14 @@ def test_it_comes_item_by_item():
 
 
 def test_there_are_500_records_of_every_sort(items: list[Entity]):
-    records = those(items, Record)
+    records = items_of_kind(items, Record)
     assert len(records) == 500
     assert {it.result for it in records} == {"win", "lose", "draw", "sennichite", "jishogi", "none"}
     assert {it.username for it in records} == set(SHARES)
     assert any(it.share for it in records)
     assert any(it.public for it in records)
-    assert those(items, RecordPermission)
-    assert those(items, LibraryPermission)
+    assert items_of_kind(items, RecordPermission)
+    assert items_of_kind(items, LibraryPermission)
 
 
 def test_every_item_can_be_stored_and_lies_alone_at_its_key(items: list[Entity]):
@@ -59,24 +59,24 @@ def test_every_item_can_be_stored_and_lies_alone_at_its_key(items: list[Entity])
 
 
 def test_claims_counts_and_links_are_right(items: list[Entity]):
-    records = those(items, Record)
-    claims = {(it.username, it.slug): it for it in those(items, SlugClaim)}
+    records = items_of_kind(items, Record)
+    claims = {(it.username, it.slug): it for it in items_of_kind(items, SlugClaim)}
     assert {key: it.kifu_id for key, it in claims.items()} == {(it.username, it.slug): it.kifu_id for it in records}
-    tags = {it.tag_id: it for it in those(items, Tag)}
+    tags = {it.tag_id: it for it in items_of_kind(items, Tag)}
     assert {(it.username, it.name, it.tag_id) for it in tags.values()} == {
-        (it.username, it.name, it.tag_id) for it in those(items, TagNameClaim)
+        (it.username, it.name, it.tag_id) for it in items_of_kind(items, TagNameClaim)
     }
     owners = {it.kifu_id: it.username for it in records}
-    for link in those(items, Tagging):
+    for link in items_of_kind(items, Tagging):
         assert tags[link.tag_id].username == owners[link.kifu_id]
-    for user in those(items, UserSettings):
+    for user in items_of_kind(items, UserSettings):
         assert user.kifu_count == list(owners.values()).count(user.username)
         assert user.tag_count == len([it for it in tags.values() if it.username == user.username])
 
 
 def test_results_are_what_the_moves_and_the_last_line_say(items: list[Entity]):
     said = {"千日手": {"sennichite"}, "持将棋": {"jishogi"}, "中断": {"draw", "none"}}
-    for it in those(items, Record):
+    for it in items_of_kind(items, Record):
         *_, last = it.kifu.splitlines()
         number, ending = last.split()
         if ending in said:
@@ -99,6 +99,6 @@ def test_a_game_reads_as_kif(opening: str):
 
 async def test_the_library_can_be_put_into_a_store_and_seen(embedded: Store, items: list[Entity]):
     await embedded.write_many(put=items)
-    mine = next(it for it in those(items, Record) if it.username == HANAKO and not it.public)
-    assert await visible_record(embedded, MINJUN, HANAKO, mine.kifu_id) == public_view(mine)
-    assert await visible_record(embedded, None, HANAKO, mine.kifu_id) is None
+    store_account = next(it for it in items_of_kind(items, Record) if it.username == HANAKO and not it.public)
+    assert await visible_record(embedded, MINJUN, HANAKO, store_account.kifu_id) == public_view(store_account)
+    assert await visible_record(embedded, None, HANAKO, store_account.kifu_id) is None

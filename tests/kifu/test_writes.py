@@ -9,14 +9,14 @@ from tests.kifu.records import (
     NOW,
     a_record,
     a_tag,
-    added,
+    add_records,
+    add_tags,
     claim_of,
+    create_users,
     kid,
     settings,
-    tag_there,
-    tagged,
+    tag_exists,
     tid,
-    welcomed,
 )
 from zataku.kifu import design
 from zataku.kifu.entities import (
@@ -66,18 +66,20 @@ async def links_of(store: Store, record: Record) -> list[Tagging]:
 
 async def test_a_user_is_welcomed_once(store: Store):
     await store.write(create_user_settings(ME))
-    await added(store, a_record())
+    await add_records(store, a_record())
     with pytest.raises(ConditionFailed):
         await store.write(create_user_settings(ME))
     assert (await settings(store)).kifu_count == 1
 
 
 async def test_adding_a_record_takes_its_slug_and_counts_it(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    assert await claim_of(store, mine) == SlugClaim(username=ME, slug=mine.slug, kifu_id=mine.kifu_id)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    assert await claim_of(store, store_account) == SlugClaim(
+        username=ME, slug=store_account.slug, kifu_id=store_account.kifu_id
+    )
     assert (await settings(store)).kifu_count == 1
-    for again in (a_record(1, slug=mine.slug), replace(mine, slug="another")):
+    for again in (a_record(1, slug=store_account.slug), replace(store_account, slug="another")):
         with pytest.raises(TransactionCancelled):
             await store.write(add_record(again, await settings(store)))
     assert (await settings(store)).kifu_count == 1
@@ -114,7 +116,7 @@ async def test_caps_are_2000_records_and_50_tags_unless_set(embedded: Store):
 
 
 async def test_an_addition_that_read_another_cap_is_refused(store: Store):
-    await welcomed(store)
+    await create_users(store)
     loaded = await settings(store)
     await store.write(set_kifu_cap(ME, 1))
     await store.write(set_tag_cap(ME, 2))
@@ -143,20 +145,24 @@ async def test_system_caps_are_set(store: Store):
 
 
 async def test_moving_a_record_frees_its_old_slug(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record(slug="a/b"))
-    mine = await store.write(change_moves(replace(mine, kifu="x"), mine, await claim_of(store, mine), NOW))
-    moved = await store.write(move_record(mine, await claim_of(store, mine), "c/d", add_seconds(NOW, 60)))
-    assert moved == replace(mine, slug="c/d", latest_update=add_seconds(NOW, 60))
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record(slug="a/b"))
+    store_account = await store.write(
+        change_moves(replace(store_account, kifu="x"), store_account, await claim_of(store, store_account), NOW)
+    )
+    moved = await store.write(
+        move_record(store_account, await claim_of(store, store_account), "c/d", add_seconds(NOW, 60))
+    )
+    assert moved == replace(store_account, slug="c/d", latest_update=add_seconds(NOW, 60))
     assert await store.get(design.record(ME, kid(0))) == moved
     assert await store.get(design.slug_claim(ME, "a/b")) is None
     assert (await claim_of(store, moved)).text == 1
-    await added(store, a_record(1, slug="a/b"))
+    await add_records(store, a_record(1, slug="a/b"))
 
 
 async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
-    await welcomed(store)
-    first, second = await added(store, a_record(0), a_record(1))
+    await create_users(store)
+    first, second = await add_records(store, a_record(0), a_record(1))
     with pytest.raises(TransactionCancelled):
         await store.write(move_record(first, await claim_of(store, first), second.slug, NOW))
     assert await store.get(design.record(ME, kid(0))) == first
@@ -167,12 +173,12 @@ async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
 
 
 async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_note(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    claim = await claim_of(store, store_account)
     await store.write(remove_record(claim))
     assert await store.get(design.record(ME, kid(0))) is None
-    assert await store.get(design.slug_claim(ME, mine.slug)) is None
+    assert await store.get(design.slug_claim(ME, store_account.slug)) is None
     assert (await settings(store)).kifu_count == 0
     assert [it async for it in store.each(design.cleanup_markers_of(ME))] == [
         RemovedRecord(username=ME, kifu_id=kid(0))
@@ -184,21 +190,21 @@ async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_note(
 
 async def test_a_count_never_falls_below_nothing(store: Store):
     """A count that is wrong stops the removal, rather than let somebody have more than allowed."""
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    (tag,) = await tagged(store, a_tag())
-    claim = await claim_of(store, mine)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    (tag,) = await add_tags(store, a_tag())
+    claim = await claim_of(store, store_account)
     await store.write_many(put=[UserSettings(username=ME, kifu_count=0, tag_count=0)])
     for plan in (remove_record(claim), remove_tag(tag)):
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
-    assert await store.get(design.record(ME, kid(0))) == mine
-    assert await tag_there(store, tag)
+    assert await store.get(design.record(ME, kid(0))) == store_account
+    assert await tag_exists(store, tag)
 
 
 async def test_a_look_is_written_once_an_hour(store: Store):
-    await welcomed(store)
-    await added(store, a_record())
+    await create_users(store)
+    await add_records(store, a_record())
     for seconds, written in ((0, False), (3599, False), (3600, True), (7199, False), (7200, True)):
         looked = touch_record(ME, ME, kid(0), add_seconds(NOW, seconds))
         if written:
@@ -213,17 +219,17 @@ async def test_a_look_is_written_once_an_hour(store: Store):
 
 
 async def test_a_look_does_not_stand_in_the_way_of_a_change(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
     await store.write(touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)))
-    await store.write(change_record(replace(mine, memo="x"), mine, add_seconds(NOW, 3601)))
+    await store.write(change_record(replace(store_account, memo="x"), store_account, add_seconds(NOW, 3601)))
     found = await store.get(design.record(ME, kid(0)))
     assert (found.memo, found.latest_access) == ("x", add_seconds(NOW, 3600))
 
 
 async def test_a_look_at_a_tag_is_written_once_an_hour(store: Store):
-    await welcomed(store)
-    (tag,) = await tagged(store, a_tag())
+    await create_users(store)
+    (tag,) = await add_tags(store, a_tag())
     with pytest.raises(ConditionFailed):
         await store.write(touch_tag(ME, tag.tag_id, add_seconds(NOW, 3599)))
     at = add_seconds(NOW, 3600)
@@ -233,8 +239,8 @@ async def test_a_look_at_a_tag_is_written_once_an_hour(store: Store):
 
 
 async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: Store):
-    await welcomed(store)
-    first, second = await tagged(store, a_tag(0, name="矢倉"), a_tag(1, name="雁木"))
+    await create_users(store)
+    first, second = await add_tags(store, a_tag(0, name="矢倉"), a_tag(1, name="雁木"))
     with pytest.raises(TransactionCancelled):
         await store.write(add_tag(a_tag(2, name="矢倉"), await settings(store)))
     with pytest.raises(TransactionCancelled):
@@ -247,34 +253,36 @@ async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: 
     await store.write(remove_tag(second))
     assert await store.get(design.tag_name_claim(ME, "矢倉")) is None
     assert (await settings(store)).tag_count == 1
-    assert await tag_there(store, renamed)
+    assert await tag_exists(store, renamed)
     with pytest.raises(InvalidChange):
         rename_tag(first, first.name, NOW)
 
 
 async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
-    await welcomed(store, ME, FRIEND)
-    (mine,) = await added(store, a_record())
-    tag, theirs = await tagged(store, a_tag(), a_tag(7, username=FRIEND))
-    claim = await claim_of(store, mine)
+    await create_users(store, ME, FRIEND)
+    (store_account,) = await add_records(store, a_record())
+    tag, theirs = await add_tags(store, a_tag(), a_tag(7, username=FRIEND))
+    claim = await claim_of(store, store_account)
     await store.write(tag_record(claim, tag))
     with pytest.raises(TransactionCancelled):
         await store.write(tag_record(claim, tag))
-    assert await links_of(store, mine) == [Tagging(kifu_id=kid(0), tag_id=tag.tag_id)]
+    assert await links_of(store, store_account) == [Tagging(kifu_id=kid(0), tag_id=tag.tag_id)]
     await store.write(untag_record(claim, tag))
     await store.write(untag_record(claim, tag))
-    assert await links_of(store, mine) == []
+    assert await links_of(store, store_account) == []
     for write in (tag_record, untag_record):
         with pytest.raises(NotOwner):
             write(claim, theirs)
 
 
 async def test_nothing_leans_on_a_record_that_is_gone_nor_on_another_under_its_slug(store: Store):
-    await welcomed(store)
-    (gone,) = await added(store, a_record(0))
-    tag, lost = await tagged(store, a_tag(0), a_tag(1))
-    claim = await claim_of(store, gone)
-    found = Analysis(analysis_id=AID, username=ME, created=NOW, status="succeeded", response="{}", kifu_id=gone.kifu_id)
+    await create_users(store)
+    (remove_account,) = await add_records(store, a_record(0))
+    tag, lost = await add_tags(store, a_tag(0), a_tag(1))
+    claim = await claim_of(store, remove_account)
+    found = Analysis(
+        analysis_id=AID, username=ME, created=NOW, status="succeeded", response="{}", kifu_id=remove_account.kifu_id
+    )
     leaning = (
         tag_record(claim, tag),
         untag_record(claim, tag),
@@ -288,7 +296,7 @@ async def test_nothing_leans_on_a_record_that_is_gone_nor_on_another_under_its_s
     for plan in leaning:
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
-    (other,) = await added(store, a_record(5, slug=gone.slug))
+    (other,) = await add_records(store, a_record(5, slug=remove_account.slug))
     for plan in leaning:
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
@@ -326,9 +334,9 @@ def test_a_result_beyond_64_kilobytes_is_refused_before_it_is_written():
 
 
 async def test_a_result_is_kept_with_its_record(store: Store):
-    await welcomed(store)
-    (mine,) = await added(store, a_record())
-    claim = await claim_of(store, mine)
+    await create_users(store)
+    (store_account,) = await add_records(store, a_record())
+    claim = await claim_of(store, store_account)
     waiting = await store.write(request_analysis(AID, ME, NOW, kid(0)))
     with pytest.raises(InvalidChange):
         keep_result(waiting, claim, NOW)

@@ -18,7 +18,7 @@ from tests.othello.games import (
     closed_game,
     full_game,
     new_game,
-    person,
+    user_id_of,
     user_named,
     vote,
     voted_game,
@@ -62,7 +62,7 @@ THREE = Descriptions(
 SAID = Contents(ja="形勢は互角。" * 6, ko="형세는 팽팽하다. " * 4, en="An even game so far. " * 2)
 ASKED = tuple(candidate(it, description=SHORT, description_i18n=THREE) for it in ("C3", "F5", "E6"))
 OWN = tuple(
-    candidate(square, description=LONG, created_by=f"USER#{person(at)}")
+    candidate(square, description=LONG, created_by=f"USER#{user_id_of(at)}")
     for at, square in enumerate(("F2", "B4", "F4", "C7", "D7"))
 )
 WIDE_CLOSED = replace(wide_game, closed_turn=TURN)
@@ -81,7 +81,7 @@ MOVES = [
 ]
 
 
-def having(*items: Entity, then: Callable[[Store], Awaitable[Any]]) -> Case:
+def case_with(*items: Entity, then: Callable[[Store], Awaitable[Any]]) -> Case:
     """Items that lie there already, and the call."""
 
     async def prepare(store: Store) -> Callable[[], Awaitable[Any]]:
@@ -91,23 +91,23 @@ def having(*items: Entity, then: Callable[[Store], Awaitable[Any]]) -> Case:
     return prepare
 
 
-def writing(plan: Plan[Any], *items: Entity) -> Case:
+def write_case(plan: Plan[Any], *items: Entity) -> Case:
     """A write onto what lies there."""
-    return having(*items, then=lambda store: store.write(plan))
+    return case_with(*items, then=lambda store: store.write(plan))
 
 
-def getting(key: Key[Any], *items: Entity) -> Case:
+def get_case(key: Key[Any], *items: Entity) -> Case:
     """A read of one item."""
-    return having(*items, then=lambda store: store.get(key))
+    return case_with(*items, then=lambda store: store.get(key))
 
 
-def paging(query: Query[Any], items: Sequence[Entity], limit: int = 50) -> Case:
+def page_case(query: Query[Any], items: Sequence[Entity], limit: int = 50) -> Case:
     """A read of one page, which is full of what it looks for."""
 
     async def read(store: Store) -> None:
         assert len((await store.page(query, limit=limit)).items) == min(limit, len(items))
 
-    return having(*items, then=read)
+    return case_with(*items, then=read)
 
 
 def _games(number: int) -> list[Entity]:
@@ -116,14 +116,14 @@ def _games(number: int) -> list[Entity]:
 
 
 CASES: dict[str, Case] = {
-    "user": getting(design.user(HANA.user_id), HANA),
-    "games_with": paging(design.games_with("ACTIVE"), _games(50)),
-    "game": getting(design.game(GAME), voted_game),
-    "moves_of": paging(design.moves_of(GAME), MOVES, limit=60),
-    "candidates_of": paging(design.candidates_of(GAME, TURN), [*ASKED, *OWN]),
-    "vote_of": getting(design.vote_of(GAME, TURN, person(0)), vote(0, C3.candidate_id)),
-    "votes_by": paging(design.votes_by(person(0)), [vote(0, C3.candidate_id, turn) for turn in range(50)]),
-    "commentary_of": paging(
+    "user": get_case(design.user(HANA.user_id), HANA),
+    "games_with": page_case(design.games_with("ACTIVE"), _games(50)),
+    "game": get_case(design.game(GAME), voted_game),
+    "moves_of": page_case(design.moves_of(GAME), MOVES, limit=60),
+    "candidates_of": page_case(design.candidates_of(GAME, TURN), [*ASKED, *OWN]),
+    "vote_of": get_case(design.vote_of(GAME, TURN, user_id_of(0)), vote(0, C3.candidate_id)),
+    "votes_by": page_case(design.votes_by(user_id_of(0)), [vote(0, C3.candidate_id, turn) for turn in range(50)]),
+    "commentary_of": page_case(
         design.commentary_of(GAME),
         [
             Commentary(game_id=GAME, turn_number=turn, content=SAID.ja, content_i18n=SAID, created_at=NOW)
@@ -131,50 +131,53 @@ CASES: dict[str, Case] = {
         ],
         limit=60,
     ),
-    "candidates_by": paging(
-        design.candidates_by(person(0)),
-        [candidate("C3", turn_number=turn, created_by=f"USER#{person(0)}", description=SHORT) for turn in range(50)],
+    "candidates_by": page_case(
+        design.candidates_by(user_id_of(0)),
+        [
+            candidate("C3", turn_number=turn, created_by=f"USER#{user_id_of(0)}", description=SHORT)
+            for turn in range(50)
+        ],
     ),
-    "moves_until": paging(design.moves_until(GAME, 30), MOVES, limit=31),
-    "ballot_of": paging(design.ballot_of(GAME, TURN), [*ASKED, *OWN]),
-    "votes_in": paging(design.votes_in(GAME, TURN), [vote(at, C3.candidate_id) for at in range(50)]),
-    "register_user": writing(register_user(HANA)),
-    "change_profile": writing(change_profile(HANA, "花", "/icons/hana.png", None, SOON), HANA),
-    "open_game": writing(open_game(replace(new_game, cadence="PT30M", ai_level=3, language="ko"))),
-    "open_candidates": writing(
+    "moves_until": page_case(design.moves_until(GAME, 30), MOVES, limit=31),
+    "ballot_of": page_case(design.ballot_of(GAME, TURN), [*ASKED, *OWN]),
+    "votes_in": page_case(design.votes_in(GAME, TURN), [vote(at, C3.candidate_id) for at in range(50)]),
+    "register_user": write_case(register_user(HANA)),
+    "change_profile": write_case(change_profile(HANA, "花", "/icons/hana.png", None, SOON), HANA),
+    "open_game": write_case(open_game(replace(new_game, cadence="PT30M", ai_level=3, language="ko"))),
+    "open_candidates": write_case(
         open_candidates(wide_game, [Proposal(it.position, SHORT, THREE) for it in ASKED], NOW), wide_game
     ),
-    "propose": writing(propose(voted_game, Proposal("C3", LONG), person(0), NOW), voted_game),
-    "cast_vote": writing(cast_vote(GAME, TURN, person(9), OWN[0].candidate_id, NOW), voted_game, *OWN),
-    "change_vote": writing(
+    "propose": write_case(propose(voted_game, Proposal("C3", LONG), user_id_of(0), NOW), voted_game),
+    "cast_vote": write_case(cast_vote(GAME, TURN, user_id_of(9), OWN[0].candidate_id, NOW), voted_game, *OWN),
+    "change_vote": write_case(
         change_vote(vote(9, OWN[0].candidate_id), OWN[1].candidate_id, SOON),
         voted_game,
         vote(9, OWN[0].candidate_id),
         replace(OWN[0], vote_count=1),
         OWN[1],
     ),
-    "close_turn": writing(close_turn(GAME, TURN, DEADLINE), voted_game),
-    "reopen_turn": writing(reopen_turn(closed_game, TOMORROW, DEADLINE), closed_game),
-    "advance": writing(advance(WIDE_CLOSED, [*ASKED, *OWN], DEADLINE), WIDE_CLOSED, *ASKED, *OWN),
-    "play_turn": writing(play_turn(new_game, "D3", NOW, DEADLINE), new_game),
-    "finish": writing(finish(full_game, NOW), full_game),
-    "add_commentary": writing(
+    "close_turn": write_case(close_turn(GAME, TURN, DEADLINE), voted_game),
+    "reopen_turn": write_case(reopen_turn(closed_game, TOMORROW, DEADLINE), closed_game),
+    "advance": write_case(advance(WIDE_CLOSED, [*ASKED, *OWN], DEADLINE), WIDE_CLOSED, *ASKED, *OWN),
+    "play_turn": write_case(play_turn(new_game, "D3", NOW, DEADLINE), new_game),
+    "finish": write_case(finish(full_game, NOW), full_game),
+    "add_commentary": write_case(
         add_commentary(GAME, 0, COMMENT, NOW, Contents(ja=COMMENT, ko=COMMENT, en=COMMENT)), voted_game
     ),
-    "set_item_expiry": writing(
+    "set_item_expiry": write_case(
         set_item_expiry(GAME, [vote(at, C3.candidate_id) for at in range(99)], EXPIRY, NOW),
         replace(closed_game, status="FINISHED"),
         *[vote(at, C3.candidate_id) for at in range(99)],
     ),
-    "set_game_expiry": writing(set_game_expiry(GAME, EXPIRY, NOW), replace(closed_game, status="FINISHED")),
+    "set_game_expiry": write_case(set_game_expiry(GAME, EXPIRY, NOW), replace(closed_game, status="FINISHED")),
 }
 
-AI_VOTE = writing(cast_vote(GAME, TURN, person(9), ASKED[0].candidate_id, NOW), voted_game, *ASKED)
-AI_CHANGE = writing(
+AI_VOTE = write_case(cast_vote(GAME, TURN, user_id_of(9), ASKED[0].candidate_id, NOW), voted_game, *ASKED)
+AI_CHANGE = write_case(
     change_vote(vote(9, ASKED[0].candidate_id), ASKED[1].candidate_id, SOON),
     voted_game,
     vote(9, ASKED[0].candidate_id),
     replace(ASKED[0], vote_count=1),
     ASKED[1],
 )
-SHORT_COMMENT = writing(add_commentary(GAME, 0, SAID.ja, NOW), voted_game)
+SHORT_COMMENT = write_case(add_commentary(GAME, 0, SAID.ja, NOW), voted_game)

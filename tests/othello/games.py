@@ -45,14 +45,14 @@ full_game = replace(
 )
 
 
-def person(number: int) -> UserId:
+def user_id_of(number: int) -> UserId:
     """One of many users."""
     return UserId(str(UUID(int=number + 1, version=4)))
 
 
 def user_named(name: str, number: int = 0) -> User:
     """A user of that name."""
-    return User(user_id=person(number), username=name, created_at=NOW, updated_at=NOW)
+    return User(user_id=user_id_of(number), username=name, created_at=NOW, updated_at=NOW)
 
 
 def candidate(position: str, **changes: object) -> Candidate:
@@ -73,7 +73,7 @@ def candidate(position: str, **changes: object) -> Candidate:
 def vote(number: int, choice: CandidateId, turn: int = TURN) -> Vote:
     """The vote of one of many users."""
     return Vote(
-        game_id=GAME, turn_number=turn, user_id=person(number), candidate_id=choice, created_at=NOW, updated_at=NOW
+        game_id=GAME, turn_number=turn, user_id=user_id_of(number), candidate_id=choice, created_at=NOW, updated_at=NOW
     )
 
 
@@ -90,7 +90,7 @@ async def tally(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
     return dict(Counter([it.candidate_id async for it in store.each(votes_in(GAME, turn))]))
 
 
-async def refused(store: Store, plan: Plan[Any]) -> None:
+async def assert_refused(store: Store, plan: Plan[Any]) -> None:
     """The plan is refused by a condition and leaves everything as it was."""
     before = await contents(store)
     with pytest.raises((ConditionFailed, TransactionCancelled)) as problem:

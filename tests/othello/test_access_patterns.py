@@ -4,7 +4,20 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.othello.games import C3, C5, DEADLINE, E3, GAME, NOW, TURN, candidate, person, user_named, vote, voted_game
+from tests.othello.games import (
+    C3,
+    C5,
+    DEADLINE,
+    E3,
+    GAME,
+    NOW,
+    TURN,
+    candidate,
+    user_id_of,
+    user_named,
+    vote,
+    voted_game,
+)
 from tests.support.store_reads import eventually, finds, paged
 from tests.support.stores import START
 from zataku.clock import ManualClock
@@ -39,15 +52,15 @@ def move(turn: int, game_id: GameId = GAME) -> Move:
     return Move(game_id=game_id, turn_number=turn, side=side_of(turn), position="D3", played_by="AI", created_at=NOW)
 
 
-def said(turn: int, game_id: GameId = GAME) -> Commentary:
+def commentary(turn: int, game_id: GameId = GAME) -> Commentary:
     """The commentary on a turn."""
     return Commentary(game_id=game_id, turn_number=turn, content="静かな一手。", created_at=NOW)
 
 
 async def test_a_user_is_found_by_id(store: Store):
     hana = await store.put(user_named("はな", 1))
-    await eventually(lambda: store.get(user(person(1))), hana)
-    assert await store.get(user(person(2))) is None
+    await eventually(lambda: store.get(user(user_id_of(1))), hana)
+    assert await store.get(user(user_id_of(2))) is None
 
 
 async def test_games_are_listed_by_status_newest_first(store: Store):
@@ -69,14 +82,14 @@ async def test_games_are_listed_by_status_newest_first(store: Store):
 
 
 async def test_a_game_is_found_by_id(store: Store):
-    await store.write_many(put=[voted_game, move(0), said(0)])
+    await store.write_many(put=[voted_game, move(0), commentary(0)])
     await eventually(lambda: store.get(game(GAME)), voted_game)
     assert await store.get(game(OTHER)) is None
 
 
 async def test_moves_come_in_turn_order_past_the_tenth(store: Store):
     moves = [move(turn) for turn in range(0, 120, 7)]
-    await store.write_many(put=[voted_game, *reversed(moves), move(3, OTHER), said(1)])
+    await store.write_many(put=[voted_game, *reversed(moves), move(3, OTHER), commentary(1)])
     await finds(store, moves_of(GAME), *moves)
 
 
@@ -97,36 +110,36 @@ async def test_the_ballot_of_a_turn_is_read_as_it_is_right_now(store: Store):
 
 async def test_a_vote_is_found_by_turn_and_user(store: Store):
     mine = await store.put(vote(1, C3.candidate_id))
-    await eventually(lambda: store.get(vote_of(GAME, TURN, person(1))), mine)
-    assert await store.get(vote_of(GAME, 2, person(1))) is None
-    assert await store.get(vote_of(GAME, TURN, person(2))) is None
+    await eventually(lambda: store.get(vote_of(GAME, TURN, user_id_of(1))), mine)
+    assert await store.get(vote_of(GAME, 2, user_id_of(1))) is None
+    assert await store.get(vote_of(GAME, TURN, user_id_of(2))) is None
 
 
 async def test_a_users_votes_come_newest_first_without_proposals(store: Store):
     votes = [
         replace(vote(1, C3.candidate_id, turn), created_at=format_instant(START + turn)) for turn in range(1, 12, 2)
     ]
-    own = candidate("C3", created_by=f"USER#{person(1)}")
+    own = candidate("C3", created_by=f"USER#{user_id_of(1)}")
     await store.write_many(put=[*votes, vote(2, C3.candidate_id), own])
-    await finds(store, votes_by(person(1)), *reversed(votes))
-    assert await paged(store, votes_by(person(3)), 2) == []
+    await finds(store, votes_by(user_id_of(1)), *reversed(votes))
+    assert await paged(store, votes_by(user_id_of(3)), 2) == []
 
 
 async def test_commentary_comes_in_turn_order(store: Store):
-    comments = [said(turn) for turn in (0, 2, 9, 10, 11, 100)]
-    await store.write_many(put=[*reversed(comments), move(1), voted_game, said(1, OTHER)])
+    comments = [commentary(turn) for turn in (0, 2, 9, 10, 11, 100)]
+    await store.write_many(put=[*reversed(comments), move(1), voted_game, commentary(1, OTHER)])
     await finds(store, commentary_of(GAME), *comments)
 
 
 async def test_a_users_proposals_come_newest_first_and_the_ais_are_nobodys(store: Store):
     mine = [
-        candidate("C3", turn_number=turn, created_by=f"USER#{person(1)}", created_at=format_instant(START + turn))
+        candidate("C3", turn_number=turn, created_by=f"USER#{user_id_of(1)}", created_at=format_instant(START + turn))
         for turn in (1, 3, 11)
     ]
-    theirs = candidate("E3", created_by=f"USER#{person(2)}")
+    theirs = candidate("E3", created_by=f"USER#{user_id_of(2)}")
     await store.write_many(put=[*mine, theirs, C5, vote(1, C3.candidate_id)])
-    await finds(store, candidates_by(person(1)), *reversed(mine))
-    await finds(store, candidates_by(person(2)), theirs)
+    await finds(store, candidates_by(user_id_of(1)), *reversed(mine))
+    await finds(store, candidates_by(user_id_of(2)), theirs)
 
 
 async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
@@ -151,6 +164,6 @@ async def test_what_has_expired_is_gone(store: Store, clock: ManualClock):
     await store.put(replace(vote(1, C3.candidate_id), expires_at=int(START) + 100))
     kept = await store.put(replace(C3, voting_deadline=DEADLINE))
     await clock.advance(100)
-    assert await store.get(vote_of(GAME, TURN, person(1)), strong=True) is None
-    await finds(store, votes_by(person(1)))
+    assert await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True) is None
+    await finds(store, votes_by(user_id_of(1)))
     await finds(store, candidates_of(GAME, TURN), kept)

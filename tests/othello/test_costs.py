@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from tests.othello.costs import AI_CHANGE, AI_VOTE, ASKED, CASES, EXPIRY, MOVES, SAID, SHORT_COMMENT
-from tests.othello.games import C3, DEADLINE, GAME, NOW, candidate, full_game, person, vote, voted_game
+from tests.othello.games import C3, DEADLINE, GAME, NOW, candidate, full_game, user_id_of, vote, voted_game
 from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.othello.design import Commentary
 from zataku.othello.limits import Contents, Descriptions
@@ -34,11 +34,11 @@ async def test_commentary_in_one_language_costs_four_units(priced: Store):
 
 async def test_marking_a_whole_game_costs_what_the_departure_says(embedded: Store):
     is_over = replace(full_game, status="FINISHED", winner="AI")
-    said = Commentary(game_id=GAME, turn_number=0, content=SAID.ja, content_i18n=SAID, created_at=NOW)
-    items: list[Entity] = [*MOVES, *(replace(said, turn_number=turn) for turn in range(60))]
+    commentary = Commentary(game_id=GAME, turn_number=0, content=SAID.ja, content_i18n=SAID, created_at=NOW)
+    items: list[Entity] = [*MOVES, *(replace(commentary, turn_number=turn) for turn in range(60))]
     for turn in range(1, 60, 2):
         items += [replace(it, turn_number=turn) for it in ASKED]
-        items.append(candidate("C5", turn_number=turn, created_by=f"USER#{person(0)}"))
+        items.append(candidate("C5", turn_number=turn, created_by=f"USER#{user_id_of(0)}"))
         items += [vote(at, C3.candidate_id, turn) for at in range(100)]
     await embedded.write_many(put=[is_over, *items])
     calls = [
@@ -57,8 +57,8 @@ def _size(entity: Entity) -> int:
 
 def test_items_are_as_large_as_the_departures_say():
     texts = Contents(ja=WIDE * 500, ko=WIDE * 500, en=WIDE * 500)
-    said = Commentary(game_id=GAME, turn_number=120, content=texts.ja, content_i18n=texts, created_at=NOW)
-    assert _size(replace(said, expires_at=253_402_300_799)) == 8222
+    commentary = Commentary(game_id=GAME, turn_number=120, content=texts.ja, content_i18n=texts, created_at=NOW)
+    assert _size(replace(commentary, expires_at=253_402_300_799)) == 8222
     short = Descriptions(ja=WIDE * 40, ko=WIDE * 40, en=WIDE * 40)
     asked = candidate("C3", turn_number=119, description=short.ja, description_i18n=short, vote_count=999_999_999)
     assert _size(asked) == 1010

@@ -12,9 +12,9 @@ from tests.othello.games import (
     GAME,
     NOW,
     SOON,
+    assert_refused,
     full_game,
     new_game,
-    refused,
     vote,
     voted_game,
 )
@@ -42,7 +42,7 @@ async def test_a_game_ends_once_and_is_listed_as_finished(store: Store):
     assert now == replace(FINISHED, updated_at=SOON)
     await finds(store, games_with("FINISHED"), now)
     await finds(store, games_with("ACTIVE"))
-    await refused(store, finish(full_game, AFTER))
+    await assert_refused(store, finish(full_game, AFTER))
 
 
 @pytest.mark.parametrize(("black", "winner"), [(3, "COLLECTIVE"), (4, "DRAW"), (5, "AI")])
@@ -57,7 +57,7 @@ async def test_who_has_more_discs_has_won(embedded: Store, black: int, winner: s
 async def test_a_game_does_not_end_during_a_vote_or_at_another_turn(embedded: Store):
     for state in (replace(full_game, voting_deadline=DEADLINE), replace(full_game, current_turn=60)):
         await embedded.put(state)
-        await refused(embedded, finish(full_game, SOON))
+        await assert_refused(embedded, finish(full_game, SOON))
     with pytest.raises(RuleViolation, match="move yet"):
         finish(new_game, SOON)
 
@@ -73,19 +73,19 @@ async def test_what_is_left_of_a_finished_game_gets_its_end(store: Store):
 
 
 async def test_a_job_that_comes_too_late_reads_anew(store: Store, clock: ManualClock):
-    gone, kept = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
-    await store.write_many(put=[FINISHED, gone, kept])
-    await store.write(set_item_expiry(GAME, [gone], END, NOW))
+    remove_account, kept = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
+    await store.write_many(put=[FINISHED, remove_account, kept])
+    await store.write(set_item_expiry(GAME, [remove_account], END, NOW))
     await clock.advance(RETENTION_SECONDS)
     late = format_instant(START + RETENTION_SECONDS)
-    await refused(store, set_item_expiry(GAME, [gone, kept], END + DAY, late))
+    await assert_refused(store, set_item_expiry(GAME, [remove_account, kept], END + DAY, late))
     await store.write(set_item_expiry(GAME, [kept], END + DAY, late))
 
 
 async def test_a_game_that_is_on_does_not_expire(embedded: Store):
     await embedded.write_many(put=[voted_game, C3])
-    await refused(embedded, set_item_expiry(GAME, [C3], END, NOW))
-    await refused(embedded, set_game_expiry(GAME, END, NOW))
+    await assert_refused(embedded, set_item_expiry(GAME, [C3], END, NOW))
+    await assert_refused(embedded, set_game_expiry(GAME, END, NOW))
 
 
 def test_a_game_is_kept_for_ninety_days_after_its_end_and_one_after_the_job():

@@ -21,7 +21,7 @@ from zataku.table import Store, format_instant, parse_instant
 TOKYO = ZoneInfo("Asia/Tokyo")
 
 
-async def demonstrated(store: Store, clock: ManualClock) -> System:
+async def fill_demo(store: Store, clock: ManualClock) -> System:
     system = plug(app_context(store, clock))
     assert system.demo is not None
     await system.demo()
@@ -36,7 +36,7 @@ async def test_without_a_game_nothing_is_shown(embedded: Store, clock: ManualClo
 @pytest.mark.parametrize("hour", [9, 14.5, 15])
 async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store, hour: float):
     clock = ManualClock(START + hour * 3600)
-    system = await demonstrated(embedded, clock)
+    system = await fill_demo(embedded, clock)
     home = await system.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.ends_at is not None
@@ -48,7 +48,7 @@ async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded
 
 
 async def test_everybody_can_vote_in_the_demonstrated_turn(embedded: Store, clock: ManualClock):
-    system = await demonstrated(embedded, clock)
+    system = await fill_demo(embedded, clock)
     ballot = [it async for it in embedded.each(ballot_of(A_GAME, TURNS))]
     who = user_identity().account_id
     await embedded.write(cast_vote(A_GAME, TURNS, who, ballot[0].candidate_id, format_instant(clock.now())))
@@ -58,7 +58,7 @@ async def test_everybody_can_vote_in_the_demonstrated_turn(embedded: Store, cloc
 
 
 async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualClock):
-    await demonstrated(embedded, clock)
+    await fill_demo(embedded, clock)
     moves = [it async for it in embedded.each(moves_of(A_GAME))]
     assert [it.turn_number for it in moves] == list(range(TURNS))
     assert all(it.created_at <= format_instant(clock.now()) for it in moves)
@@ -67,7 +67,7 @@ async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualCl
 
 
 async def test_the_demonstration_happens_once_and_not_beside_a_game_of_others(strict: Store, clock: ManualClock):
-    system = await demonstrated(strict, clock)
+    system = await fill_demo(strict, clock)
     assert system.demo is not None
     shown = await all_items(strict, [board_game])
     await clock.advance(5 * 86_400)
@@ -79,28 +79,28 @@ async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock:
     context = app_context(embedded, clock)
     await embedded.write_many(put=list(running_game(context.random, int(START) - 86_400, [])))
     before = await all_items(embedded, [board_game])
-    await demonstrated(embedded, clock)
+    await fill_demo(embedded, clock)
     assert await all_items(embedded, [board_game]) == before
 
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
     with pytest.raises(StoreFailed):
-        await demonstrated(FailingStore(strict, 40), clock)  # type: ignore[arg-type]  a store to its last letter
-    await demonstrated(strict, clock)
+        await fill_demo(FailingStore(strict, 40), clock)  # type: ignore[arg-type]  a store to its last letter
+    await fill_demo(strict, clock)
     found = await strict.get(game(A_GAME), strong=True)
     assert isinstance(found, Game)
     assert (found.current_turn, found.opened_turn) == (TURNS, TURNS)
 
 
 async def test_a_turn_whose_time_is_over_has_no_end_either(embedded: Store, clock: ManualClock):
-    system = await demonstrated(embedded, clock)
+    system = await fill_demo(embedded, clock)
     await clock.advance(2 * 86_400)
     home = await system.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)
 
 
 async def test_a_closed_turn_has_no_end(embedded: Store, clock: ManualClock):
-    system = await demonstrated(embedded, clock)
+    system = await fill_demo(embedded, clock)
     found = await embedded.get(game(A_GAME), strong=True)
     assert found is not None
     await embedded.write_many(put=[msgspec.structs.replace(found, closed_turn=TURNS)])

@@ -18,7 +18,7 @@ HERE = [board_game]
 
 
 @pytest.fixture
-async def leaver(strict: Store) -> str:
+async def store_account(strict: Store) -> str:
     """Somebody who voted and proposed in a game that is on."""
     random = Random(7)
     voters = users(random, int(START))
@@ -28,21 +28,21 @@ async def leaver(strict: Store) -> str:
     return proposed.removeprefix("USER#")
 
 
-async def gone(store: Store, clock: ManualClock, user_id: str) -> None:
+async def remove_account(store: Store, clock: ManualClock, user_id: str) -> None:
     # An index may be late; whoever removes comes again.
     for _ in range(2):
         await removal(app_context(store, clock))(AccountId(user_id))
 
 
-async def test_nothing_names_the_account_any_more(strict: Store, clock: ManualClock, leaver: str):
-    assert len(await items_containing(strict, HERE, leaver)) > 3
-    await gone(strict, clock, leaver)
-    assert await items_containing(strict, HERE, leaver) == []
+async def test_nothing_names_the_account_any_more(strict: Store, clock: ManualClock, store_account: str):
+    assert len(await items_containing(strict, HERE, store_account)) > 3
+    await remove_account(strict, clock, store_account)
+    assert await items_containing(strict, HERE, store_account) == []
 
 
-async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: ManualClock, leaver: str):
+async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: ManualClock, store_account: str):
     before = [each async for each in strict.scan(board_game)]
-    await gone(strict, clock, leaver)
+    await remove_account(strict, clock, store_account)
     after = [each async for each in strict.scan(board_game)]
     for kind in (Move, Candidate, Vote):
         assert sum(isinstance(it, kind) for it in before) == sum(isinstance(it, kind) for it in after)
@@ -53,15 +53,17 @@ async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: M
     assert sorted(repr(it) for it in after if isinstance(it, Move)) == moves
 
 
-async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, leaver: str):
-    await gone(strict, clock, leaver)
+async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, store_account: str):
+    await remove_account(strict, clock, store_account)
     after = await all_items(strict, HERE)
-    await gone(strict, clock, leaver)
+    await remove_account(strict, clock, store_account)
     assert await all_items(strict, HERE) == after
 
 
-async def test_two_votes_of_one_account_become_those_of_two_nobodies(strict: Store, clock: ManualClock, leaver: str):
+async def test_two_votes_of_one_account_become_those_of_two_nobodies(
+    strict: Store, clock: ManualClock, store_account: str
+):
     others = {it.user_id async for it in strict.scan(board_game) if isinstance(it, Vote)}
-    await gone(strict, clock, leaver)
+    await remove_account(strict, clock, store_account)
     new = [it.user_id async for it in strict.scan(board_game) if isinstance(it, Vote) and it.user_id not in others]
     assert len(new) == len(set(new)) > 1

@@ -18,18 +18,18 @@ from zataku.othello.rules.board import (
 )
 
 
-def leaves(board: Board, side: Side, depth: int, passed: bool = False) -> int:
+def count_leaves(board: Board, side: Side, depth: int, passed: bool = False) -> int:
     """How many games of that many moves there are; a pass is a move."""
     if depth == 0:
         return 1
     squares = legal_moves(board, side)
     if not squares:
-        return 1 if passed else leaves(board, opponent(side), depth - 1, passed=True)
-    return sum(leaves(play_move(board, side, square), opponent(side), depth - 1) for square in squares)
+        return 1 if passed else count_leaves(board, opponent(side), depth - 1, passed=True)
+    return sum(count_leaves(play_move(board, side, square), opponent(side), depth - 1) for square in squares)
 
 
 def test_there_are_as_many_games_as_everyone_else_counts():
-    assert [leaves(START, "BLACK", depth) for depth in range(1, 6)] == [4, 12, 56, 244, 1396]
+    assert [count_leaves(START, "BLACK", depth) for depth in range(1, 6)] == [4, 12, 56, 244, 1396]
 
 
 def test_black_begins_at_one_of_four_squares():

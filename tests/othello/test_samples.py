@@ -17,12 +17,12 @@ BEGIN = 1_767_225_600
 SEED = 3
 
 
-def cast() -> list[User]:
+def sample_users() -> list[User]:
     """Those who vote."""
     return users(Random(1), BEGIN)
 
 
-def sorted_out(items: list[object], kind: type) -> list:
+def items_of_kind(items: list[object], kind: type) -> list:
     """The items of one kind."""
     return [it for it in items if isinstance(it, kind)]
 
@@ -30,10 +30,10 @@ def sorted_out(items: list[object], kind: type) -> list:
 @pytest.fixture(scope="module", params=["BLACK", "WHITE"])
 def finished(request: pytest.FixtureRequest) -> list[object]:
     """All items of a game that is over."""
-    return list(finished_game(Random(SEED), BEGIN, cast(), request.param))
+    return list(finished_game(Random(SEED), BEGIN, sample_users(), request.param))
 
 
-def replayed(moves: list[Move]) -> Board:
+def replay_moves(moves: list[Move]) -> Board:
     """The board after the moves, each of which must be legal, and a pass only where there is no other."""
     board = START
     for turn, move in enumerate(moves):
@@ -47,9 +47,9 @@ def replayed(moves: list[Move]) -> Board:
 
 
 def test_a_finished_game_is_legal_to_its_end(finished: list[object]):
-    game: Game = sorted_out(finished, Game)[0]
-    moves = sorted_out(finished, Move)
-    board = replayed(moves)
+    game: Game = items_of_kind(finished, Game)[0]
+    moves = items_of_kind(finished, Move)
+    board = replay_moves(moves)
     assert not legal_moves(board, "BLACK")
     assert not legal_moves(board, "WHITE")
     assert game.board_state == format_board(board)
@@ -60,17 +60,17 @@ def test_a_finished_game_is_legal_to_its_end(finished: list[object]):
 
 
 def test_a_finished_game_has_passes_in_it():
-    moves = sorted_out(list(finished_game(Random(SEED), BEGIN, cast())), Move)
+    moves = items_of_kind(list(finished_game(Random(SEED), BEGIN, sample_users())), Move)
     assert "PASS" in {move.position for move in moves}
 
 
 def test_what_the_crowd_played_was_elected_and_counts_equal_votes(finished: list[object]):
-    game: Game = sorted_out(finished, Game)[0]
-    candidates, votes = sorted_out(finished, Candidate), sorted_out(finished, Vote)
+    game: Game = items_of_kind(finished, Game)[0]
+    candidates, votes = items_of_kind(finished, Candidate), items_of_kind(finished, Vote)
     tally = Counter(vote.candidate_id for vote in votes)
     assert len({(vote.turn_number, vote.user_id) for vote in votes}) == len(votes)
     assert {it.candidate_id: it.vote_count for it in candidates if it.vote_count} == dict(tally)
-    for move in sorted_out(finished, Move):
+    for move in items_of_kind(finished, Move):
         mine = [it for it in candidates if it.turn_number == move.turn_number]
         if move.side == game.ai_side or move.position == "PASS":
             assert not mine
@@ -84,31 +84,31 @@ def test_what_the_crowd_played_was_elected_and_counts_equal_votes(finished: list
 
 
 def test_candidates_are_made_and_voted_for_in_their_time(finished: list[object]):
-    candidates = {it.candidate_id: it for it in sorted_out(finished, Candidate)}
+    candidates = {it.candidate_id: it for it in items_of_kind(finished, Candidate)}
     for it in candidates.values():
         assert it.candidate_id == candidate_id(it.game_id, it.turn_number, it.position)
         assert it.created_at < it.voting_deadline
         assert it.voting_deadline.endswith("T15:00:00Z")
-    for vote in sorted_out(finished, Vote):
+    for vote in items_of_kind(finished, Vote):
         voted_candidate = candidates[vote.candidate_id]
         assert voted_candidate.created_at <= vote.created_at < voted_candidate.voting_deadline
 
 
 def test_every_turn_is_commented_on(finished: list[object]):
-    turns = [it.turn_number for it in sorted_out(finished, Commentary)]
-    assert turns == [it.turn_number for it in sorted_out(finished, Move)]
+    turns = [it.turn_number for it in items_of_kind(finished, Commentary)]
+    assert turns == [it.turn_number for it in items_of_kind(finished, Move)]
 
 
 @pytest.mark.parametrize("ai_side", ["BLACK", "WHITE"])
 @pytest.mark.parametrize("turns", [0, 1, 11, 12])
 def test_a_running_game_is_being_voted_on(ai_side: Side, turns: int):
-    items = list(running_game(Random(SEED), BEGIN, cast(), ai_side, turns))
-    game: Game = sorted_out(items, Game)[0]
+    items = list(running_game(Random(SEED), BEGIN, sample_users(), ai_side, turns))
+    game: Game = items_of_kind(items, Game)[0]
     assert game.status == "ACTIVE"
     assert turns <= game.current_turn <= turns + 1
     assert side_of(game.current_turn) != ai_side
-    assert game.board_state == format_board(replayed(sorted_out(items, Move)))
-    open_now = [it for it in sorted_out(items, Candidate) if it.status == "VOTING"]
+    assert game.board_state == format_board(replay_moves(items_of_kind(items, Move)))
+    open_now = [it for it in items_of_kind(items, Candidate) if it.status == "VOTING"]
     assert open_now
     assert {it.turn_number for it in open_now} == {game.current_turn}
     assert {it.voting_deadline for it in open_now} == {game.voting_deadline}
@@ -117,8 +117,12 @@ def test_a_running_game_is_being_voted_on(ai_side: Side, turns: int):
 
 def test_the_same_seed_gives_the_same_items():
     assert users(Random(5), BEGIN) == users(Random(5), BEGIN)
-    assert list(finished_game(Random(5), BEGIN, cast())) == list(finished_game(Random(5), BEGIN, cast()))
-    assert list(finished_game(Random(5), BEGIN, cast())) != list(finished_game(Random(6), BEGIN, cast()))
+    assert list(finished_game(Random(5), BEGIN, sample_users())) == list(
+        finished_game(Random(5), BEGIN, sample_users())
+    )
+    assert list(finished_game(Random(5), BEGIN, sample_users())) != list(
+        finished_game(Random(6), BEGIN, sample_users())
+    )
 
 
 def test_everything_that_is_made_up_can_be_stored(finished: list[object]):

@@ -17,13 +17,13 @@ from tests.othello.games import (
     SOON,
     TOMORROW,
     TURN,
+    assert_refused,
     board_after,
     candidate,
     closed_game,
     full_game,
     new_game,
-    person,
-    refused,
+    user_id_of,
     voted_game,
     wide_game,
 )
@@ -60,7 +60,7 @@ WALL = tuple(
 CORNER = ((2, 1, *(0,) * 6), *((0,) * 8,) * 7)
 
 
-def refusal(make: Any, *given: Any) -> str:
+def refusal_code(make: Any, *given: Any) -> str:
     """The code with which the game itself refuses."""
     with pytest.raises(RuleViolation) as problem:
         make(*given)
@@ -69,32 +69,32 @@ def refusal(make: Any, *given: Any) -> str:
 
 async def test_a_turn_is_closed_at_its_deadline_and_once(store: Store):
     await store.put(voted_game)
-    await refused(store, close_turn(GAME, TURN, format_instant(START + 3599)))
-    await refused(store, close_turn(GAME, TURN + 1, DEADLINE))
+    await assert_refused(store, close_turn(GAME, TURN, format_instant(START + 3599)))
+    await assert_refused(store, close_turn(GAME, TURN + 1, DEADLINE))
     now = await store.write(close_turn(GAME, TURN, DEADLINE))
     assert now == replace(closed_game, updated_at=DEADLINE)
-    await refused(store, close_turn(GAME, TURN, AFTER))
+    await assert_refused(store, close_turn(GAME, TURN, AFTER))
 
 
 async def test_a_turn_that_nobody_votes_in_cannot_be_closed(embedded: Store):
     await embedded.put(new_game)
-    await refused(embedded, close_turn(GAME, 0, AFTER))
+    await assert_refused(embedded, close_turn(GAME, 0, AFTER))
 
 
 async def test_a_closed_turn_without_candidates_is_opened_again(store: Store):
     await store.put(voted_game)
-    await refused(store, reopen_turn(closed_game, TOMORROW, AFTER))
+    await assert_refused(store, reopen_turn(closed_game, TOMORROW, AFTER))
     await store.write(close_turn(GAME, TURN, DEADLINE))
     await store.write(reopen_turn(closed_game, TOMORROW, AFTER))
     now = await store.get(game(GAME), strong=True)
     assert now == replace(voted_game, voting_deadline=TOMORROW, updated_at=AFTER)
-    await store.write(propose(now, REASON, person(1), AFTER))
+    await store.write(propose(now, REASON, user_id_of(1), AFTER))
 
 
 @pytest.mark.parametrize("square", votable_squares(closed_game))
 async def test_a_turn_in_which_something_was_proposed_is_not_opened_again(embedded: Store, square: str):
     await embedded.write_many(put=[closed_game, candidate(square)])
-    await refused(embedded, reopen_turn(closed_game, TOMORROW, AFTER))
+    await assert_refused(embedded, reopen_turn(closed_game, TOMORROW, AFTER))
 
 
 async def test_a_slow_reopening_does_not_undo_a_later_close(embedded: Store):
@@ -102,14 +102,14 @@ async def test_a_slow_reopening_does_not_undo_a_later_close(embedded: Store):
     slow = reopen_turn(closed_game, LATER_STILL, AFTER)
     await embedded.write(reopen_turn(closed_game, TOMORROW, AFTER))
     await embedded.write(close_turn(GAME, TURN, TOMORROW))
-    await refused(embedded, slow)
+    await assert_refused(embedded, slow)
 
 
 def test_a_turn_is_opened_again_for_a_later_deadline_that_lies_ahead():
     for deadline, now in ((AFTER, AFTER), (NOW, AFTER), (DEADLINE, SOON), (SOON, NOW)):
-        assert refusal(reopen_turn, closed_game, deadline, now) == "wrong_deadline"
-    assert refusal(reopen_turn, voted_game, TOMORROW, AFTER) == "not_closed"
-    assert refusal(reopen_turn, replace(closed_game, current_turn=2), TOMORROW, AFTER) == "not_closed"
+        assert refusal_code(reopen_turn, closed_game, deadline, now) == "wrong_deadline"
+    assert refusal_code(reopen_turn, voted_game, TOMORROW, AFTER) == "not_closed"
+    assert refusal_code(reopen_turn, replace(closed_game, current_turn=2), TOMORROW, AFTER) == "not_closed"
 
 
 def test_most_votes_win_and_of_equals_the_earliest():
@@ -146,42 +146,42 @@ async def test_a_turn_is_played_as_elected(store: Store):
         voting_deadline=None,
         updated_at=AFTER,
     )
-    await refused(store, advance(closed_game, [C3, winner, C5], AFTER))
+    await assert_refused(store, advance(closed_game, [C3, winner, C5], AFTER))
 
 
 async def test_a_turn_is_not_played_before_it_is_closed(embedded: Store):
     await embedded.write_many(put=[voted_game, C3])
-    await refused(embedded, advance(closed_game, [C3], AFTER))
-    assert refusal(advance, voted_game, [C3], AFTER) == "not_closed"
+    await assert_refused(embedded, advance(closed_game, [C3], AFTER))
+    assert refusal_code(advance, voted_game, [C3], AFTER) == "not_closed"
 
 
 async def test_a_turn_is_not_played_on_counts_that_have_changed(embedded: Store):
     await embedded.write_many(put=[closed_game, C3, replace(E3, vote_count=1)])
-    await refused(embedded, advance(closed_game, [C3, E3], AFTER))
+    await assert_refused(embedded, advance(closed_game, [C3, E3], AFTER))
 
 
 @pytest.mark.parametrize("status", ["CLOSED", "ADOPTED"])
 async def test_a_candidate_is_decided_on_once(embedded: Store, status: str):
     await embedded.write_many(put=[closed_game, C3, replace(E3, status=status)])
-    await refused(embedded, advance(closed_game, [C3, E3], AFTER))
+    await assert_refused(embedded, advance(closed_game, [C3, E3], AFTER))
 
 
 @pytest.mark.parametrize("left_out", ["C3", "E3", "C5"])
 async def test_a_turn_is_not_played_on_some_of_its_candidates(embedded: Store, left_out: str):
     everything = [replace(C3, vote_count=3), E3, C5]
     await embedded.write_many(put=[closed_game, *everything])
-    await refused(embedded, advance(closed_game, [it for it in everything if it.position != left_out], AFTER))
+    await assert_refused(embedded, advance(closed_game, [it for it in everything if it.position != left_out], AFTER))
     await embedded.write(advance(closed_game, everything, AFTER))
 
 
 async def test_a_turn_that_was_opened_again_is_not_played_as_it_was_before(embedded: Store):
     await embedded.write_many(put=[replace(closed_game, voting_deadline=TOMORROW), C3])
-    await refused(embedded, advance(closed_game, [C3], AFTER))
+    await assert_refused(embedded, advance(closed_game, [C3], AFTER))
 
 
 def test_a_turn_is_not_played_with_candidates_of_another():
-    assert refusal(advance, closed_game, [candidate("C3", turn_number=3)], AFTER) == "wrong_turn"
-    assert refusal(advance, closed_game, [candidate("H8")], AFTER) == "not_legal"
+    assert refusal_code(advance, closed_game, [candidate("C3", turn_number=3)], AFTER) == "wrong_turn"
+    assert refusal_code(advance, closed_game, [candidate("H8")], AFTER) == "not_legal"
 
 
 async def test_every_square_of_a_wide_board_is_decided_in_one_transaction(store: Store):
@@ -200,17 +200,17 @@ async def test_the_ai_plays_and_the_crowd_gets_a_deadline(store: Store):
     move = await store.write(play_turn(new_game, "D3", SOON, DEADLINE))
     assert move == Move(game_id=GAME, turn_number=0, side="BLACK", position="D3", played_by="AI", created_at=SOON)
     assert await store.get(game(GAME), strong=True) == replace(voted_game, updated_at=SOON)
-    await refused(store, play_turn(new_game, "C4", SOON, DEADLINE))
+    await assert_refused(store, play_turn(new_game, "C4", SOON, DEADLINE))
 
 
 @pytest.mark.parametrize("position", ["D4", "A1", "PASS", "Z9", ""])
 def test_the_ai_plays_by_the_rules(position: str):
-    assert refusal(play_turn, new_game, position, SOON, DEADLINE) == "not_legal"
+    assert refusal_code(play_turn, new_game, position, SOON, DEADLINE) == "not_legal"
 
 
 def test_the_crowd_needs_a_deadline_that_lies_ahead():
     for deadline in (None, SOON, NOW):
-        assert refusal(play_turn, new_game, "D3", SOON, deadline) == "wrong_deadline"
+        assert refusal_code(play_turn, new_game, "D3", SOON, deadline) == "wrong_deadline"
 
 
 def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | None) -> Plan[Move]:
@@ -223,7 +223,7 @@ def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | 
 async def test_a_crowd_without_a_move_passes_and_the_ai_needs_no_deadline(embedded: Store):
     waiting = await embedded.put(replace(new_game, ai_side="WHITE", board_state=format_board(CORNER)))
     assert not legal_moves(CORNER, "BLACK")
-    assert refusal(play_turn, waiting, "PASS", SOON, DEADLINE) == "wrong_deadline"
+    assert refusal_code(play_turn, waiting, "PASS", SOON, DEADLINE) == "wrong_deadline"
     move = await embedded.write(play_turn(waiting, "PASS", SOON))
     assert move is not None
     assert (move.side, move.position, move.played_by) == ("BLACK", "PASS", "COLLECTIVE")
@@ -233,25 +233,25 @@ async def test_a_crowd_without_a_move_passes_and_the_ai_needs_no_deadline(embedd
 
 def test_a_turn_in_which_the_crowd_can_only_pass_has_no_deadline():
     # White takes B1 by C1, and nothing black is left: the game is over.
-    assert refusal(plan_of, CORNER, "WHITE", 1, "C1", DEADLINE) == "wrong_deadline"
+    assert refusal_code(plan_of, CORNER, "WHITE", 1, "C1", DEADLINE) == "wrong_deadline"
     assert plan_of(CORNER, "WHITE", 1, "C1", None).steps
     # The AI passes, and the crowd has a move.
-    assert refusal(plan_of, CORNER, "BLACK", 0, "PASS", None) == "wrong_deadline"
+    assert refusal_code(plan_of, CORNER, "BLACK", 0, "PASS", None) == "wrong_deadline"
     assert plan_of(CORNER, "BLACK", 0, "PASS", DEADLINE).steps
 
 
 def test_nobody_plays_when_the_game_is_over():
     for position in ("PASS", "A1"):
-        assert refusal(play_turn, replace(full_game, ai_side="WHITE"), position, SOON, None) == "game_over"
+        assert refusal_code(play_turn, replace(full_game, ai_side="WHITE"), position, SOON, None) == "game_over"
 
 
 async def test_no_move_is_made_past_a_vote(embedded: Store):
     stuck = replace(voted_game, ai_side="WHITE", current_turn=0, board_state=format_board(CORNER))
     await embedded.put(stuck)
-    await refused(embedded, play_turn(stuck, "PASS", SOON))
+    await assert_refused(embedded, play_turn(stuck, "PASS", SOON))
     with pytest.raises(RuleViolation, match="voted for"):
         play_turn(voted_game, "C3", SOON)
-    assert refusal(play_turn, voted_game, "PASS", SOON, None) == "not_legal"
+    assert refusal_code(play_turn, voted_game, "PASS", SOON, None) == "not_legal"
 
 
 def test_a_text_that_is_no_board_allows_nothing():
@@ -259,7 +259,7 @@ def test_a_text_that_is_no_board_allows_nothing():
     for attempt in (
         lambda: advance(broken, [C3], AFTER),
         lambda: play_turn(replace(broken, ai_side="WHITE"), "C3", AFTER, TOMORROW),
-        lambda: propose(broken, REASON, person(1), NOW),
+        lambda: propose(broken, REASON, user_id_of(1), NOW),
         lambda: reopen_turn(broken, TOMORROW, AFTER),
     ):
         with pytest.raises(ValueError, match="not a board"):
@@ -267,17 +267,17 @@ def test_a_text_that_is_no_board_allows_nothing():
 
 
 async def test_a_turn_that_was_played_is_commented_on_once(store: Store):
-    said = add_commentary(GAME, 0, "白が一つ角に近づいた。", NOW)
-    await refused(store, said)
+    commentary = add_commentary(GAME, 0, "白が一つ角に近づいた。", NOW)
+    await assert_refused(store, commentary)
     await store.put(voted_game)
-    await refused(store, add_commentary(GAME, TURN, "まだ打たれていない。", NOW))
-    await store.write(said)
-    await refused(store, add_commentary(GAME, 0, "別の見方。", SOON))
+    await assert_refused(store, add_commentary(GAME, TURN, "まだ打たれていない。", NOW))
+    await store.write(commentary)
+    await assert_refused(store, add_commentary(GAME, 0, "別の見方。", SOON))
 
 
 async def test_nothing_is_said_about_a_finished_game_any_more(embedded: Store):
     await embedded.put(replace(full_game, status="FINISHED", winner="AI"))
-    await refused(embedded, add_commentary(GAME, 0, "遅すぎた。", NOW))
+    await assert_refused(embedded, add_commentary(GAME, 0, "遅すぎた。", NOW))
 
 
 def test_a_wide_board_is_a_real_one():

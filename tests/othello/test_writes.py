@@ -18,13 +18,13 @@ from tests.othello.games import (
     SOON,
     TOMORROW,
     TURN,
+    assert_refused,
     candidate,
     closed_game,
     counts,
     new_game,
-    person,
-    refused,
     tally,
+    user_id_of,
     user_named,
     vote,
     voted_game,
@@ -53,21 +53,21 @@ REASON = Proposal("C3", "角を守る手です。")
 
 async def test_an_id_is_given_once(store: Store):
     await store.write(register_user(HANA))
-    await refused(store, register_user(replace(HANA, username="花子")))
+    await assert_refused(store, register_user(replace(HANA, username="花子")))
 
 
 async def test_a_profile_changes_unless_it_did_meanwhile(store: Store):
     await store.put(HANA)
     await store.write(change_profile(HANA, "花", "/icons/hana.png", "hana@example.com", SOON))
-    now = await store.get(user(person(1)), strong=True)
+    now = await store.get(user(user_id_of(1)), strong=True)
     assert now == replace(HANA, username="花", icon_url="/icons/hana.png", email="hana@example.com", updated_at=SOON)
-    await refused(store, change_profile(HANA, "華", None, None, AFTER))
+    await assert_refused(store, change_profile(HANA, "華", None, None, AFTER))
 
 
 async def test_a_game_begins_once(store: Store):
     await store.write(open_game(new_game))
     await finds(store, games_with("ACTIVE"), new_game)
-    await refused(store, open_game(replace(new_game, ai_level=9)))
+    await assert_refused(store, open_game(replace(new_game, ai_level=9)))
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ async def test_the_engine_opens_a_turn_with_candidates(store: Store):
 async def test_the_engine_opens_a_turn_once_whatever_the_squares(embedded: Store):
     await embedded.put(voted_game)
     await embedded.write(open_candidates(voted_game, [REASON], NOW))
-    await refused(embedded, open_candidates(voted_game, [Proposal("E3", "手")], SOON))
-    await embedded.write(propose(voted_game, Proposal("E3", "手"), person(1), SOON))
+    await assert_refused(embedded, open_candidates(voted_game, [Proposal("E3", "手")], SOON))
+    await embedded.write(propose(voted_game, Proposal("E3", "手"), user_id_of(1), SOON))
 
 
 async def test_the_engine_opens_all_candidates_or_none(store: Store):
     await store.write_many(put=[voted_game, E3])
-    await refused(store, open_candidates(voted_game, [Proposal(it.position, "手") for it in (C3, E3)], NOW))
+    await assert_refused(store, open_candidates(voted_game, [Proposal(it.position, "手") for it in (C3, E3)], NOW))
 
 
 @pytest.mark.parametrize("number", [0, 4])
@@ -119,17 +119,17 @@ def test_the_engine_opens_one_to_three(number: int):
 
 async def test_a_user_proposes_a_square_that_is_free(store: Store):
     await store.write_many(put=[voted_game, E3])
-    made = await store.write(propose(voted_game, REASON, person(1), SOON))
-    assert made == candidate("C3", created_by=f"USER#{person(1)}", description=REASON.description, created_at=SOON)
+    made = await store.write(propose(voted_game, REASON, user_id_of(1), SOON))
+    assert made == candidate("C3", created_by=f"USER#{user_id_of(1)}", description=REASON.description, created_at=SOON)
     assert made.voting_deadline == voted_game.voting_deadline
-    await finds(store, candidates_by(person(1)), made)
-    await refused(store, propose(voted_game, Proposal("E3", "こちら"), person(2), SOON))
+    await finds(store, candidates_by(user_id_of(1)), made)
+    await assert_refused(store, propose(voted_game, Proposal("E3", "こちら"), user_id_of(2), SOON))
 
 
 @pytest.mark.parametrize("square", ["D4", "H8", "D3", "c3", "PASS", ""])
 def test_only_a_legal_square_is_proposed(square: str):
     for plan in (
-        lambda: propose(voted_game, Proposal(square, "ここ"), person(1), NOW),
+        lambda: propose(voted_game, Proposal(square, "ここ"), user_id_of(1), NOW),
         lambda: open_candidates(voted_game, [REASON, Proposal(square, "ここ")], NOW),
     ):
         with pytest.raises(RuleViolation) as problem:
@@ -139,21 +139,21 @@ def test_only_a_legal_square_is_proposed(square: str):
 
 def test_nothing_is_proposed_while_nobody_votes():
     with pytest.raises(RuleViolation, match="Nobody votes"):
-        propose(new_game, REASON, person(1), NOW)
+        propose(new_game, REASON, user_id_of(1), NOW)
 
 
 async def test_a_reason_that_breaks_the_limits_is_refused_before_anything_is_written(store: Store):
     await store.put(voted_game)
     with pytest.raises(WrongType):
-        await store.write(propose(voted_game, Proposal("C3", "あ" * 201), person(1), NOW))
+        await store.write(propose(voted_game, Proposal("C3", "あ" * 201), user_id_of(1), NOW))
     with pytest.raises(ValueError, match="seen"):
-        propose(voted_game, Proposal("C3", "\u3000"), person(1), NOW)
+        propose(voted_game, Proposal("C3", "\u3000"), user_id_of(1), NOW)
 
 
 CHOOSING: dict[str, Callable[[str], Plan[Any]]] = {
-    "propose": lambda now: propose(voted_game, Proposal("C5", "左へ"), person(2), now),
+    "propose": lambda now: propose(voted_game, Proposal("C5", "左へ"), user_id_of(2), now),
     "open_candidates": lambda now: open_candidates(voted_game, [Proposal("C5", "左へ")], now),
-    "cast_vote": lambda now: cast_vote(GAME, TURN, person(2), C3.candidate_id, now),
+    "cast_vote": lambda now: cast_vote(GAME, TURN, user_id_of(2), C3.candidate_id, now),
     "change_vote": lambda now: change_vote(vote(1, C3.candidate_id), E3.candidate_id, now),
 }
 
@@ -162,8 +162,8 @@ CHOOSING: dict[str, Callable[[str], Plan[Any]]] = {
 async def test_nothing_is_proposed_or_voted_when_voting_is_not_open(store: Store, name: str):
     plan = CHOOSING[name]
     await store.write_many(put=[voted_game, vote(1, C3.candidate_id), replace(C3, vote_count=1), E3])
-    await refused(store, plan(DEADLINE))
-    await refused(store, plan(AFTER))
+    await assert_refused(store, plan(DEADLINE))
+    await assert_refused(store, plan(AFTER))
     for state in (
         closed_game,
         FINISHED,
@@ -172,56 +172,56 @@ async def test_nothing_is_proposed_or_voted_when_voting_is_not_open(store: Store
         replace(voted_game, status="FINISHED"),
     ):
         await store.put(state)
-        await refused(store, plan(NOW))
+        await assert_refused(store, plan(NOW))
     await store.delete(game(GAME))
-    await refused(store, plan(NOW))
+    await assert_refused(store, plan(NOW))
     await store.put(voted_game)
     await store.write(plan(format_instant(START + 3599)))
 
 
 async def test_a_candidate_repeats_the_deadline_that_its_game_has_now(store: Store):
     await store.put(replace(voted_game, voting_deadline=TOMORROW))
-    await refused(store, propose(voted_game, REASON, person(1), NOW))
+    await assert_refused(store, propose(voted_game, REASON, user_id_of(1), NOW))
 
 
 async def test_a_vote_is_counted_once(store: Store):
     await store.write_many(put=[voted_game, C3, E3])
-    await store.write(cast_vote(GAME, TURN, person(1), C3.candidate_id, NOW))
-    assert await store.get(vote_of(GAME, TURN, person(1)), strong=True) == vote(1, C3.candidate_id)
+    await store.write(cast_vote(GAME, TURN, user_id_of(1), C3.candidate_id, NOW))
+    assert await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True) == vote(1, C3.candidate_id)
     assert await counts(store) == await tally(store) == {C3.candidate_id: 1}
-    await refused(store, cast_vote(GAME, TURN, person(1), E3.candidate_id, NOW))
+    await assert_refused(store, cast_vote(GAME, TURN, user_id_of(1), E3.candidate_id, NOW))
 
 
 @pytest.mark.parametrize("status", ["CLOSED", "ADOPTED"])
 async def test_a_candidate_that_is_decided_takes_no_votes(store: Store, status: str):
     await store.write_many(put=[voted_game, replace(C3, status=status)])
-    await refused(store, cast_vote(GAME, TURN, person(1), C3.candidate_id, NOW))
+    await assert_refused(store, cast_vote(GAME, TURN, user_id_of(1), C3.candidate_id, NOW))
 
 
 async def test_a_vote_needs_a_candidate_of_its_turn(store: Store):
     await store.write_many(put=[voted_game, candidate("C3", turn_number=3)])
-    await refused(store, cast_vote(GAME, TURN, person(1), C3.candidate_id, NOW))
-    await refused(store, cast_vote(GAME, 3, person(1), C3.candidate_id, NOW))
+    await assert_refused(store, cast_vote(GAME, TURN, user_id_of(1), C3.candidate_id, NOW))
+    await assert_refused(store, cast_vote(GAME, 3, user_id_of(1), C3.candidate_id, NOW))
 
 
 async def test_a_changed_vote_moves_from_one_count_to_the_other(store: Store):
     first = vote(1, C3.candidate_id)
     await store.write_many(put=[voted_game, first, vote(2, C3.candidate_id), replace(C3, vote_count=2), E3, C5])
     await store.write(change_vote(first, E3.candidate_id, SOON))
-    now = await store.get(vote_of(GAME, TURN, person(1)), strong=True)
+    now = await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True)
     assert now == replace(first, candidate_id=E3.candidate_id, updated_at=SOON)
     assert await counts(store) == await tally(store) == {C3.candidate_id: 1, E3.candidate_id: 1}
-    await refused(store, change_vote(first, C5.candidate_id, SOON))
+    await assert_refused(store, change_vote(first, C5.candidate_id, SOON))
 
 
 async def test_a_vote_that_is_not_there_cannot_change(store: Store):
     await store.write_many(put=[voted_game, replace(C3, vote_count=1), E3])
-    await refused(store, change_vote(vote(1, C3.candidate_id), E3.candidate_id, SOON))
+    await assert_refused(store, change_vote(vote(1, C3.candidate_id), E3.candidate_id, SOON))
 
 
 async def test_a_count_never_falls_below_nothing(store: Store):
     await store.write_many(put=[voted_game, vote(1, C3.candidate_id), C3, E3])
-    await refused(store, change_vote(vote(1, C3.candidate_id), E3.candidate_id, SOON))
+    await assert_refused(store, change_vote(vote(1, C3.candidate_id), E3.candidate_id, SOON))
 
 
 def test_changing_a_vote_to_the_same_candidate_is_no_change():
@@ -231,6 +231,6 @@ def test_changing_a_vote_to_the_same_candidate_is_no_change():
 
 def test_a_key_of_another_kind_does_not_pass_for_a_vote():
     with pytest.raises(WrongType):
-        Vote.key(game_id=f"{GAME}#TURN#1", turn_number=1, user_id=person(1))
+        Vote.key(game_id=f"{GAME}#TURN#1", turn_number=1, user_id=user_id_of(1))
     with pytest.raises(WrongType):
         Game.key(game_id="x")

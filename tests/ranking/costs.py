@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player, snap
+from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, a_snapshot, load_profile, player
 from tests.ranking.test_ranks import million
 from tests.support.cost_assertions import Case
 from zataku.ranking import design, writes
@@ -23,30 +23,30 @@ def uuid(at: int) -> str:
     return f"456e7890-e89b-12d3-a456-{at:012d}"
 
 
-async def hundred(store: Store) -> None:
+async def store_top_100(store: Store) -> None:
     """The first hundred of a day."""
     days = [
-        snap(uuid(at), f"{200 - at}.25", f"{900_000 - at}", name="달빛여우님", level_rank=at, power_rank=at)
+        a_snapshot(uuid(at), f"{200 - at}.25", f"{900_000 - at}", name="달빛여우님", level_rank=at, power_rank=at)
         for at in range(1, 101)
     ]
     await store.write_many(put=days)
 
 
-async def month(store: Store) -> None:
+async def store_month(store: Store) -> None:
     """A player's thirty days, and thirty published days."""
     dates = [DAY - timedelta(days=at) for at in range(30)]
-    await store.write_many(put=[snap(HANA, "57.25", "123456", day=day, name="달빛여우님") for day in dates])
+    await store.write_many(put=[a_snapshot(HANA, "57.25", "123456", day=day, name="달빛여우님") for day in dates])
     await store.write_many(put=[Day(date=day, players=10**6, as_of=NOON, published_at=EVENING) for day in dates])
 
 
-async def two_players(store: Store) -> None:
+async def store_two_players(store: Store) -> None:
     """Two players with names of five Hangul."""
     for user_id, name in ((HANA, "달빛여우님"), (MINHO, "푸른호랑이")):
         made = player(user_id, name, "57.25", "123456", current_day=DAY, values_at=NOON)
         await store.write(writes.enter_player(made, DAY, NOON))
 
 
-def paged(fill, query: Query, limit: int) -> Case:
+def page_case(fill, query: Query, limit: int) -> Case:
     """One page of a query."""
 
     async def case(store: Store):
@@ -56,7 +56,7 @@ def paged(fill, query: Query, limit: int) -> Case:
     return case
 
 
-def got(fill, key) -> Case:
+def get_case(fill, key) -> Case:
     """One item."""
 
     async def case(store: Store):
@@ -66,7 +66,7 @@ def got(fill, key) -> Case:
     return case
 
 
-def written(fill, make_plan) -> Case:
+def write_case(fill, make_plan) -> Case:
     """One plan, made from the state of the store."""
 
     async def case(store: Store):
@@ -77,36 +77,38 @@ def written(fill, make_plan) -> Case:
     return case
 
 
-async def nothing(store: Store) -> None:
+async def store_nothing(store: Store) -> None:
     """An empty store."""
 
 
-async def renaming(store: Store):
-    return writes.rename(await now_of(store, HANA), "작은마법사", NEXT, TOMORROW)
+async def rename_once(store: Store):
+    return writes.rename(await load_profile(store, HANA), "작은마법사", NEXT, TOMORROW)
 
 
-async def taking_over(store: Store):
-    hana, minho = await now_of(store, HANA), await now_of(store, MINHO)
+async def take_over_once(store: Store):
+    hana, minho = await load_profile(store, HANA), await load_profile(store, MINHO)
     return writes.take_over_name(hana, minho.name, NEXT, TOMORROW, minho)
 
 
-async def importing(store: Store):
-    return writes.import_values(await now_of(store, HANA), Decimal("58.5"), Decimal(130_000), TOMORROW, NEXT, TOMORROW)
+async def import_once(store: Store):
+    return writes.import_values(
+        await load_profile(store, HANA), Decimal("58.5"), Decimal(130_000), TOMORROW, NEXT, TOMORROW
+    )
 
 
-async def retiring(store: Store):
-    return writes.retire_player(await now_of(store, HANA), NEXT)
+async def retire_once(store: Store):
+    return writes.retire_player(await load_profile(store, HANA), NEXT)
 
 
-async def entering(store: Store):
+async def enter_once(store: Store):
     return writes.enter_player(player(HANA, "달빛여우님", current_day=DAY, values_at=NOON), DAY, NOON)
 
 
-async def snapping(store: Store):
-    return writes.write_snapshot(snap(HANA, "57.25", "123456", name="달빛여우님", level_rank=1, power_rank=100))
+async def snapshot_once(store: Store):
+    return writes.write_snapshot(a_snapshot(HANA, "57.25", "123456", name="달빛여우님", level_rank=1, power_rank=100))
 
 
-def thousand() -> RosterPart:
+def roster_of_1000() -> RosterPart:
     """A whole part of a roster."""
     rows = [
         Standing(UserId(uuid(at)), "달빛여우님", Decimal(f"{at % 90}.25"), Decimal(123_456 + at)) for at in range(1000)
@@ -114,16 +116,16 @@ def thousand() -> RosterPart:
     return RosterPart(date=DAY, number=0, rows=tuple(rows), through=rows[-1].user_id)
 
 
-async def adding_to_roster(store: Store):
-    return writes.add_to_roster(thousand())
+async def add_roster_once(store: Store):
+    return writes.add_to_roster(roster_of_1000())
 
 
 async def roster(store: Store) -> None:
     """A thousand players of a day."""
-    await store.put(thousand())
+    await store.put(roster_of_1000())
 
 
-async def publishing(store: Store):
+async def publish_plan(store: Store):
     day = Day(date=DAY, players=10**6, as_of=EVENING, published_at=TOMORROW)
     return writes.publish_day(day, replace(million(), measure="LEVEL"), million())
 
@@ -135,34 +137,34 @@ async def histograms(store: Store) -> None:
 
 LOW, HIGH = Decimal(0), Decimal(1_000_000)
 CASES: dict[str, Case] = {
-    "official_levels": paged(hundred, design.official_levels(DAY), 150),
-    "official_powers": paged(hundred, design.official_powers(DAY), 150),
-    "levels": paged(hundred, design.levels(DAY), 50),
-    "powers": paged(hundred, design.powers(DAY), 50),
-    "history": paged(month, design.history(UserId(HANA)), 100),
-    "history_between": paged(month, design.history_between(UserId(HANA), DAY - timedelta(days=29), DAY), 100),
-    "levels_between": paged(hundred, design.levels_between(DAY, LOW, HIGH), 50),
-    "powers_between": paged(hundred, design.powers_between(DAY, LOW, HIGH), 50),
-    "levels_down_from": paged(hundred, design.levels_down_from(DAY, HIGH), 50),
-    "powers_down_from": paged(hundred, design.powers_down_from(DAY, HIGH), 50),
-    "levels_up_from": paged(hundred, design.levels_up_from(DAY, LOW), 50),
-    "powers_up_from": paged(hundred, design.powers_up_from(DAY, LOW), 50),
-    "find_by_name": paged(two_players, design.find_by_name("달빛여우님"), 1),
-    "name_claim": got(two_players, design.name_claim("달빛여우님")),
-    "profile": got(two_players, design.profile(UserId(HANA))),
-    "snapshot": got(month, design.snapshot(UserId(HANA), DAY)),
-    "newest_day": paged(month, design.newest_day(), 1),
-    "days_before": paged(month, design.days_before(DAY), 1),
-    "published_days": paged(month, design.published_days(DAY - timedelta(days=29), DAY), 100),
-    "published_day": got(month, design.published_day(DAY)),
-    "histogram": got(histograms, design.histogram(DAY, "POWER")),
-    "roster_part": got(roster, design.roster_part(DAY, 0)),
-    "enter_player": written(nothing, entering),
-    "rename": written(two_players, renaming),
-    "take_over_name": written(two_players, taking_over),
-    "retire_player": written(two_players, retiring),
-    "import_values": written(two_players, importing),
-    "add_to_roster": written(nothing, adding_to_roster),
-    "write_snapshot": written(nothing, snapping),
-    "publish_day": written(nothing, publishing),
+    "official_levels": page_case(store_top_100, design.official_levels(DAY), 150),
+    "official_powers": page_case(store_top_100, design.official_powers(DAY), 150),
+    "levels": page_case(store_top_100, design.levels(DAY), 50),
+    "powers": page_case(store_top_100, design.powers(DAY), 50),
+    "history": page_case(store_month, design.history(UserId(HANA)), 100),
+    "history_between": page_case(store_month, design.history_between(UserId(HANA), DAY - timedelta(days=29), DAY), 100),
+    "levels_between": page_case(store_top_100, design.levels_between(DAY, LOW, HIGH), 50),
+    "powers_between": page_case(store_top_100, design.powers_between(DAY, LOW, HIGH), 50),
+    "levels_down_from": page_case(store_top_100, design.levels_down_from(DAY, HIGH), 50),
+    "powers_down_from": page_case(store_top_100, design.powers_down_from(DAY, HIGH), 50),
+    "levels_up_from": page_case(store_top_100, design.levels_up_from(DAY, LOW), 50),
+    "powers_up_from": page_case(store_top_100, design.powers_up_from(DAY, LOW), 50),
+    "find_by_name": page_case(store_two_players, design.find_by_name("달빛여우님"), 1),
+    "name_claim": get_case(store_two_players, design.name_claim("달빛여우님")),
+    "profile": get_case(store_two_players, design.profile(UserId(HANA))),
+    "snapshot": get_case(store_month, design.snapshot(UserId(HANA), DAY)),
+    "newest_day": page_case(store_month, design.newest_day(), 1),
+    "days_before": page_case(store_month, design.days_before(DAY), 1),
+    "published_days": page_case(store_month, design.published_days(DAY - timedelta(days=29), DAY), 100),
+    "published_day": get_case(store_month, design.published_day(DAY)),
+    "histogram": get_case(histograms, design.histogram(DAY, "POWER")),
+    "roster_part": get_case(roster, design.roster_part(DAY, 0)),
+    "enter_player": write_case(store_nothing, enter_once),
+    "rename": write_case(store_two_players, rename_once),
+    "take_over_name": write_case(store_two_players, take_over_once),
+    "retire_player": write_case(store_two_players, retire_once),
+    "import_values": write_case(store_two_players, import_once),
+    "add_to_roster": write_case(store_nothing, add_roster_once),
+    "write_snapshot": write_case(store_nothing, snapshot_once),
+    "publish_day": write_case(store_nothing, publish_plan),
 }

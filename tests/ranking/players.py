@@ -27,7 +27,7 @@ def player(user_id: str, name: str, level: str = "57.25", power: str = "12000", 
     )
 
 
-def snap(user_id: str, level: str, power: str = "0", day: date = DAY, **fields: object) -> Snapshot:
+def a_snapshot(user_id: str, level: str, power: str = "0", day: date = DAY, **fields: object) -> Snapshot:
     """A player's day."""
     name = str(fields.pop("name", f"이름{user_id}"))
     return Snapshot(user_id=UserId(user_id), date=day, name=name, level=Decimal(level), power=Decimal(power), **fields)
@@ -38,7 +38,7 @@ def standing(user_id: str, level: str, power: str = "0") -> Standing:
     return Standing(UserId(user_id), f"이름{user_id}", Decimal(level), Decimal(power))
 
 
-def publishing(day: Day) -> Plan[Day]:
+def publish_plan(day: Day) -> Plan[Day]:
     """A day that is published with empty histograms."""
     levels = Histogram(date=day.date, measure="LEVEL", players=0, size=50, starts=())
     powers = Histogram(date=day.date, measure="POWER", players=0, size=50, starts=())
@@ -51,7 +51,7 @@ def claim_of(made: Profile) -> NameClaim:
     return NameClaim(name_lower=made.name_lower, holder=made.user_id, claimed_at=NOON)
 
 
-async def now_of(store: Store, user_id: str) -> Profile:
+async def load_profile(store: Store, user_id: str) -> Profile:
     """A player as of now, who is there."""
     found = await store.get(profile(UserId(user_id)))
     assert found is not None
@@ -64,7 +64,7 @@ async def holder_of(store: Store, name: str) -> str | None:
     return None if claim is None else claim.holder
 
 
-async def carried_out(store: Store, make_plan, token: str) -> bool:
+async def write_until_known(store: Store, make_plan, token: str) -> bool:
     """Read, plan and write again until it is done or refused for good; True when it was done.
 
     `make_plan` gives None when there is nothing left to do.
@@ -81,7 +81,7 @@ async def carried_out(store: Store, make_plan, token: str) -> bool:
     raise AssertionError(f"{token} found no end")
 
 
-async def assert_names_are_kept(store: Store) -> None:
+async def assert_name_claims_match(store: Store) -> None:
     """Claims and profiles say the same: whoever has a folded name holds its claim, and the other way round."""
     entities = [entity async for entity in store.scan(store.tables[0])]
     claims = {it.name_lower: it.holder for it in entities if isinstance(it, NameClaim)}

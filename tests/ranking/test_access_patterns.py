@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, holder_of, now_of, player, snap, standing
+from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, a_snapshot, holder_of, load_profile, player, standing
 from tests.support.store_reads import eventually, finds, pages
 from zataku.ranking.design import (
     BucketStart,
@@ -48,13 +48,13 @@ from zataku.table import Store, WrongType
 
 HANA, MINHO, SORA = UserId("A101"), UserId("B202"), UserId("C303")
 # By level Sora, Hana, Minho; by power Minho, Hana, Sora. Sora has no official power rank.
-HANA_DAY = snap(HANA, "57.25", "12000", name="하나", level_rank=2, power_rank=2)
-MINHO_DAY = snap(MINHO, "50", "99000.5", name="민호", level_rank=3, power_rank=1)
-SORA_DAY = snap(SORA, "80", "300", name="空", level_rank=1)
-BEFORE = snap(HANA, "99", "1", day=DAY - timedelta(days=1), name="하나", level_rank=1)
+HANA_DAY = a_snapshot(HANA, "57.25", "12000", name="하나", level_rank=2, power_rank=2)
+MINHO_DAY = a_snapshot(MINHO, "50", "99000.5", name="민호", level_rank=3, power_rank=1)
+SORA_DAY = a_snapshot(SORA, "80", "300", name="空", level_rank=1)
+BEFORE = a_snapshot(HANA, "99", "1", day=DAY - timedelta(days=1), name="하나", level_rank=1)
 
 
-async def filled(store: Store) -> Store:
+async def fill_store(store: Store) -> Store:
     """Three players on a day, one of them also the day before."""
     await store.write_many(put=[HANA_DAY, MINHO_DAY, SORA_DAY, BEFORE])
     return store
@@ -73,7 +73,7 @@ async def test_the_official_ranking_by_level_begins_with_the_first(store: Store)
         LevelRank(user_id=day.user_id, name=day.name, level=day.level, level_rank=day.level_rank)
         for day in (SORA_DAY, HANA_DAY, MINHO_DAY)
     ]
-    await finds(await filled(store), official_levels(DAY), *expected)
+    await finds(await fill_store(store), official_levels(DAY), *expected)
 
 
 async def test_the_official_ranking_by_power_holds_only_who_has_a_rank(store: Store):
@@ -81,11 +81,11 @@ async def test_the_official_ranking_by_power_holds_only_who_has_a_rank(store: St
         PowerRank(user_id=day.user_id, name=day.name, power=day.power, power_rank=day.power_rank)
         for day in (MINHO_DAY, HANA_DAY)
     ]
-    await finds(await filled(store), official_powers(DAY), *expected)
+    await finds(await fill_store(store), official_powers(DAY), *expected)
 
 
 async def test_all_players_of_a_day_by_level_come_page_by_page_from_the_highest(store: Store):
-    await filled(store)
+    await fill_store(store)
 
     async def read() -> list[LevelRow]:
         return [row for page in await pages(store, levels(DAY), 2) for row in page]
@@ -94,7 +94,7 @@ async def test_all_players_of_a_day_by_level_come_page_by_page_from_the_highest(
 
 
 async def test_all_players_of_a_day_by_power_come_page_by_page_from_the_highest(store: Store):
-    await filled(store)
+    await fill_store(store)
 
     async def read() -> list[PowerRow]:
         return [row for page in await pages(store, powers(DAY), 2) for row in page]
@@ -103,42 +103,42 @@ async def test_all_players_of_a_day_by_power_come_page_by_page_from_the_highest(
 
 
 async def test_levels_sort_as_numbers_with_their_decimals(store: Store):
-    days = [snap(f"p{at}", level) for at, level in enumerate(["100", "9.75", "9.8", "10", "9"])]
+    days = [a_snapshot(f"p{at}", level) for at, level in enumerate(["100", "9.75", "9.8", "10", "9"])]
     await store.write_many(put=days)
     await finds(store, levels(DAY), *(level_row(days[at]) for at in (0, 3, 2, 1, 4)))
 
 
 async def test_the_history_of_a_player_begins_with_the_newest_day(store: Store):
-    await filled(store)
+    await fill_store(store)
     await store.write(enter_player(player(HANA, "하나"), DAY, NOON))
     await finds(store, history(HANA), HANA_DAY, BEFORE)
 
 
 async def test_the_history_between_two_days_holds_both(store: Store):
-    days = [snap(HANA, str(at), day=date(2026, 1, 1) + timedelta(days=at)) for at in range(40)]
+    days = [a_snapshot(HANA, str(at), day=date(2026, 1, 1) + timedelta(days=at)) for at in range(40)]
     await store.write_many(put=days)
     await finds(store, history_between(HANA, date(2026, 1, 30), date(2026, 2, 2)), *reversed(days[29:33]))
 
 
 async def test_players_within_a_range_of_levels_both_ends_included(store: Store):
-    await filled(store)
+    await fill_store(store)
     await finds(store, levels_between(DAY, Decimal(50), Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY))
     await finds(store, levels_between(DAY, Decimal("50.0001"), Decimal("57.2499")))
 
 
 async def test_players_within_a_range_of_powers_both_ends_included(store: Store):
-    await filled(store)
+    await fill_store(store)
     await finds(store, powers_between(DAY, Decimal(300), Decimal(12000)), power_row(HANA_DAY), power_row(SORA_DAY))
 
 
 async def test_the_players_behind_somebody_come_nearest_first(store: Store):
-    await filled(store)
+    await fill_store(store)
     await finds(store, levels_down_from(DAY, Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY))
     await finds(store, powers_down_from(DAY, Decimal(11999)), power_row(SORA_DAY))
 
 
 async def test_the_players_ahead_of_somebody_come_nearest_first(store: Store):
-    await filled(store)
+    await fill_store(store)
     await finds(store, levels_up_from(DAY, Decimal(50)), level_row(HANA_DAY), level_row(SORA_DAY))
     await finds(store, powers_up_from(DAY, Decimal(300)), power_row(HANA_DAY), power_row(MINHO_DAY))
 
@@ -160,20 +160,20 @@ async def test_a_claim_names_the_holder(store: Store):
 
 
 async def test_a_profile_is_read_as_of_now(store: Store):
-    entered = player(HANA, "Hello", "57.25", first_day=DAY, current_day=DAY, values_at=NOON)
-    await store.write(enter_player(entered, DAY, NOON))
+    enter = player(HANA, "Hello", "57.25", first_day=DAY, current_day=DAY, values_at=NOON)
+    await store.write(enter_player(enter, DAY, NOON))
     assert profile(HANA).strong
-    assert await now_of(store, HANA) == entered
+    assert await load_profile(store, HANA) == enter
 
 
 async def test_several_players_of_a_day_are_read_together(store: Store):
-    await filled(store)
+    await fill_store(store)
     keys = [snapshot(user_id, DAY) for user_id in (SORA, UserId("D404"), HANA)]
     assert await store.get_many(keys, strong=True) == [SORA_DAY, None, HANA_DAY]
 
 
 async def test_a_snapshot_is_that_of_its_day(store: Store):
-    await filled(store)
+    await fill_store(store)
     assert await store.get(snapshot(HANA, DAY - timedelta(days=1)), strong=True) == BEFORE
 
 
@@ -243,7 +243,7 @@ def test_what_is_no_number_is_not_searched_by(number: Decimal):
 async def test_a_walk_through_the_names_gives_everybody_once_in_the_order_of_uuids(store: Store):
     for user_id, name in (("C3", "셋"), ("A1", "하나"), ("B2", "둘")):
         await store.write(enter_player(player(user_id, name), DAY, NOON))
-    await store.write_many(put=[snap("A1", "1"), snap("Z9", "1")])
+    await store.write_many(put=[a_snapshot("A1", "1"), a_snapshot("Z9", "1")])
     await eventually(lambda: named_players(store), ["A1", "B2", "C3"])
 
 

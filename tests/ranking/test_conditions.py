@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, now_of, player
+from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, load_profile, player
 from zataku.ranking.design import NameClaim, Profile, Standing
 from zataku.ranking.limits import UserId
 from zataku.ranking.roster import standing_on
@@ -19,57 +19,57 @@ AFTER = NEXT + timedelta(days=1)
 LATER = "2026-02-23T03:00:00Z"
 
 
-async def entered(store: Store, user_id: str, name: str) -> Profile:
+async def enter(store: Store, user_id: str, name: str) -> Profile:
     await store.write(enter_player(player(user_id, name, values_at=NOON), DAY, NOON))
-    return await now_of(store, user_id)
+    return await load_profile(store, user_id)
 
 
-def told(was: Profile, day: Any = NEXT, moment: str = TOMORROW) -> Plan[Profile]:
+def import_plan(was: Profile, day: Any = NEXT, moment: str = TOMORROW) -> Plan[Profile]:
     return import_values(was, Decimal(60), Decimal(1), moment, day, LATER)
 
 
 @pytest.mark.parametrize("name", ["World", "HELLO"])
 async def test_values_that_close_a_day_under_an_old_name_are_refused(strict: Store, name: str):
     """Another spelling is another name of the day, though it is folded to the same."""
-    hana = await entered(strict, "A101", "Hello")
+    hana = await enter(strict, "A101", "Hello")
     await strict.write(rename(hana, name, DAY, EVENING))
     with pytest.raises(ConditionFailed):
-        await strict.write(told(hana))
-    await strict.write(told(await now_of(strict, "A101")))
-    closed = standing_on(await now_of(strict, "A101"), DAY)
+        await strict.write(import_plan(hana))
+    await strict.write(import_plan(await load_profile(strict, "A101")))
+    closed = standing_on(await load_profile(strict, "A101"), DAY)
     assert isinstance(closed, Standing)
     assert closed.name == name
 
 
 async def test_values_that_close_a_day_for_somebody_who_left_on_it_are_refused(strict: Store):
-    hana = await entered(strict, "A101", "Hello")
+    hana = await enter(strict, "A101", "Hello")
     await strict.write(retire_player(hana, DAY))
     with pytest.raises(ConditionFailed):
-        await strict.write(told(hana))
-    await strict.write(told(await now_of(strict, "A101")))
-    assert standing_on(await now_of(strict, "A101"), DAY) is None
+        await strict.write(import_plan(hana))
+    await strict.write(import_plan(await load_profile(strict, "A101")))
+    assert standing_on(await load_profile(strict, "A101"), DAY) is None
 
 
 async def test_values_that_close_an_earlier_day_than_the_last_are_refused(strict: Store):
     """There and back again: name and values are as they were read, but a day has been closed since."""
-    hana = await entered(strict, "A101", "Hello")
+    hana = await enter(strict, "A101", "Hello")
     await strict.write(rename(hana, "World", NEXT, TOMORROW))
-    await strict.write(rename(await now_of(strict, "A101"), "Hello", AFTER, LATER))
+    await strict.write(rename(await load_profile(strict, "A101"), "Hello", AFTER, LATER))
     with pytest.raises(ConditionFailed):
-        await strict.write(told(hana, AFTER, LATER))
-    closed = standing_on(await now_of(strict, "A101"), NEXT)
+        await strict.write(import_plan(hana, AFTER, LATER))
+    closed = standing_on(await load_profile(strict, "A101"), NEXT)
     assert isinstance(closed, Standing)
     assert closed.name == "World"
 
 
 async def test_a_name_is_not_taken_over_on_an_old_state_of_its_holder(strict: Store):
     """The day that ended for the holder would be closed with older values."""
-    hana, minho = await entered(strict, "A101", "Hello"), await entered(strict, "B202", "World")
-    await strict.write(told(hana, DAY, EVENING))
+    hana, minho = await enter(strict, "A101", "Hello"), await enter(strict, "B202", "World")
+    await strict.write(import_plan(hana, DAY, EVENING))
     with pytest.raises(TransactionCancelled):
         await strict.write(take_over_name(minho, "Hello", NEXT, TOMORROW, hana))
-    await strict.write(take_over_name(minho, "Hello", NEXT, TOMORROW, await now_of(strict, "A101")))
-    closed = standing_on(await now_of(strict, "A101"), DAY)
+    await strict.write(take_over_name(minho, "Hello", NEXT, TOMORROW, await load_profile(strict, "A101")))
+    closed = standing_on(await load_profile(strict, "A101"), DAY)
     assert isinstance(closed, Standing)
     assert closed.level == 60
 
@@ -85,21 +85,21 @@ LEAVING: dict[str, Callable[[Profile, Profile], Plan[Profile]]] = {
 @pytest.mark.parametrize("write", LEAVING)
 async def test_a_claim_of_somebody_else_is_never_touched(strict: Store, write: str):
     """Claim and profile contradict each other, as nothing here can make them."""
-    hana, minho = await entered(strict, "A101", "Hello"), await entered(strict, "B202", "World")
+    hana, minho = await enter(strict, "A101", "Hello"), await enter(strict, "B202", "World")
     claim = NameClaim(name_lower="hello", holder=UserId("Z999"), claimed_at=NOON)
     await strict.put(claim)
     with pytest.raises(TransactionCancelled):
         await strict.write(LEAVING[write](hana, minho))
     assert await strict.get(NameClaim.key(name_lower="hello"), strong=True) == claim
-    assert await now_of(strict, "A101") == hana
+    assert await load_profile(strict, "A101") == hana
 
 
 @pytest.mark.parametrize("write", ["a name taken over", "entering"])
 async def test_a_name_is_not_taken_from_a_profile_that_has_another(strict: Store, write: str):
     """The claim is right and the profile is not, as nothing here can make it."""
-    hana, minho = await entered(strict, "A101", "Hello"), await entered(strict, "B202", "World")
+    hana, minho = await enter(strict, "A101", "Hello"), await enter(strict, "B202", "World")
     other = replace(hana, name_lower="other")
     await strict.put(other)
     with pytest.raises(TransactionCancelled):
         await strict.write(LEAVING[write](hana, minho))
-    assert await now_of(strict, "A101") == other
+    assert await load_profile(strict, "A101") == other

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ranking.costs import CASES
-from tests.ranking.players import snap
+from tests.ranking.players import a_snapshot
 from tests.support.cost_assertions import budget_mismatches
 from zataku.table import Store
 
@@ -18,7 +18,7 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
 async def test_a_snapshot_in_a_batch_costs_three_units_and_one_for_each_official_rank(
     priced: Store, ranks: dict[str, int], units: int
 ):
-    day = snap("456e7890-e89b-12d3-a456-426614174001", "57.25", "123456", name="달빛여우님", **ranks)
+    day = a_snapshot("456e7890-e89b-12d3-a456-426614174001", "57.25", "123456", name="달빛여우님", **ranks)
     with priced.measured("a snapshot") as consumed:
         await priced.write_many(put=[day])
     assert consumed.writes == units

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, claim_of, now_of, player, standing
+from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, claim_of, load_profile, player, standing
 from tests.support.store_reads import eventually
 from zataku.ranking.daily_ranking import rank_day
 from zataku.ranking.design import (
@@ -46,7 +46,7 @@ def as_player(row: Standing) -> Profile:
     return player(row.user_id, row.name, str(row.level), str(row.power), first_day=DAY, current_day=DAY)
 
 
-async def gathered(store: Store, *, fixed: bool = True) -> Store:
+async def store_players(store: Store, *, fixed: bool = True) -> Store:
     """The crowd is there, and its roster is fixed where reading the index of names might miss the last moments."""
     players = list(map(as_player, CROWD))
     await store.write_many(put=[*players, *map(claim_of, players)])
@@ -55,34 +55,34 @@ async def gathered(store: Store, *, fixed: bool = True) -> Store:
     return store
 
 
-async def kept(store: Store) -> list[str]:
+async def stored_items(store: Store) -> list[str]:
     """Everything of the day, for comparing."""
     items = [it async for it in store.scan(store.tables[0])]
     days = [replace(it, published_at=TOMORROW) if isinstance(it, Day) else it for it in items]
     return sorted(repr(it) for it in days if isinstance(it, Snapshot | Histogram | Day | RosterPart))
 
 
-async def run(store: Store, now: str = TOMORROW, **options) -> Day:
+async def run_job(store: Store, now: str = TOMORROW, **options) -> Day:
     return await rank_day(store, DAY, as_of=AS_OF, now=now, **options)
 
 
 async def killed_after(store: Store, batches: int) -> None:
     """A run that ends in the middle."""
-    told: list[str] = []
+    import_plan: list[str] = []
 
     async def count(user_id: UserId) -> None:
-        told.append(user_id)
-        if len(told) == batches:
+        import_plan.append(user_id)
+        if len(import_plan) == batches:
             raise Killed
 
     with pytest.raises(Killed):
-        await run(store, on_batch=count)
-    assert told == ["p099", "p179"][:batches]
+        await run_job(store, on_batch=count)
+    assert import_plan == ["p099", "p179"][:batches]
 
 
 async def test_a_day_has_a_snapshot_of_everybody_and_is_published(store: Store):
-    await gathered(store)
-    assert await run(store) == Day(date=DAY, players=180, as_of=AS_OF, published_at=TOMORROW)
+    await store_players(store)
+    assert await run_job(store) == Day(date=DAY, players=180, as_of=AS_OF, published_at=TOMORROW)
     found = await store.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
     assert [(it.user_id, it.name, it.level, it.power) for it in found if it] == [
         (row.user_id, row.name, row.level, row.power) for row in CROWD
@@ -94,7 +94,7 @@ async def test_a_day_has_a_snapshot_of_everybody_and_is_published(store: Store):
 
 
 async def test_the_histogram_of_the_day_leads_to_every_rank(embedded: Store):
-    await run(await gathered(embedded))
+    await run_job(await store_players(embedded))
     made = await embedded.get(histogram(DAY, "LEVEL"), strong=True)
     assert made is not None
     found = find_rank(made, Decimal(20))
@@ -104,75 +104,77 @@ async def test_the_histogram_of_the_day_leads_to_every_rank(embedded: Store):
 
 
 async def test_two_runs_at_once_leave_what_one_leaves(contested: Store):
-    await gathered(contested)
-    first, second = await asyncio.gather(run(contested), run(contested, now="2026-02-22T04:00:00Z"))
+    await store_players(contested)
+    first, second = await asyncio.gather(run_job(contested), run_job(contested, now="2026-02-22T04:00:00Z"))
     assert first == second == await contested.get(published_day(DAY))
-    left = await kept(contested)
-    await run(contested)
-    assert await kept(contested) == left
+    left = await stored_items(contested)
+    await run_job(contested)
+    assert await stored_items(contested) == left
     assert len(left) == 184
 
 
 async def test_a_run_that_is_killed_and_started_again_leaves_what_one_leaves(contested: Store):
-    await gathered(contested)
+    await store_players(contested)
     await killed_after(contested, 1)
     assert await contested.get(published_day(DAY)) is None
-    await run(contested)
+    await run_job(contested)
     found = await contested.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
     assert all(found)
-    assert len(await kept(contested)) == 184
+    assert len(await stored_items(contested)) == 184
 
 
-async def retires(store: Store) -> None:
-    await store.write(retire_player(await now_of(store, "p000"), NEXT))
+async def retire(store: Store) -> None:
+    await store.write(retire_player(await load_profile(store, "p000"), NEXT))
 
 
-async def loses_the_name(store: Store) -> None:
-    first, last = await now_of(store, "p000"), await now_of(store, "p179")
+async def lose_name(store: Store) -> None:
+    first, last = await load_profile(store, "p000"), await load_profile(store, "p179")
     await store.write(take_over_name(last, first.name, NEXT, TOMORROW, first))
 
 
-async def is_renamed(store: Store) -> None:
-    await store.write(rename(await now_of(store, "p000"), "새 이름", NEXT, TOMORROW))
+async def rename_player(store: Store) -> None:
+    await store.write(rename(await load_profile(store, "p000"), "새 이름", NEXT, TOMORROW))
 
 
-async def comes(store: Store) -> None:
+async def enter_late(store: Store) -> None:
     await store.write(enter_player(player("p0005", "늦은 사람"), NEXT, TOMORROW))
 
 
-async def grows_for_days(store: Store) -> None:
+async def grow_for_days(store: Store) -> None:
     """So that the profile does not know any more what it was when the day ended."""
     for day in (NEXT, NEXT + timedelta(days=1), NEXT + timedelta(days=2)):
         moment = f"{day}T03:00:00Z"
-        await store.write(import_values(await now_of(store, "p000"), Decimal(99), Decimal(1), moment, day, moment))
+        await store.write(
+            import_values(await load_profile(store, "p000"), Decimal(99), Decimal(1), moment, day, moment)
+        )
 
 
 CHANGES: dict[str, Callable[[Store], Awaitable[None]]] = {
-    it.__name__: it for it in (retires, loses_the_name, is_renamed, comes, grows_for_days)
+    it.__name__: it for it in (retire, lose_name, rename_player, enter_late, grow_for_days)
 }
 
 
 async def test_whatever_changes_between_two_runs_the_day_is_what_one_run_makes(embedded: Store, tmp_path):
-    await gathered(embedded, fixed=False)
+    await store_players(embedded, fixed=False)
     await embedded.backup(tmp_path / "evening.db")
-    await run(embedded)
-    undisturbed = await kept(embedded)
+    await run_job(embedded)
+    undisturbed = await stored_items(embedded)
     await embedded.restore(tmp_path / "evening.db")
     await killed_after(embedded, 1)
     await embedded.backup(tmp_path / "killed.db")
     for name, change in CHANGES.items():
         await embedded.restore(tmp_path / "killed.db")
         await change(embedded)
-        assert (await run(embedded, now="2026-02-25T00:00:00Z")).players == 180
-        assert await kept(embedded) == undisturbed, name
+        assert (await run_job(embedded, now="2026-02-25T00:00:00Z")).players == 180
+        assert await stored_items(embedded) == undisturbed, name
 
 
-@pytest.mark.parametrize("change", ["loses_the_name", "grows_for_days"])
+@pytest.mark.parametrize("change", ["lose_name", "grow_for_days"])
 async def test_whatever_changes_while_a_run_writes_the_day_is_the_same(embedded: Store, change: str, tmp_path):
-    await gathered(embedded, fixed=False)
+    await store_players(embedded, fixed=False)
     await embedded.backup(tmp_path / "evening.db")
-    await run(embedded)
-    undisturbed = await kept(embedded)
+    await run_job(embedded)
+    undisturbed = await stored_items(embedded)
     await embedded.restore(tmp_path / "evening.db")
     first = [True]
 
@@ -181,41 +183,41 @@ async def test_whatever_changes_while_a_run_writes_the_day_is_the_same(embedded:
             first.clear()
             await CHANGES[change](embedded)
 
-    await run(embedded, on_batch=meanwhile)
-    assert await kept(embedded) == undisturbed
+    await run_job(embedded, on_batch=meanwhile)
+    assert await stored_items(embedded) == undisturbed
 
 
-@pytest.mark.parametrize("change", ["retires", "loses_the_name", "is_renamed", "comes"])
+@pytest.mark.parametrize("change", ["retire", "lose_name", "rename_player", "enter_late"])
 async def test_whatever_changes_after_midnight_the_day_before_is_untouched(embedded: Store, change: str):
     """Even when nothing of the day was fixed yet, for everybody who was on the day before."""
-    await gathered(embedded)
-    await run(embedded)
-    await write_day_after(embedded, NEXT, "2026-02-22T15:00:00Z", CHANGES[change])
+    await store_players(embedded)
+    await run_job(embedded)
+    await rank_day_after(embedded, NEXT, "2026-02-22T15:00:00Z", CHANGES[change])
     found = await embedded.get_many([snapshot(user_id, NEXT) for user_id in IDS])
     assert [it and (it.name, it.level) for it in found] == [(row.name, row.level) for row in CROWD]
     assert await embedded.get(snapshot(UserId("p0005"), NEXT)) is None
 
 
-async def write_day_after(store: Store, day: date, end: str, change: Callable[[Store], Awaitable[None]]) -> None:
+async def rank_day_after(store: Store, day: date, end: str, change: Callable[[Store], Awaitable[None]]) -> None:
     """Rank a day when a change of the next one has already come in."""
     after = day + timedelta(days=1)
     moment = f"{after}T03:00:00Z"
-    first, last = await now_of(store, "p000"), await now_of(store, "p179")
+    first, last = await load_profile(store, "p000"), await load_profile(store, "p179")
     plans = {
-        "retires": lambda: retire_player(first, after),
-        "loses_the_name": lambda: take_over_name(last, first.name, after, moment, first),
-        "is_renamed": lambda: rename(first, "새 이름", after, moment),
-        "comes": lambda: enter_player(player("p0005", "늦은 사람"), after, moment),
+        "retire": lambda: retire_player(first, after),
+        "lose_name": lambda: take_over_name(last, first.name, after, moment, first),
+        "rename_player": lambda: rename(first, "새 이름", after, moment),
+        "enter_late": lambda: enter_player(player("p0005", "늦은 사람"), after, moment),
     }
     await store.write(plans[change.__name__]())
     await rank_day(store, day, as_of=end, now=moment)
 
 
 async def test_who_held_no_name_when_the_day_ended_is_not_ranked_on_it(embedded: Store):
-    await gathered(embedded, fixed=False)
-    await embedded.write(retire_player(await now_of(embedded, "p000"), DAY))
-    await embedded.write(rename(await now_of(embedded, "p000"), "새 이름", NEXT, TOMORROW))
-    assert (await run(embedded)).players == 179
+    await store_players(embedded, fixed=False)
+    await embedded.write(retire_player(await load_profile(embedded, "p000"), DAY))
+    await embedded.write(rename(await load_profile(embedded, "p000"), "새 이름", NEXT, TOMORROW))
+    assert (await run_job(embedded)).players == 179
     assert await embedded.get(snapshot(UserId("p000"), DAY)) is None
 
 
@@ -223,44 +225,44 @@ async def test_a_snapshot_that_comes_after_the_day_was_published_changes_nothing
     embedded: Store, monkeypatch: pytest.MonkeyPatch
 ):
     """A run pauses between seeing that the day is not published and writing; another one does all meanwhile."""
-    await gathered(embedded)
+    await store_players(embedded)
     write_many, left = embedded.write_many, list[str]()
 
     async def late(**writes) -> None:
         monkeypatch.setattr(embedded, "write_many", write_many)
-        await retires(embedded)
-        await run(embedded, now="2026-02-22T09:00:00Z")
-        left.extend(await kept(embedded))
+        await retire(embedded)
+        await run_job(embedded, now="2026-02-22T09:00:00Z")
+        left.extend(await stored_items(embedded))
         await write_many(**writes)
 
     monkeypatch.setattr(embedded, "write_many", late)
-    assert (await run(embedded)).published_at == "2026-02-22T09:00:00Z"
+    assert (await run_job(embedded)).published_at == "2026-02-22T09:00:00Z"
     assert len(left) == 184
-    assert await kept(embedded) == left
+    assert await stored_items(embedded) == left
 
 
 async def test_a_run_stops_when_another_has_published(embedded: Store):
-    await gathered(embedded)
-    told: list[str] = []
+    await store_players(embedded)
+    import_plan: list[str] = []
 
     async def meanwhile(user_id: UserId) -> None:
-        told.append(user_id)
-        await run(embedded)
+        import_plan.append(user_id)
+        await run_job(embedded)
 
-    assert (await run(embedded, now="2026-02-22T09:00:00Z", on_batch=meanwhile)).published_at == TOMORROW
-    assert told == ["p099"]
+    assert (await run_job(embedded, now="2026-02-22T09:00:00Z", on_batch=meanwhile)).published_at == TOMORROW
+    assert import_plan == ["p099"]
 
 
 async def test_a_published_day_is_never_changed(strict: Store):
-    published = await run(await gathered(strict))
-    left = await kept(strict)
-    await retires(strict)
-    assert await run(strict, now="2026-02-23T00:00:00Z") == published
-    assert await kept(strict) == left
+    published = await run_job(await store_players(strict))
+    left = await stored_items(strict)
+    await retire(strict)
+    assert await run_job(strict, now="2026-02-23T00:00:00Z") == published
+    assert await stored_items(strict) == left
 
 
 async def test_a_day_without_players_is_published_all_the_same(embedded: Store):
-    assert (await run(embedded)).players == 0
+    assert (await run_job(embedded)).players == 0
     made = await embedded.get(histogram(DAY, "POWER"), strong=True)
     assert made is not None
     assert find_rank(made, Decimal(1)) == 1
@@ -268,17 +270,17 @@ async def test_a_day_without_players_is_published_all_the_same(embedded: Store):
 
 async def test_a_day_is_not_ranked_before_its_end(embedded: Store):
     with pytest.raises(DayNotOver, match="cannot be ranked at 2026-02-21T14:59:59Z"):
-        await run(await gathered(embedded, fixed=False), now="2026-02-21T14:59:59Z")
-    assert await kept(embedded) == []
+        await run_job(await store_players(embedded, fixed=False), now="2026-02-21T14:59:59Z")
+    assert await stored_items(embedded) == []
 
 
 async def test_a_missed_day_is_published_only_when_what_is_missing_is_allowed(embedded: Store):
-    await gathered(embedded, fixed=False)
-    await grows_for_days(embedded)
+    await store_players(embedded, fixed=False)
+    await grow_for_days(embedded)
     with pytest.raises(StandingsMissing, match="Of 1 players nobody knows"):
-        await run(embedded)
+        await run_job(embedded)
     assert await embedded.get(published_day(DAY)) is None
-    day = await run(embedded, max_missing=1)
+    day = await run_job(embedded, max_missing=1)
     assert (day.players, day.missing) == (179, 1)
 
 
@@ -287,10 +289,10 @@ async def test_values_that_come_in_after_midnight_belong_to_the_next_day(store: 
         await store.write(enter_player(player(f"p{at}", f"이름{at}", str(10 + at), values_at=NOON), DAY, NOON))
     await eventually(lambda: named_players(store), ["p0", "p1", "p2"])
     await store.write(enter_player(player("p9", "늦은 사람", values_at=TOMORROW), NEXT, TOMORROW))
-    await store.write(import_values(await now_of(store, "p0"), Decimal(99), Decimal(1), TOMORROW, NEXT, TOMORROW))
+    await store.write(import_values(await load_profile(store, "p0"), Decimal(99), Decimal(1), TOMORROW, NEXT, TOMORROW))
     players = [UserId(f"p{at}") for at in (0, 1, 2, 9)]
     await create_roster(store, DAY, players)
-    await store.write(import_values(await now_of(store, "p1"), Decimal(98), Decimal(1), TOMORROW, NEXT, TOMORROW))
-    await run(store)
+    await store.write(import_values(await load_profile(store, "p1"), Decimal(98), Decimal(1), TOMORROW, NEXT, TOMORROW))
+    await run_job(store)
     found = await store.get_many([snapshot(user_id, DAY) for user_id in players], strong=True)
     assert [it and (it.level, it.level_rank) for it in found] == [(10, 3), (11, 2), (12, 1), None]

@@ -51,8 +51,8 @@ def test_the_attributes_are_those_of_the_document_and_the_declared_ones():
     added = {"FirstDay", "CurrentDay", "ValuesAt", "ClosingDay", "ClosingName", "ClosingLevel", "ClosingPower"}
     assert attributes(Profile) == {"Name", "Name_Lower", "CurrentLevel", "CurrentPower"} | added
     assert attributes(Snapshot) == {"Name", "Level", "Power", "Level_Rank", "Power_Rank"}
-    told = " ".join(departure.what for departure in DEPARTURES)
-    assert all(f"`{name}`" in told for name in added)
+    import_plan = " ".join(departure.what for departure in DEPARTURES)
+    assert all(f"`{name}`" in import_plan for name in added)
 
 
 def test_the_lint_finds_nothing_that_is_not_waived():

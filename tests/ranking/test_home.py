@@ -28,7 +28,7 @@ from zataku.table import Store
 YESTERDAY = datetime.fromtimestamp(START, UTC).date() - timedelta(days=1)
 
 
-async def demonstrated(store: Store, clock: ManualClock) -> System:
+async def fill_demo(store: Store, clock: ManualClock) -> System:
     system = plug(app_context(store, clock))
     assert system.demo is not None
     await system.demo()
@@ -41,7 +41,7 @@ async def test_without_a_day_nothing_is_shown(embedded: Store, clock: ManualCloc
 
 
 async def test_two_weeks_that_end_yesterday_are_demonstrated(embedded: Store, clock: ManualClock):
-    system = await demonstrated(embedded, clock)
+    system = await fill_demo(embedded, clock)
     days = [it async for it in embedded.each(published_days(YESTERDAY - timedelta(days=60), YESTERDAY))]
     assert [it.date for it in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
     assert {it.missing for it in days} == {0}
@@ -54,7 +54,7 @@ async def test_two_weeks_that_end_yesterday_are_demonstrated(embedded: Store, cl
 
 
 async def test_players_of_the_demonstration_are_as_on_their_last_day(embedded: Store, clock: ManualClock):
-    await demonstrated(embedded, clock)
+    await fill_demo(embedded, clock)
     items = [it async for it in embedded.scan(ranking)]
     profiles = [it for it in items if isinstance(it, Profile)]
     assert len(profiles) == PLAYERS
@@ -70,7 +70,7 @@ async def test_players_of_the_demonstration_are_as_on_their_last_day(embedded: S
 
 
 async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock):
-    system = await demonstrated(strict, clock)
+    system = await fill_demo(strict, clock)
     assert system.demo is not None
     shown = await all_items(strict, [ranking])
     for _ in range(2):
@@ -81,15 +81,15 @@ async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock)
 
 async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
     with pytest.raises(StoreFailed):
-        await demonstrated(FailingStore(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
-    await demonstrated(strict, clock)
+        await fill_demo(FailingStore(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
+    await fill_demo(strict, clock)
     whole = await strict.first(newest_day())
     assert whole is not None
     assert (whole.date, whole.missing) == (YESTERDAY, 0)
 
 
 async def test_an_account_owns_nothing_in_the_rankings(embedded: Store, clock: ManualClock):
-    system = await demonstrated(embedded, clock)
+    system = await fill_demo(embedded, clock)
     before = await all_items(embedded, [ranking])
     await system.remove(user_identity().account_id)
     assert await all_items(embedded, [ranking]) == before

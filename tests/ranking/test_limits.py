@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ranking.players import DAY, player, snap
+from tests.ranking.players import DAY, a_snapshot, player
 from zataku.ranking.design import Day, NameClaim, Profile
 from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, fold_name
 from zataku.ranking.values import TABLE_NAME, table_name
@@ -122,18 +122,18 @@ def test_the_longest_folded_name_fits_a_claim():
 
 @pytest.mark.parametrize("level", ["0", "57.25", "0.0001", "999999.9999", "1000000"])
 def test_a_level_with_its_decimals_is_taken(level: str):
-    assert snap("A101", level).level == Decimal(level)
+    assert a_snapshot("A101", level).level == Decimal(level)
 
 
 @pytest.mark.parametrize("level", ["-1", "-0.0001", "1000000.0001", "57.00001", "NaN", "Infinity"])
 def test_a_level_that_nobody_can_have_is_refused(level: str):
     with pytest.raises(ValueError, match="a level"):
-        snap("A101", level)
+        a_snapshot("A101", level)
 
 
 @pytest.mark.parametrize("power", ["0", "123456789012345.6789", "1E+15"])
 def test_a_power_of_any_game_is_taken_to_the_last_digit(power: str):
-    made = snap("A101", "1", power)
+    made = a_snapshot("A101", "1", power)
     encoded = binding_of(type(made)).encode(made)
     assert encoded["Power"] == Decimal(power)
     assert binding_of(type(made)).decode(encoded) == made
@@ -142,29 +142,29 @@ def test_a_power_of_any_game_is_taken_to_the_last_digit(power: str):
 @pytest.mark.parametrize("power", ["-1", "1000000000000000.0001", "0.00001", "sNaN"])
 def test_a_power_that_nobody_can_have_is_refused(power: str):
     with pytest.raises(ValueError, match="a power"):
-        snap("A101", "1", power)
+        a_snapshot("A101", "1", power)
 
 
 @pytest.mark.parametrize("rank", [1, 100])
 def test_official_ranks_go_from_one_to_a_hundred(rank: int):
-    stored(snap("A101", "1", level_rank=rank, power_rank=rank))
+    stored(a_snapshot("A101", "1", level_rank=rank, power_rank=rank))
 
 
 @pytest.mark.parametrize("rank", [0, 101, -1])
 def test_there_is_no_other_official_rank(rank: int):
     with pytest.raises(BadInput, match="level_rank|Level_Rank"):
-        stored(snap("A101", "1", level_rank=rank))
+        stored(a_snapshot("A101", "1", level_rank=rank))
 
 
 @pytest.mark.parametrize("user_id", ["A101", "456e7890-e89b-12d3-a456-426614174001", "x" * 64, "_-"])
 def test_an_identifier_of_the_game_is_taken(user_id: str):
-    stored(snap(user_id, "1", name="Hello"))
+    stored(a_snapshot(user_id, "1", name="Hello"))
 
 
 @pytest.mark.parametrize("user_id", ["", "x" * 65, "A 101", "A#101", "A101\n", "한월"])
 def test_an_identifier_that_could_be_another_key_is_refused(user_id: str):
     with pytest.raises(BadInput):
-        stored(snap(user_id, "1", name="Hello"))
+        stored(a_snapshot(user_id, "1", name="Hello"))
 
 
 @pytest.mark.parametrize(

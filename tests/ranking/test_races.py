@@ -12,12 +12,12 @@ from tests.ranking.players import (
     NEXT,
     NOON,
     TOMORROW,
-    assert_names_are_kept,
-    carried_out,
+    assert_name_claims_match,
     holder_of,
-    now_of,
+    load_profile,
     player,
-    publishing,
+    publish_plan,
+    write_until_known,
 )
 from tests.support.concurrency import race
 from zataku.ranking.design import Day, Profile, Standing, name_claim, profile, published_day
@@ -51,34 +51,34 @@ async def test_many_players_enter_under_one_name_and_one_gets_it(contested: Stor
         )
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 11)
-    await assert_names_are_kept(contested)
+    await assert_name_claims_match(contested)
 
 
 async def test_many_players_take_one_free_name_and_one_gets_it(contested: Store):
     names = [f"이름{at}" for at in range(8)]
-    players = [await now_of(contested, user_id) for user_id in await enter(contested, *names)]
+    players = [await load_profile(contested, user_id) for user_id in await enter(contested, *names)]
     outcome = await race(
         *(contested.write(rename(it, "한월", DAY, EVENING), token=f"rename-{it.user_id}") for it in players)
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 7)
     holder = await holder_of(contested, "한월")
     assert holder is not None
-    assert (await now_of(contested, holder)).name == "한월"
-    await assert_names_are_kept(contested)
+    assert (await load_profile(contested, holder)).name == "한월"
+    await assert_name_claims_match(contested)
 
 
 async def test_many_players_take_over_one_name_and_one_gets_it(contested: Store):
     ids = await enter(contested, "한월", *(f"이름{at}" for at in range(6)))
-    held, *takers = [await now_of(contested, user_id) for user_id in ids]
+    held, *takers = [await load_profile(contested, user_id) for user_id in ids]
     outcome = await race(
         *(contested.write(take_over_name(it, "한월", DAY, EVENING, held), token=f"take-{it.user_id}") for it in takers)
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 5)
-    assert (await now_of(contested, "p0")).name_lower is None
-    await assert_names_are_kept(contested)
+    assert (await load_profile(contested, "p0")).name_lower is None
+    await assert_name_claims_match(contested)
 
 
-async def renamed(store: Store, user_id: str, name: str) -> bool:
+async def try_rename(store: Store, user_id: str, name: str) -> bool:
     """Give a player a name as an import does, from nobody or from whoever has it."""
 
     async def plan() -> Plan[Profile] | None:
@@ -94,58 +94,60 @@ async def renamed(store: Store, user_id: str, name: str) -> bool:
             return await plan()
         return take_over_name(me, name, DAY, EVENING, holder)
 
-    return await carried_out(store, plan, f"{user_id}-{name}")
+    return await write_until_known(store, plan, f"{user_id}-{name}")
 
 
 async def test_a_whole_ring_of_players_swaps_names_at_once(contested: Store):
     names = [f"이름{at}" for at in range(6)]
     ids = await enter(contested, *names)
-    await asyncio.gather(*(renamed(contested, user_id, names[(at + 1) % 6]) for at, user_id in enumerate(ids)))
-    await assert_names_are_kept(contested)
+    await asyncio.gather(*(try_rename(contested, user_id, names[(at + 1) % 6]) for at, user_id in enumerate(ids)))
+    await assert_name_claims_match(contested)
     # Whoever lost the name again to a late rename of somebody else gets it now, as with the next import.
     for at, user_id in enumerate(ids):
-        await renamed(contested, user_id, names[(at + 1) % 6])
+        await try_rename(contested, user_id, names[(at + 1) % 6])
     assert [await holder_of(contested, name) for name in names] == [ids[at - 1] for at in range(6)]
-    await assert_names_are_kept(contested)
+    await assert_name_claims_match(contested)
 
 
 async def test_names_change_hands_in_any_order_and_claims_stay_true(contested: Store):
     names, random = [f"이름{at}" for at in range(4)], Random(11)
     ids = await enter(contested, *names)
     wishes = [(user_id, random.choice([*names, "한월", "달빛"])) for user_id in ids for _ in range(4)]
-    await asyncio.gather(*(renamed(contested, user_id, name) for user_id, name in wishes))
-    await assert_names_are_kept(contested)
+    await asyncio.gather(*(try_rename(contested, user_id, name) for user_id, name in wishes))
+    await assert_name_claims_match(contested)
 
 
 async def test_leaving_and_losing_the_name_at_once_leaves_one_holder_or_none(contested: Store):
     ids = await enter(contested, "한월", "달빛")
-    hana, minho = [await now_of(contested, user_id) for user_id in ids]
+    hana, minho = [await load_profile(contested, user_id) for user_id in ids]
     outcome = await race(
         contested.write(retire_player(hana, DAY), token="retire"),
         contested.write(take_over_name(minho, "한월", DAY, EVENING, hana), token="take"),
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 1)
-    await assert_names_are_kept(contested)
+    await assert_name_claims_match(contested)
 
 
-async def imported(store: Store, user_id: str, level: int, moment: str) -> bool:
+async def try_import(store: Store, user_id: str, level: int, moment: str) -> bool:
     """Tell a player's values until they are there or newer ones are."""
 
     async def plan() -> Plan[Profile] | None:
         try:
-            return import_values(await now_of(store, user_id), Decimal(level), Decimal(level), moment, NEXT, TOMORROW)
+            return import_values(
+                await load_profile(store, user_id), Decimal(level), Decimal(level), moment, NEXT, TOMORROW
+            )
         except OlderValues:
             return None
 
-    return await carried_out(store, plan, f"import-{level}")
+    return await write_until_known(store, plan, f"import-{level}")
 
 
 async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouched(contested: Store):
     await enter(contested, "한월")
     moments = [(level, f"2026-02-21T15:{level:02d}:00Z") for level in range(10, 30)]
     Random(5).shuffle(moments)
-    await asyncio.gather(*(imported(contested, "p0", level, moment) for level, moment in moments))
-    found = await now_of(contested, "p0")
+    await asyncio.gather(*(try_import(contested, "p0", level, moment) for level, moment in moments))
+    found = await load_profile(contested, "p0")
     assert (found.current_level, found.values_at) == (29, "2026-02-21T15:29:00Z")
     ended = standing_on(found, DAY)
     assert isinstance(ended, Standing)
@@ -154,36 +156,36 @@ async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouc
 
 async def test_an_old_and_a_new_import_planned_on_one_state_do_not_both_land(contested: Store):
     await enter(contested, "한월")
-    hana = await now_of(contested, "p0")
+    hana = await load_profile(contested, "p0")
     plans = [
         import_values(hana, Decimal(level), Decimal(1), moment, DAY, TOMORROW)
         for level, moment in ((60, TOMORROW), (58, EVENING))
     ]
     outcome = await race(*(contested.write(plan) for plan in plans))
     assert outcome.allows(1)
-    assert (await now_of(contested, "p0")).current_level in (60, 58)
+    assert (await load_profile(contested, "p0")).current_level in (60, 58)
 
 
 async def test_a_rename_and_an_import_at_midnight_close_the_day_once(contested: Store):
     await enter(contested, "한월")
 
     async def new_name() -> Plan[Profile] | None:
-        me = await now_of(contested, "p0")
+        me = await load_profile(contested, "p0")
         return None if me.name == "달빛" else rename(me, "달빛", NEXT, TOMORROW)
 
-    await asyncio.gather(imported(contested, "p0", 60, TOMORROW), carried_out(contested, new_name, "name"))
-    found = await now_of(contested, "p0")
+    await asyncio.gather(try_import(contested, "p0", 60, TOMORROW), write_until_known(contested, new_name, "name"))
+    found = await load_profile(contested, "p0")
     ended, today = standing_on(found, DAY), standing_on(found, NEXT)
     assert isinstance(ended, Standing)
     assert isinstance(today, Standing)
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
     assert (today.name, today.level) == ("달빛", 60)
-    await assert_names_are_kept(contested)
+    await assert_name_claims_match(contested)
 
 
 async def test_a_day_published_by_many_at_once_is_published_once(contested: Store):
     day = Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)
-    outcome = await race(*(contested.write(publishing(replace(day, players=at))) for at in range(10)))
+    outcome = await race(*(contested.write(publish_plan(replace(day, players=at))) for at in range(10)))
     assert outcome.allows(1)
     found = await contested.get(published_day(DAY))
     assert found is not None

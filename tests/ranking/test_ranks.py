@@ -28,7 +28,7 @@ def histogram_of(rows: list[tuple[str, Decimal]]) -> Histogram:
     return buckets.histogram(DAY, "POWER")
 
 
-def ranked(histogram: Histogram, all_values: list[Decimal], value: Decimal) -> tuple[int, int]:
+def rank_by_histogram(histogram: Histogram, all_values: list[Decimal], value: Decimal) -> tuple[int, int]:
     """The rank that the histogram leads to, and how many players had to be counted for it."""
     found = find_rank(histogram, value)
     if isinstance(found, int):
@@ -77,7 +77,7 @@ def test_the_histogram_gives_every_rank_by_counting_less_than_a_bucket(crowd: st
     histogram = histogram_of([(f"{random.getrandbits(64):016x}", value) for value in some])
     order = SortedValues(some)
     for value in {*some, Decimal(0), Decimal("3.14"), HIGHEST_POWER, *(it + STEP for it in some)}:
-        rank, counted = ranked(histogram, some, value)
+        rank, counted = rank_by_histogram(histogram, some, value)
         assert rank == order.rank(value)
         assert counted < histogram.size
 
@@ -85,16 +85,16 @@ def test_the_histogram_gives_every_rank_by_counting_less_than_a_bucket(crowd: st
 @given(st.lists(st.integers(0, 30).map(Decimal), min_size=1, max_size=300), st.integers(0, 30))
 def test_the_histogram_agrees_with_counting(some: list[Decimal], value: int):
     histogram = histogram_of([(f"{at:04d}", it) for at, it in enumerate(some)])
-    assert ranked(histogram, some, Decimal(value))[0] == 1 + sum(it > value for it in some)
+    assert rank_by_histogram(histogram, some, Decimal(value))[0] == 1 + sum(it > value for it in some)
 
 
 def test_buckets_begin_after_equal_counts_in_the_order_of_value_and_uuid():
     random = Random(3)
     rows = [(f"{random.getrandbits(64):016x}", Decimal(random.randrange(40))) for _ in range(1_003)]
     histogram = histogram_of(rows)
-    listed = sorted(rows, key=lambda row: (-row[1], row[0]))
+    stored_roster = sorted(rows, key=lambda row: (-row[1], row[0]))
     assert histogram.players == 1_003
-    assert [(start.user_id, start.value) for start in histogram.starts] == listed[:: histogram.size]
+    assert [(start.user_id, start.value) for start in histogram.starts] == stored_roster[:: histogram.size]
 
 
 def test_any_place_of_the_list_has_its_bucket():

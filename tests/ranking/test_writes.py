@@ -12,12 +12,12 @@ from tests.ranking.players import (
     NEXT,
     NOON,
     TOMORROW,
-    assert_names_are_kept,
+    a_snapshot,
+    assert_name_claims_match,
     holder_of,
-    now_of,
+    load_profile,
     player,
-    publishing,
-    snap,
+    publish_plan,
     standing,
 )
 from tests.support.store_reads import eventually, finds
@@ -40,121 +40,121 @@ from zataku.table import ConditionFailed, Store, TransactionCancelled
 HANA, MINHO = "A101", "B202"
 
 
-async def entered(store: Store, user_id: str, name: str):
+async def enter(store: Store, user_id: str, name: str):
     """A player who has entered the game."""
     await store.write(enter_player(player(user_id, name, current_day=DAY, values_at=NOON), DAY, NOON))
-    return await now_of(store, user_id)
+    return await load_profile(store, user_id)
 
 
 async def test_nobody_enters_under_a_name_that_is_taken(strict: Store):
-    await entered(strict, HANA, "Hello")
+    await enter(strict, HANA, "Hello")
     with pytest.raises(TransactionCancelled):
         await strict.write(enter_player(player(MINHO, "ＨＥＬＬＯ"), DAY, NOON))
     assert await holder_of(strict, "hello") == HANA
-    await assert_names_are_kept(strict)
+    await assert_name_claims_match(strict)
 
 
 async def test_nobody_enters_twice(strict: Store):
-    await entered(strict, HANA, "Hello")
+    await enter(strict, HANA, "Hello")
     with pytest.raises(TransactionCancelled):
         await strict.write(enter_player(player(HANA, "World"), DAY, NOON))
     assert await holder_of(strict, "world") is None
 
 
 async def test_whoever_enters_may_take_over_a_name(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(enter_player(player(MINHO, "hello"), DAY, NOON, holder=hana))
     assert await holder_of(strict, "Hello") == MINHO
-    assert (await now_of(strict, HANA)).name_lower is None
-    await assert_names_are_kept(strict)
+    assert (await load_profile(strict, HANA)).name_lower is None
+    await assert_name_claims_match(strict)
 
 
 async def test_a_new_name_is_found_and_the_old_one_is_free(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(rename(hana, "World", DAY, NOON))
     await finds(strict, find_by_name("WORLD"), NamedPlayer(user_id=UserId(HANA), name="World"))
     await finds(strict, find_by_name("hello"))
-    await entered(strict, MINHO, "Hello")
-    await assert_names_are_kept(strict)
+    await enter(strict, MINHO, "Hello")
+    await assert_name_claims_match(strict)
 
 
 async def test_another_spelling_of_the_same_name_keeps_the_claim(strict: Store):
-    hana = await entered(strict, HANA, "hello")
+    hana = await enter(strict, HANA, "hello")
     await strict.write(rename(hana, "HeLLo", DAY, TOMORROW))
-    assert (await now_of(strict, HANA)).name == "HeLLo"
-    await assert_names_are_kept(strict)
+    assert (await load_profile(strict, HANA)).name == "HeLLo"
+    await assert_name_claims_match(strict)
 
 
 async def test_the_same_name_again_is_no_change(strict: Store):
-    hana = await entered(strict, HANA, "hello")
+    hana = await enter(strict, HANA, "hello")
     with pytest.raises(NothingChanges, match="already is"):
         rename(hana, "hello", DAY, NOON)
 
 
 async def test_a_held_name_is_not_taken_by_renaming(strict: Store):
-    await entered(strict, HANA, "Hello")
-    minho = await entered(strict, MINHO, "World")
+    await enter(strict, HANA, "Hello")
+    minho = await enter(strict, MINHO, "World")
     with pytest.raises(TransactionCancelled):
         await strict.write(rename(minho, "Hello", DAY, NOON))
-    assert (await now_of(strict, MINHO)).name == "World"
-    await assert_names_are_kept(strict)
+    assert (await load_profile(strict, MINHO)).name == "World"
+    await assert_name_claims_match(strict)
 
 
 async def test_a_name_taken_over_leaves_the_old_holder_without_one(strict: Store):
-    hana, minho = await entered(strict, HANA, "Hello"), await entered(strict, MINHO, "World")
+    hana, minho = await enter(strict, HANA, "Hello"), await enter(strict, MINHO, "World")
     await strict.write(take_over_name(minho, "Hello", DAY, NOON, hana))
-    lost = await now_of(strict, HANA)
+    lost = await load_profile(strict, HANA)
     assert (lost.name, lost.name_lower, lost.current_level) == ("Hello", None, hana.current_level)
     await finds(strict, find_by_name("hello"), NamedPlayer(user_id=UserId(MINHO), name="Hello"))
     await eventually(lambda: named_players(strict), [MINHO])
-    await assert_names_are_kept(strict)
+    await assert_name_claims_match(strict)
 
 
 async def test_whoever_lost_a_name_gets_a_new_one_and_is_ranked_again(strict: Store):
-    hana, minho = await entered(strict, HANA, "Hello"), await entered(strict, MINHO, "World")
+    hana, minho = await enter(strict, HANA, "Hello"), await enter(strict, MINHO, "World")
     await strict.write(take_over_name(minho, "Hello", DAY, NOON, hana))
-    await strict.write(rename(await now_of(strict, HANA), "World", DAY, EVENING))
+    await strict.write(rename(await load_profile(strict, HANA), "World", DAY, EVENING))
     await eventually(lambda: named_players(strict), [HANA, MINHO])
-    await assert_names_are_kept(strict)
+    await assert_name_claims_match(strict)
 
 
 async def test_a_name_is_taken_only_from_its_holder(strict: Store):
-    hana, minho = await entered(strict, HANA, "Hello"), await entered(strict, MINHO, "World")
+    hana, minho = await enter(strict, HANA, "Hello"), await enter(strict, MINHO, "World")
     for name, holder in (("Other", hana), ("Hello", minho)):
         with pytest.raises(WrongHolder):
             take_over_name(minho, name, DAY, NOON, holder)
 
 
 async def test_who_leaves_frees_the_name_and_is_not_ranked(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(retire_player(hana, DAY))
     assert await holder_of(strict, "hello") is None
     await eventually(lambda: named_players(strict), [])
-    gone = await now_of(strict, HANA)
+    gone = await load_profile(strict, HANA)
     with pytest.raises(NothingChanges):
         retire_player(gone, DAY)
 
 
 async def test_newer_values_replace_older_ones(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(import_values(hana, Decimal(58), Decimal("12500.5"), EVENING, DAY, TOMORROW))
-    found = await now_of(strict, HANA)
+    found = await load_profile(strict, HANA)
     assert (found.current_level, found.current_power, found.values_at) == (58, Decimal("12500.5"), EVENING)
 
 
 @pytest.mark.parametrize("moment", [NOON, "2026-02-20T03:00:00Z"])
 async def test_values_that_are_not_newer_are_refused(strict: Store, moment: str):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     with pytest.raises(OlderValues, match="not newer"):
         import_values(hana, Decimal(1), Decimal(1), moment, DAY, TOMORROW)
 
 
 async def test_values_planned_on_an_old_state_are_refused(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(import_values(hana, Decimal(58), Decimal(2), TOMORROW, DAY, TOMORROW))
     with pytest.raises(ConditionFailed):
         await strict.write(import_values(hana, Decimal(1), Decimal(1), EVENING, DAY, TOMORROW))
-    assert (await now_of(strict, HANA)).current_level == 58
+    assert (await load_profile(strict, HANA)).current_level == 58
 
 
 async def test_impossible_values_are_refused_before_anything_is_written():
@@ -163,11 +163,11 @@ async def test_impossible_values_are_refused_before_anything_is_written():
 
 
 async def test_the_first_values_of_a_day_close_the_day_before(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(import_values(hana, Decimal(60), Decimal(1), TOMORROW, NEXT, TOMORROW))
-    renamed = rename(await now_of(strict, HANA), "World", NEXT, TOMORROW)
-    await strict.write(renamed)
-    found = await now_of(strict, HANA)
+    try_rename = rename(await load_profile(strict, HANA), "World", NEXT, TOMORROW)
+    await strict.write(try_rename)
+    found = await load_profile(strict, HANA)
     ended, today = standing_on(found, DAY), standing_on(found, NEXT)
     assert isinstance(ended, Standing)
     assert isinstance(today, Standing)
@@ -184,9 +184,9 @@ def test_values_of_a_time_to_come_are_refused(moment: str):
 
 
 async def test_a_clock_may_be_five_minutes_ahead(strict: Store):
-    hana = await entered(strict, HANA, "Hello")
+    hana = await enter(strict, HANA, "Hello")
     await strict.write(import_values(hana, Decimal(58), Decimal(1), "2026-02-21T12:05:00Z", DAY, EVENING))
-    assert (await now_of(strict, HANA)).current_level == 58
+    assert (await load_profile(strict, HANA)).current_level == 58
 
 
 @pytest.mark.parametrize("moment", ["2026-02-31T00:00:00Z", "2026-02-21T03:00:00", "yesterday"])
@@ -197,7 +197,7 @@ def test_a_moment_that_is_none_is_refused_before_anything_is_written(moment: str
 
 async def test_whoever_enters_is_there_from_that_day_on(strict: Store):
     await strict.write(enter_player(player(HANA, "Hello", current_day=date(2020, 1, 1)), DAY, NOON))
-    found = await now_of(strict, HANA)
+    found = await load_profile(strict, HANA)
     assert (found.first_day, found.current_day) == (DAY, DAY)
     assert standing_on(found, DAY - timedelta(days=1)) is None
 
@@ -251,8 +251,8 @@ def test_what_is_too_long_ago_is_not_made_up():
 
 async def test_a_snapshot_written_again_is_the_same(strict: Store):
     for _ in range(2):
-        await strict.write(write_snapshot(snap(HANA, "1", level_rank=1)))
-    assert await strict.get(snapshot(UserId(HANA), DAY), strong=True) == snap(HANA, "1", level_rank=1)
+        await strict.write(write_snapshot(a_snapshot(HANA, "1", level_rank=1)))
+    assert await strict.get(snapshot(UserId(HANA), DAY), strong=True) == a_snapshot(HANA, "1", level_rank=1)
 
 
 async def test_a_part_of_a_roster_is_never_replaced(strict: Store):
@@ -264,6 +264,6 @@ async def test_a_part_of_a_roster_is_never_replaced(strict: Store):
 
 
 async def test_a_day_is_published_once(strict: Store):
-    await strict.write(publishing(Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)))
+    await strict.write(publish_plan(Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)))
     with pytest.raises(TransactionCancelled):
-        await strict.write(publishing(Day(date=DAY, players=2, as_of=EVENING, published_at=TOMORROW)))
+        await strict.write(publish_plan(Day(date=DAY, players=2, as_of=EVENING, published_at=TOMORROW)))
