@@ -1,11 +1,12 @@
-"""What a system brings to the server, and what the server gives it.
+"""The interface between the server and the systems that are plugged into it.
 
-Each of the five packages has a module `system` with one function, `plug(context) -> System`. The server calls it once
-at the start; nothing else of a system is known to it.
+Every system has a module `system` with one value, `SYSTEM`: what is known of it before a store is open, and the
+function that wires it. `zataku.server.systems` lists these values, and nothing else in the server names a system.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
@@ -16,7 +17,7 @@ from zataku.clock import Clock
 from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
 from zataku.jobs.schedule import Schedule
 from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId
+from zataku.platform.limits import AccountId, Scope
 from zataku.realtime.rooms.behaviour import RoomBehaviour
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.topics import Topics
@@ -24,7 +25,7 @@ from zataku.table import Store, Table
 
 
 class AppContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server has for every system."""
+    """The services of the server that every system may use."""
 
     store: Store
     clock: Clock
@@ -33,47 +34,100 @@ class AppContext(msgspec.Struct, frozen=True, kw_only=True):
     rooms: RoomRegistry
     topics: Topics
     process: str
-    """The name of this process, another one at each start."""
+    """The name of this process, different at each start."""
     node: str
-    """The name of this process that stays the same when it is started again; no two running ones share it."""
+    """The name of this process that stays the same over restarts; no two running processes share one."""
     public_url: str
-    """Where people reach the server, without a slash at its end."""
-    ensure_account: Callable[[Identity], Awaitable[None]]
-    """Gives a guest an account in the table, when something of theirs is to be kept. Nothing for others."""
+    """The address of the server for its users, without a slash at its end."""
+    ensure_account: Callable[[Identity], Awaitable[object]]
+    """Creates the account of a guest who has none yet, before something of theirs is stored. A no-op for others."""
 
 
 Home: TypeAlias = Callable[[Identity], Awaitable[msgspec.Struct]]
+"""Returns the state of a system's card on the home page, as the caller sees it."""
 Remove: TypeAlias = Callable[[AccountId], Awaitable[None]]
+"""Deletes everything that an account owns in a system. It may run twice, and again after it was interrupted."""
 Demo: TypeAlias = Callable[[], Awaitable[None]]
-Title: TypeAlias = Callable[[str], Awaitable[str | None]]
-Life: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+"""Fills an empty store with examples."""
+PageTitle: TypeAlias = Callable[[str], Awaitable[str | None]]
+"""Returns the title of the page of one object, given the id in its path; None where there is no such object."""
+Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
 
-class System(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the five, plugged in.
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A page with an HTML template and a script of its own, apart from the web app.
 
-    - `routes`: Litestar handlers, controllers and routers under `/api/NAME`.
-    - `behaviour`: how its rooms behave, if it has rooms; their topics are `NAME/ID`.
-    - `deadline_jobs`, `daily_jobs`, `stream_consumers`: its background work.
-    - `life`: goes on beside all that while the server is open. It begins when rooms can run, and ends when everybody
-      was sent home and rooms and jobs are handed over; the store is open all the while.
-    - `messages`: unions and structs that cross a socket, by name, for the types of the web pages.
-    - `home`: what its object on the home page shows to somebody.
-    - `remove`: takes away everything that an account owns here. It may run twice, and again after it was interrupted.
-    - `demo`: fills an empty store with something to look at.
-    - `title`: what the page `/NAME/REST` is called, given its rest, for links to it; None where there is none.
+    The template is filled with the system's texts, the values of the path, `language`, `title`, `public_url`,
+    `needs_javascript` and `links`, the tags that load the script and its styles.
     """
 
-    name: str
-    tables: tuple[Table, ...]
+    template: Path
+    entry: str
+    """The module of the script, as the web build names it: `src/overlay/main.ts`."""
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """An address of a system that a browser opens."""
+
+    path: str
+    """With its parameters in braces: `/live/{room_id}`."""
+    component: str
+    """The folder in `web/src/pages` that has its component."""
+    is_room: bool = False
+    """True where people are together on the page, which then hides the navigation."""
+    title_from: str | None = None
+    """The parameter of the path that `Plugin.page_title` takes; None for a page with the title of its system."""
+    document: Document | None = None
+    """None for a page of the web app."""
+
+
+class Plugin(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a system that need the server's services.
+
+    - `routes`: Litestar handlers, controllers and routers under `/api/NAME`. Reading them needs the scope `NAME:read`,
+      writing `NAME:write`.
+    - `room`: the behaviour of its rooms; their topics are `NAME/ID`.
+    - `lifespan`: entered when rooms can run, left after rooms and jobs are handed over. The store is open throughout.
+    """
+
+    home: Home
+    remove: Remove
     routes: tuple[ControllerRouterHandler, ...] = ()
-    behaviour: RoomBehaviour[Any] | None = None
+    room: RoomBehaviour[Any] | None = None
     deadline_jobs: tuple[DeadlineJob, ...] = ()
     daily_jobs: tuple[DailyJob, ...] = ()
     stream_consumers: tuple[StreamConsumer, ...] = ()
-    life: Life | None = None
-    messages: Mapping[str, Any] = {}
-    home: Home
-    remove: Remove
+    lifespan: Lifespan | None = None
+    page_title: PageTitle | None = None
     demo: Demo | None = None
-    title: Title | None = None
+
+
+class System(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the server knows of a system.
+
+    - `name`: the first part of its paths, topics and scopes.
+    - `about`: one line for the API documentation, the description of its OpenAPI tag.
+    - `texts`: a TOML file with a table for each language: `title`, `about`, and what its documents need.
+    - `home_card`: the struct that its `home` returns.
+    - `messages`: unions and structs that cross a socket, by name, for the types of the web pages.
+    - `plug`: wires it.
+    """
+
+    name: str
+    about: str
+    tables: tuple[Table, ...]
+    texts: Path
+    home_card: type[msgspec.Struct]
+    plug: Callable[[AppContext], Plugin]
+    pages: tuple[Page, ...] = ()
+    messages: Mapping[str, Any] = {}
+
+    @property
+    def scopes(self) -> tuple[Scope, Scope]:
+        """The scopes of API keys for this system: reading and writing."""
+        return f"{self.name}:read", f"{self.name}:write"
+
+    @property
+    def package(self) -> str:
+        """The Python package that the system lies in."""
+        return self.plug.__module__.rpartition(".")[0]

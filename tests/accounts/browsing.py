@@ -26,6 +26,11 @@ def _refused(_: Request[Any, Any, Any], refused: RequestError) -> Response[Any]:
     return Response({"error": refused.problem}, status_code=refused.status, headers=headers)
 
 
+SCOPES = frozenset(
+    f"{system}:{right}" for system in ("ranking", "live", "kifu", "drawing", "othello") for right in ("read", "write")
+)
+
+
 async def _set_guest(message: Message, scope: Scope) -> None:
     cookie = scope.get("state", {}).get("guest")
     if cookie is not None and message["type"] == "http.response.start":
@@ -43,7 +48,10 @@ def application(house: Household, rate_limits: RateLimits | None = None, *more: 
         return found
 
     return Litestar(
-        [*routes(house.accounts, house.authenticator, rate_limits or RateLimits(house.clock, GENEROUS)), *more],
+        [
+            *routes(house.accounts, house.authenticator, rate_limits or RateLimits(house.clock, GENEROUS), SCOPES),
+            *more,
+        ],
         dependencies={"identity": Provide(identity)},
         exception_handlers={RequestError: _refused},
         before_send=[_set_guest],

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.running import Host
 from zataku.cli.serve_command import Typed
-from zataku.server.settings import Settings, meanings
+from zataku.server.settings import Settings, setting_descriptions
 
 
 def said_of(name: str) -> str:
@@ -18,7 +18,7 @@ def said_of(name: str) -> str:
 def test_every_option_is_a_setting_and_says_the_same():
     for field in fields(Typed):
         first = said_of(field.name).replace(";", ".").split(". ")[0].rstrip(".")
-        assert meanings()[field.name].startswith(first), field.name
+        assert setting_descriptions()[field.name].startswith(first), field.name
 
 
 def test_what_is_typed_is_what_is_set(bare: Host, monkeypatch: pytest.MonkeyPatch):

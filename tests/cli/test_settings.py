@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Host
-from zataku.server.settings import BadSetting, Settings, masked, meanings
-from zataku.server.sources import gathered
+from zataku.server.settings import BadSetting, Settings, load_settings, mask_secret, setting_descriptions
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +16,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_source_wins_over_the_next():
     Path("zataku.toml").write_text('host = "0.0.0.0"\nport = 1\ndata = "kept"\nproxies = ["10.0.0.0/8"]\n')
-    found = gathered({"port": 3}, {"ZATAKU_PORT": "2", "ZATAKU_DATA": "elsewhere", "ZATAKU_DEMO": "false"})
+    found = load_settings({"port": 3}, {"ZATAKU_PORT": "2", "ZATAKU_DATA": "elsewhere", "ZATAKU_DEMO": "false"})
     assert (found.settings.host, found.settings.port, found.settings.data) == ("0.0.0.0", 3, "elsewhere")
     assert (found.settings.demo, found.settings.proxies, found.settings.env) == (False, ("10.0.0.0/8",), "prod")
     assert {name: found.sources[name] for name in ("host", "port", "data", "demo", "env")} == {
@@ -32,15 +31,15 @@ def test_each_source_wins_over_the_next():
 def test_another_file_can_be_named_and_must_be_there(tmp_path: Path):
     Path("zataku.toml").write_text("port = 1")
     Path("other.toml").write_text("port = 2")
-    assert gathered({}, {}, "other.toml").settings.port == 2
-    assert gathered({}, {"ZATAKU_CONFIG": "other.toml"}).settings.port == 2
+    assert load_settings({}, {}, "other.toml").settings.port == 2
+    assert load_settings({}, {"ZATAKU_CONFIG": "other.toml"}).settings.port == 2
     with pytest.raises(BadSetting, match=r"no file missing\.toml"):
-        gathered({}, {}, "missing.toml")
+        load_settings({}, {}, "missing.toml")
 
 
 def test_the_store_lies_in_the_data_folder_unless_it_is_elsewhere():
-    assert gathered({"data": "kept"}, {}).settings.store_url == "kept/zataku.db"
-    assert gathered({}, {"ZATAKU_STORE": "dynamodb:"}).settings.store_url == "dynamodb:"
+    assert load_settings({"data": "kept"}, {}).settings.store_url == "kept/zataku.db"
+    assert load_settings({}, {"ZATAKU_STORE": "dynamodb:"}).settings.store_url == "dynamodb:"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_the_store_lies_in_the_data_folder_unless_it_is_elsewhere():
 def test_what_cannot_be_is_refused_with_its_place_and_what_to_do(text: str, said: str):
     Path("zataku.toml").write_text(text)
     with pytest.raises(BadSetting, match=said):
-        gathered({}, {})
+        load_settings({}, {})
 
 
 @pytest.mark.parametrize(
@@ -80,12 +79,12 @@ def test_people_reach_the_server_by_a_name_or_an_address(url: str):
 
 def test_a_variable_that_cannot_be_is_named():
     with pytest.raises(BadSetting, match=r"^ZATAKU_PORT: Expected `int`"):
-        gathered({}, {"ZATAKU_PORT": "eighty"})
+        load_settings({}, {"ZATAKU_PORT": "eighty"})
 
 
 def test_every_setting_has_a_meaning():
-    assert meanings().keys() == set(Settings.__struct_fields__)
-    assert all(meaning.endswith(".") for meaning in meanings().values())
+    assert setting_descriptions().keys() == set(Settings.__struct_fields__)
+    assert all(meaning.endswith(".") for meaning in setting_descriptions().values())
 
 
 def test_all_are_shown_with_value_source_default_and_meaning(bare: Host, monkeypatch: pytest.MonkeyPatch):
@@ -94,7 +93,7 @@ def test_all_are_shown_with_value_source_default_and_meaning(bare: Host, monkeyp
     shown = bare("settings")
     assert shown.code == 0
     rows = {row["setting"]: row for row in json.loads(bare("settings", "--json").out)}
-    assert rows.keys() == meanings().keys()
+    assert rows.keys() == setting_descriptions().keys()
     assert rows["bus"]["value"] == "redis://***@cache:6379/0"
     assert rows["bus"]["source"] == "ZATAKU_BUS"
     assert rows["bus"]["default"] == "memory"
@@ -116,6 +115,6 @@ def test_a_mistake_is_one_line_on_standard_error(bare: Host):
 
 
 def test_only_what_is_secret_is_masked():
-    assert masked("bus", "memory") == "memory"
-    assert masked("public_url", "https://table.example.org") == "https://table.example.org"
-    assert masked("metrics_token", "") == ""
+    assert mask_secret("bus", "memory") == "memory"
+    assert mask_secret("public_url", "https://table.example.org") == "https://table.example.org"
+    assert mask_secret("metrics_token", "") == ""

@@ -47,37 +47,39 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory, web: Path) -> AsyncIterator["Application"]:
+async def application(tmp_path_factory: pytest.TempPathFactory, web: Path) -> AsyncIterator["Application"]:
     """A house whose clock can be pushed."""
     # Loaded by those who need all of it.
     from zataku.server.app import open_application
 
     settings = Settings(data=str(tmp_path_factory.mktemp("data")), env="test", demo=False, metrics_token="prometheus")
-    async with open_application(settings, public_url=PUBLIC, loopback="http://127.0.0.1:8000", web=web) as opened:
+    async with open_application(
+        settings, public_url=PUBLIC, loopback="http://127.0.0.1:8000", web_folder=web
+    ) as opened:
         yield opened
 
 
-Come = Callable[..., httpx.AsyncClient]
+MakeClient = Callable[..., httpx.AsyncClient]
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def come(house: "Application") -> AsyncIterator[Come]:
+async def make_client(application: "Application") -> AsyncIterator[MakeClient]:
     """Lets somebody come to the house from an address, with cookies of their own."""
     clients: list[httpx.AsyncClient] = []
 
-    def come(address: str = "192.168.1.5", base: str = PUBLIC, **headers: str) -> httpx.AsyncClient:
-        transport = httpx.ASGITransport(app=house.app, client=(address, 50000), raise_app_exceptions=False)  # type: ignore[arg-type]
+    def make_client(address: str = "192.168.1.5", base: str = PUBLIC, **headers: str) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(app=application.app, client=(address, 50000), raise_app_exceptions=False)  # type: ignore[arg-type]
         client = httpx.AsyncClient(transport=transport, base_url=base, headers=headers)
         clients.append(client)
         return client
 
-    yield come
+    yield make_client
     for client in clients:
         await client.aclose()
 
 
 @pytest.fixture
-def browser(come: Come) -> httpx.AsyncClient:
+def browser(make_client: MakeClient) -> httpx.AsyncClient:
     """Somebody's browser, on a page of ours."""
     accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-    return come(accept=accept, origin=PUBLIC, **{"accept-language": "ja"})
+    return make_client(accept=accept, origin=PUBLIC, **{"accept-language": "ja"})

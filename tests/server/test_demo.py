@@ -1,47 +1,49 @@
-"""Something to look at in an empty store."""
+"""The demo of an empty store."""
 
 from typing import cast
 
-from tests.support.app_context import app_context
-from tests.support.stores import START
-from zataku.clock import ManualClock
-from zataku.othello.system import plug as othello
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
 from zataku.realtime.topics import Topics
-from zataku.server.demo import demonstrate
-from zataku.system import System
-from zataku.table import Store, StoreFull
+from zataku.server.demo import fill_demo
+from zataku.system import Demo, Plugin
+from zataku.table import StoreFull
 
 
-class Heard:
-    """Topics that write down what is told."""
+class RecordingTopics:
+    """Topics that record what is published."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, bytes]] = []
+        self.published: list[tuple[str, bytes]] = []
 
     def tell(self, topic: str, event: bytes) -> None:
-        """Write it down."""
-        self.told.append((topic, event))
+        self.published.append((topic, event))
 
 
-def named(name: str, demo: object) -> System:
-    real = othello(app_context(cast("Store", None), ManualClock(START)))
-    return System(name=name, tables=(), home=real.home, remove=real.remove, demo=demo)  # pyright: ignore[reportArgumentType]
+def plugin(demo: Demo | None) -> Plugin:
+    async def home(_: Identity) -> Plugin:
+        raise NotImplementedError
+
+    async def remove(_: AccountId) -> None:
+        raise NotImplementedError
+
+    return Plugin(home=home, remove=remove, demo=demo)
 
 
-async def test_whoever_looks_already_is_told_when_there_is_something_to_see() -> None:
-    heard, filled = Heard(), list[str]()
+async def test_open_home_pages_are_told_when_a_demo_is_there() -> None:
+    topics, filled = RecordingTopics(), list[str]()
 
     async def fill() -> None:
-        assert heard.told == []
+        assert topics.published == []
         filled.append("othello")
 
-    await demonstrate(cast("Topics", heard), [named("kifu", None), named("othello", fill)])
+    await fill_demo(cast("Topics", topics), {"kifu": plugin(None), "othello": plugin(fill)})
     assert filled == ["othello"]
-    assert heard.told == [("home", b'{"k":"changed"}')]
+    assert topics.published == [("home", b'{"k":"changed"}')]
 
 
-async def test_a_system_that_cannot_be_filled_does_not_keep_the_others_from_it() -> None:
-    heard, filled = Heard(), list[str]()
+async def test_a_demo_that_fails_does_not_keep_the_others_from_being_filled() -> None:
+    topics, filled = RecordingTopics(), list[str]()
 
     async def fail() -> None:
         raise StoreFull("The disk is full.")
@@ -49,6 +51,6 @@ async def test_a_system_that_cannot_be_filled_does_not_keep_the_others_from_it()
     async def fill() -> None:
         filled.append("ranking")
 
-    await demonstrate(cast("Topics", heard), [named("othello", fail), named("ranking", fill)])
+    await fill_demo(cast("Topics", topics), {"othello": plugin(fail), "ranking": plugin(fill)})
     assert filled == ["ranking"]
-    assert len(heard.told) == 1
+    assert len(topics.published) == 1

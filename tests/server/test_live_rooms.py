@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.realtime.sockets.memory_connection import MemoryConnection
-from tests.server.conftest import PUBLIC, Come
+from tests.server.conftest import PUBLIC, MakeClient
 from zataku.live.design import comments, connections_in
 from zataku.live.moderation.design import moderation
 from zataku.platform.identity import Identity
@@ -26,15 +26,15 @@ ADDRESSES = (f"192.0.2.{number}" for number in count(1))
 
 
 @pytest.fixture
-def host(come: Come) -> httpx.AsyncClient:
+def host(make_client: MakeClient) -> httpx.AsyncClient:
     """Somebody at home, whose address nobody else has used up."""
-    return come(next(ADDRESSES), origin=PUBLIC)
+    return make_client(next(ADDRESSES), origin=PUBLIC)
 
 
 @pytest.fixture
-def guest(come: Come) -> httpx.AsyncClient:
+def guest(make_client: MakeClient) -> httpx.AsyncClient:
     """Somebody else."""
-    return come(next(ADDRESSES), origin=PUBLIC)
+    return make_client(next(ADDRESSES), origin=PUBLIC)
 
 
 async def opened(host: httpx.AsyncClient, name: str = "型の話") -> dict[str, Any]:
@@ -58,8 +58,8 @@ async def read(who: httpx.AsyncClient, room: str, **query: str) -> list[str]:
     return [it["content"] for it in answer.json()["comments"]]
 
 
-async def everything(house: Application) -> list[Entity]:
-    store = house.parts.house.store
+async def everything(application: Application) -> list[Entity]:
+    store = application.services.context.store
     return [it for table in (comments, moderation) async for it in store.scan(table)]
 
 
@@ -100,13 +100,13 @@ async def test_what_is_no_number_is_refused(guest: httpx.AsyncClient, number: st
     ],
 )
 async def test_a_bad_comment_is_refused_and_nothing_is_stored(
-    house: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient, body: Any
+    application: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient, body: Any
 ) -> None:
     room = await opened(host)
-    before = await everything(house)
+    before = await everything(application)
     answer = await guest.post(f"/api/live/rooms/{room['roomId']}/comments", json=body)
     assert code(answer) == (400, "invalid")
-    assert await everything(house) == before
+    assert await everything(application) == before
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_an_unknown_room_takes_and_shows_nothing(guest: httpx.AsyncClient)
 
 
 async def test_a_flood_is_told_when_to_come_back(
-    house: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
+    application: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
     room = (await opened(host))["roomId"]
     answers = [
@@ -150,11 +150,11 @@ async def test_slow_mode_tells_how_long_to_wait(host: httpx.AsyncClient, guest: 
 
 
 async def test_only_the_host_acts_and_looks_behind(
-    house: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
+    application: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
     room = (await opened(host))["roomId"]
     comment = (await said(host, room, "mine"))["commentId"]
-    before = await everything(house)
+    before = await everything(application)
     for what in (
         {"k": "pause"},
         {"k": "mark", "commentId": comment, "mark": "HIDDEN"},
@@ -163,7 +163,7 @@ async def test_only_the_host_acts_and_looks_behind(
         assert code(await act(guest, room, **what)) == (403, "not_the_host")
     assert code(await guest.get(f"/api/live/rooms/{room}/moderation")) == (403, "not_the_host")
     assert code(await guest.post(f"/api/live/rooms/{room}/close")) == (403, "not_the_host")
-    assert await everything(house) == before
+    assert await everything(application) == before
 
 
 @pytest.mark.parametrize(
@@ -242,10 +242,10 @@ async def test_a_reader_pages_forth_and_back(host: httpx.AsyncClient) -> None:
 
 
 async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
-    house: Application, host: httpx.AsyncClient
+    application: Application, host: httpx.AsyncClient
 ) -> None:
     room = (await opened(host))["roomId"]
-    network, store = house.parts.network, house.parts.house.store
+    network, store = application.services.realtime, application.services.context.store
     sockets = [network.hub.open(MemoryConnection(), numbered_guest(n), "198.51.100.9") for n in range(3)]
 
     async def listed(wanted: int) -> list[Any]:
@@ -255,12 +255,12 @@ async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
         return found
 
     for number, socket in enumerate(sockets):
-        await network.doorway.join(socket, Join(id=number, to=f"live/{room}"))
+        await network.router.join(socket, Join(id=number, to=f"live/{room}"))
     written = await listed(3)
-    assert {it.owner for it in written} == {house.parts.house.node}
+    assert {it.owner for it in written} == {application.services.context.node}
     assert all(it.ttl for it in written)
     for socket in sockets[1:]:
-        network.doorway.gone(socket)
+        network.router.gone(socket)
         network.hub.closed(socket)
     await listed(1)
     await host.post(f"/api/live/rooms/{room}/close")

@@ -15,4 +15,4 @@ def test_the_wheel_holds_the_pages_and_their_manifest(tmp_path: Path) -> None:
     held = zipfile.ZipFile(wheel).namelist()
     assert "zataku/server/web/.vite/manifest.json" in held
     assert [name for name in held if name.startswith("zataku/server/web/assets/") and name.endswith(".js.br")]
-    assert "zataku/server/texts/ja.toml" in held
+    assert "zataku/server/pages/texts.toml" in held

@@ -101,7 +101,7 @@ export interface Done {
   result?: unknown;
 }
 
-/** Public rooms that somebody can join, counted up to 100. */
+/** The number of public rooms with a free seat, counted up to 100. */
 export interface DrawingHome {
   openRooms: number;
 }
@@ -158,7 +158,7 @@ export interface HistoryAnswer {
   memoryMb: (number | null)[];
 }
 
-/** How each system is at this moment; null where that cannot be had. */
+/** The state of each system; null where it is not available. */
 export interface HomeState {
   drawing: DrawingHome | null;
   othello: OthelloHome | null;
@@ -213,7 +213,7 @@ export interface JobCount {
 
 /** The identity of a job. */
 export interface JobName {
-  system: "drawing" | "kifu" | "live" | "othello" | "platform" | "ranking";
+  system: string;
   kind: string;
   subject: string;
 }
@@ -226,7 +226,7 @@ export interface JobPage {
 
 /** A job. One that has `lapsed` has lost its runner and is claimed again by itself. */
 export interface JobView {
-  system: "drawing" | "kifu" | "live" | "othello" | "platform" | "ranking";
+  system: string;
   kind: string;
   subject: string;
   state: "dead" | "running" | "waiting";
@@ -280,7 +280,7 @@ export interface KeyView {
   expiresAt: number | null;
 }
 
-/** How many records the caller has, and the three that changed last. */
+/** The number of the caller's records, and the three that changed last. */
 export interface KifuHome {
   count: number;
   latest: KifuHomeRecord[];
@@ -402,7 +402,7 @@ export interface LiveExportedComment {
   commentId: string;
 }
 
-/** Rooms that run now in any process, and the people in all of them. */
+/** The number of rooms that run now in any process, and of the people in them. */
 export interface LiveHome {
   rooms: number;
   people: number;
@@ -661,7 +661,7 @@ export interface OnlinePerson {
   topics: string[];
 }
 
-/** The turn that a game has come to, until when everybody may vote in it, and how many have. */
+/** The current turn of a game, the end of its vote, and the number of votes. */
 export interface OthelloHome {
   gameId: string | null;
   turn: number | null;
@@ -912,3 +912,29 @@ export interface Api {
   "POST /api/me/password": { body: ChangePassword; answer: null };
   "POST /api/sessions": { body: SignIn; answer: Me };
 }
+
+/** The name of a system. */
+export type SystemName = "drawing" | "othello" | "ranking" | "live" | "kifu";
+
+/** A page of a system: its path, the folder of its component in `pages`, and whether people are together there. */
+export interface SystemPage {
+  path: string;
+  component: string;
+  isRoom: boolean;
+}
+
+/** A system as the pages know it. */
+export interface SystemEntry {
+  name: SystemName;
+  pages: SystemPage[];
+  scopes: string[];
+}
+
+/** The systems, in the order in which they are shown. */
+export const SYSTEMS: readonly SystemEntry[] = [
+  {"name": "drawing", "pages": [{"path": "/drawing", "component": "drawing", "isRoom": false}], "scopes": ["drawing:read", "drawing:write"]},
+  {"name": "othello", "pages": [{"path": "/othello", "component": "othello", "isRoom": false}], "scopes": ["othello:read", "othello:write"]},
+  {"name": "ranking", "pages": [{"path": "/ranking", "component": "ranking", "isRoom": false}], "scopes": ["ranking:read", "ranking:write"]},
+  {"name": "live", "pages": [{"path": "/live", "component": "live", "isRoom": false}, {"path": "/live/:roomId", "component": "live", "isRoom": true}, {"path": "/l/:code", "component": "live", "isRoom": true}], "scopes": ["live:read", "live:write"]},
+  {"name": "kifu", "pages": [{"path": "/kifu", "component": "kifu", "isRoom": false}], "scopes": ["kifu:read", "kifu:write"]},
+];

@@ -27,11 +27,13 @@ from zataku.accounts.messages import (
     SignUp,
 )
 from zataku.accounts.rate_limits import RateLimits, client_network
+from zataku.accounts.route_access import ANY_CALLER, NO_API_KEYS
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts, LateConflict
 from zataku.errors import Conflict, InvalidRequest, Unavailable
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
+from zataku.platform.limits import Scope
 from zataku.platform.names import claim_form
 from zataku.table import anchored
 
@@ -44,9 +46,15 @@ class Desk:
     """What the handlers share: the service, the cookies and the counts."""
 
     def __init__(
-        self, accounts: Accounts, authenticator: Authenticator, rate_limits: RateLimits, address_of: AddressOf
+        self,
+        accounts: Accounts,
+        authenticator: Authenticator,
+        rate_limits: RateLimits,
+        known_scopes: frozenset[Scope],
+        address_of: AddressOf,
     ) -> None:
         self.accounts = accounts
+        self.known_scopes = known_scopes
         self.authenticator = authenticator
         self.cookies = authenticator.cookies
         self.rate_limits = rate_limits
@@ -72,7 +80,7 @@ HashId: TypeAlias = Annotated[
 # Me
 
 
-@get("/me", summary="Who you are")
+@get("/me", summary="Who you are", opt=ANY_CALLER.opt)
 async def show_me(request: Caller, identity: Who, desk: TheDesk) -> Response[Me]:
     """Who the caller is, guests included. Cookies that the caller came with last for their full time anew."""
     found = await desk.accounts.account_of(identity)
@@ -190,6 +198,9 @@ async def list_keys(identity: Who, desk: TheDesk) -> list[KeyView]:
 @post("/keys", summary="Make an API key")
 async def make_key(data: JSONBody[MakeKey], identity: Who, desk: TheDesk) -> KeyMade:
     """A key with which a program acts for the caller, who gives the password for it. It is shown this once."""
+    unknown = data.scopes - desk.known_scopes
+    if unknown:
+        raise InvalidRequest(f"There is no scope {min(unknown)}. Choose others.", code="invalid", field="scopes")
     desk.rate_limits.consume("password", identity.account_id)
     password = Secret(data.password)
     token, made = await desk.accounts.make_key(identity, password, data.label, data.scopes, data.days)
@@ -226,10 +237,14 @@ def client_host(request: Caller) -> str | None:
 
 
 def routes(
-    accounts: Accounts, authenticator: Authenticator, rate_limits: RateLimits, address_of: AddressOf = client_host
+    accounts: Accounts,
+    authenticator: Authenticator,
+    rate_limits: RateLimits,
+    known_scopes: frozenset[Scope],
+    address_of: AddressOf = client_host,
 ) -> tuple[ControllerRouterHandler, ...]:
-    """The routes under /api, for an application that provides `identity`."""
-    desk = Desk(accounts, authenticator, rate_limits, address_of)
+    """The routes under /api, for an application that provides `identity`. Keys are made for known scopes."""
+    desk = Desk(accounts, authenticator, rate_limits, known_scopes, address_of)
     return (
         Router(
             "/api",
@@ -237,6 +252,7 @@ def routes(
             dependencies={"desk": Provide(lambda: desk, sync_to_thread=False)},
             cache_control=CacheControlHeader(no_store=True),
             tags=["accounts"],
+            opt=NO_API_KEYS.opt,
         ),
     )
 

@@ -5,7 +5,7 @@ can read it, on the same machine, may give orders about accounts.
 """
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ from litestar.params import FromPath, JSONBody, SkipValidation
 from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.administration import AccountAdministration, Done, Order, Verb
+from zataku.accounts.route_access import PUBLIC
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.errors import Forbidden
@@ -64,9 +65,9 @@ def from_loopback(request: Caller) -> bool:
 
 
 def control_routes(
-    accounts: Accounts, token: Secret, near: Near = from_loopback, opt: Mapping[str, Any] | None = None
+    accounts: Accounts, token: Secret, near: Near = from_loopback
 ) -> tuple[ControllerRouterHandler, ...]:
-    """The routes under /control. They ask nobody for an identity; `opt` is handed on to them."""
+    """The routes under /control. The token takes the place of an identity."""
     caretaker = AccountAdministration(accounts)
     return (
         Router(
@@ -74,6 +75,6 @@ def control_routes(
             route_handlers=[carry_out],
             dependencies={"caretaker": Provide(lambda: caretaker, sync_to_thread=False)},
             guards=[Guard(token, near).check],
-            opt=opt,
+            opt=PUBLIC.opt,
         ),
     )

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from zataku.accounts.api_keys import Keys
 from zataku.accounts.once import happened, once
 from zataku.accounts.passwords import Passwords, check_password
+from zataku.accounts.route_access import refuse_api_keys
 from zataku.accounts.secrets import Secret
 from zataku.accounts.sessions import Ended, Sessions, ignore_ended
 from zataku.accounts.tokens import Token
@@ -89,7 +90,7 @@ class Accounts:
 
     async def user(self, identity: Identity) -> Account:
         """The account of a user as it is now. Guests are refused, and so are programs: keys are for the systems."""
-        _refuse_programs(identity)
+        refuse_api_keys(identity)
         if identity.role == "guest":
             raise Forbidden("Guests have no name, password or keys. Sign up first.", code="guest")
         return await self._present(identity.account_id)
@@ -108,7 +109,7 @@ class Accounts:
 
     async def choose_language(self, identity: Identity, language: Language) -> Identity:
         """Somebody reads another language from now on. Of a guest without an account only the browser knows it."""
-        _refuse_programs(identity)
+        refuse_api_keys(identity)
         if await self.account_of(identity) is not None:
             chosen = writes.choose_language(identity.account_id, language)
             if not await happened(self._store, chosen):
@@ -155,7 +156,7 @@ class Accounts:
 
     async def delete_account(self, identity: Identity, password: Secret | None) -> None:
         """Somebody leaves: users give their password. What they own in every system goes in the background."""
-        _refuse_programs(identity)
+        refuse_api_keys(identity)
         found = await self.account_of(identity)
         if found is None or found.deleted_at is not None:
             self._ended(identity.account_id, None)
@@ -248,11 +249,6 @@ class Accounts:
         # The password stays the same, and so does the moment in which it was set.
         plan = writes.change_password(user, kept, user.password_changed_at, sign_out=False)
         return await self._tried(plan) or user
-
-
-def _refuse_programs(identity: Identity) -> None:
-    if identity.scopes is not None:
-        raise Forbidden("An API key cannot be used for this. Sign in with a browser.", code="not_for_keys")
 
 
 def _taken(kind: type[Conflict] = Conflict) -> Conflict:

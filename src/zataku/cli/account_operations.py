@@ -19,7 +19,7 @@ from zataku.clock import SystemClock
 from zataku.errors import NotFound, Problem, RequestError, Unavailable
 from zataku.platform.design import TABLES
 from zataku.platform.names import NO_NAME, claim_form
-from zataku.server.sources import gathered
+from zataku.server.settings import load_settings
 from zataku.table import StoreUrl, open_store
 
 # Longer than a password takes to hash on a slow machine under load.
@@ -40,7 +40,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 def found(flags: Mapping[str, object], config: str | None) -> House:
     """The server that the settings are about."""
-    settings = gathered(flags, os.environ, config).settings
+    settings = load_settings(flags, os.environ, config).settings
     return House(place=StoreUrl.parse(settings.store_url), env=settings.env, folder=settings.folder)
 
 

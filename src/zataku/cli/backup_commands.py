@@ -9,7 +9,7 @@ from zataku.cli.output import aside
 from zataku.cli.progress import reporting
 from zataku.cli.store_options import Where
 from zataku.clock import SystemClock
-from zataku.server.process.session_cutoff import write_session_cutoff
+from zataku.server.process.data_folder import write_session_cutoff
 from zataku.server.settings import STORE_FILE
 from zataku.table import Backend, BadInput, LacksCapability, StoreUrl, open_store
 from zataku.table.embedded import EmbeddedBackend

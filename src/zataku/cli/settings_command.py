@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from zataku.server.sources import Gathered
+    from zataku.server.settings import LoadedSettings
 
 
 def settings(
@@ -25,7 +25,7 @@ def settings(
         Print JSON.
     """
     from zataku.cli.output import columns
-    from zataku.server.settings import Settings, masked, meanings
+    from zataku.server.settings import Settings, mask_secret, setting_descriptions
 
     found = settled({}, config)
     if found is None:
@@ -34,12 +34,12 @@ def settings(
     rows = [
         {
             "setting": name,
-            "value": masked(name, getattr(found.settings, name)),
+            "value": mask_secret(name, getattr(found.settings, name)),
             "source": found.sources[name],
             "default": getattr(usual, name),
             "meaning": meaning,
         }
-        for name, meaning in meanings().items()
+        for name, meaning in setting_descriptions().items()
     ]
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -48,13 +48,12 @@ def settings(
     return 0
 
 
-def settled(typed: Mapping[str, object], config: str | None) -> "Gathered | None":
+def settled(typed: Mapping[str, object], config: str | None) -> "LoadedSettings | None":
     """The settings that hold; of one that cannot be, the person at the keyboard is told."""
-    from zataku.server.settings import BadSetting
-    from zataku.server.sources import gathered
+    from zataku.server.settings import BadSetting, load_settings
 
     try:
-        return gathered(typed, os.environ, config)
+        return load_settings(typed, os.environ, config)
     except BadSetting as refused:
         print(f"zataku: {refused.message} ({refused.code})", file=sys.stderr)
         return None

@@ -1,4 +1,4 @@
-"""What the drawing game shows on the home page: how many rooms wait for players."""
+"""The card of the drawing game on the home page: the number of rooms that wait for players."""
 
 import msgspec
 
@@ -6,20 +6,20 @@ from zataku.drawing.design import waiting_games
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
 
-MAX_COUNTED = 100
+MAX_COUNTED_ROOMS = 100
 
 
 class DrawingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Public rooms that somebody can join, counted up to 100."""
+    """The number of public rooms with a free seat, counted up to 100."""
 
     open_rooms: int
 
 
 def home_of(context: AppContext) -> Home:
-    """The same for everybody, for 1 read unit with 50 rooms."""
+    """Returns the card, the same for every caller, for 1 read unit with 50 rooms."""
 
-    async def home(_who: Identity) -> DrawingHome:
-        page = await context.store.page(waiting_games(), limit=MAX_COUNTED)
+    async def home(_identity: Identity) -> DrawingHome:
+        page = await context.store.page(waiting_games(), limit=MAX_COUNTED_ROOMS)
         return DrawingHome(open_rooms=len(page.items))
 
     return home

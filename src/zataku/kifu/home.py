@@ -1,4 +1,4 @@
-"""What the record library shows on the home page: how many records the caller has, and the latest."""
+"""The card of the record library on the home page: the number of the caller's records, and the latest."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from zataku.kifu.limits import KifuId
 from zataku.platform.identity import Identity
 from zataku.system import AppContext, Home
 
-SHOWN = 3
+SHOWN_RECORDS = 3
 
 
 class HomeRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -19,24 +19,24 @@ class HomeRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class KifuHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How many records the caller has, and the three that changed last."""
+    """The number of the caller's records, and the three that changed last."""
 
     count: int = 0
     latest: list[HomeRecord] = []
 
 
 def home_of(context: AppContext) -> Home:
-    """The caller's own, for 1.5 read units; nothing is read for a guest who has not kept anything."""
+    """Returns the caller's own card, for 1.5 read units; nothing is read for a guest without an account."""
 
-    async def home(who: Identity) -> KifuHome:
-        if not who.is_stored:
+    async def home(identity: Identity) -> KifuHome:
+        if not identity.is_stored:
             return KifuHome()
-        username = library_of_account(who.account_id)
+        username = library_of_account(identity.account_id)
         settings = await context.store.get(user_settings(username))
         if settings is None or not settings.kifu_count:
             return KifuHome()
-        page = await context.store.page(records_by_update(username), limit=SHOWN)
-        latest = [HomeRecord(id=it.kifu_id, title=it.slug.rsplit("/", 1)[-1]) for it in page.items]
+        page = await context.store.page(records_by_update(username), limit=SHOWN_RECORDS)
+        latest = [HomeRecord(id=record.kifu_id, title=record.slug.rsplit("/", 1)[-1]) for record in page.items]
         return KifuHome(count=settings.kifu_count, latest=latest)
 
     return home

@@ -1,29 +1,53 @@
-"""Live rooms, plugged into the server."""
+"""Live rooms as the server knows them."""
 
-from zataku.live import messages as said
+from pathlib import Path
+
+from zataku.live import messages
 from zataku.live.api import live_routes
 from zataku.live.archive.api import after_routes
 from zataku.live.connections import ConnectionTracker
 from zataku.live.design import TABLES
-from zataku.live.home import home_of
+from zataku.live.home import LiveHome, home_of
 from zataku.live.removal import removal
 from zataku.live.room import LiveRoom
 from zataku.live.service import LiveRooms
-from zataku.system import AppContext, System
+from zataku.system import AppContext, Document, Page, Plugin, System
+
+OVERLAY = Document(template=Path(__file__).with_name("overlay.html"), entry="src/overlay/main.ts")
 
 
-def plug(context: AppContext) -> System:
-    """Everything that live rooms bring."""
+def plug(context: AppContext) -> Plugin:
+    """Live rooms, wired."""
     rooms = LiveRooms(context)
-    attendance = ConnectionTracker(context.store, context.clock, context.node)
-    return System(
-        name="live",
-        tables=TABLES,
+    connections = ConnectionTracker(context.store, context.clock, context.node)
+    return Plugin(
         routes=(*live_routes(rooms), *after_routes(context)),
-        behaviour=LiveRoom(context.store, attendance),
-        life=attendance.life,
-        messages={"Command": said.Command, "Event": said.Event, "Passing": said.React, "Snapshot": said.Snapshot},
+        room=LiveRoom(context.store, connections),
+        lifespan=connections.life,
         home=home_of(context),
         remove=removal(context),
-        title=rooms.title,
+        page_title=rooms.title,
     )
+
+
+SYSTEM = System(
+    name="live",
+    about="Live comment rooms",
+    tables=TABLES,
+    texts=Path(__file__).with_name("texts.toml"),
+    home_card=LiveHome,
+    pages=(
+        Page(path="/live", component="live"),
+        Page(path="/live/{room_id}", component="live", is_room=True, title_from="room_id"),
+        Page(path="/live/{room_id}/overlay", component="live", title_from="room_id", document=OVERLAY),
+        # Short enough to type off a slide: the page finds the room and goes on to its address.
+        Page(path="/l/{code}", component="live", is_room=True),
+    ),
+    messages={
+        "Command": messages.Command,
+        "Event": messages.Event,
+        "Passing": messages.React,
+        "Snapshot": messages.Snapshot,
+    },
+    plug=plug,
+)

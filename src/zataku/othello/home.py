@@ -1,4 +1,4 @@
-"""What Othello by vote shows on the home page: the newest game that is on."""
+"""The card of Othello by vote on the home page: the newest active game."""
 
 import msgspec
 
@@ -12,10 +12,10 @@ MAX_CANDIDATES = 60
 
 
 class OthelloHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The turn that a game has come to, until when everybody may vote in it, and how many have.
+    """The current turn of a game, the end of its vote, and the number of votes.
 
-    All are null while no game is on; the last two while nobody votes. How the votes are spread is not told here: that
-    is for whoever has voted.
+    All are null while no game is active; the last two while no vote is open. The tally is left out: it is shown only
+    to callers who have voted.
     """
 
     game_id: GameId | None = None
@@ -25,9 +25,9 @@ class OthelloHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """The same for everybody, for 1.5 read units."""
+    """Returns the card, the same for every caller, for 1.5 read units."""
 
-    async def home(_who: Identity) -> OthelloHome:
+    async def home(_identity: Identity) -> OthelloHome:
         game = await context.store.first(games_with("ACTIVE"))
         if game is None:
             return OthelloHome()

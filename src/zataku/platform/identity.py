@@ -2,6 +2,7 @@
 
 import msgspec
 
+from zataku.errors import Forbidden
 from zataku.platform.limits import AccountId, Language, Role, Scope
 
 # Processes of an earlier version read these names from the bus.
@@ -32,3 +33,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True, rename=_ENCODED_NAMES)
     def may(self, scope: Scope) -> bool:
         """True when nothing keeps the caller from it but the rules of the system."""
         return self.scopes is None or scope in self.scopes
+
+    def require_scope(self, scope: Scope) -> None:
+        """Raise Forbidden for a caller with an API key that lacks the scope."""
+        if not self.may(scope):
+            raise Forbidden("This API key can't do that. Make one with the scope it needs.", code="scope_missing")

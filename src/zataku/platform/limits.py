@@ -62,16 +62,16 @@ Label: TypeAlias = Annotated[str, Meta(min_length=1, max_length=40, description=
 """The label of an API key: one line of at most 40 characters."""
 
 Scope: TypeAlias = Annotated[
-    str, Meta(pattern=anchored("(?:drawing|othello|ranking|live|kifu):(?:read|write)"), description="system:right")
+    str, Meta(pattern=anchored("[a-z][a-z0-9_]{0,14}:(?:read|write)"), description="system:right")
 ]
 """A right of an API key, such as ranking:write."""
 
-Scopes: TypeAlias = Annotated[frozenset[Scope], Meta(max_length=10, description="What the key may do")]
-"""Reading and writing of five systems make ten scopes."""
+Scopes: TypeAlias = Annotated[frozenset[Scope], Meta(max_length=20, description="What the key may do")]
+"""Reading and writing are two scopes for each of at most ten systems."""
 
 # Jobs and leases
 
-System: TypeAlias = Literal["drawing", "othello", "ranking", "live", "kifu", "platform"]
+System: TypeAlias = Annotated[str, Meta(pattern=anchored("[a-z][a-z0-9_]{0,14}"), description="Name of the system")]
 """The system that a job belongs to."""
 
 JobKind: TypeAlias = Annotated[str, Meta(pattern=anchored("[a-z][a-z_]{0,29}"), description="Kind of the job")]

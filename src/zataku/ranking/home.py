@@ -1,4 +1,4 @@
-"""What the rankings show on the home page: the first three of the newest day."""
+"""The card of the rankings on the home page: the first three of the newest day."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from zataku.ranking.design import newest_day, official_levels
 from zataku.ranking.limits import Date
 from zataku.system import AppContext, Home
 
-SHOWN = 3
+SHOWN_PLAYERS = 3
 
 
 class RankingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -18,13 +18,13 @@ class RankingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """The same for everybody, for 1 read unit."""
+    """Returns the card, the same for every caller, for 1 read unit."""
 
-    async def home(_who: Identity) -> RankingHome:
+    async def home(_identity: Identity) -> RankingHome:
         newest = await context.store.first(newest_day())
         if newest is None:
             return RankingHome()
-        page = await context.store.page(official_levels(newest.date), limit=SHOWN)
+        page = await context.store.page(official_levels(newest.date), limit=SHOWN_PLAYERS)
         return RankingHome(day=newest.date, first=[row.name for row in page.items])
 
     return home

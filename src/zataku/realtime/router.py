@@ -2,7 +2,6 @@
 
 import msgspec
 
-from zataku.errors import Forbidden
 from zataku.realtime.messages import Do, Join, Leave, Pass
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.sockets.socket import Socket
@@ -67,5 +66,5 @@ class SocketRouter:
 
 def _demand(socket: Socket, topic: str, right: str) -> None:
     kind = topic.partition("/")[0]
-    if kind != _FOR_ALL and not socket.identity.may(f"{kind}:{right}"):
-        raise Forbidden("This key may not do that. Make one with the scope it needs.", code="scope_missing")
+    if kind != _FOR_ALL:
+        socket.identity.require_scope(f"{kind}:{right}")

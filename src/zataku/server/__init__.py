@@ -1,1 +1,1 @@
-"""The one HTTP server: settings, the application wired once, pages, errors, and listening on an address."""
+"""The server: settings, the wired application, its HTTP and socket layers, pages, admin, and the process."""

@@ -1,11 +1,11 @@
-"""The house, wired once: what it keeps, who comes in, what lies on the table, and what answers."""
+"""The application: every service opened and wired, in the order in which one needs another."""
 
 import asyncio
 import os
 import re
 import secrets
 import socket
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -19,158 +19,165 @@ from zataku.clock import AdvanceableClock, Clock, SystemClock
 from zataku.jobs.definitions import DeadlineJob
 from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule
-from zataku.server.demo import demonstrate
+from zataku.server.demo import fill_demo
 from zataku.server.endpoints.home import publish_room_changes
-from zataku.server.gauging import build_metrics, room_kinds
 from zataku.server.http.asgi import App
-from zataku.server.http.routes import site
-from zataku.server.network import open_network
-from zataku.server.pages.web_build import WEB, WebBuild
-from zataku.server.process.control_file import remove_control_file, write_control_file
-from zataku.server.reception import open_account_services
-from zataku.server.services import Services
+from zataku.server.http.routes import build_apps
+from zataku.server.metrics import build_metrics, room_kinds
+from zataku.server.pages.web_build import WEB_FOLDER, WebBuild
+from zataku.server.process.data_folder import remove_control_file, write_control_file
+from zataku.server.services import Services, open_account_services, open_realtime_services
 from zataku.server.settings import Settings
 from zataku.server.sockets.connections import close_expired_connections
-from zataku.server.systems import PLUGS, every_table
-from zataku.system import AppContext, System
+from zataku.server.systems import SYSTEMS, tables_by_design
+from zataku.system import AppContext, Plugin, System
 from zataku.table import StoreUrl, TableError, open_store
 
 log = structlog.stdlib.get_logger()
 
-COME_BACK_AFTER = 1000
-"""Milliseconds after which browsers look for the server again."""
-LEAVE_WITHIN = 10.0
-"""Seconds after which nobody is waited for any more, though all have their own limits."""
-KEEP_USAGE_EVERY = 60.0
+RECONNECT_AFTER_MS = 1000
+"""Milliseconds after which browsers try to reconnect to a server that stops."""
+DRAIN_SECONDS = 10.0
+"""The longest that rooms and jobs may take together to be handed over; each has limits of its own."""
+SAVE_USAGE_INTERVAL = 60.0
 
 
 class Application:
-    """The house while it is open: `app` answers requests, `socket` takes sockets."""
+    """The open server: `app` answers requests, `socket` serves WebSockets."""
 
-    def __init__(self, parts: Services, app: App, socket: App) -> None:
-        self.parts = parts
+    def __init__(self, services: Services, app: App, socket: App) -> None:
+        self.services = services
         self.app = app
         self.socket = socket
-        self._left = False
+        self._drained = False
 
-    async def leave(self) -> None:
-        """Send everybody home, once: sockets are told to come back, rooms and jobs are handed over."""
-        if self._left:
+    async def drain(self) -> None:
+        """Ask sockets to reconnect elsewhere, and hand over rooms and jobs. A second call does nothing."""
+        if self._drained:
             return
-        self._left = True
-        self.parts.network.hub.come_back(COME_BACK_AFTER)
-        # Side by side: a room that is handed over at once is worth more than the jobs that would still ask it.
-        handing = [asyncio.create_task(self.parts.network.rooms.stop()), asyncio.create_task(self.parts.runner.stop())]
-        _, late = await asyncio.wait(handing, timeout=LEAVE_WITHIN)
+        self._drained = True
+        realtime = self.services.realtime
+        realtime.hub.come_back(RECONNECT_AFTER_MS)
+        # Side by side: rooms are handed over at once, even though jobs that still run may send them commands.
+        handovers = [asyncio.create_task(realtime.rooms.stop()), asyncio.create_task(self.services.runner.stop())]
+        _, late = await asyncio.wait(handovers, timeout=DRAIN_SECONDS)
         for task in late:
             task.cancel()
-        for problem in await asyncio.gather(*handing, return_exceptions=True):
+        for problem in await asyncio.gather(*handovers, return_exceptions=True):
             if problem is not None:
-                # What could not be handed over is taken over when its lease has lapsed.
-                log.error("not_handed_over", exc_info=problem)
+                # Another process takes over when the leases have lapsed.
+                log.error("handover_failed", exc_info=problem)
 
 
 @asynccontextmanager
 async def open_application(
-    settings: Settings, *, public_url: str, loopback: str, web: Path = WEB
+    settings: Settings,
+    *,
+    public_url: str,
+    loopback: str,
+    web_folder: Path = WEB_FOLDER,
+    systems: tuple[System, ...] = SYSTEMS,
 ) -> AsyncGenerator[Application]:
-    """Open everything, in the order in which one thing needs another; close it in the reverse order."""
+    """Open the application, and close its parts in the reverse order at the end."""
     async with AsyncExitStack() as closing:
         clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
         machine = _machine_name()
         random, process = Random(), _process_name(machine)
         place = StoreUrl.parse(settings.store_url)
-        store = await open_store(place, every_table(), env=settings.env, clock=clock, random=random)
+        tables = [table for tables in tables_by_design(systems).values() for table in tables]
+        store = await open_store(place, tables, env=settings.env, clock=clock, random=random)
         closing.push_async_callback(store.close)
-        network = await open_network(settings, store, clock, random, process, closing)
-        reception = await open_account_services(settings, store, clock, public_url, network.farewells.tell, closing)
-        house = AppContext(
+        realtime = await open_realtime_services(settings, store, clock, random, process, closing)
+        accounts = await open_account_services(settings, store, clock, public_url, realtime.sign_outs.publish, closing)
+        context = AppContext(
             store=store,
             clock=clock,
             random=random,
             schedule=Schedule(store, clock),
-            rooms=network.rooms,
-            topics=network.topics,
+            rooms=realtime.rooms,
+            topics=realtime.topics,
             process=process,
             node=_node_name(machine, process, settings),
             public_url=public_url,
-            ensure_account=reception.ensure_account,
+            ensure_account=accounts.authenticator.ensure_account,
         )
-        systems = tuple(plug(house) for plug in PLUGS)
-        runner = _runner(house, systems)
-        figures, history = build_metrics(house, network.hub, runner, systems)
-        parts = Services(
+        plugins = {system.name: system.plug(context) for system in systems}
+        runner = _build_runner(context, plugins)
+        metrics, history = build_metrics(context, realtime.hub, runner, plugins)
+        services = Services(
             settings=settings,
-            place=place,
-            house=house,
-            network=network,
-            reception=reception,
+            store_place=place,
+            context=context,
+            realtime=realtime,
+            accounts=accounts,
             systems=systems,
+            plugins=plugins,
             runner=runner,
-            figures=figures,
+            metrics=metrics,
             history=history,
-            control=Secret.made(),
-            started=clock.now(),
-            web=web,
-            build=await asyncio.to_thread(WebBuild.read, web),
+            control_token=Secret.made(),
+            started_at=clock.now(),
+            web_folder=web_folder,
+            web_build=await asyncio.to_thread(WebBuild.read, web_folder),
         )
-        opened = Application(parts, *site(parts))
-        await _begin(opened, loopback, closing)
-        yield opened
+        application = Application(services, *build_apps(services))
+        await _start(application, loopback, closing)
+        yield application
 
 
-def _runner(house: AppContext, systems: Sequence[System]) -> JobRunner:
-    removal = AccountRemoval(house.store, house.clock, [system.remove for system in systems])
+def _build_runner(context: AppContext, plugins: Mapping[str, Plugin]) -> JobRunner:
+    removal = AccountRemoval(context.store, context.clock, [plugin.remove for plugin in plugins.values()])
     remove_accounts = DeadlineJob(system=removal.system, kind=removal.kind, handle=removal.run)
     return JobRunner(
-        store=house.store,
-        clock=house.clock,
-        random=house.random,
-        process=house.process,
-        schedule=house.schedule,
-        deadline_jobs=[remove_accounts, *(job for system in systems for job in system.deadline_jobs)],
-        daily_jobs=[job for system in systems for job in system.daily_jobs],
-        stream_consumers=[consumer for system in systems for consumer in system.stream_consumers],
+        store=context.store,
+        clock=context.clock,
+        random=context.random,
+        process=context.process,
+        schedule=context.schedule,
+        deadline_jobs=[remove_accounts, *(job for plugin in plugins.values() for job in plugin.deadline_jobs)],
+        daily_jobs=[job for plugin in plugins.values() for job in plugin.daily_jobs],
+        stream_consumers=[consumer for plugin in plugins.values() for consumer in plugin.stream_consumers],
     )
 
 
-async def _begin(opened: Application, loopback: str, closing: AsyncExitStack) -> None:
-    """Set going what goes on by itself."""
-    parts, network = opened.parts, opened.parts.network
-    for system in parts.systems:
-        if system.behaviour is not None:
-            network.rooms.add(system.behaviour)
-    await network.hub.start(network.doorway.behind)
-    closing.push_async_callback(network.hub.stop)
-    lives = await closing.enter_async_context(AsyncExitStack())
-    closing.push_async_callback(opened.leave)
-    await network.rooms.start()
-    for system in parts.systems:
-        if system.life is not None:
-            await lives.enter_async_context(system.life())
-    await parts.runner.start()
-    folder = parts.settings.folder
-    await asyncio.to_thread(write_control_file, folder, loopback, parts.control)
-    closing.push_async_callback(asyncio.to_thread, remove_control_file, folder, parts.control)
-    chores = BackgroundTasks()
-    closing.push_async_callback(chores.stop)
-    chores.start(parts.figures.watch_the_loop())
-    chores.start(parts.history.run())
-    chores.start(_keep_usage(parts.house))
-    chores.start(close_expired_connections(network.hub, parts.reception.authenticator.is_still_valid))
-    chores.start(publish_room_changes(parts.house, room_kinds(parts.systems)))
-    if parts.settings.demo:
-        chores.start(demonstrate(parts.house.topics, parts.systems))
+async def _start(application: Application, loopback: str, closing: AsyncExitStack) -> None:
+    """Start sockets, rooms, the systems' lifespans, jobs and background tasks."""
+    services = application.services
+    realtime, context, plugins = services.realtime, services.context, services.plugins
+    for plugin in plugins.values():
+        if plugin.room is not None:
+            realtime.rooms.add(plugin.room)
+    await realtime.hub.start(realtime.router.behind)
+    closing.push_async_callback(realtime.hub.stop)
+    lifespans = await closing.enter_async_context(AsyncExitStack())
+    closing.push_async_callback(application.drain)
+    await realtime.rooms.start()
+    for plugin in plugins.values():
+        if plugin.lifespan is not None:
+            await lifespans.enter_async_context(plugin.lifespan())
+    await services.runner.start()
+    folder = services.settings.folder
+    await asyncio.to_thread(write_control_file, folder, loopback, services.control_token)
+    closing.push_async_callback(asyncio.to_thread, remove_control_file, folder, services.control_token)
+    background = BackgroundTasks()
+    closing.push_async_callback(background.stop)
+    background.start(services.metrics.measure_loop_lag())
+    background.start(services.history.run())
+    background.start(_save_usage(context))
+    background.start(close_expired_connections(realtime.hub, services.accounts.authenticator.is_still_valid))
+    background.start(publish_room_changes(context, room_kinds(plugins)))
+    if services.settings.demo:
+        background.start(fill_demo(context.topics, plugins))
 
 
-async def _keep_usage(house: AppContext) -> None:
+async def _save_usage(context: AppContext) -> None:
     while True:
-        await house.clock.sleep(KEEP_USAGE_EVERY)
+        await context.clock.sleep(SAVE_USAGE_INTERVAL)
         try:
-            await house.store.flush_usage()
+            await context.store.flush_usage()
         except TableError as problem:
-            # Statistics are no reason to stop; the next minute has them all.
-            log.warning("usage_not_kept", code=problem.code, problem=problem.message)
+            # The totals stay in memory, and the next save has them all.
+            log.warning("usage_save_failed", code=problem.code, problem=problem.message)
 
 
 def _machine_name() -> str:
@@ -178,12 +185,12 @@ def _machine_name() -> str:
 
 
 def _process_name(machine: str) -> str:
-    """Another one at each start, and yet one by which a host knows the machine."""
+    """A name that is different at each start and says which machine the process runs on."""
     return f"{machine[:30]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 def _node_name(machine: str, process: str, settings: Settings) -> str:
-    """The same at each start: on one machine, nobody else listens at that address and port meanwhile."""
+    """A name that is the same at each start: only one process of a machine listens at one address and port."""
     if settings.port == 0:
         return process
     return f"{machine}:{_plain(settings.host)[:50]}:{settings.port}"

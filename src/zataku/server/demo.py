@@ -1,25 +1,25 @@
-"""Filling an empty store with something to look at, while people may already be looking."""
+"""The demo: each system fills an empty store with examples, while the server already answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import structlog
 
 from zataku.realtime.topics import Topics
 from zataku.server.endpoints.home import CHANGED, TOPIC
-from zataku.system import System
+from zataku.system import Plugin
 from zataku.table import TableError
 
 log = structlog.stdlib.get_logger()
 
 
-async def demonstrate(topics: Topics, systems: Sequence[System]) -> None:
-    """Let each system show something, and tell whoever opened the home page before it was there."""
-    for system in systems:
-        if system.demo is None:
+async def fill_demo(topics: Topics, plugins: Mapping[str, Plugin]) -> None:
+    """Fill the demo of each system, and tell open home pages that there is something new to show."""
+    for name, plugin in plugins.items():
+        if plugin.demo is None:
             continue
         try:
-            await system.demo()
+            await plugin.demo()
         except TableError as problem:
-            log.warning("demo_not_filled", system=system.name, code=problem.code, problem=problem.message)
+            log.warning("demo_failed", system=name, code=problem.code, problem=problem.message)
         else:
             topics.tell(TOPIC, CHANGED)

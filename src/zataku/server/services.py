@@ -1,35 +1,106 @@
-"""What the house consists of once it is open, in one place for whoever answers requests."""
+"""The services of the server, opened once and shared by everything that answers requests."""
 
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
+from random import Random
 
 import msgspec
 
+from zataku.accounts.authentication import Authenticator
+from zataku.accounts.passwords import Passwords
+from zataku.accounts.rate_limits import MINUTE, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.secrets import Secret
+from zataku.accounts.service import Accounts
+from zataku.accounts.sessions import Ended
+from zataku.clock import Clock
 from zataku.jobs.runner import JobRunner
+from zataku.realtime.bus.client import BusClient
+from zataku.realtime.bus.port import open_bus
+from zataku.realtime.rooms.registry import RoomRegistry
+from zataku.realtime.router import SocketRouter
+from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.topics import Topics
 from zataku.server.admin.history import History
 from zataku.server.metrics import Metrics
-from zataku.server.network import Network
 from zataku.server.pages.web_build import WebBuild
-from zataku.server.reception import AccountServices
+from zataku.server.process.data_folder import read_session_cutoff
 from zataku.server.settings import Settings
-from zataku.system import AppContext, System
-from zataku.table import StoreUrl
+from zataku.server.sockets.connections import ConnectionHub, SignOutBroadcast
+from zataku.system import AppContext, Plugin, System
+from zataku.table import Store, StoreUrl
+
+
+class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
+    """Authenticator of callers, their accounts, and the limits on how often they may call."""
+
+    authenticator: Authenticator
+    accounts: Accounts
+    rate_limits: RateLimits
+
+
+async def open_account_services(
+    settings: Settings, store: Store, clock: Clock, public_url: str, on_sign_out: Ended, closing: AsyncExitStack
+) -> AccountServices:
+    """The account services on a store."""
+    cutoff = await asyncio.to_thread(read_session_cutoff, settings.folder)
+    authenticator = await Authenticator.open(store, clock, public_url, cutoff)
+    closing.push_async_callback(authenticator.drain)
+    passwords = Passwords()
+    closing.callback(passwords.close)
+    # After a restart, every browser behind one router reconnects at once.
+    burst = settings.sockets_per_address
+    rate_limits = RateLimits(clock, {**RATE_LIMITS, "socket_address": RateLimit(burst, MINUTE, burst)})
+    return AccountServices(
+        authenticator=authenticator, accounts=Accounts(store, clock, passwords, on_sign_out), rate_limits=rate_limits
+    )
+
+
+class RealtimeServices(msgspec.Struct, frozen=True, kw_only=True):
+    """Sockets, topics and rooms, on the bus between processes."""
+
+    hub: ConnectionHub
+    topics: Topics
+    rooms: RoomRegistry
+    router: SocketRouter
+    sign_outs: SignOutBroadcast
+
+
+async def open_realtime_services(
+    settings: Settings, store: Store, clock: Clock, random: Random, process: str, closing: AsyncExitStack
+) -> RealtimeServices:
+    """The realtime services on a store. Rooms start when the systems have added their behaviours."""
+    bus = BusClient(open_bus(settings.bus, clock))
+    await bus.start()
+    closing.push_async_callback(bus.stop)
+    limits = SocketLimits(per_identity=settings.sockets_per_account, per_address=settings.sockets_per_address)
+    hub = ConnectionHub(clock, random, limits)
+    topics = Topics(bus=bus, hub=hub)
+    rooms = RoomRegistry(store=store, clock=clock, random=random, process=process, bus=bus, hub=hub)
+    sign_outs = SignOutBroadcast(hub, bus)
+    await sign_outs.start()
+    return RealtimeServices(
+        hub=hub, topics=topics, rooms=rooms, router=SocketRouter(rooms, topics), sign_outs=sign_outs
+    )
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is wired together."""
+    """Everything that `open_application` has wired."""
 
     settings: Settings
-    place: StoreUrl
-    house: AppContext
-    network: Network
-    reception: AccountServices
+    store_place: StoreUrl
+    context: AppContext
+    realtime: RealtimeServices
+    accounts: AccountServices
     systems: tuple[System, ...]
+    plugins: Mapping[str, Plugin]
+    """The wired systems by name, in the order of `systems`."""
     runner: JobRunner
-    figures: Metrics
+    metrics: Metrics
     history: History
-    control: Secret
-    """What the command line shows."""
-    started: float
-    web: Path
-    build: WebBuild
+    control_token: Secret
+    """What the command line authenticates with."""
+    started_at: float
+    web_folder: Path
+    web_build: WebBuild

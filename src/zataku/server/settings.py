@@ -1,6 +1,12 @@
-"""What a host can set when starting Zataku."""
+"""The settings of the server, and the sources they are loaded from.
 
+Flags win over environment variables, these over the file, and the file over the defaults.
+"""
+
+import difflib
 import re
+import tomllib
+from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias, get_args, get_type_hints
@@ -17,17 +23,17 @@ _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
 
 
 class BadSetting(InvalidRequest):
-    """A setting has a value that cannot be."""
+    """A setting has an invalid value."""
 
-    code = "bad_setting"
+    default_code = "bad_setting"
 
 
 STORE_FILE = "zataku.db"
-"""The name of the store in the data folder."""
+"""The name of the store's file in the data folder."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that can be set, each with its meaning. A text that is empty is not set."""
+    """Every setting with its description. An empty text is not set."""
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 lets others on your network in.")] = (
         "127.0.0.1"
@@ -95,7 +101,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def store_url(self) -> str:
-        """The store that is set, or the file in the data folder."""
+        """Where the store is: as set, or the file in the data folder."""
         return self.store or str(self.folder / STORE_FILE)
 
     def __post_init__(self) -> None:
@@ -113,17 +119,17 @@ SECRETS = frozenset({"metrics_token"})
 """Settings that are never shown."""
 
 
-def meanings() -> dict[str, str]:
-    """What each setting means, in the order of their declaration."""
-    told: dict[str, str] = {}
+def setting_descriptions() -> dict[str, str]:
+    """The description of each setting, in the order of their declaration."""
+    descriptions: dict[str, str] = {}
     for name, kind in get_type_hints(Settings, include_extras=True).items():
         meta: Meta = get_args(kind)[1]
-        told[name] = meta.description or ""
-    return told
+        descriptions[name] = meta.description or ""
+    return descriptions
 
 
-def masked(name: str, value: object) -> object:
-    """The value as it may be shown: without passwords and tokens."""
+def mask_secret(name: str, value: object) -> object:
+    """The value of a setting without passwords and tokens."""
     if name in SECRETS:
         return "***" if value else ""
     if isinstance(value, str) and "@" in value and "://" in value:
@@ -135,11 +141,11 @@ def masked(name: str, value: object) -> object:
 def _check_public_url(text: str) -> None:
     try:
         parts = urlsplit(text)
-        wrong = parts.scheme not in ("http", "https") or not _is_host(parts.hostname or "") or parts.port == 0
+        is_wrong = parts.scheme not in ("http", "https") or not _is_host(parts.hostname or "") or parts.port == 0
     except ValueError:
-        wrong, parts = True, urlsplit("")
+        is_wrong, parts = True, urlsplit("")
     if (
-        wrong
+        is_wrong
         or parts.path not in ("", "/")
         or parts.query
         or parts.fragment
@@ -163,13 +169,13 @@ def _is_host(name: str) -> bool:
 
 
 def _check_prices(text: str) -> None:
-    # Loaded by those who set any.
+    # Imported only where prices are set.
     from zataku.server.admin.tables.prices import read_prices
 
     try:
         read_prices(text)
-    except InvalidRequest as unreadable:
-        raise BadSetting(unreadable.message, setting="prices") from None
+    except InvalidRequest as error:
+        raise BadSetting(error.message, setting="prices") from None
 
 
 def _check_proxy(text: str) -> None:
@@ -179,3 +185,92 @@ def _check_proxy(text: str) -> None:
         raise BadSetting(
             f"proxies: {text!r} is neither an address nor a network such as 10.0.0.0/8.", setting="proxies"
         ) from None
+
+
+CONFIG_FILE = "zataku.toml"
+ENVIRONMENT_PREFIX = "ZATAKU_"
+DEFAULT = "default"
+NAMES = tuple(Settings.__struct_fields__)
+_ERROR_PLACE = re.compile(r" - at `\$\.(\w+)[^`]*`$")
+
+
+class LoadedSettings(msgspec.Struct, frozen=True):
+    """The settings, and the source of each of them."""
+
+    settings: Settings
+    sources: dict[str, str]
+
+
+def load_settings(
+    flags: Mapping[str, object], environment: Mapping[str, str], config: str | None = None
+) -> LoadedSettings:
+    """Load the settings. `flags` has only those that were given. BadSetting names the source of an invalid value."""
+    values: dict[str, object] = {}
+    sources = dict.fromkeys(NAMES, DEFAULT)
+    config_file = config or environment.get(f"{ENVIRONMENT_PREFIX}CONFIG") or None
+    for source, given in (
+        (config_file or CONFIG_FILE, _read_file(config_file)),
+        (ENVIRONMENT_PREFIX, _read_environment(environment)),
+        ("--", dict(flags)),
+    ):
+        for name, value in given.items():
+            values[name] = value
+            sources[name] = _source_name(source, name)
+    return LoadedSettings(_convert(values, sources), sources)
+
+
+def _read_file(config_file: str | None) -> dict[str, object]:
+    path = Path(config_file or CONFIG_FILE)
+    try:
+        given: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if config_file is None:
+            return {}
+        raise BadSetting(
+            f"There is no file {path}. Check --config and {ENVIRONMENT_PREFIX}CONFIG.", file=str(path)
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise BadSetting(f"{path} cannot be read: {problem}.", file=str(path)) from None
+    for name in given:
+        if name not in NAMES:
+            near = difflib.get_close_matches(name, NAMES, 1)
+            hint = f"Did you mean {near[0]}?" if near else "`zataku settings` lists all there are."
+            raise BadSetting(f"{path}: there is no setting {name}. {hint}", file=str(path), setting=name)
+    return given
+
+
+def _read_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    given: dict[str, object] = {}
+    for name in NAMES:
+        text = environment.get(ENVIRONMENT_PREFIX + name.upper())
+        if text is not None:
+            # A list is one text, separated by commas.
+            given[name] = [part.strip() for part in text.split(",") if part.strip()] if name == "proxies" else text
+    return given
+
+
+def _convert(values: dict[str, object], sources: Mapping[str, str]) -> Settings:
+    # Environment variables are texts; values of the file and of flags have their types.
+    untyped = {name for name, source in sources.items() if source.startswith(ENVIRONMENT_PREFIX)}
+    try:
+        for name in untyped:
+            struct = msgspec.defstruct("OneSetting", [(name, Settings.__annotations__[name])])
+            values[name] = getattr(msgspec.convert({name: values[name]}, struct, strict=False), name)
+        return msgspec.convert(values, Settings)
+    except msgspec.ValidationError as problem:
+        text = str(problem)
+        place = _ERROR_PLACE.search(text)
+        name = place[1] if place else ""
+        message = f"{sources.get(name, name)}: {_ERROR_PLACE.sub('', text)}. {setting_descriptions().get(name, '')}"
+        raise BadSetting(message.rstrip(), setting=name) from None
+    except BadSetting as error:
+        name = str(error.details.get("setting", ""))
+        raise BadSetting(f"{sources[name]}: {error.message}", setting=name) from None
+
+
+def _source_name(source: str, name: str) -> str:
+    if source == ENVIRONMENT_PREFIX:
+        return ENVIRONMENT_PREFIX + name.upper()
+    if source == "--":
+        return "--" + name.replace("_", "-")
+    return f"{source}, {name}"

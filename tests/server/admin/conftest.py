@@ -35,7 +35,7 @@ from zataku.server.admin.overview import Process
 from zataku.server.admin.request_counters import RequestCounters
 from zataku.server.admin.routes import admin_router, admin_services
 from zataku.server.admin.tables.prices import PRICES
-from zataku.server.http.errors import answer_http, answer_refusal, answer_table
+from zataku.server.http.errors import answer_http_exception, answer_request_error, answer_table_error
 from zataku.table import Store, StoreUrl, TableError, open_store
 
 ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session_hash="a" * 64)
@@ -145,7 +145,11 @@ def app() -> Litestar:
     return Litestar(
         route_handlers=admin_router(lambda: _services["now"]),
         dependencies={"identity": Provide(_caller)},
-        exception_handlers={RequestError: answer_refusal, TableError: answer_table, HTTPException: answer_http},
+        exception_handlers={
+            RequestError: answer_request_error,
+            TableError: answer_table_error,
+            HTTPException: answer_http_exception,
+        },
         logging_config=None,
     )
 

@@ -105,7 +105,7 @@ async def test_a_job_that_is_done_is_not_found(house: House) -> None:
 NO_JOBS = [
     {},
     {"system": "othello"},
-    DEAD | {"system": "chess"},
+    DEAD | {"system": "Chess"},
     DEAD | {"kind": "CLOSE"},
     DEAD | {"subject": "with space"},
     DEAD | {"subject": ""},

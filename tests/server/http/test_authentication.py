@@ -8,14 +8,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.conftest import Come
+from tests.server.conftest import MakeClient
 from zataku.accounts.control_file import CONTROL_FILE
 from zataku.clock import AdvanceableClock
 from zataku.errors import Unavailable
 from zataku.realtime.topics import Topics
 from zataku.server.app import Application
-from zataku.server.endpoints.home import LOOKS_EVERY
-from zataku.server.http.authentication import RequestTimedOut, RequestTimeout
+from zataku.server.endpoints.home import CHECK_INTERVAL
+from zataku.server.http.request_timeout import RequestTimedOut, RequestTimeout
 
 DEADLINE = 10.0
 PASSWORD = "a long enough one"
@@ -47,17 +47,17 @@ async def test_a_page_of_another_site_cannot_write_with_somebodys_cookies(browse
 
 
 async def test_a_program_comes_with_its_key_and_a_bad_one_is_not_taken_for_a_guest(
-    browser: httpx.AsyncClient, come: Come
+    browser: httpx.AsyncClient, make_client: MakeClient
 ) -> None:
     user = await signed_up(browser, "Keymaker")
     made = await user.post(
         "/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": ["live:read", "live:write"]}
     )
     assert made.status_code == 201, made.text
-    robot = come(authorization=f"Bearer {made.json()['key']}")
+    robot = make_client(authorization=f"Bearer {made.json()['key']}")
     assert (await robot.get("/api/me")).json()["name"] == "Keymaker"
     assert (await robot.post("/api/live/rooms", json={"name": "by a robot"})).status_code == 201
-    stranger = await come(authorization="Bearer zk_wrong").get("/api/me")
+    stranger = await make_client(authorization="Bearer zk_wrong").get("/api/me")
     assert (stranger.status_code, stranger.json()["error"]["code"]) == (401, "bad_key")
     assert stranger.headers["www-authenticate"] == "Bearer"
     assert "set-cookie" not in stranger.headers
@@ -71,19 +71,19 @@ async def test_whoever_writes_too_often_is_told_when_to_come_back(browser: httpx
     assert int(answers[30].headers["retry-after"]) >= 1
 
 
-async def test_dropping_ones_cookies_does_not_help_to_write_more_often(come: Come) -> None:
-    stranger = come("198.51.100.77")
+async def test_dropping_ones_cookies_does_not_help_to_write_more_often(make_client: MakeClient) -> None:
+    stranger = make_client("198.51.100.77")
     statuses: list[int] = []
     for _ in range(31):
         stranger.cookies.clear()
         statuses.append((await stranger.patch("/api/me", json={"language": "ko"})).status_code)
     assert statuses[29] == 200
     assert statuses[30] == 429
-    assert (await come("198.51.100.78").patch("/api/me", json={"language": "ko"})).status_code == 200
+    assert (await make_client("198.51.100.78").patch("/api/me", json={"language": "ko"})).status_code == 200
 
 
-async def test_figures_are_for_this_machine_for_the_token_and_for_nobody_else(come: Come) -> None:
-    near = await come("127.0.0.1", base="http://127.0.0.1:8000").get("/metrics")
+async def test_figures_are_for_this_machine_for_the_token_and_for_nobody_else(make_client: MakeClient) -> None:
+    near = await make_client("127.0.0.1", base="http://127.0.0.1:8000").get("/metrics")
     assert near.status_code == 200
     assert near.headers["content-type"].count("charset") == 1
     for figure in (
@@ -97,59 +97,65 @@ async def test_figures_are_for_this_machine_for_the_token_and_for_nobody_else(co
         "process_resident_memory_bytes",
     ):
         assert figure in near.text, figure
-    assert (await come(authorization="Bearer prometheus").get("/metrics")).status_code == 200
-    for stranger in (come(), come(authorization="Bearer guessed"), come("127.0.0.1", **{"x-forwarded-for": "8.8.8.8"})):
+    assert (await make_client(authorization="Bearer prometheus").get("/metrics")).status_code == 200
+    for stranger in (
+        make_client(),
+        make_client(authorization="Bearer guessed"),
+        make_client("127.0.0.1", **{"x-forwarded-for": "8.8.8.8"}),
+    ):
         assert (await stranger.get("/metrics")).json()["error"]["code"] == "forbidden"
 
 
-async def test_an_invented_method_or_path_adds_no_figure_of_its_own(come: Come, house: Application) -> None:
+async def test_an_invented_method_or_path_adds_no_figure_of_its_own(
+    make_client: MakeClient, application: Application
+) -> None:
     for number in range(3):
-        await come().request(f"BREW{number}", f"/coffee/{number}")
-    shown = (await come(authorization="Bearer prometheus").get("/metrics")).text
+        await make_client().request(f"BREW{number}", f"/coffee/{number}")
+    shown = (await make_client(authorization="Bearer prometheus").get("/metrics")).text
     assert "coffee" not in shown
     assert "BREW" not in shown
     assert 'method="other",route="unknown"' in shown
 
 
-async def test_time_is_pushed_only_from_this_machine(come: Come, house: Application) -> None:
-    near = come("127.0.0.1", base="http://127.0.0.1:8000")
-    before = house.parts.house.clock.now()
+async def test_time_is_pushed_only_from_this_machine(make_client: MakeClient, application: Application) -> None:
+    near = make_client("127.0.0.1", base="http://127.0.0.1:8000")
+    before = application.services.context.clock.now()
     pushed = await near.post("/test/clock", json={"advance": 3600})
     assert pushed.status_code == 200
-    assert house.parts.house.clock.now() - before >= 3600
-    assert (await come().post("/test/clock", json={"advance": 1})).status_code == 403
+    assert application.services.context.clock.now() - before >= 3600
+    assert (await make_client().post("/test/clock", json={"advance": 1})).status_code == 403
     for nonsense in ({"advance": -1}, {"advance": "soon"}, {}, {"advance": 1, "more": 2}):
         assert (await near.post("/test/clock", json=nonsense)).status_code == 400
 
 
 async def test_orders_of_the_command_line_need_the_token_from_this_machine(
-    browser: httpx.AsyncClient, come: Come, house: Application
+    browser: httpx.AsyncClient, make_client: MakeClient, application: Application
 ) -> None:
     await signed_up(browser, "Boss")
-    file = Path(house.parts.settings.data) / CONTROL_FILE
+    file = Path(application.services.settings.data) / CONTROL_FILE
     assert file.stat().st_mode & 0o777 == 0o600
-    token = house.parts.control.revealed()
+    token = application.services.control_token.revealed()
     assert token in file.read_text()
     order = {"name": "Boss"}
     for stranger in (
-        come("127.0.0.1", base="http://127.0.0.1:8000", authorization="Control guessed"),
-        come(authorization=f"Control {token}"),
+        make_client("127.0.0.1", base="http://127.0.0.1:8000", authorization="Control guessed"),
+        make_client(authorization=f"Control {token}"),
     ):
         assert (await stranger.post("/control/accounts/grant-admin", json=order)).status_code == 403
-    near = come("127.0.0.1", base="http://127.0.0.1:8000", authorization=f"Control {token}")
+    near = make_client("127.0.0.1", base="http://127.0.0.1:8000", authorization=f"Control {token}")
     assert (await near.post("/control/accounts/grant-admin", json=order)).status_code == 200
     assert (await browser.get("/api/me")).json()["role"] == "admin"
     assert (await browser.get("/metrics")).status_code == 200
     assert (await browser.get("/api/admin/overview")).status_code == 200
 
 
-async def test_a_code_leads_to_our_own_pages_and_nowhere_else(come: Come) -> None:
-    drawn = await come().get("/qr.svg", params={"path": "/live/13a59d2d"})
+async def test_a_code_leads_to_our_own_pages_and_nowhere_else(make_client: MakeClient) -> None:
+    drawn = await make_client().get("/qr.svg", params={"path": "/live/13a59d2d"})
     assert drawn.headers["content-type"].startswith("image/svg+xml")
     assert "#fff" in drawn.text.lower()
     for path in ("https://evil.example.org", "//evil.example.org", "/live/../x", "/x?y=1", "live", "/" + "x" * 300):
-        assert (await come().get("/qr.svg", params={"path": path})).status_code == 400, path
-    assert (await come().get("/qr.svg")).json()["error"]["code"] == "invalid"
+        assert (await make_client().get("/qr.svg", params={"path": path})).status_code == 400, path
+    assert (await make_client().get("/qr.svg")).json()["error"]["code"] == "invalid"
 
 
 async def test_the_home_page_has_all_five_whatever_becomes_of_one(browser: httpx.AsyncClient) -> None:
@@ -159,22 +165,22 @@ async def test_the_home_page_has_all_five_whatever_becomes_of_one(browser: httpx
 
 
 async def test_the_home_page_hears_when_a_room_comes_to_life(
-    browser: httpx.AsyncClient, house: Application, monkeypatch: pytest.MonkeyPatch
+    browser: httpx.AsyncClient, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = asyncio.Event()
-    parts = house.parts
-    assert isinstance(parts.house.clock, AdvanceableClock)
+    services = application.services
+    assert isinstance(services.context.clock, AdvanceableClock)
     monkeypatch.setattr(Topics, "tell", lambda _, topic, event: told.set() if topic == "home" else None)
     room = (await browser.post("/api/live/rooms", json={"name": "News"})).json()["roomId"]
     said = await browser.post(f"/api/live/rooms/{room}/comments", json={"content": "hello"})
     assert said.status_code == 201, said.text
     async with asyncio.timeout(DEADLINE):
         while not told.is_set():
-            await parts.house.clock.advance(LOOKS_EVERY)
+            await services.context.clock.advance(CHECK_INTERVAL)
 
 
-async def test_every_operation_is_described_with_the_one_error(come: Come) -> None:
-    schema = (await come().get("/openapi.json")).json()
+async def test_every_operation_is_dewriterd_with_the_one_error(make_client: MakeClient) -> None:
+    schema = (await make_client().get("/openapi.json")).json()
     assert schema["info"]["title"] == "Zataku"
     operations = [each for path in schema["paths"].values() for each in path.values()]
     names = [each["operationId"] for each in operations]

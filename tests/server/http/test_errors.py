@@ -13,7 +13,7 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException, NotAuthorizedException, ServiceUnavailableException
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from tests.server.conftest import Come
+from tests.server.conftest import MakeClient
 from zataku.accounts.rate_limits import RateLimits
 from zataku.clock import ManualClock
 from zataku.errors import Conflict, RateLimited, Unauthorized
@@ -21,7 +21,7 @@ from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS
 from zataku.server.http.request_context import RequestContextReader
 from zataku.server.http.request_log import RequestLog
-from zataku.server.http.security_headers import add_safe_headers
+from zataku.server.http.security_headers import add_security_headers
 from zataku.server.metrics import Metrics
 from zataku.server.pages.page_routes import PageAssets
 from zataku.server.pages.web_build import WebBuild
@@ -86,11 +86,11 @@ async def ask() -> Any:
     app = Litestar(
         [raise_it, seat, sit, break_page],
         exception_handlers=HANDLERS,
-        before_send=[add_safe_headers],
+        before_send=[add_security_headers],
         openapi_config=None,
         logging_config=None,
         request_max_body_size=1000,
-        state=State({"paper": PageAssets(WebBuild(), "http://127.0.0.1")}),
+        state=State({"page_assets": PageAssets(WebBuild(), "http://127.0.0.1")}),
     )
     watched: Any = RequestLog(Compression(app), RequestContextReader(()), RateLimits(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
     transport = httpx.ASGITransport(app=watched, raise_app_exceptions=False)
@@ -187,8 +187,10 @@ async def test_a_refusal_keeps_its_details_and_headers(ask: httpx.AsyncClient) -
         ("GET", "/assets/.vite", 404, "not_found"),
     ],
 )
-async def test_what_is_not_there_has_the_one_shape(come: Come, method: str, path: str, status: int, code: str) -> None:
-    answer = await come().request(method, path)
+async def test_what_is_not_there_has_the_one_shape(
+    make_client: MakeClient, method: str, path: str, status: int, code: str
+) -> None:
+    answer = await make_client().request(method, path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
     if status == 405:
         assert set(answer.headers["allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
@@ -208,8 +210,8 @@ async def test_under_api_even_a_browser_gets_json(browser: httpx.AsyncClient) ->
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "image/png", "nonsense", ""])
-async def test_only_a_browser_gets_a_page(come: Come, accept: str) -> None:
-    assert (await come(accept=accept).get("/nowhere")).json()["error"]["code"] == "not_found"
+async def test_only_a_browser_gets_a_page(make_client: MakeClient, accept: str) -> None:
+    assert (await make_client(accept=accept).get("/nowhere")).json()["error"]["code"] == "not_found"
 
 
 async def test_a_person_can_tell_us_the_reference_of_a_page_that_broke(ask: httpx.AsyncClient) -> None:

@@ -9,21 +9,21 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from zataku.server.http.asgi import Receive, Scope, Send, answer
+from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.h11_protocol import TimedHttpProtocol
 
 DEADLINE = 5.0
 
 
 class Hasty(TimedHttpProtocol):
-    patience = 0.2
-    linger = 0.4
+    header_seconds = 0.2
+    body_seconds = 0.4
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     while scope["path"] != "/early" and (await receive()).get("more_body"):
         pass
-    await answer(send, 200, "here")
+    await send_json(send, 200, "here")
 
 
 @pytest.fixture

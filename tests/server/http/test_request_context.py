@@ -7,22 +7,22 @@ from zataku.server.http.origins import Origins
 from zataku.server.http.request_context import RequestContext, RequestContextReader, cookies_in, is_local_name
 
 
-def visit(peer: str, proxies: tuple[str, ...] = (), **headers: str) -> RequestContext:
+def read_context(peer: str, proxies: tuple[str, ...] = (), **headers: str) -> RequestContext:
     lines = [
         (name.replace("_", "-").encode(), text.encode()) for name, text in ({"host": "localhost"} | headers).items()
     ]
     scope = {"headers": lines, "client": (peer, 1), "server": ("203.0.113.5", 8000), "scheme": "http"}
-    return RequestContextReader(proxies).receive(scope)
+    return RequestContextReader(proxies).read(scope)
 
 
 def test_a_stranger_cannot_say_that_it_comes_from_elsewhere():
-    seen = visit("203.0.113.7", x_forwarded_for="10.0.0.1", x_forwarded_proto="https")
-    assert (seen.address, seen.secure) == ("203.0.113.7", False)
+    seen = read_context("203.0.113.7", x_forwarded_for="10.0.0.1", x_forwarded_proto="https")
+    assert (seen.address, seen.is_secure) == ("203.0.113.7", False)
 
 
 def test_a_listed_proxy_is_believed_what_it_says_of_the_caller():
-    seen = visit("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for="203.0.113.7", x_forwarded_proto="https")
-    assert (seen.address, seen.secure) == ("203.0.113.7", True)
+    seen = read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for="203.0.113.7", x_forwarded_proto="https")
+    assert (seen.address, seen.is_secure) == ("203.0.113.7", True)
 
 
 @pytest.mark.parametrize(
@@ -37,32 +37,32 @@ def test_a_listed_proxy_is_believed_what_it_says_of_the_caller():
     ],
 )
 def test_of_a_chain_the_last_who_is_no_proxy_of_ours_counts(said: str, address: str):
-    assert visit("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for=said).address == address
+    assert read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for=said).address == address
 
 
 def test_only_a_request_of_this_very_machine_is_near():
-    assert visit("127.0.0.1").near
-    assert visit("::1").near
-    assert visit("::ffff:127.0.0.1").near
-    assert not visit("192.168.1.5").near
+    assert read_context("127.0.0.1").is_direct
+    assert read_context("::1").is_direct
+    assert read_context("::ffff:127.0.0.1").is_direct
+    assert not read_context("192.168.1.5").is_direct
     # A proxy on this machine that nobody listed: its callers are not near.
-    assert not visit("127.0.0.1", x_forwarded_for="203.0.113.7").near
-    assert not visit("127.0.0.1", ("127.0.0.1",), x_forwarded_for="203.0.113.7").near
+    assert not read_context("127.0.0.1", x_forwarded_for="203.0.113.7").is_direct
+    assert not read_context("127.0.0.1", ("127.0.0.1",), x_forwarded_for="203.0.113.7").is_direct
     # A foreign page that had its name resolve to this machine.
-    assert not visit("127.0.0.1", host="evil.example.com").near
+    assert not read_context("127.0.0.1", host="evil.example.com").is_direct
 
 
 def test_a_server_on_one_address_is_reached_there_from_its_own_machine():
-    assert visit("203.0.113.5", host="203.0.113.5:8000").near
-    assert not visit("203.0.113.5", host="evil.example.com").near
-    assert not visit("203.0.113.6", host="203.0.113.5:8000").near
-    assert not visit("203.0.113.5", host="203.0.113.5:8000", via="1.1 proxy").near
+    assert read_context("203.0.113.5", host="203.0.113.5:8000").is_direct
+    assert not read_context("203.0.113.5", host="evil.example.com").is_direct
+    assert not read_context("203.0.113.6", host="203.0.113.5:8000").is_direct
+    assert not read_context("203.0.113.5", host="203.0.113.5:8000", via="1.1 proxy").is_direct
 
 
 def test_who_comes_by_a_proxy_that_says_nothing_is_not_near():
-    silent = visit("127.0.0.1", ("127.0.0.1",))
+    silent = read_context("127.0.0.1", ("127.0.0.1",))
     # The command line of this machine looks the same; it has a token.
-    assert (silent.near, silent.here) == (False, True)
+    assert (silent.is_direct, silent.is_local) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -110,20 +110,22 @@ OURS = "https://table.example.org"
     ],
 )
 def test_only_our_own_pages_may_write(public_url: str, host: str, headers: dict[str, str], allowed: bool):
-    asked = RequestContext(id="1", address="192.168.1.9", secure=False, host=host, here=False, near=False)
+    asked = RequestContext(id="1", address="192.168.1.9", is_secure=False, host=host, is_local=False, is_direct=False)
     origins = Origins(public_url)
     if allowed:
         origins.check(asked, headers)
     else:
-        with pytest.raises(Forbidden, match=r"site|Origin"):
+        with pytest.raises(Forbidden, match=r"another address|Origin"):
             origins.check(asked, headers)
 
 
 def test_while_developing_a_page_of_another_port_may_write():
-    asked = RequestContext(id="1", address="127.0.0.1", secure=False, host="127.0.0.1:8000", here=True, near=True)
-    Origins("", developing=True).check(asked, {"origin": "http://localhost:5173", "cookie": "a=b"})
+    asked = RequestContext(
+        id="1", address="127.0.0.1", is_secure=False, host="127.0.0.1:8000", is_local=True, is_direct=True
+    )
+    Origins("", is_development=True).check(asked, {"origin": "http://localhost:5173", "cookie": "a=b"})
     with pytest.raises(Forbidden):
-        Origins("", developing=True).check(asked, {"origin": "http://localhost.evil.com", "cookie": "a=b"})
+        Origins("", is_development=True).check(asked, {"origin": "http://localhost.evil.com", "cookie": "a=b"})
 
 
 def test_cookies_are_read_however_they_are_written():

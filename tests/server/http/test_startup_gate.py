@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from zataku.server.http.asgi import Receive, Scope, Send, answer
+from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.startup_gate import StartupGate
 
 DEADLINE = 5.0
@@ -32,33 +32,33 @@ class Hut:
             self.happened.append("closed")
 
     async def app(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        await answer(send, 200, "inside")
+        await send_json(send, 200, "inside")
 
     async def socket(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "websocket.close"})
 
-    async def leave(self) -> None:
+    async def drain(self) -> None:
         self.happened.append("left")
 
 
 class Process:
     """What uvicorn does for the front: begin, let people in, end."""
 
-    def __init__(self, front: StartupGate) -> None:
-        self.front = front
+    def __init__(self, gate: StartupGate) -> None:
+        self.gate = gate
         self._inbox: asyncio.Queue[dict[str, str]] = asyncio.Queue()
         self._life: asyncio.Task[None] | None = None
-        transport = httpx.ASGITransport(app=front)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app=gate)  # type: ignore[arg-type]
         self.client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
     async def begin(self) -> None:
         told: asyncio.Queue[Any] = asyncio.Queue()
-        self._life = asyncio.create_task(self.front({"type": "lifespan"}, self._inbox.get, told.put))
+        self._life = asyncio.create_task(self.gate({"type": "lifespan"}, self._inbox.get, told.put))
         await self._inbox.put({"type": "lifespan.startup"})
         assert await told.get() == {"type": "lifespan.startup.complete"}
 
     async def end(self) -> None:
-        await self.front.leave()
+        await self.gate.drain()
         await self._inbox.put({"type": "lifespan.shutdown"})
         assert self._life is not None
         await self._life
@@ -83,7 +83,7 @@ async def test_health_is_told_at_once_and_requests_wait_until_the_house_is_open(
         assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
         await process.end()
     assert hut.happened == ["left", "closed"]
-    assert process.front.failure is None
+    assert process.gate.failure is None
 
 
 async def test_a_house_that_cannot_be_opened_ends_the_process_with_the_reason():
@@ -96,9 +96,9 @@ async def test_a_house_that_cannot_be_opened_ends_the_process_with_the_reason():
         await asyncio.sleep(0)
         hut.key.set()
         assert (await waiting).status_code == 503
-        assert process.front.ended
+        assert process.gate.has_ended
         await process.end()
-    assert process.front.failure is hut.broken
+    assert process.gate.failure is hut.broken
 
 
 async def test_somebody_who_stops_it_while_it_opens_does_not_wait():
@@ -109,7 +109,7 @@ async def test_somebody_who_stops_it_while_it_opens_does_not_wait():
         assert (await process.client.get("/readyz")).status_code == 503
         await process.end()
     assert hut.happened == ["closed"]
-    assert process.front.failure is None
+    assert process.gate.failure is None
 
 
 async def test_while_it_stops_it_is_not_ready_and_still_answers():
@@ -119,7 +119,7 @@ async def test_while_it_stops_it_is_not_ready_and_still_answers():
     async with asyncio.timeout(DEADLINE):
         await process.begin()
         assert (await process.client.get("/")).json() == "inside"
-        await process.front.leave()
+        await process.gate.drain()
         assert (await process.client.get("/readyz")).status_code == 503
         assert (await process.client.get("/healthz")).status_code == 200
         assert (await process.client.get("/")).json() == "inside"
@@ -144,12 +144,12 @@ async def test_an_address_may_be_asked_for_with_its_host():
     class Listed(Hut):
         async def app(self, scope: Scope, _receive: Receive, send: Send) -> None:
             asked.append((scope["path"], scope["raw_path"]))
-            await answer(send, 200, "inside")
+            await send_json(send, 200, "inside")
 
     hut = Listed()
     hut.key.set()
-    front = StartupGate(hut.open)
-    process = Process(front)
+    gate = StartupGate(hut.open)
+    process = Process(gate)
     await process.begin()
     sent: list[Any] = []
 
@@ -158,6 +158,6 @@ async def test_an_address_may_be_asked_for_with_its_host():
 
     for path in ("http://host/api/me", "https://host:8000", "/http://x"):
         scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "headers": []}
-        await front(scope, send, send)  # type: ignore[arg-type]
+        await gate(scope, send, send)  # type: ignore[arg-type]
     assert asked == [("/api/me", b"/api/me"), ("/", b"/"), ("/http://x", b"/http://x")]
     await process.end()

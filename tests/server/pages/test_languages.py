@@ -1,11 +1,15 @@
 """People are spoken to in the language they ask for."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zataku.server.pages.languages import LANGUAGES, chosen
-from zataku.server.pages.page_routes import words
+from zataku.server.pages.document import TEXTS, load_texts
+from zataku.server.pages.languages import LANGUAGES, choose_language
+from zataku.server.systems import SYSTEMS
+from zataku.system import System
 
 
 @pytest.mark.parametrize(
@@ -23,22 +27,36 @@ from zataku.server.pages.page_routes import words
     ],
 )
 def test_a_browser_gets_the_language_it_likes_best(accept: str | None, spoken: str):
-    assert chosen(None, accept) == spoken
+    assert choose_language(None, accept) == spoken
 
 
 def test_asking_by_name_wins_over_the_browser():
-    assert chosen("ko", "ja") == "ko"
+    assert choose_language("ko", "ja") == "ko"
 
 
 def test_an_unknown_name_leaves_the_choice_to_the_browser():
-    assert chosen("tlh", "ja") == "ja"
+    assert choose_language("tlh", "ja") == "ja"
 
 
 @given(st.text(), st.text())
 def test_no_header_however_odd_leaves_us_speechless(asked: str, accept: str):
-    assert chosen(asked, accept) in LANGUAGES
+    assert choose_language(asked, accept) in LANGUAGES
 
 
-def test_the_three_languages_say_the_same_things():
-    assert words("ja").keys() == words("ko").keys() == words("en").keys()
-    assert all(sentence.strip() for language in LANGUAGES for sentence in words(language).values())
+@pytest.mark.parametrize("file", [TEXTS, *(system.texts for system in SYSTEMS)], ids=lambda file: file.parent.name)
+def test_every_file_of_texts_has_the_same_texts_in_all_languages(file: Path):
+    names = [load_texts(file, language).keys() for language in LANGUAGES]
+    assert all(each == names[0] for each in names)
+    assert all(text.strip() for language in LANGUAGES for text in load_texts(file, language).values())
+
+
+def test_a_text_that_a_language_lacks_is_an_error(tmp_path: Path):
+    file = tmp_path / "texts.toml"
+    file.write_text('[en]\ntitle = "Go"\n[ja]\ntitle = "囲碁"\n[ko]\n')
+    with pytest.raises(ValueError, match="the same texts"):
+        load_texts(file, "en")
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_every_system_has_a_title_and_a_sentence_about_it(system: System):
+    assert {"title", "about"} <= load_texts(system.texts, "en").keys()

@@ -7,8 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.conftest import PUBLIC, Come
-from zataku.server.pages.document import PageHead, PageText, overlay_document, words
+from tests.server.conftest import PUBLIC, MakeClient
+from zataku.live.system import OVERLAY, SYSTEM
+from zataku.server.pages.document import PageHead, PageText, load_texts, system_document
 from zataku.server.pages.languages import LANGUAGES, Language
 from zataku.server.pages.web_build import WebBuild
 
@@ -17,13 +18,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_an_overlay_says_what_it_has_to_say_in_the_language_that_was_asked_for(
-    come: Come, language: Language
+    make_client: MakeClient, language: Language
 ) -> None:
-    answer = await come().get(f"/live/some-room/overlay?lang={language}&size=60")
+    answer = await make_client().get(f"/live/some-room/overlay?lang={language}&size=60")
     assert answer.status_code == 200
     assert answer.headers["content-language"] == language
     assert f'<html lang="{language}">' in answer.text
-    said = {name: text for name, text in words(language).items() if name.startswith("overlay_")}
+    said = {name: text for name, text in load_texts(SYSTEM.texts, language).items() if name.startswith("overlay_")}
     assert len(said) == 8
     for name, text in said.items():
         assert f'data-{name.removeprefix("overlay_")}="{escape(text)}"' in answer.text
@@ -44,18 +45,18 @@ async def test_an_overlay_loads_its_own_script_and_nothing_of_the_app(browser: h
     assert "'unsafe" not in answer.headers["content-security-policy"]
 
 
-async def test_whoever_has_no_cookies_yet_can_hear_the_room(come: Come) -> None:
+async def test_whoever_has_no_cookies_yet_can_hear_the_room(make_client: MakeClient) -> None:
     """OBS keeps none of the host's: the document makes its reader a guest, who may open the socket."""
-    answer = await come(accept="text/html").get("/live/some-room/overlay")
+    answer = await make_client(accept="text/html").get("/live/some-room/overlay")
     assert "set-cookie" in answer.headers
 
 
-async def test_the_name_of_a_room_cannot_break_out_of_the_document(come: Come) -> None:
-    answer = await come().get("/live/%22%3E%3Cscript%3E1/overlay")
+async def test_the_name_of_a_room_cannot_break_out_of_the_document(make_client: MakeClient) -> None:
+    answer = await make_client().get("/live/%22%3E%3Cscript%3E1/overlay")
     assert "<script>1" not in answer.text
     assert 'data-room="&quot;&gt;&lt;script&gt;1"' in answer.text
 
 
 async def test_without_a_build_the_host_reads_what_to_do(tmp_path: Path) -> None:
-    sheet = PageHead(language="en", theme=None, caption=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
-    assert "make setup" in overlay_document(WebBuild.read(tmp_path), sheet, "some-room")
+    head = PageHead(language="en", theme=None, text=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
+    assert "make setup" in system_document(WebBuild.read(tmp_path), head, OVERLAY, {}, {})

@@ -7,12 +7,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.conftest import PUBLIC, Come
+from tests.server.conftest import PUBLIC, MakeClient
 from zataku.server.app import Application
-from zataku.server.pages.document import PageHead, PageText, app_document, words
+from zataku.server.pages.document import PageHead, PageText, app_document, load_texts, texts
 from zataku.server.pages.languages import LANGUAGES, Language
-from zataku.server.pages.page_routes import PAGES
+from zataku.server.pages.page_routes import OWN_PAGES
 from zataku.server.pages.web_build import WebBuild
+from zataku.server.systems import SYSTEMS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -32,22 +33,32 @@ class Tags(HTMLParser):
         return next((at["content"] for tag, at in self.seen if tag == "meta" and name in at.values()), None)
 
 
-@pytest.mark.parametrize("path", PAGES)
-async def test_every_page_has_a_title_and_a_card_in_three_languages(come: Come, path: str) -> None:
+def page_texts(path: str, language: Language) -> tuple[str, str]:
+    """The title and the description of a page."""
+    if path in OWN_PAGES:
+        own = texts(language)
+        return own[f"{OWN_PAGES[path]}_title"], own[f"{OWN_PAGES[path]}_about"]
+    system = next(system for system in SYSTEMS if path == f"/{system.name}")
+    return load_texts(system.texts, language)["title"], load_texts(system.texts, language)["about"]
+
+
+@pytest.mark.parametrize("path", [*OWN_PAGES, *(f"/{system.name}" for system in SYSTEMS)])
+async def test_every_page_has_a_title_and_a_card_in_three_languages(make_client: MakeClient, path: str) -> None:
     for language in LANGUAGES:
-        answer = await come(**{"accept-language": language}).get(path)
+        answer = await make_client(**{"accept-language": language}).get(path)
         assert answer.status_code == 200
         assert answer.headers["content-language"] == language
         assert f'<html lang="{language}">' in answer.text
         tags = Tags(answer.text)
-        assert tags.meta("description") == tags.meta("og:description") == words(language)[f"{PAGES[path]}_about"]
-        assert words(language)[f"{PAGES[path]}_name"] in (tags.meta("og:title") or "")
+        title, about = page_texts(path, language)
+        assert tags.meta("description") == tags.meta("og:description") == about
+        assert title in (tags.meta("og:title") or "")
         assert tags.meta("og:url") == PUBLIC + path
         assert tags.meta("og:image") == f"{PUBLIC}/static/card.png"
 
 
-async def test_the_language_is_asked_for_by_name_then_by_cookie_then_by_the_browser(come: Come) -> None:
-    browser = come(**{"accept-language": "en"})
+async def test_the_language_is_asked_for_by_name_then_by_cookie_then_by_the_browser(make_client: MakeClient) -> None:
+    browser = make_client(**{"accept-language": "en"})
     assert (await browser.get("/")).headers["content-language"] == "en"
     browser.cookies.set("zataku_language", "ko")
     assert (await browser.get("/")).headers["content-language"] == "ko"
@@ -56,16 +67,16 @@ async def test_the_language_is_asked_for_by_name_then_by_cookie_then_by_the_brow
 
 @pytest.mark.parametrize(("cookie", "attribute"), [("dark", ' data-theme="dark"'), ("light", ' data-theme="light"')])
 async def test_the_theme_that_was_chosen_is_there_from_the_first_moment(
-    come: Come, cookie: str, attribute: str
+    make_client: MakeClient, cookie: str, attribute: str
 ) -> None:
-    browser = come()
+    browser = make_client()
     browser.cookies.set("zataku_theme", cookie)
     assert f'<html lang="en"{attribute}>' in (await browser.get("/")).text
 
 
 @pytest.mark.parametrize("cookie", ["none", "auto", '"><script>'])
-async def test_a_theme_that_is_none_of_ours_is_not_written(come: Come, cookie: str) -> None:
-    answer = await come(cookie=f"zataku_theme={cookie}").get("/")
+async def test_a_theme_that_is_none_of_ours_is_not_written(make_client: MakeClient, cookie: str) -> None:
+    answer = await make_client(cookie=f"zataku_theme={cookie}").get("/")
     assert '<html lang="en">' in answer.text
 
 
@@ -85,19 +96,19 @@ async def test_a_page_loads_what_it_needs_from_this_server_alone(browser: httpx.
 
 async def test_what_people_write_cannot_break_out_of_a_title() -> None:
     evil = '</title><script>alert("1")</script>'
-    caption = PageText(title=evil, about=evil)
-    sheet = PageHead(language="en", theme=None, caption=caption, url=PUBLIC, public_url=PUBLIC)
-    assert "<script>" not in app_document(WebBuild(), sheet)
+    text = PageText(title=evil, about=evil)
+    head = PageHead(language="en", theme=None, text=text, url=PUBLIC, public_url=PUBLIC)
+    assert "<script>" not in app_document(WebBuild(), head)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_without_a_build_the_host_reads_what_to_do(language: Language, tmp_path: Path) -> None:
-    sheet = PageHead(language=language, theme=None, caption=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
-    assert "make setup" in app_document(WebBuild.read(tmp_path), sheet)
+    head = PageHead(language=language, theme=None, text=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
+    assert "make setup" in app_document(WebBuild.read(tmp_path), head)
 
 
 async def test_a_room_is_titled_by_its_name_and_an_unknown_one_like_all_rooms(
-    browser: httpx.AsyncClient, house: Application
+    browser: httpx.AsyncClient, application: Application
 ) -> None:
     made = (await browser.post("/api/live/rooms", json={"name": "A <talk>"})).json()
     assert "<title>A &lt;talk&gt; – 座卓</title>" in (await browser.get(f"/live/{made['roomId']}")).text
@@ -112,9 +123,9 @@ async def test_a_number_leads_to_the_pages_of_live_rooms(browser: httpx.AsyncCli
     assert (await browser.get("/l")).status_code == 404
 
 
-async def test_scripts_are_kept_for_ever_and_come_as_small_as_the_browser_takes_them(come: Come) -> None:
+async def test_scripts_are_kept_for_ever_and_come_as_small_as_the_browser_takes_them(make_client: MakeClient) -> None:
     plain, zipped, best = [
-        await come(**{"accept-encoding": accepted}).get("/assets/main-1.js")
+        await make_client(**{"accept-encoding": accepted}).get("/assets/main-1.js")
         for accepted in ("identity", "gzip", "gzip, deflate, br, zstd")
     ]
     assert plain.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -124,7 +135,7 @@ async def test_scripts_are_kept_for_ever_and_come_as_small_as_the_browser_takes_
     assert zipped.content == plain.content
     assert best.headers["content-encoding"] == "br"
     assert all(answer.headers["vary"] == "Accept-Encoding" for answer in (plain, zipped, best))
-    refused = await come(**{"accept-encoding": "br;q=0, gzip"}).get("/assets/main-1.js")
+    refused = await make_client(**{"accept-encoding": "br;q=0, gzip"}).get("/assets/main-1.js")
     assert refused.headers["content-encoding"] == "gzip"
 
 
@@ -137,19 +148,21 @@ async def test_scripts_are_kept_for_ever_and_come_as_small_as_the_browser_takes_
         ("/static/card.png", "image/png"),
     ],
 )
-async def test_files_around_the_pages_are_there_and_make_nobody_a_guest(come: Come, path: str, kind: str) -> None:
-    answer = await come().get(path)
+async def test_files_around_the_pages_are_there_and_make_nobody_a_guest(
+    make_client: MakeClient, path: str, kind: str
+) -> None:
+    answer = await make_client().get(path)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == kind
     assert "set-cookie" not in answer.headers
 
 
-async def test_pages_are_compressed_on_their_way(come: Come) -> None:
+async def test_pages_are_compressed_on_their_way(make_client: MakeClient) -> None:
     for refusing in ("gzip;q=0", "identity", "br"):
-        assert "content-encoding" not in (await come(**{"accept-encoding": refusing}).get("/")).headers
-    answer = await come(**{"accept-encoding": "gzip"}).get("/")
+        assert "content-encoding" not in (await make_client(**{"accept-encoding": refusing}).get("/")).headers
+    answer = await make_client(**{"accept-encoding": "gzip"}).get("/")
     assert answer.headers["content-encoding"] == "gzip"
     assert "Accept-Encoding" in answer.headers["vary"]
     assert "</html>" in answer.text
-    assert "content-encoding" not in (await come(**{"accept-encoding": "gzip"}).get("/api/me")).headers
-    assert "content-encoding" not in (await come(**{"accept-encoding": "identity"}).get("/")).headers
+    assert "content-encoding" not in (await make_client(**{"accept-encoding": "gzip"}).get("/api/me")).headers
+    assert "content-encoding" not in (await make_client(**{"accept-encoding": "identity"}).get("/")).headers

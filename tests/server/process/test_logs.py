@@ -3,7 +3,7 @@
 import io
 import threading
 
-from zataku.server.process.logs import MOST_WAITING, LogWriter
+from zataku.server.process.logs import MAX_QUEUED_LINES, LogWriter
 
 
 class Blocked(io.StringIO):
@@ -20,29 +20,29 @@ class Blocked(io.StringIO):
 
 def test_lines_come_out_in_order():
     out = io.StringIO()
-    scribe = LogWriter(out)
+    writer = LogWriter(out)
     for number in range(100):
-        scribe.write(f"{number}\n")
-    scribe.close()
+        writer.write(f"{number}\n")
+    writer.close()
     assert out.getvalue().split() == [str(number) for number in range(100)]
 
 
 def test_when_nobody_reads_lines_are_left_out_and_counted_and_nobody_waits():
     out = Blocked()
-    scribe = LogWriter(out)
-    for number in range(MOST_WAITING + 500):
-        scribe.write(f"{number}\n")
+    writer = LogWriter(out)
+    for number in range(MAX_QUEUED_LINES + 500):
+        writer.write(f"{number}\n")
     out.opened.set()
-    scribe.close()
+    writer.close()
     lines = out.getvalue().splitlines()
     assert lines[0] == "0"
-    assert sum("lines were left out" in line for line in lines) == 1
-    assert MOST_WAITING <= len(lines) <= MOST_WAITING + 2
+    assert sum("log_lines_dropped" in line for line in lines) == 1
+    assert MAX_QUEUED_LINES <= len(lines) <= MAX_QUEUED_LINES + 2
 
 
 def test_a_reader_who_went_away_does_not_stop_the_server():
     out = io.StringIO()
-    scribe = LogWriter(out)
+    writer = LogWriter(out)
     out.close()
-    scribe.write("to nobody\n")
-    scribe.close()
+    writer.write("to nobody\n")
+    writer.close()

@@ -11,13 +11,13 @@ import pytest
 import uvicorn
 from structlog.testing import capture_logs
 
-from zataku.server.http.startup_gate import Opened, StartupGate
-from zataku.server.process.uvicorn_server import TICKS_A_SECOND, Server, raise_file_limit
+from zataku.server.http.startup_gate import OpenedApplication, StartupGate
+from zataku.server.process.uvicorn_server import TICKS_PER_SECOND, Server, raise_file_limit
 from zataku.table import DesignError, Table, Waiver
 from zataku.table.lint import check, lint_disabled
 
 
-def nothing() -> AbstractAsyncContextManager[Opened]:
+def nothing() -> AbstractAsyncContextManager[OpenedApplication]:
     raise NotImplementedError
 
 
@@ -36,16 +36,16 @@ def test_a_server_takes_as_many_connections_as_the_system_allows(most: int):
 
 
 async def test_it_is_said_once_when_nobody_more_can_come_in(most: int):
-    front = StartupGate(nothing)
-    server = Server(uvicorn.Config(front, log_config=None), front)  # type: ignore[arg-type]
+    gate = StartupGate(nothing)
+    server = Server(uvicorn.Config(gate, log_config=None), gate)  # type: ignore[arg-type]
     free = os.dup(0)
     os.close(free)
     with capture_logs() as lines:
         for room in (free, free, 512, free):
             resource.setrlimit(resource.RLIMIT_NOFILE, (room, most))
-            await server.on_tick(TICKS_A_SECOND)
+            await server.on_tick(TICKS_PER_SECOND)
             await server.on_tick(1)
-    assert [line["event"] for line in lines] == ["no_room", "no_room"]
+    assert [line["event"] for line in lines] == ["no_file_descriptors", "no_file_descriptors"]
 
 
 def test_a_server_that_starts_takes_its_designs_as_they_are():
@@ -59,6 +59,8 @@ def test_a_server_that_starts_takes_its_designs_as_they_are():
 
 
 def test_a_server_loads_no_colours_for_its_log():
-    loaded = "import sys, zataku.server.process.serve as s; s._load_logging(); print('rich' in sys.modules, s.__name__)"
+    loaded = (
+        "import sys, zataku.server.process.serve as s; s._import_structlog(); print('rich' in sys.modules, s.__name__)"
+    )
     said = subprocess.run([sys.executable, "-c", loaded + "; import rich"], capture_output=True, text=True, check=True)
     assert said.stdout.startswith("False")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from zataku.server.typescript.generate import current_types
 
-GENERATED = Path(__file__).parents[2] / "web" / "src" / "generated.ts"
+GENERATED = Path(__file__).parents[3] / "web" / "src" / "generated.ts"
 
 
 async def test_the_types_of_the_pages_are_current() -> None:

@@ -9,7 +9,7 @@ from litestar.response import File
 from zataku.errors import InvalidRequest
 from zataku.server.admin.dependencies import Admin, BackupName, NewBackupName, Services, audit
 from zataku.server.admin.messages import BackupBegun, Backups, BackupView, Confirmed
-from zataku.server.http.authentication import NO_TIMEOUT
+from zataku.server.http.request_timeout import NO_TIMEOUT
 
 
 @get("/backups", summary="All backups")

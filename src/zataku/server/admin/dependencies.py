@@ -7,7 +7,7 @@ import structlog
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter, SkipValidation
 
-from zataku.errors import Forbidden
+from zataku.accounts.route_access import require_admin
 from zataku.jobs.administration import JobAdministration
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId, JobState
@@ -40,10 +40,9 @@ Admin: TypeAlias = NamedDependency[SkipValidation[Identity]]
 """The caller. A handler that does not take it is open to everyone; a test forbids that."""
 
 
-async def require_admin(identity: NamedDependency[SkipValidation[Identity]]) -> Identity:
+async def admin_identity(identity: NamedDependency[SkipValidation[Identity]]) -> Identity:
     """The caller, who must be an admin in a browser."""
-    if not identity.is_admin:
-        raise Forbidden("Only an admin may do that. Sign in as one; `zataku accounts grant-admin NAME` makes one.")
+    require_admin(identity)
     return identity
 
 

@@ -8,6 +8,7 @@ from litestar import Router
 from litestar.di import Provide
 from litestar.types import ControllerRouterHandler
 
+from zataku.accounts.route_access import ADMINS
 from zataku.accounts.service import Accounts
 from zataku.clock import Clock
 from zataku.jobs.administration import JobAdministration
@@ -15,7 +16,7 @@ from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.server.admin import account_routes, backup_routes, job_routes, read_routes
 from zataku.server.admin.accounts import AccountDirectory, Connections
 from zataku.server.admin.backups import BackupService, BackupStorage, RestoreListener
-from zataku.server.admin.dependencies import AdminServices, require_admin
+from zataku.server.admin.dependencies import AdminServices, admin_identity
 from zataku.server.admin.dynamodb_backups import DynamoDBBackups
 from zataku.server.admin.file_backups import FileBackups
 from zataku.server.admin.history import History
@@ -59,8 +60,8 @@ def admin_routes(**context: Unpack[AdminContext]) -> tuple[ControllerRouterHandl
 
 def admin_router(services: Callable[[], AdminServices]) -> tuple[ControllerRouterHandler, ...]:
     """The routes to services that are looked up at each request."""
-    dependencies = {"services": Provide(services, sync_to_thread=False), "admin": Provide(require_admin)}
-    return (Router(PATH, route_handlers=HANDLERS, dependencies=dependencies, tags=["admin"]),)
+    dependencies = {"services": Provide(services, sync_to_thread=False), "admin": Provide(admin_identity)}
+    return (Router(PATH, route_handlers=HANDLERS, dependencies=dependencies, tags=["admin"], opt=ADMINS.opt),)
 
 
 def admin_services(**context: Unpack[AdminContext]) -> AdminServices:

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""Routes of the server itself: the home page, QR codes, metrics, and the clock of tests."""

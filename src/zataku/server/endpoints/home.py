@@ -1,8 +1,7 @@
-"""What the home page shows: one object for each system, each with its state of this moment."""
+"""The home page: one card for each system, with its current state."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import structlog
@@ -11,66 +10,68 @@ from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.drawing.home import DrawingHome
-from zataku.kifu.home import KifuHome
-from zataku.live.home import LiveHome
-from zataku.othello.home import OthelloHome
+from zataku.accounts.route_access import ANY_CALLER
 from zataku.platform.identity import Identity
-from zataku.ranking.home import RankingHome
 from zataku.realtime.topics import Topics
-from zataku.system import AppContext, System
+from zataku.system import AppContext, Plugin, System
 
 log = structlog.stdlib.get_logger()
 
-
-class HomeState(msgspec.Struct, frozen=True, kw_only=True):
-    """How each system is at this moment; null where that cannot be had."""
-
-    drawing: DrawingHome | None
-    othello: OthelloHome | None
-    ranking: RankingHome | None
-    live: LiveHome | None
-    kifu: KifuHome | None
-
-
 TOPIC = "home"
 CHANGED = b'{"k":"changed"}'
-LOOKS_EVERY = 5.0
+CHECK_INTERVAL = 5.0
 
 
-async def publish_room_changes(house: AppContext, kinds: Sequence[str]) -> None:
-    """Tell for ever, at most every few seconds, that rooms have come or gone or that people have.
+async def publish_room_changes(context: AppContext, kinds: Sequence[str]) -> None:
+    """Publish, at most every few seconds and for ever, that rooms or the people in them have changed.
 
-    What else changes is told by the system that changes it, under the same topic.
+    Other changes are published under the same topic by the system that makes them.
     """
-    known: list[dict[str, int]] | None = None
+    previous: list[dict[str, int]] | None = None
     while True:
-        now = [house.rooms.running(kind) for kind in kinds]
-        if known is not None and now != known:
-            house.topics.tell(TOPIC, CHANGED)
-        known = now
-        await house.clock.sleep(LOOKS_EVERY)
+        current = [context.rooms.running(kind) for kind in kinds]
+        if previous is not None and current != previous:
+            context.topics.tell(TOPIC, CHANGED)
+        previous = current
+        await context.clock.sleep(CHECK_INTERVAL)
 
 
-async def _everybody(_topic_id: str, _who: Identity) -> bool:
-    return True
+def home_state_type(systems: Sequence[System]) -> type[msgspec.Struct]:
+    """The struct that /api/home answers with: the card of each system by its name, null where it failed."""
+    return msgspec.defstruct(
+        "HomeState",
+        [(system.name, system.home_card | None) for system in systems],
+        frozen=True,
+        kw_only=True,
+        namespace={"__doc__": "The state of each system; null where it is not available."},
+        module=__name__,
+    )
 
 
-def home_route(systems: Sequence[System], topics: Topics) -> ControllerRouterHandler:
-    """The handler of /api/home. Whoever shows it hears on the topic `home` when it is worth asking again."""
-    topics.declare(TOPIC, _everybody)
+def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics: Topics) -> ControllerRouterHandler:
+    """The route of /api/home. Subscribers of the topic `home` are told when its answer has changed."""
+    topics.declare(TOPIC, _admit_everyone)
+    state_type = home_state_type(systems)
 
-    async def state(system: System, identity: Identity) -> Any:
+    async def card(name: str, identity: Identity) -> msgspec.Struct | None:
         try:
-            return await system.home(identity)
+            return await plugins[name].home(identity)
         except Exception as problem:
-            log.warning("home_failed", system=system.name, exc_info=problem)
+            log.warning("home_card_failed", system=name, exc_info=problem)
             return None
 
-    @get("/api/home", tags=["home"], summary="What lies on the table", operation_id="home")
-    async def home(identity: NamedDependency[SkipValidation[Identity]]) -> HomeState:
+    async def home(identity: NamedDependency[SkipValidation[Identity]]) -> msgspec.Struct:
         """The state of each system as its object on the home page shows it; null where it cannot be had."""
-        states = await asyncio.gather(*(state(system, identity) for system in systems))
-        return HomeState(**{system.name: each for system, each in zip(systems, states, strict=True)})
+        names = [system.name for system in systems]
+        cards = await asyncio.gather(*(card(name, identity) for name in names))
+        return state_type(**dict(zip(names, cards, strict=True)))
 
-    return home
+    # Litestar reads the annotation, and the type depends on the systems.
+    home.__annotations__["return"] = state_type
+    return get("/api/home", tags=["home"], summary="What lies on the table", operation_id="home", opt=ANY_CALLER.opt)(
+        home
+    )
+
+
+async def _admit_everyone(_topic_id: str, _identity: Identity) -> bool:
+    return True

@@ -1,4 +1,4 @@
-"""The page that Prometheus reads."""
+"""The route of /metrics, which Prometheus reads."""
 
 import hmac
 
@@ -7,47 +7,42 @@ from litestar.types import ControllerRouterHandler
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from zataku.accounts.authentication import Authenticator
+from zataku.accounts.route_access import PUBLIC
 from zataku.errors import Forbidden, Unauthorized
-from zataku.server.http.authentication import UNATTENDED
-from zataku.server.http.errors import Asked
+from zataku.server.http.errors import AnyRequest
 from zataku.server.http.request_context import cookies_in, request_context
 from zataku.server.metrics import Metrics
 
-FORM = CONTENT_TYPE_LATEST.replace("; charset=utf-8", "")
-"""The content type of the figures; Litestar says the character set of every text itself."""
+MEDIA_TYPE = CONTENT_TYPE_LATEST.replace("; charset=utf-8", "")
+"""Litestar adds the character set of every text itself."""
 
 
 def metrics_route(
-    figures: Metrics, authenticator: Authenticator, token: str, *, public: bool
+    metrics: Metrics, authenticator: Authenticator, token: str, *, is_public: bool
 ) -> ControllerRouterHandler:
-    """The handler of /metrics: for admins, for whoever has the token, and for this machine.
+    """The route, for admins, for requests with the metrics token, and for this machine.
 
-    On a `public` server everybody may seem to come from this machine, by a proxy that does not say who they are.
+    On a public server, every request may seem to come from this machine, through a proxy that does not name its client.
     """
 
-    async def allowed(request: Asked) -> bool:
+    async def is_allowed(request: AnyRequest) -> bool:
         given = request.headers.get("authorization", "")
         if token and hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
             return True
-        if request_context(request.scope).near and not public:
+        if request_context(request.scope).is_direct and not is_public:
             return True
         try:
-            known = await authenticator.authenticate(cookies_in(request.headers))
+            identity = await authenticator.authenticate(cookies_in(request.headers))
         except Unauthorized:
             return False
-        return known is not None and known.is_admin
+        return identity is not None and identity.is_admin
 
-    @route(
-        "/metrics",
-        http_method=[HttpMethod.GET, HttpMethod.HEAD],
-        include_in_schema=False,
-        opt=dict(UNATTENDED),
-    )
-    async def metrics(request: Asked) -> Response[bytes]:
-        """Show the figures of this process."""
-        if not await allowed(request):
+    @route("/metrics", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, opt=PUBLIC.opt)
+    async def show_metrics(request: AnyRequest) -> Response[bytes]:
+        """Answer with the metrics of this process."""
+        if not await is_allowed(request):
             raise Forbidden("Only for admins, from the server's own machine, or with the metrics token.")
-        shown = generate_latest(figures.registry)
-        return Response(shown, media_type=FORM, headers={"Cache-Control": "no-store"})
+        text = generate_latest(metrics.registry)
+        return Response(text, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
-    return metrics
+    return show_metrics

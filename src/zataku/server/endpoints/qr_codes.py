@@ -1,4 +1,4 @@
-"""QR codes of our own addresses, dark on white in every theme, since cameras read no others well."""
+"""QR codes of the server's pages, dark on white in every theme, since cameras read no others well."""
 
 import asyncio
 import io
@@ -11,41 +11,41 @@ from litestar.params import QueryParameter
 from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.rate_limits import RateLimits, client_network
+from zataku.accounts.route_access import PUBLIC
 from zataku.errors import InvalidRequest
-from zataku.server.http.authentication import UNATTENDED
-from zataku.server.http.errors import Asked
+from zataku.server.http.errors import AnyRequest
 from zataku.server.http.request_context import request_context
 
-# A path as our pages have them: no other host, no query, nothing that a reader would have to unpack.
+# A path of a page: no other host, no query, no escapes.
 _PATH = r"^/(?:[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*)?$"
-_MOST_HELD = 256
+_MAX_CACHED_CODES = 256
 DARK, LIGHT = "#1C2320", "#FFFFFF"
 
 
-class Codes:
-    """Draws codes, one at a time, and holds those that were asked for lately: a whole hall looks at one."""
+class QrCodes:
+    """Draws QR codes, one at a time, and caches the latest: a whole audience asks for the same one."""
 
     def __init__(self, public_url: str, rate_limits: RateLimits) -> None:
         self._public_url = public_url
         self._rate_limits = rate_limits
-        self._held: OrderedDict[str, bytes] = OrderedDict()
-        self._drawing = asyncio.Lock()
+        self._cache: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = asyncio.Lock()
 
-    async def of(self, path: str, place: str) -> bytes:
-        """The code of a page, for somebody from that place; only new ones count for how often they may ask."""
-        if path not in self._held:
-            self._rate_limits.consume("code_address", place)
-            async with self._drawing:
-                if path not in self._held:
-                    self._held[path] = await asyncio.to_thread(drawn, self._public_url + path)
-                    if len(self._held) > _MOST_HELD:
-                        self._held.popitem(last=False)
-        return self._held[path]
+    async def get(self, path: str, network: str) -> bytes:
+        """The code of a page. Only codes that are not cached count against the rate limit of the caller's network."""
+        if path not in self._cache:
+            self._rate_limits.consume("code_address", network)
+            async with self._lock:
+                if path not in self._cache:
+                    self._cache[path] = await asyncio.to_thread(qr_svg, self._public_url + path)
+                    if len(self._cache) > _MAX_CACHED_CODES:
+                        self._cache.popitem(last=False)
+        return self._cache[path]
 
 
 def qr_route(public_url: str, rate_limits: RateLimits) -> ControllerRouterHandler:
-    """The handler of /qr.svg."""
-    codes = Codes(public_url, rate_limits)
+    """The route of /qr.svg."""
+    codes = QrCodes(public_url, rate_limits)
 
     @get(
         "/qr.svg",
@@ -53,26 +53,26 @@ def qr_route(public_url: str, rate_limits: RateLimits) -> ControllerRouterHandle
         tags=["home"],
         summary="A QR code of a page",
         operation_id="qr",
-        opt=dict(UNATTENDED),
+        opt=PUBLIC.opt,
     )
     async def qr(
-        request: Asked,
+        request: AnyRequest,
         path: Annotated[
-            str, QueryParameter(pattern=_PATH, max_length=200, description="Path of the page, such as /live")
+            str, QueryParameter(pattern=_PATH, max_length=200, description="Path of the page, such as /profile")
         ],
     ) -> Response[bytes]:
         """A picture that leads whoever scans it to a page of this server."""
         if not re.fullmatch(_PATH, path):
-            raise InvalidRequest("The path must be one of this server's pages, such as /live.", field="path")
-        code = await codes.of(path, client_network(request_context(request.scope).address))
+            raise InvalidRequest("The path must be one of this server's pages, such as /profile.", field="path")
+        code = await codes.get(path, client_network(request_context(request.scope).address))
         return Response(code, headers={"Cache-Control": "public, max-age=3600"})
 
     return qr
 
 
-def drawn(url: str) -> bytes:
+def qr_svg(url: str) -> bytes:
     """The QR code of a URL as SVG."""
-    # Loaded by those who ask for one.
+    # Imported when the first code is drawn.
     import segno
 
     out = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Pushing the clock forward, where tests run a whole server: only in the environment `test`, from this machine."""
+"""The route of /test/clock, by which tests advance the clock of a whole server: only in the environment `test`."""
 
 from typing import Annotated
 
@@ -8,38 +8,38 @@ from litestar.params import JSONBody
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
+from zataku.accounts.route_access import PUBLIC
 from zataku.clock import AdvanceableClock
 from zataku.errors import Forbidden
-from zataku.server.http.authentication import UNATTENDED
-from zataku.server.http.errors import Asked
+from zataku.server.http.errors import AnyRequest
 from zataku.server.http.request_context import request_context
 
 YEAR = 366 * 24 * 3600
 
 
-class Push(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far to push the clock."""
+class ClockAdvance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far to advance the clock."""
 
     advance: Annotated[float, Meta(ge=0, le=YEAR, description="Seconds")]
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What time it is now."""
+class ClockTime(msgspec.Struct, frozen=True):
+    """The time of the clock, in seconds."""
 
     now: float
 
 
 def test_clock_route(clock: AdvanceableClock) -> ControllerRouterHandler:
-    """The handler of /test/clock."""
+    """The route, for this machine only."""
 
-    @post("/test/clock", status_code=200, include_in_schema=False, opt=dict(UNATTENDED))
-    async def push(request: Asked, data: JSONBody[Push]) -> Told:
-        """Move time on; everybody who waited until then has been woken when this answers."""
-        # A page of another site can reach this machine too, but cannot leave out what says so.
-        from_a_page = "origin" in request.headers or "sec-fetch-site" in request.headers
-        if from_a_page or not request_context(request.scope).near:
-            raise Forbidden("The clock is only pushed from the server's own machine.")
+    @post("/test/clock", status_code=200, include_in_schema=False, opt=PUBLIC.opt)
+    async def advance_clock(request: AnyRequest, data: JSONBody[ClockAdvance]) -> ClockTime:
+        """Advance the clock. When this answers, every task that slept until then has been woken."""
+        # Another site's page can reach this machine, too, but cannot leave out these headers.
+        is_from_page = "origin" in request.headers or "sec-fetch-site" in request.headers
+        if is_from_page or not request_context(request.scope).is_direct:
+            raise Forbidden("The clock can only be advanced from the server's own machine.")
         await clock.advance(data.advance)
-        return Told(clock.now())
+        return ClockTime(clock.now())
 
-    return push
+    return advance_clock

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""HTTP: the ASGI layers around the application, its routes, errors, static files and OpenAPI document."""

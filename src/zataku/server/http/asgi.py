@@ -1,4 +1,4 @@
-"""The interface between uvicorn and the application, in the few words of it that are used here."""
+"""The ASGI interface between uvicorn and the application: its types, and JSON answers without a framework."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeAlias
@@ -21,24 +21,24 @@ def headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
-async def answer(send: Send, status: int, body: object, headers: Mapping[str, str] | None = None) -> None:
-    """Answer with JSON, from where no application has begun."""
+async def send_json(send: Send, status: int, body: object, headers: Mapping[str, str] | None = None) -> None:
+    """Answer a request with JSON that no cache stores."""
+    await _send(send, "http.response", status, body, {"cache-control": "no-store", **(headers or {})})
+
+
+async def send_error(send: Send, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
+    """Answer a request with an error."""
+    await send_json(send, status, {"error": problem}, headers)
+
+
+async def reject_socket(send: Send, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
+    """Answer a socket's handshake with an error. Programs can read it; browsers only see that the socket failed."""
+    await _send(send, "websocket.http.response", status, {"error": problem}, headers or {})
+
+
+async def _send(send: Send, message: str, status: int, body: object, headers: Mapping[str, str]) -> None:
     encoded = msgspec.json.encode(body)
-    said = {"content-type": JSON, "content-length": str(len(encoded)), "cache-control": "no-store", **(headers or {})}
-    lines = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in said.items()]
-    await send({"type": "http.response.start", "status": status, "headers": lines})
-    await send({"type": "http.response.body", "body": encoded})
-
-
-async def refuse(send: Send, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-    """Answer with an error in its one shape."""
-    await answer(send, status, {"error": problem}, headers)
-
-
-async def turn_away(send: Send, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-    """Refuse a socket before it is open, with an error that programs can read; browsers only see that it failed."""
-    encoded = msgspec.json.encode({"error": problem})
-    said = {"content-type": JSON, "content-length": str(len(encoded)), **(headers or {})}
-    lines = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in said.items()]
-    await send({"type": "websocket.http.response.start", "status": status, "headers": lines})
-    await send({"type": "websocket.http.response.body", "body": encoded})
+    lines = {"content-type": JSON, "content-length": str(len(encoded)), **headers}
+    raw = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in lines.items()]
+    await send({"type": f"{message}.start", "status": status, "headers": raw})
+    await send({"type": f"{message}.body", "body": encoded})

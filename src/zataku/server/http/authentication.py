@@ -1,127 +1,91 @@
-"""Who is at the door: every page and every call under /api is asked by somebody, be it a guest who is new."""
+"""Middleware that identifies the caller of every route that is not public, and checks what the caller may call."""
 
-import asyncio
-import re
 from collections.abc import Mapping
-from typing import Any
 
+from litestar.app import Litestar
 from litestar.datastructures import Headers
 from litestar.enums import ScopeType
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.middleware import ASGIMiddleware
-from litestar.types import ASGIApp, HTTPReceiveMessage, Message, Receive, Scope, Send, WebSocketReceiveMessage
+from litestar.routes import HTTPRoute
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.rate_limits import RateLimits, client_network
-from zataku.errors import Forbidden, RequestError, Unavailable
+from zataku.accounts.route_access import OPTION, PUBLIC, RouteAccess
 from zataku.platform.identity import Identity
 from zataku.server.http.origins import SAFE_METHODS, Origins
 from zataku.server.http.request_context import RequestContext, cookies_in, request_context
-from zataku.server.pages.languages import chosen
-
-_OF_SYSTEM = re.compile("/api/(drawing|othello|ranking|live|kifu)(?:/|$)")
-
-UNATTENDED: Mapping[str, Any] = {"unattended": True}
-"""For handlers that are the same to everybody: nobody is asked who they are, and nobody becomes a guest."""
-
-NO_TIMEOUT: Mapping[str, Any] = {"unhurried": True}
-"""For handlers that may take as long as they need, such as those that take large files."""
+from zataku.server.pages.languages import choose_language
 
 
 class Authentication(ASGIMiddleware):
-    """Refuses what another site's page asks and what is asked too often, and finds out who is asking."""
+    """Refuses writes from other sites' pages, identifies the caller, and checks access and rate limits."""
 
     scopes = (ScopeType.HTTP,)
-    exclude_opt_key = "unattended"
 
     def __init__(self, authenticator: Authenticator, rate_limits: RateLimits, origins: Origins) -> None:
         self._authenticator = authenticator
         self._rate_limits = rate_limits
         self._origins = origins
 
+    def should_bypass_for_scope(self, scope: Scope) -> bool:  # type: ignore[override]  # Litestar takes any callable
+        """True for public routes."""
+        return route_access(scope["route_handler"]).is_public
+
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
-        """Let a request through, or raise why not."""
-        visit, headers = request_context(scope), Headers.from_scope(scope)
-        writes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
-        place = client_network(visit.address)
-        if writes:
-            self._origins.check(visit, headers)
-        visit.identity = await self.identify(visit, headers)
-        _demand_scope(visit.identity, scope["path"], writes)
-        new = bool(visit.cookies)
-        if writes:
-            self._rate_limits.consume("write_address", place)
-            # A browser has its mark before it writes. Who drops it each time is counted by where they come from.
-            self._rate_limits.consume("write", place if new else visit.identity.account_id)
-        elif not new:
-            # A hall comes in behind one router, all new within a minute: there the address alone counts.
-            self._rate_limits.consume("read", visit.identity.account_id)
+        """Pass a request on, or raise the error to answer with."""
+        request, headers = request_context(scope), Headers.from_scope(scope)
+        is_write = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
+        network = client_network(request.address)
+        if is_write:
+            self._origins.check(request, headers)
+        request.identity = identity = await self.identify(request, headers)
+        # Before anything of the body is read.
+        route_access(scope["route_handler"]).check(identity, is_write=is_write)
+        is_new = bool(request.new_cookies)
+        if is_write:
+            self._rate_limits.consume("write_address", network)
+            # A browser has its cookie before it writes. A caller that drops it each time is limited by network.
+            self._rate_limits.consume("write", network if is_new else identity.account_id)
+        elif not is_new:
+            # A whole audience may arrive behind one router within a minute: for new guests only the network counts.
+            self._rate_limits.consume("read", identity.account_id)
         await next_app(scope, receive, send)
 
-    async def identify(self, visit: RequestContext, headers: Mapping[str, str]) -> Identity:
-        """Whoever the request comes from. Who says nothing becomes a guest, and is told so by a cookie."""
-        language = chosen(None, headers.get("accept-language"))
+    async def identify(self, request: RequestContext, headers: Mapping[str, str]) -> Identity:
+        """The identity of the caller. A caller without credentials becomes a guest, and the answer sets the cookie."""
+        language = choose_language(None, headers.get("accept-language"))
         known = await self._authenticator.authenticate(cookies_in(headers), headers.get("authorization"), language)
         if known is not None:
             return known
         guest, cookie = self._authenticator.new_guest(language)
-        visit.cookies.append(cookie.to_header(header=""))
+        request.new_cookies.append(cookie.to_header(header=""))
         return guest
 
 
-class RequestTimedOut(RequestError):
-    """What was to be sent did not come in time."""
-
-    status, default_code = 408, "too_slow"
-
-
-class RequestTimeout(ASGIMiddleware):
-    """Ends a request whose answer has not begun in time, so that nothing waits for ever."""
-
-    scopes = (ScopeType.HTTP,)
-    exclude_opt_key = "unhurried"
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
-        """Wait for the answer as long as a person would."""
-        deadline = asyncio.timeout(self._seconds)
-        whole = missing = False
-
-        async def hear() -> HTTPReceiveMessage | WebSocketReceiveMessage:
-            nonlocal whole, missing
-            missing = not whole
-            message = await receive()
-            whole, missing = not message.get("more_body"), False
-            return message
-
-        try:
-            async with deadline:
-
-                async def begin(message: Message) -> None:
-                    deadline.reschedule(None)
-                    await send(message)
-
-                await next_app(scope, hear, begin)
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            if missing:
-                raise RequestTimedOut("The body of the request did not come in time. Send it again.") from None
-            raise Unavailable(
-                "It took too long and was broken off. Look before asking again.", code="too_slow"
-            ) from None
-
-
-def caller(scope: Scope) -> Identity:
+def current_identity(scope: Scope) -> Identity:
     """The dependency `identity` of every handler."""
-    found = request_context(scope).identity
-    assert found is not None, "The handler is marked as unattended, and yet asks who is calling."
-    return found
+    identity = request_context(scope).identity
+    assert identity is not None, "A public route does not identify its callers."
+    return identity
 
 
-def _demand_scope(identity: Identity, path: str, writes: bool) -> None:
-    """Hold a key against what it asks for, before anything of the request is read: /api/SYSTEM is for its scopes."""
-    asked = _OF_SYSTEM.match(path)
-    if asked is not None and not identity.may(f"{asked[1]}:{'write' if writes else 'read'}"):
-        raise Forbidden("This key may not do that. Make one with the scope it needs.", code="scope_missing")
+def route_access(handler: BaseRouteHandler) -> RouteAccess:
+    """What a route declares of its callers. Litestar's own OPTIONS handlers declare nothing and are public."""
+    return handler.opt.get(OPTION, PUBLIC)
+
+
+def check_declarations(app: Litestar) -> None:
+    """Raise LookupError for a route that does not declare who may call it, or lies outside the path of its system."""
+    for route in app.routes:
+        handlers = route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]
+        for handler in handlers:
+            is_options = isinstance(handler, HTTPRouteHandler) and handler.http_methods == {"OPTIONS"}
+            if OPTION not in handler.opt and not is_options:
+                raise LookupError(
+                    f"{route.path} does not declare who may call it. Add opt=... of zataku.accounts.route_access."
+                )
+            system = route_access(handler).system
+            if system is not None and not f"{route.path}/".startswith(f"/api/{system}/"):
+                raise LookupError(f"{route.path} belongs to {system}, so its path must begin with /api/{system}.")

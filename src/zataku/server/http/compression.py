@@ -1,32 +1,32 @@
-"""Compressing answers while they leave: pages and JSON; files are compressed ahead, and streams leave as they are."""
+"""Compression of pages and JSON on their way out. Static files are compressed ahead; streams are not compressed."""
 
 import asyncio
 import gzip
 
 from zataku.server.http.asgi import App, Message, Receive, Scope, Send, headers_of
 
-SMALLEST = 1024
-"""Below this, an answer fits into one packet anyway."""
-ASIDE = 64 * 1024
-"""From here on it takes longer than others should wait."""
+MIN_BYTES = 1024
+"""A smaller answer fits into one packet anyway."""
+THREAD_BYTES = 64 * 1024
+"""A larger answer is compressed in a thread, since it would block the event loop for too long."""
 LEVEL = 5
-KINDS = ("text/", "application/json", "image/svg+xml")
+MEDIA_TYPES = ("text/", "application/json", "image/svg+xml")
 
 
 class Compression:
-    """Stands around the application and compresses what comes out of it in one piece."""
+    """Wraps the application, and compresses answers that are sent in one piece."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if not takes(headers_of(scope).get("accept-encoding", ""), "gzip"):
+        if not accepts_encoding(headers_of(scope).get("accept-encoding", ""), "gzip"):
             await self._app(scope, receive, send)
             return
         start: Message | None = None
 
-        async def squeezing(message: Message) -> None:
+        async def send_compressed(message: Message) -> None:
             nonlocal start
             if message["type"] == "http.response.start":
                 start = message
@@ -34,34 +34,35 @@ class Compression:
             if start is not None and message["type"] == "http.response.body":
                 held, start = start, None
                 if not message.get("more_body"):
-                    message["body"] = await _squeezed(held, message.get("body", b""))
+                    message["body"] = await _compress(held, message.get("body", b""))
                 await send(held)
             await send(message)
 
-        await self._app(scope, receive, squeezing)
+        await self._app(scope, receive, send_compressed)
 
 
-def takes(accepted: str, encoding: str) -> bool:
-    """Whether a browser that says what it accepts can unpack an encoding."""
-    for entry in accepted.lower().split(","):
+def accepts_encoding(accept_encoding: str, encoding: str) -> bool:
+    """Whether an Accept-Encoding header accepts an encoding."""
+    for entry in accept_encoding.lower().split(","):
         name, _, weight = entry.partition(";")
         if name.strip() == encoding:
             return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False
 
 
-async def _squeezed(start: Message, body: bytes) -> bytes:
+async def _compress(start: Message, body: bytes) -> bytes:
+    """The compressed body, with the headers of its answer changed; the body itself where it is not worth it."""
     headers = headers_of(start)
-    if len(body) < SMALLEST or "content-encoding" in headers:
+    if len(body) < MIN_BYTES or "content-encoding" in headers:
         return body
-    if not headers.get("content-type", "").startswith(KINDS):
+    if not headers.get("content-type", "").startswith(MEDIA_TYPES):
         return body
-    small = await asyncio.to_thread(_gzip, body) if len(body) >= ASIDE else _gzip(body)
+    compressed = await asyncio.to_thread(_gzip, body) if len(body) >= THREAD_BYTES else _gzip(body)
     vary = ", ".join(filter(None, (headers.get("vary"), "Accept-Encoding")))
-    changed = {b"content-encoding": b"gzip", b"content-length": str(len(small)).encode(), b"vary": vary.encode()}
-    kept = [(name, value) for name, value in start["headers"] if name.lower() not in changed]
-    start["headers"] = [*kept, *changed.items()]
-    return small
+    changed = {b"content-encoding": b"gzip", b"content-length": str(len(compressed)).encode(), b"vary": vary.encode()}
+    unchanged = [(name, value) for name, value in start["headers"] if name.lower() not in changed]
+    start["headers"] = [*unchanged, *changed.items()]
+    return compressed
 
 
 def _gzip(body: bytes) -> bytes:

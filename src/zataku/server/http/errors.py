@@ -1,4 +1,4 @@
-"""The one shape of every error: `{"error": {"code", "message", "details"}}`, or a small page for people."""
+"""Error answers: `{"error": {"code", "message", "details"}}` for programs, or an HTML page for people."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -12,15 +12,51 @@ from litestar.datastructures import State
 from litestar.datastructures.headers import Accept
 from litestar.exceptions import HTTPException, ValidationException
 
-from zataku.errors import Problem, RateLimited, RequestError
-from zataku.server.http.problems import CODES, INVALID, of_table
+from zataku.errors import (
+    OUTCOME_UNKNOWN,
+    Conflict,
+    InvalidRequest,
+    OutcomeUnknown,
+    Problem,
+    RateLimited,
+    RequestError,
+    Unavailable,
+)
 from zataku.server.http.request_context import request_context
-from zataku.table import TableError
+from zataku.table import (
+    BadCursor,
+    BadInput,
+    ConditionFailed,
+    IndexNotReady,
+    ResultUnknown,
+    StoreClosed,
+    StoreFull,
+    StoreUnreachable,
+    TableError,
+    Throttled,
+    TransactionCancelled,
+)
+from zataku.table import Conflict as TableConflict
 
 log = structlog.stdlib.get_logger()
 
-Asked: TypeAlias = Request[Any, Any, State]
-PHRASES = {status.value: status.phrase for status in HTTPStatus}
+AnyRequest: TypeAlias = Request[Any, Any, State]
+
+STATUS_ERRORS = {
+    400: ("bad_request", "The request could not be understood. Check its address, headers and body."),
+    401: ("unauthorized", "Sign in to do that."),
+    403: ("forbidden", "You can't do that here."),
+    404: ("not_found", "We couldn't find that."),
+    405: ("method_not_allowed", "This address exists, but not for this method."),
+    413: ("too_large", "That's too large. Make it smaller."),
+    415: ("unsupported_media_type", "Send the body as application/json."),
+    429: ("too_many_requests", "Too many requests. Wait a moment and try again."),
+    500: ("internal", "Something went wrong. Please try again in a moment."),
+    503: ("unavailable", "Not available right now. Try again in a moment."),
+}
+"""The code and the sentence of each status, for errors that no system words itself."""
+VALIDATION_ERROR = ("invalid", "Check what you entered.")
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
@@ -29,59 +65,91 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Problem
 
 
-def answer_refusal(request: Asked, exc: RequestError) -> Response[Any]:
-    """Answer a request that one of the systems refused."""
+def answer_request_error(request: AnyRequest, exc: RequestError) -> Response[Any]:
+    """Answer a request that a system has refused."""
     headers = {"Retry-After": str(max(1, ceil(exc.retry_after)))} if isinstance(exc, RateLimited) else {}
     if exc.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return _answer(request, exc.status, exc.problem, headers)
 
 
-def answer_http(request: Asked, exc: HTTPException) -> Response[Any]:
-    """Answer a request that was refused before it reached a system."""
+def answer_http_exception(request: AnyRequest, exc: HTTPException) -> Response[Any]:
+    """Answer a request that Litestar has refused before it reached a handler."""
     status = exc.status_code
     if status >= 500:
         return answer_failure(request, exc)
-    code, message = INVALID if isinstance(exc, ValidationException) else named(status)
+    code, message = VALIDATION_ERROR if isinstance(exc, ValidationException) else status_error(status)
     return _answer(request, status, Problem(code, message, _details(exc)), exc.headers)
 
 
-def answer_table(request: Asked, exc: TableError) -> Response[Any]:
+def answer_table_error(request: AnyRequest, exc: TableError) -> Response[Any]:
     """Answer a request that the store did not carry out."""
-    refused = of_table(exc)
-    if refused is None:
+    error = request_error_of(exc)
+    if error is None:
         return answer_failure(request, exc)
-    if refused.status >= 500:
-        log.warning("store_refused", code=exc.code, message=exc.message)
-    return answer_refusal(request, refused)
+    if error.status >= 500:
+        log.warning("store_request_failed", code=exc.code, message=exc.message)
+    return answer_request_error(request, error)
 
 
-def answer_failure(request: Asked, exc: Exception) -> Response[Any]:
-    """Answer a request that failed through no fault of the caller; the cause goes to the log and nowhere else."""
+def answer_failure(request: AnyRequest, exc: Exception) -> Response[Any]:
+    """Answer a request that failed through a fault of the server. The cause goes to the log only."""
     status = exc.status_code if isinstance(exc, HTTPException) else 500
     reference = request_context(request.scope).id
     log.error("request_failed", method=request.method, path=request.scope["path"], exc_info=exc)
-    return _answer(request, status, Problem(*named(status), {"reference": reference}))
+    return _answer(request, status, Problem(*status_error(status), {"reference": reference}))
 
 
-def answer_too_deep(request: Asked, _: RecursionError) -> Response[Any]:
-    """Answer a request whose body has more levels than anybody would write."""
-    return _answer(request, 400, Problem(*named(400)))
+def answer_recursion_error(request: AnyRequest, _: RecursionError) -> Response[Any]:
+    """Answer a request whose body is nested too deeply to decode."""
+    return _answer(request, 400, Problem(*status_error(400)))
 
 
-HANDLERS: dict[int | type[Exception], Callable[[Asked, Any], Response[Any]]] = {
-    RequestError: answer_refusal,
-    TableError: answer_table,
-    HTTPException: answer_http,
-    RecursionError: answer_too_deep,
+HANDLERS: dict[int | type[Exception], Callable[[AnyRequest, Any], Response[Any]]] = {
+    RequestError: answer_request_error,
+    TableError: answer_table_error,
+    HTTPException: answer_http_exception,
+    RecursionError: answer_recursion_error,
     Exception: answer_failure,
 }
 
 
-def named(status: int) -> tuple[str, str]:
+def status_error(status: int) -> tuple[str, str]:
     """The code and the sentence of a status."""
-    phrase = PHRASES.get(status, "Refused")
-    return CODES.get(status, (phrase.lower().replace(" ", "_").replace("-", "_"), f"{phrase}."))
+    phrase = _PHRASES.get(status, "Refused")
+    return STATUS_ERRORS.get(status, (phrase.lower().replace(" ", "_").replace("-", "_"), f"{phrase}."))
+
+
+def request_error_of(error: TableError) -> RequestError | None:
+    """The error that a caller gets for a store's error; None for one that is a fault of the server.
+
+    The store's own message stays in the log: it may name tables and keys.
+    """
+    match error:
+        case BadCursor():
+            return InvalidRequest(
+                "The cursor does not belong to this list. Start from its beginning.", code="bad_cursor"
+            )
+        case BadInput():
+            return None
+        case TransactionCancelled() if not error.conflict:
+            return _changed_meanwhile()
+        case ConditionFailed():
+            return _changed_meanwhile()
+        case ResultUnknown():
+            return OutcomeUnknown(OUTCOME_UNKNOWN)
+        case Throttled() | TableConflict() | TransactionCancelled() | StoreUnreachable() | IndexNotReady():
+            return Unavailable(STATUS_ERRORS[503][1])
+        case StoreFull():
+            return Unavailable("The server has run out of space. Tell whoever runs it.", code="store_full")
+        case StoreClosed():
+            return Unavailable(STATUS_ERRORS[503][1])
+        case _:
+            return None
+
+
+def _changed_meanwhile() -> Conflict:
+    return Conflict("This has changed in the meantime. Look again, then try once more.")
 
 
 def _details(exc: HTTPException) -> dict[str, Any]:
@@ -94,18 +162,20 @@ def _details(exc: HTTPException) -> dict[str, Any]:
             return {}
 
 
-def _answer(request: Asked, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> Response[Any]:
-    if _wants_page(request):
-        # Pages need templates and words, which a program that asks wrongly does not.
+def _answer(
+    request: AnyRequest, status: int, problem: Problem, headers: Mapping[str, str] | None = None
+) -> Response[Any]:
+    if _prefers_html(request):
+        # Imported here, since pages import this module.
         from zataku.server.pages.page_routes import error_page
 
         return error_page(request, status, problem, headers)
     return Response(ErrorBody(problem), status_code=status, media_type=MediaType.JSON, headers=dict(headers or {}))
 
 
-def _wants_page(request: Asked) -> bool:
+def _prefers_html(request: AnyRequest) -> bool:
     if request.scope["path"].startswith("/api/"):
         return False
-    # JSON first: a caller that takes anything is a program.
+    # JSON first: a caller that accepts anything is a program.
     offered = [MediaType.JSON.value, MediaType.HTML.value]
     return Accept(request.headers.get("accept", "*/*")).best_match(offered) == MediaType.HTML.value

@@ -1,4 +1,4 @@
-"""One request or socket as the server sees it: its id, where it comes from, and who it turned out to be."""
+"""What the server knows of one request or socket: its id, where it comes from, and the identity of its caller."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,131 +14,133 @@ from zataku.server.http.asgi import Scope, headers_of
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-_SANE_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
-_FORWARDED = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip", "forwarded", "via"})
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_PROXY_HEADERS = frozenset(
+    {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip", "forwarded", "via"}
+)
 
 
 class RequestContext(msgspec.Struct, kw_only=True):
-    """What is known about a request.
+    """A request as the middleware and handlers see it.
 
-    `here` is true when it comes from this machine and says nothing of a proxy, `near` when no proxy can be in between.
+    `is_local` is true when it comes from this machine without the header of any proxy, `is_direct` when, in addition,
+    its peer is no trusted proxy.
     """
 
     id: str
     address: str
-    secure: bool
+    is_secure: bool
     host: str
-    here: bool
-    near: bool
+    is_local: bool
+    is_direct: bool
     identity: Identity | None = None
-    cookies: list[str] = []
-    """What the answer sets beside its own: the cookie of a guest who is new."""
+    new_cookies: list[str] = []
+    """Set-Cookie headers that the middleware adds to the answer: the cookie of a new guest."""
 
     @property
     def origin(self) -> str:
-        """The origin of pages that lie at the address which was asked."""
-        return f"{'https' if self.secure else 'http'}://{self.host}"
+        """The origin of pages at the address of the request."""
+        return f"{'https' if self.is_secure else 'http'}://{self.host}"
 
 
 class RequestContextReader:
-    """Reads off a request where it comes from. Only listed proxies are believed what they say of others.
+    """Reads the context of a request from its headers. Only trusted proxies may say whom they forward.
 
-    With `https` everybody reaches the server that way, whoever unpacks it on the way.
+    With `https`, every caller reaches the server over HTTPS, wherever it is terminated.
     """
 
     def __init__(self, proxies: Iterable[str], *, https: bool = False) -> None:
         self._proxies = tuple(ip_network(proxy) for proxy in proxies)
         self._https = https
 
-    def receive(self, scope: Scope) -> RequestContext:
-        """Make the visit of a request and leave it in its scope."""
+    def read(self, scope: Scope) -> RequestContext:
+        """The context of a request, which is also stored in its scope."""
         headers = headers_of(scope)
         peer = str((scope.get("client") or ("",))[0])
-        address, secure = peer, scope.get("scheme") in ("https", "wss")
-        if self._believed(peer):
-            address = self._farthest(headers.get("x-forwarded-for", ""), peer)
-            secure = headers.get("x-forwarded-proto", "").strip().lower() == "https"
-        asked, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
-        here = _is_here(scope, peer, host) and _FORWARDED.isdisjoint(headers)
-        visit = RequestContext(
-            id=asked if _SANE_ID.fullmatch(asked) else uuid4().hex,
+        address, is_secure = peer, scope.get("scheme") in ("https", "wss")
+        if self._is_trusted(peer):
+            address = self._client_address(headers.get("x-forwarded-for", ""), peer)
+            is_secure = headers.get("x-forwarded-proto", "").strip().lower() == "https"
+        given_id, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
+        is_local = _is_from_this_machine(scope, peer, host) and _PROXY_HEADERS.isdisjoint(headers)
+        context = RequestContext(
+            id=given_id if _REQUEST_ID.fullmatch(given_id) else uuid4().hex,
             address=address,
-            secure=secure or self._https,
+            is_secure=is_secure or self._https,
             host=host,
-            here=here,
-            near=here and not self._believed(peer),
+            is_local=is_local,
+            is_direct=is_local and not self._is_trusted(peer),
         )
-        scope.setdefault("state", {})["visit"] = visit
-        return visit
+        scope.setdefault("state", {})["request_context"] = context
+        return context
 
-    def _believed(self, peer: str) -> bool:
-        address = _address(peer)
+    def _is_trusted(self, peer: str) -> bool:
+        address = _parse_address(peer)
         return address is not None and any(address in network for network in self._proxies)
 
-    def _farthest(self, forwarded: str, peer: str) -> str:
-        # From the right: each believed proxy appended who came to it; the first unbelieved is the caller.
+    def _client_address(self, forwarded: str, peer: str) -> str:
+        # From the right: each trusted proxy appended its own peer; the first untrusted address is the client.
         for entry in reversed(forwarded.split(",")):
             text = entry.strip()
-            if _address(text) is None:
+            if _parse_address(text) is None:
                 return peer
             peer = text
-            if not self._believed(text):
+            if not self._is_trusted(text):
                 return text
         return peer
 
 
 def request_context(scope: Any) -> RequestContext:
-    """The visit that a request belongs to."""
-    return scope["state"]["visit"]
+    """The context of the request that a scope belongs to."""
+    return scope["state"]["request_context"]
 
 
 def is_local_name(host: str) -> bool:
-    """True for a Host that only a machine nearby can have: an address of a home network, or a name without a domain.
+    """True for a Host header that only a nearby machine can have: a private address, or a name without a domain.
 
-    A name that anybody could register is not local, whatever it resolves to: that is how a foreign page would pass for
-    one of ours.
+    A name that can be registered is not local, whatever it resolves to: otherwise a foreign page could rebind its name
+    to this machine and pass for one of ours.
     """
-    name = _name(host)
-    address = _address(name)
+    name = _without_port(host)
+    address = _parse_address(name)
     if address is not None:
         return address.is_private or address.is_loopback or address.is_link_local or address in _SHARED
     return "." not in name or name.endswith((".localhost", ".local", ".lan", ".home.arpa", ".internal"))
 
 
-def _name(host: str) -> str:
-    """What a Host says without its port."""
+def _without_port(host: str) -> str:
     return (host.rpartition(":")[0] if re.search(r":\d+$", host) else host).strip("[]")
 
 
 _SHARED = IPv4Network("100.64.0.0/10")
-"""Addresses that private networks over the internet, such as Tailscale, give out."""
+"""Addresses of private networks over the internet, such as Tailscale."""
 
 
-def _address(text: str) -> Address | None:
+def _parse_address(text: str) -> Address | None:
     try:
-        found = ip_address(text)
+        parsed = ip_address(text)
     except ValueError:
         return None
-    # A socket that takes both kinds shows addresses of the fourth as ones of the sixth.
-    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+    # A dual-stack socket shows IPv4 addresses as IPv6 ones.
+    return parsed.ipv4_mapped or parsed if isinstance(parsed, IPv6Address) else parsed
 
 
-def _is_here(scope: Scope, peer: str, host: str) -> bool:
-    """True for a connection of this machine to itself, asked for by a name or address that only it can mean."""
-    address, ours = _address(peer), _address(str((scope.get("server") or ("",))[0]))
+def _is_from_this_machine(scope: Scope, peer: str, host: str) -> bool:
+    """True for a connection of this machine to itself, to a name or address that can only mean this machine."""
+    address, own = _parse_address(peer), _parse_address(str((scope.get("server") or ("",))[0]))
     if address is None:
         return False
     if address.is_loopback:
         return is_local_name(host)
-    # A server that listens on one address is reached there from its own machine too.
-    return address == ours and _address(_name(host)) == ours
+    # A server that listens on one address is reached there from its own machine, too.
+    return address == own and _parse_address(_without_port(host)) == own
 
 
 def cookies_in(headers: Mapping[str, str]) -> dict[str, str]:
-    """The cookies of a request. Of two with one name the first counts, which is the one with the longer path."""
-    found: dict[str, str] = {}
+    """The cookies of a request. Of two with one name the first wins, which is the one with the longer path."""
+    cookies: dict[str, str] = {}
     for part in headers.get("cookie", "").split(";"):
         name, equals, value = part.strip().partition("=")
         if equals:
-            found.setdefault(name, value.strip('"'))
-    return found
+            cookies.setdefault(name, value.strip('"'))
+    return cookies

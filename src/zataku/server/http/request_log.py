@@ -1,4 +1,4 @@
-"""Watching every request: it is counted, and gets an id, one line in the log, and its place in the figures."""
+"""The outermost ASGI layer: gives each request its context, limits requests per address, logs and measures them."""
 
 import asyncio
 import time
@@ -8,71 +8,73 @@ import structlog
 
 from zataku.accounts.rate_limits import RateLimitName, RateLimits, client_network
 from zataku.errors import Problem, RateLimited
-from zataku.server.http.asgi import App, Message, Receive, Scope, Send, refuse
+from zataku.server.http.asgi import App, Message, Receive, Scope, Send, send_error
 from zataku.server.http.request_context import RequestContext, RequestContextReader
-from zataku.server.http.security_headers import SAFE_HEADERS
+from zataku.server.http.security_headers import SECURITY_HEADERS
 from zataku.server.http.static_files import FOLDERS
 from zataku.server.metrics import Metrics
 
 log = structlog.stdlib.get_logger("zataku.access")
 
-_FILES = (*FOLDERS, "/favicon.", "/apple-touch-icon", "/manifest.webmanifest", "/robots.txt")
-"""What pages need many of, and what browsers ask for by themselves."""
-_STOPPING = Problem("unavailable", "The server stops and has broken this off. Look before asking again.")
+_FILE_PATHS = (*FOLDERS, "/favicon.", "/apple-touch-icon", "/manifest.webmanifest", "/robots.txt")
+"""Paths of which one page needs many, or which browsers request by themselves."""
+_STOPPING = Problem("unavailable", "The server stopped before it answered. Check before you send it again.")
 
 
 class RequestLog:
-    """Stands around the application. Query strings, cookies and bodies are never written down.
+    """Wraps the application. Query strings, cookies and bodies are never logged.
 
-    Here everything is counted that comes from one address, also what nothing answers to.
+    The rate limit counts every request from an address, also those to unknown paths.
     """
 
-    def __init__(self, app: App, doorkeeper: RequestContextReader, rate_limits: RateLimits, figures: Metrics) -> None:
+    def __init__(
+        self, app: App, context_reader: RequestContextReader, rate_limits: RateLimits, metrics: Metrics
+    ) -> None:
         self._app = app
-        self._doorkeeper = doorkeeper
+        self._context_reader = context_reader
         self._rate_limits = rate_limits
-        self._figures = figures
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, and note how it went."""
-        visit = self._doorkeeper.receive(scope)
+        """Answer one request, then log and measure it."""
+        request = self._context_reader.read(scope)
         structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=visit.id)
-        begun, status = time.perf_counter(), 0
+        structlog.contextvars.bind_contextvars(request_id=request.id)
+        started, status = time.perf_counter(), 0
 
-        async def noting(message: Message) -> None:
+        async def send_noting_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            self._rate_limits.consume(_occasion(scope["path"]), client_network(visit.address))
-            await self._app(scope, receive, noting)
-        except RateLimited as refused:
-            said = {"retry-after": str(ceil(refused.retry_after)), "x-request-id": visit.id, **SAFE_HEADERS}
-            await refuse(noting, refused.status, refused.problem, said)
+            self._rate_limits.consume(_occasion(scope["path"]), client_network(request.address))
+            await self._app(scope, receive, send_noting_status)
+        except RateLimited as error:
+            headers = {"retry-after": str(ceil(error.retry_after)), "x-request-id": request.id, **SECURITY_HEADERS}
+            await send_error(send_noting_status, error.status, error.problem, headers)
         except asyncio.CancelledError:
-            # Only a server that stops breaks a request off, and nothing comes after its answer.
+            # Only a server that stops cancels a request, and nothing is sent after this answer.
             if not status:
-                await refuse(noting, 503, _STOPPING)
+                await send_error(send_noting_status, 503, _STOPPING)
         finally:
-            self._note(scope, visit, status, time.perf_counter() - begun)
+            self._record(scope, request, status, time.perf_counter() - started)
 
-    def _note(self, scope: Scope, visit: RequestContext, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, request: RequestContext, status: int, seconds: float) -> None:
         method, route = scope["method"], scope.get("path_template") or "unknown"
-        # A status of 0 is a caller who went away before there was an answer.
-        self._figures.request(method, route, status, seconds)
-        who = visit.identity
+        # Status 0: the caller disconnected before there was an answer.
+        self._metrics.record_request(method, route, status, seconds)
+        identity = request.identity
         log.info(
             "request",
             method=method,
             route=route,
             status=status,
             ms=round(seconds * 1000, 1),
-            **({} if who is None else {"account": who.account_id}),
+            **({} if identity is None else {"account": identity.account_id}),
         )
 
 
 def _occasion(path: str) -> RateLimitName:
-    return "file_address" if path.startswith(_FILES) else "read_address"
+    return "file_address" if path.startswith(_FILE_PATHS) else "read_address"

@@ -1,9 +1,9 @@
-"""What answers requests: every route of the house, and the rules that hold for all of them."""
+"""Every route of the application, and the layers around them."""
 
 import asyncio
 from typing import Any, cast
 
-from litestar import Litestar
+from litestar import Litestar, Router
 from litestar.connection import ASGIConnection
 from litestar.datastructures import State
 from litestar.di import Provide
@@ -11,6 +11,7 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.api import routes as account_routes
 from zataku.accounts.control_routes import control_routes
+from zataku.accounts.route_access import RouteAccess
 from zataku.clock import AdvanceableClock, now_ms
 from zataku.realtime.sockets.endpoint import Endpoint
 from zataku.server.admin.overview import Process
@@ -20,104 +21,122 @@ from zataku.server.endpoints.home import home_route
 from zataku.server.endpoints.metrics_route import metrics_route
 from zataku.server.endpoints.qr_codes import qr_route
 from zataku.server.endpoints.test_clock import test_clock_route
-from zataku.server.gauging import room_kinds
 from zataku.server.http.asgi import App
-from zataku.server.http.authentication import UNATTENDED, Authentication, RequestTimeout, caller
+from zataku.server.http.authentication import Authentication, check_declarations, current_identity
 from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS
-from zataku.server.http.openapi import openapi_route
+from zataku.server.http.openapi import ApiDescription, openapi_route
 from zataku.server.http.origins import Origins
 from zataku.server.http.request_context import RequestContextReader, request_context
 from zataku.server.http.request_log import RequestLog
-from zataku.server.http.security_headers import add_safe_headers
-from zataku.server.http.static_files import STATIC, StaticFiles, static_file_routes
+from zataku.server.http.request_timeout import RequestTimeout
+from zataku.server.http.security_headers import add_security_headers
+from zataku.server.http.static_files import STATIC_FOLDER, StaticFiles, static_file_routes
+from zataku.server.metrics import room_kinds
 from zataku.server.pages.page_routes import PageAssets, page_routes
-from zataku.server.process.session_cutoff import write_session_cutoff
+from zataku.server.process.data_folder import write_session_cutoff
 from zataku.server.services import Services
-from zataku.server.settings import masked
+from zataku.server.settings import mask_secret
 from zataku.server.sockets.socket_app import SocketApp
-from zataku.server.systems import TABLES
+from zataku.server.systems import tables_by_design
 
-DEPENDENCIES = {"identity": Provide(caller, sync_to_thread=False)}
-"""What every handler may ask for by name."""
+DEPENDENCIES = {"identity": Provide(current_identity, sync_to_thread=False)}
+"""What every handler may take by name."""
 
 
-def site(parts: Services) -> tuple[App, App]:
-    """What answers requests, and what takes sockets."""
-    settings, network, reception = parts.settings, parts.network, parts.reception
-    doorkeeper = RequestContextReader(settings.proxies, https=parts.house.public_url.startswith("https:"))
-    origins = Origins(settings.public_url, developing=settings.env == "dev")
-    callers = Authentication(reception.authenticator, reception.rate_limits, origins)
-    described = api_routes(parts)
-    paper = PageAssets(parts.build, parts.house.public_url)
-    titles = {system.name: system.title for system in parts.systems if system.title is not None}
-    routes: list[ControllerRouterHandler] = [
-        *described,
-        openapi_route(described, DEPENDENCIES),
-        metrics_route(parts.figures, reception.authenticator, settings.metrics_token, public=bool(settings.public_url)),
-        *control_routes(reception.accounts, parts.control, _here, UNATTENDED),
-        *page_routes(paper, titles),
-        *static_file_routes(StaticFiles(parts.web, STATIC)),
-    ]
-    if isinstance(parts.house.clock, AdvanceableClock):
-        routes.append(test_clock_route(parts.house.clock))
-    app = Litestar(
-        route_handlers=routes,
+def build_apps(services: Services) -> tuple[App, App]:
+    """The app that answers requests, and the one that serves sockets."""
+    settings, realtime, accounts = services.settings, services.realtime, services.accounts
+    context_reader = RequestContextReader(settings.proxies, https=services.context.public_url.startswith("https:"))
+    origins = Origins(settings.public_url, is_development=settings.env == "dev")
+    authentication = Authentication(accounts.authenticator, accounts.rate_limits, origins)
+    assets = PageAssets(services.web_build, services.context.public_url)
+    litestar = Litestar(
+        route_handlers=_all_routes(services, assets),
         dependencies=DEPENDENCIES,
-        middleware=[callers, RequestTimeout(settings.request_seconds)],
+        middleware=[authentication, RequestTimeout(settings.request_seconds)],
         exception_handlers=HANDLERS,
-        before_send=[add_safe_headers],
+        before_send=[add_security_headers],
         request_max_body_size=settings.body_limit,
-        state=State({"paper": paper}),
+        state=State({"page_assets": assets}),
         openapi_config=None,
         # Failures are logged once, where they are answered.
         logging_config=None,
     )
-    sockets = SocketApp(Endpoint(network.hub, network.doorway), doorkeeper, callers, reception.rate_limits, origins)
-    return RequestLog(Compression(cast("App", app)), doorkeeper, reception.rate_limits, parts.figures), sockets
+    check_declarations(litestar)
+    app = RequestLog(Compression(cast("App", litestar)), context_reader, accounts.rate_limits, services.metrics)
+    socket = SocketApp(
+        Endpoint(realtime.hub, realtime.router), context_reader, authentication, accounts.rate_limits, origins
+    )
+    return app, socket
 
 
-def api_routes(parts: Services) -> list[ControllerRouterHandler]:
-    """What programs can ask for."""
-    reception = parts.reception
+def describe_api(services: Services) -> ApiDescription:
+    """The description of all routes under /api, for OpenAPI and the types of the web pages."""
+    return ApiDescription(_api_routes(services), DEPENDENCIES, services.systems)
+
+
+def _all_routes(services: Services, assets: PageAssets) -> list[ControllerRouterHandler]:
+    settings, accounts = services.settings, services.accounts
+    is_public = bool(settings.public_url)
+    described = _api_routes(services)
+    routes: list[ControllerRouterHandler] = [
+        *described,
+        openapi_route(lambda: ApiDescription(described, DEPENDENCIES, services.systems)),
+        metrics_route(services.metrics, accounts.authenticator, settings.metrics_token, is_public=is_public),
+        *control_routes(accounts.accounts, services.control_token, _is_local),
+        *page_routes(assets, services.systems, services.plugins),
+        *static_file_routes(StaticFiles(services.web_folder, STATIC_FOLDER)),
+    ]
+    if isinstance(services.context.clock, AdvanceableClock):
+        routes.append(test_clock_route(services.context.clock))
+    return routes
+
+
+def _api_routes(services: Services) -> list[ControllerRouterHandler]:
+    accounts, systems = services.accounts, services.systems
+    known_scopes = frozenset(scope for system in systems for scope in system.scopes)
     return [
-        home_route(parts.systems, parts.house.topics),
-        qr_route(parts.house.public_url, reception.rate_limits),
-        *account_routes(reception.accounts, reception.authenticator, reception.rate_limits, _address),
-        *(handler for system in parts.systems for handler in system.routes),
-        *_admin(parts),
+        home_route(systems, services.plugins, services.context.topics),
+        qr_route(services.context.public_url, accounts.rate_limits),
+        *account_routes(accounts.accounts, accounts.authenticator, accounts.rate_limits, known_scopes, _address),
+        *(
+            Router("", route_handlers=services.plugins[system.name].routes, opt=RouteAccess(system=system.name).opt)
+            for system in systems
+        ),
+        *_admin_routes(services),
     ]
 
 
-def _admin(parts: Services) -> tuple[ControllerRouterHandler, ...]:
-    settings = parts.settings
+def _admin_routes(services: Services) -> tuple[ControllerRouterHandler, ...]:
+    settings, context, realtime = services.settings, services.context, services.realtime
 
-    async def restored() -> None:
-        now = now_ms(parts.house.clock)
-        parts.reception.authenticator.sessions_from = now
-        # What rooms hold in memory is of before.
-        await parts.network.rooms.renew()
-        parts.network.hub.come_back(0)
+    async def after_restore() -> None:
+        now = now_ms(context.clock)
+        services.accounts.authenticator.sessions_from = now
+        # The state of rooms in memory is that of before.
+        await realtime.rooms.renew()
+        realtime.hub.come_back(0)
         await asyncio.to_thread(write_session_cutoff, settings.folder, now)
 
     return admin_routes(
-        store=parts.house.store,
-        clock=parts.house.clock,
+        store=context.store,
+        clock=context.clock,
         process=Process(
-            name=parts.house.process,
+            name=context.process,
             env=settings.env,
-            bus=str(masked("bus", settings.bus)),
-            place=parts.place,
-            started=parts.started,
+            bus=str(mask_secret("bus", settings.bus)),
+            place=services.store_place,
+            started=services.started_at,
         ),
         data=settings.folder,
-        systems=TABLES,
-        accounts=parts.reception.accounts,
-        rooms=parts.house.rooms,
-        room_kinds=room_kinds(parts.systems),
-        connections=parts.network.hub.seated,
-        history=parts.history,
-        restored=restored,
+        systems=tables_by_design(services.systems),
+        accounts=services.accounts.accounts,
+        rooms=context.rooms,
+        room_kinds=room_kinds(services.plugins),
+        connections=realtime.hub.open_connections,
+        history=services.history,
+        restored=after_restore,
         upload_limit=settings.upload_limit,
         prices=read_prices(settings.prices) if settings.prices else PRICES,
     )
@@ -127,5 +146,5 @@ def _address(request: ASGIConnection[Any, Any, Any, Any]) -> str:
     return request_context(request.scope).address
 
 
-def _here(request: ASGIConnection[Any, Any, Any, Any]) -> bool:
-    return request_context(request.scope).here
+def _is_local(request: ASGIConnection[Any, Any, Any, Any]) -> bool:
+    return request_context(request.scope).is_local

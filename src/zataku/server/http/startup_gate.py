@@ -1,4 +1,4 @@
-"""The front of the house: it answers from the first moment, and lets people in as soon as everything is open."""
+"""The ASGI app that uvicorn runs: answers health checks at once, and holds requests until the application is open."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,138 +6,145 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
 from zataku.errors import Problem
-from zataku.server.http.asgi import App, Receive, Scope, Send, answer, refuse, turn_away
+from zataku.server.http.asgi import App, Receive, Scope, Send, reject_socket, send_error, send_json
 
-PATIENCE = 20.0
-"""How many seconds a request waits for the house to open."""
-HEADERS_MOST = 32 * 1024
-"""Bytes that the headers of a request may have together."""
-_HEAVY = Problem("headers_too_large", "The headers of the request are too large. Send less, or clear your cookies.")
-_AWAY = Problem("unavailable", "The server is starting or stopping. Try again in a moment.")
+MAX_WAIT_SECONDS = 20.0
+"""How long a request waits for the application to open."""
+MAX_HEADER_BYTES = 32 * 1024
+"""The most bytes of all headers of a request together."""
+_HEADERS_TOO_LARGE = Problem(
+    "headers_too_large", "The headers of the request are too large. Send less, or clear your cookies."
+)
+_NOT_READY = Problem("unavailable", "The server is starting or stopping. Try again in a moment.")
+_WRONG_METHOD = Problem("method_not_allowed", "This address exists, but not for this method.")
 _RETRY = {"retry-after": "2"}
 
 
-class Opened(Protocol):
-    """A house that is open."""
+class OpenedApplication(Protocol):
+    """An application that is open."""
 
     @property
     def app(self) -> App:
-        """What answers requests."""
+        """Answers requests."""
         ...
 
     @property
     def socket(self) -> App:
-        """What takes sockets."""
+        """Serves sockets."""
         ...
 
-    async def leave(self) -> None:
-        """Send everybody home: sockets are told to come back, rooms and jobs are handed over."""
+    async def drain(self) -> None:
+        """Ask sockets to reconnect elsewhere, and hand over rooms and jobs."""
         ...
 
 
-OpenApplication: TypeAlias = Callable[[], AbstractAsyncContextManager[Opened]]
+OpenApplication: TypeAlias = Callable[[], AbstractAsyncContextManager[OpenedApplication]]
 
 
 class StartupGate:
-    """The application that uvicorn runs.
+    """Opens and closes the application with the ASGI lifespan.
 
-    `/healthz` says that the process answers, `/readyz` whether it takes requests. What else comes before the house is
-    open waits at the door. When the house cannot be opened, it has `ended` and `failure` says why.
+    `/healthz` says that the process answers, `/readyz` whether it takes requests. Other requests wait until the
+    application is open. When it cannot be opened, `has_ended` is true and `failure` says why.
     """
 
     def __init__(self, open_application: OpenApplication) -> None:
         self.failure: Exception | None = None
-        self.ended = False
-        self._open_house = open_application
-        self._house: Opened | None = None
-        self._closing = False
-        self._settled = asyncio.Event()
-        self._over = asyncio.Event()
-        self._life: asyncio.Task[None] | None = None
+        self.has_ended = False
+        self._open_application = open_application
+        self._application: OpenedApplication | None = None
+        self._is_draining = False
+        self._opened_or_failed = asyncio.Event()
+        self._shutdown = asyncio.Event()
+        self._lifetime: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, take a socket, or begin and end with the process."""
-        _ask_plainly(scope)
+        """Answer a request, serve a socket, or run the lifespan."""
+        _strip_proxy_form(scope)
         match scope["type"]:
             case "lifespan":
-                await self._attend(receive, send)
-            case "http" if _weight(scope) > HEADERS_MOST:
-                await refuse(send, 431, _HEAVY)
+                await self._run_lifespan(receive, send)
+            case "http" if _header_bytes(scope) > MAX_HEADER_BYTES:
+                await send_error(send, 431, _HEADERS_TOO_LARGE)
             case "http" if scope["path"] in ("/healthz", "/readyz"):
-                await self._say_how_it_is(scope, send)
+                await self._answer_health_check(scope, send)
             case "http":
-                house = await self._entered()
-                await (refuse(send, 503, _AWAY, _RETRY) if house is None else house.app(scope, receive, send))
-            case _ if _weight(scope) > HEADERS_MOST:
-                await turn_away(send, 431, _HEAVY)
+                opened = await self._wait_opened()
+                await (
+                    send_error(send, 503, _NOT_READY, _RETRY) if opened is None else opened.app(scope, receive, send)
+                )
+            case _ if _header_bytes(scope) > MAX_HEADER_BYTES:
+                await reject_socket(send, 431, _HEADERS_TOO_LARGE)
             case _:
-                # Whoever was just told to come back later is too early.
-                house = None if self._closing else await self._entered()
-                await (turn_away(send, 503, _AWAY, _RETRY) if house is None else house.socket(scope, receive, send))
+                # While draining, a socket would be told to reconnect right away.
+                opened = None if self._is_draining else await self._wait_opened()
+                if opened is None:
+                    await reject_socket(send, 503, _NOT_READY, _RETRY)
+                else:
+                    await opened.socket(scope, receive, send)
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """True while requests are taken."""
-        return self._house is not None and not self._closing
+        return self._application is not None and not self._is_draining
 
-    async def leave(self) -> None:
-        """Stop being ready and send everybody home. A house that is still opening is not opened any more."""
-        self._closing = True
-        if self._house is not None:
-            await self._house.leave()
-        elif self._life is not None:
-            self._life.cancel()
+    async def drain(self) -> None:
+        """Stop being ready and drain the application. If it is still opening, opening is cancelled."""
+        self._is_draining = True
+        if self._application is not None:
+            await self._application.drain()
+        elif self._lifetime is not None:
+            self._lifetime.cancel()
 
-    async def _say_how_it_is(self, scope: Scope, send: Send) -> None:
+    async def _answer_health_check(self, scope: Scope, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
-            problem = Problem("method_not_allowed", "This address exists, but not for this method.")
-            await refuse(send, 405, problem, {"allow": "GET, HEAD"})
+            await send_error(send, 405, _WRONG_METHOD, {"allow": "GET, HEAD"})
         elif scope["path"] == "/healthz":
-            await answer(send, 200, {"status": "ok"})
-        elif self.ready:
-            await answer(send, 200, {"status": "ready"})
+            await send_json(send, 200, {"status": "ok"})
+        elif self.is_ready:
+            await send_json(send, 200, {"status": "ready"})
         else:
-            await refuse(send, 503, _AWAY, _RETRY)
+            await send_error(send, 503, _NOT_READY, _RETRY)
 
-    async def _entered(self) -> Opened | None:
-        if self._house is None and not self._settled.is_set():
+    async def _wait_opened(self) -> OpenedApplication | None:
+        if self._application is None and not self._opened_or_failed.is_set():
             try:
-                async with asyncio.timeout(PATIENCE):
-                    await self._settled.wait()
+                async with asyncio.timeout(MAX_WAIT_SECONDS):
+                    await self._opened_or_failed.wait()
             except TimeoutError:
                 return None
-        return self._house
+        return self._application
 
-    async def _attend(self, receive: Receive, send: Send) -> None:
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
-        self._life = asyncio.create_task(self._live())
-        # Complete at once: from now on uvicorn passes requests on, and health can be asked for.
+        self._lifetime = asyncio.create_task(self._live())
+        # Complete at once: from now on uvicorn passes requests on, and health checks are answered.
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self._over.set()
-        await asyncio.wait([self._life])
+        self._shutdown.set()
+        await asyncio.wait([self._lifetime])
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _live(self) -> None:
         try:
-            async with self._open_house() as house:
-                self._house = house
-                self._settled.set()
-                await self._over.wait()
-        except Exception as problem:  # noqa: BLE001 - whatever keeps the house from opening ends the process
+            async with self._open_application() as opened:
+                self._application = opened
+                self._opened_or_failed.set()
+                await self._shutdown.wait()
+        except Exception as problem:  # noqa: BLE001 - any failure to open ends the process
             self.failure = problem
         finally:
-            self._house = None
-            self._settled.set()
-            self.ended = True
+            self._application = None
+            self._opened_or_failed.set()
+            self.has_ended = True
 
 
-def _weight(scope: Scope) -> int:
+def _header_bytes(scope: Scope) -> int:
     return sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope["raw_path"])
 
 
-def _ask_plainly(scope: Scope) -> None:
-    """Leave the scheme and host out of a path: as if to a proxy, `GET http://host/path` asks for `/path`."""
+def _strip_proxy_form(scope: Scope) -> None:
+    """Reduce the absolute form `GET http://host/path`, as sent to proxies, to `/path`."""
     path = scope.get("path", "")
     if path.startswith(("http://", "https://")):
         scope["path"] = "/" + "/".join(path.split("/")[3:])

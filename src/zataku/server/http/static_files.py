@@ -1,105 +1,102 @@
-"""Files that pages load: scripts, styles, pictures and icons, compressed ahead where the browser can unpack it."""
+"""Static files: scripts, styles, pictures and icons, in a compressed form where the browser accepts one."""
 
 import asyncio
 import mimetypes
 import re
 from pathlib import Path
-from typing import Any
 
 import msgspec
-from litestar import HttpMethod, Request, Response, route
-from litestar.datastructures import State
+from litestar import HttpMethod, Response, route
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from zataku.accounts.route_access import PUBLIC
 from zataku.errors import NotFound
-from zataku.server.http.authentication import UNATTENDED
-from zataku.server.http.compression import takes
+from zataku.server.http.compression import accepts_encoding
+from zataku.server.http.errors import AnyRequest
 
-STATIC = Path(__file__).parents[1] / "static"
+STATIC_FOLDER = Path(__file__).parents[1] / "static"
 FOLDERS = ("/assets/", "/icons/", "/static/")
-"""Where files lie, of which a page needs many."""
-FOR_EVER = "public, max-age=31536000, immutable"
-"""For files that have the hash of their content in their name."""
-FOR_AN_HOUR = "public, max-age=3600"
-TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript", ".svg": "image/svg+xml"}
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+"""For files with the hash of their content in their name."""
+CACHE_ONE_HOUR = "public, max-age=3600"
+MEDIA_TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript", ".svg": "image/svg+xml"}
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
-_MOST_HELD = 300
+_MAX_CACHED_FILES = 300
 
 
-class Lying(msgspec.Struct, frozen=True):
-    """A file as it lies on the shelf."""
+class StaticFile(msgspec.Struct, frozen=True):
+    """The content of a file, in the encoding in which it is stored."""
 
     body: bytes
     encoding: str | None = None
 
 
 class StaticFiles:
-    """Folders that files are looked for in, the first one first. Nothing outside of them can be reached."""
+    """Files in a list of folders, of which the first match wins. Nothing outside of them can be reached."""
 
     def __init__(self, *folders: Path) -> None:
         self._folders = folders
-        self._held: dict[tuple[str, ...], Lying] = {}
+        self._cache: dict[tuple[str, ...], StaticFile] = {}
 
-    async def fetch(self, names: tuple[str, ...], accepted: str) -> Lying | None:
-        """The file of that path, in the smallest form that the browser takes."""
-        if not all(map(_NAME.fullmatch, names)):
+    async def find(self, path: tuple[str, ...], accept_encoding: str) -> StaticFile | None:
+        """The file of a path, in the smallest encoding that the browser accepts; None where there is none."""
+        if not all(map(_NAME.fullmatch, path)):
             return None
-        suffixes = [(encoding, suffix) for encoding, suffix in ENCODINGS if takes(accepted, encoding)]
-        key = (*names, *(encoding for encoding, _ in suffixes))
-        lying = self._held.get(key)
-        if lying is None:
-            lying = await asyncio.to_thread(self._look, names, suffixes)
-            # Only what never changes under its name is held in memory.
-            if lying is not None and names[0] == "assets" and len(self._held) < _MOST_HELD:
-                self._held[key] = lying
-        return lying
+        suffixes = [(encoding, suffix) for encoding, suffix in ENCODINGS if accepts_encoding(accept_encoding, encoding)]
+        key = (*path, *(encoding for encoding, _ in suffixes))
+        file = self._cache.get(key)
+        if file is None:
+            file = await asyncio.to_thread(self._read, path, suffixes)
+            # Only files that never change under their name are cached.
+            if file is not None and path[0] == "assets" and len(self._cache) < _MAX_CACHED_FILES:
+                self._cache[key] = file
+        return file
 
-    def _look(self, names: tuple[str, ...], suffixes: list[tuple[str, str]]) -> Lying | None:
+    def _read(self, names: tuple[str, ...], suffixes: list[tuple[str, str]]) -> StaticFile | None:
         for folder in self._folders:
             path = folder.joinpath(*names)
             for encoding, suffix in (*suffixes, (None, "")):
                 try:
-                    return Lying(path.with_name(path.name + suffix).read_bytes(), encoding)
+                    return StaticFile(path.with_name(path.name + suffix).read_bytes(), encoding)
                 except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
                     continue
         return None
 
 
-def static_file_routes(shelf: StaticFiles) -> tuple[ControllerRouterHandler, ...]:
-    """The handlers of all files."""
-    both = [HttpMethod.GET, HttpMethod.HEAD]
+def static_file_routes(files: StaticFiles) -> tuple[ControllerRouterHandler, ...]:
+    """The routes of all static files."""
 
-    async def give(request: Request[Any, Any, State], *names: str) -> Response[bytes]:
-        lying = await shelf.fetch(names, request.headers.get("accept-encoding", ""))
-        if lying is None:
-            raise NotFound("There is no such file. Load the page anew.")
-        headers = {"Cache-Control": FOR_EVER if names[0] == "assets" else FOR_AN_HOUR, "Vary": "Accept-Encoding"}
-        if lying.encoding is not None:
-            headers["Content-Encoding"] = lying.encoding
-        return Response(lying.body, media_type=_type(names[-1]), headers=headers)
+    async def answer(request: AnyRequest, *path: str) -> Response[bytes]:
+        file = await files.find(path, request.headers.get("accept-encoding", ""))
+        if file is None:
+            raise NotFound("There is no such file. Load the page again.")
+        cache = CACHE_FOREVER if path[0] == "assets" else CACHE_ONE_HOUR
+        headers = {"Cache-Control": cache, "Vary": "Accept-Encoding"}
+        if file.encoding is not None:
+            headers["Content-Encoding"] = file.encoding
+        return Response(file.body, media_type=_media_type(path[-1]), headers=headers)
+
+    methods = [HttpMethod.GET, HttpMethod.HEAD]
 
     @route(
-        [f"{folder}{{name:str}}" for folder in FOLDERS],
-        http_method=both,
-        include_in_schema=False,
-        opt=dict(UNATTENDED),
+        [f"{folder}{{name:str}}" for folder in FOLDERS], http_method=methods, include_in_schema=False, opt=PUBLIC.opt
     )
-    async def file_in_folder(request: Request[Any, Any, State], name: FromPath[str]) -> Response[bytes]:
-        return await give(request, request.scope["path"].split("/")[1], name)
+    async def file_in_folder(request: AnyRequest, name: FromPath[str]) -> Response[bytes]:
+        return await answer(request, request.scope["path"].split("/")[1], name)
 
     @route(
         ["/manifest.webmanifest", "/favicon.svg", "/robots.txt"],
-        http_method=both,
+        http_method=methods,
         include_in_schema=False,
-        opt=dict(UNATTENDED),
+        opt=PUBLIC.opt,
     )
-    async def file_at_root(request: Request[Any, Any, State]) -> Response[bytes]:
-        return await give(request, request.scope["path"][1:])
+    async def file_at_root(request: AnyRequest) -> Response[bytes]:
+        return await answer(request, request.scope["path"][1:])
 
     return file_in_folder, file_at_root
 
 
-def _type(name: str) -> str:
-    return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+def _media_type(name: str) -> str:
+    return MEDIA_TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""The pages: their addresses, the HTML document that loads the web app, texts and languages."""

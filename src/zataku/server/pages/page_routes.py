@@ -1,33 +1,34 @@
-"""The pages people open: each is the same app, with a title, a description and the language of whoever looks."""
+"""The routes of all pages: each is the same web app, with a title, a description and a language."""
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+import re
+from collections.abc import Mapping, Sequence
 
 import msgspec
-from litestar import HttpMethod, MediaType, Request, Response, route
-from litestar.datastructures import State
-from litestar.params import FromPath
+from litestar import HttpMethod, MediaType, Response, route
 from litestar.types import ControllerRouterHandler
 
+from zataku.accounts.route_access import ANY_CALLER
 from zataku.errors import Problem, RequestError
 from zataku.platform.identity import Identity
+from zataku.platform.limits import Language
+from zataku.server.http.errors import AnyRequest
 from zataku.server.http.request_context import request_context
 from zataku.server.pages.document import (
     PageHead,
     PageText,
     app_document,
     error_body,
-    overlay_document,
-    still_document,
-    words,
+    load_texts,
+    static_document,
+    system_document,
+    texts,
 )
-from zataku.server.pages.languages import Language, chosen, spoken
+from zataku.server.pages.languages import choose_language, parse_language
 from zataku.server.pages.web_build import WebBuild
-from zataku.system import Title
+from zataku.system import Page, PageTitle, Plugin, System
 from zataku.table import TableError
 
-Asked: TypeAlias = Request[Any, Any, State]
-PAGES = {
+OWN_PAGES = {
     "/": "home",
     "/sign-in": "sign_in",
     "/sign-up": "sign_up",
@@ -35,123 +36,127 @@ PAGES = {
     "/styleguide": "styleguide",
     "/docs": "docs",
     "/admin": "admin",
-    "/drawing": "drawing",
-    "/othello": "othello",
-    "/ranking": "ranking",
-    "/live": "live",
-    "/kifu": "kifu",
 }
-"""The words that each address is titled with. What lies below a system's address belongs to that system."""
+"""The pages of the server itself, and the names of their texts."""
 
 
 class PageAssets(msgspec.Struct, frozen=True):
-    """What documents are written on: the built pages, and the address that people reach them by."""
+    """What every document is made from: the web build, and the public address of the server."""
 
     build: WebBuild
     public_url: str
 
 
-def page_routes(paper: PageAssets, titles: Mapping[str, Title]) -> tuple[ControllerRouterHandler, ...]:
-    """The handlers of all pages."""
+def page_routes(
+    assets: PageAssets, systems: Sequence[System], plugins: Mapping[str, Plugin]
+) -> tuple[ControllerRouterHandler, ...]:
+    """The routes of the server's own pages and of those of the systems."""
+    return (
+        *(_own_page(assets, path, name) for path, name in OWN_PAGES.items()),
+        *(
+            _system_page(assets, system, page, plugins[system.name].page_title)
+            for system in systems
+            for page in system.pages
+        ),
+    )
 
-    def sheet_of(request: Asked, name: str, title: str | None) -> PageHead:
-        language = language_of(request, request_context(request.scope).identity)
-        spoken_of = words(language)
-        caption = PageText(title or spoken_of[f"{name}_name"], spoken_of[f"{name}_about"])
-        return _sheet(paper, request, language, caption, name.replace("_", ""))
 
-    async def show(request: Asked, name: str, title: str | None = None) -> Response[str]:
-        sheet = sheet_of(request, name, title)
-        return page(sheet.language, app_document(paper.build, sheet))
-
-    def simple(path: str, name: str) -> ControllerRouterHandler:
-        @route(path, http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name=f"page {name}")
-        async def open_page(request: Asked) -> Response[str]:
-            return await show(request, name)
-
-        return open_page
-
-    def within(system: str) -> ControllerRouterHandler:
-        @route(
-            f"/{system}/{{what:str}}",
-            http_method=[HttpMethod.GET, HttpMethod.HEAD],
-            include_in_schema=False,
-            name=f"page of {system}",
-        )
-        async def open_inside(request: Asked, what: FromPath[str]) -> Response[str]:
-            return await show(request, system, await _titled(titles.get(system), what))
-
-        return open_inside
-
+def _own_page(assets: PageAssets, path: str, name: str) -> ControllerRouterHandler:
     @route(
-        "/live/{what:str}/overlay",
+        path,
         http_method=[HttpMethod.GET, HttpMethod.HEAD],
         include_in_schema=False,
-        name="overlay of live",
+        name=f"page {path}",
+        opt=ANY_CALLER.opt,
     )
-    async def open_overlay(request: Asked, what: FromPath[str]) -> Response[str]:
-        sheet = sheet_of(request, "live", await _titled(titles.get("live"), what))
-        return page(sheet.language, overlay_document(paper.build, sheet, what))
+    async def open_page(request: AnyRequest) -> Response[str]:
+        language = request_language(request, request_context(request.scope).identity)
+        text = PageText(texts(language)[f"{name}_title"], texts(language)[f"{name}_about"])
+        head = _page_head(assets, request, language, text, name.replace("_", ""))
+        return html_response(language, app_document(assets.build, head))
 
+    return open_page
+
+
+def _system_page(
+    assets: PageAssets, system: System, page: Page, page_title: PageTitle | None
+) -> ControllerRouterHandler:
     @route(
-        "/l/{code:str}", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name="number of live"
+        re.sub(r"\{(\w+)\}", r"{\1:str}", page.path),
+        http_method=[HttpMethod.GET, HttpMethod.HEAD],
+        include_in_schema=False,
+        name=f"page {page.path}",
+        opt=ANY_CALLER.opt,
     )
-    async def open_by_number(request: Asked) -> Response[str]:
-        # Short enough to type off a slide. The page itself finds the room, and goes on to its address.
-        return await show(request, "live")
+    async def open_system_page(request: AnyRequest) -> Response[str]:
+        language = request_language(request, request_context(request.scope).identity)
+        system_texts = load_texts(system.texts, language)
+        parameters = {name: str(value) for name, value in request.path_params.items()}
+        title = None
+        if page_title is not None and page.title_from is not None:
+            title = await _title_or_none(page_title, parameters[page.title_from])
+        text = PageText(title or system_texts["title"], system_texts["about"])
+        head = _page_head(assets, request, language, text, page.component)
+        if page.document is None:
+            return html_response(language, app_document(assets.build, head))
+        document = system_document(assets.build, head, page.document, system_texts, parameters)
+        return html_response(language, document)
 
-    return (*(simple(path, name) for path, name in PAGES.items()), within("live"), open_overlay, open_by_number)
+    return open_system_page
 
 
-async def _titled(title: Title | None, what: str) -> str | None:
-    if title is None:
-        return None
+async def _title_or_none(page_title: PageTitle, object_id: str) -> str | None:
     try:
-        return await title(what)
+        return await page_title(object_id)
     except (RequestError, TableError):
-        # The page itself says what is wrong with it, in more words than a title has.
+        # The page itself shows the error, at more length than a title can.
         return None
 
 
-def error_page(request: Asked, status: int, problem: Problem, headers: Mapping[str, str] | None) -> Response[str]:
-    """What a person sees instead of a page. An unknown address is one that the app itself may say more about."""
-    paper: PageAssets = request.app.state.paper
-    language = language_of(request, None)
+def error_page(request: AnyRequest, status: int, problem: Problem, headers: Mapping[str, str] | None) -> Response[str]:
+    """The page of an error. For an unknown path it is the web app, which may show more."""
+    assets: PageAssets = request.app.state.page_assets
+    language = request_language(request, None)
+    sentences = texts(language)
     kind = "missing" if status == 404 else "broken" if status >= 500 else "refused"
-    reference = problem.details.get("reference")
-    mark = f"{words(language)['reference_label']} {reference}" if reference else str(status)
-    body = error_body(language, kind, mark)
-    caption = PageText(words(language)[f"error_{kind}_title"], words(language)[f"error_{kind}_advice"])
-    sheet = _sheet(paper, request, language, caption, "missing")
-    whole = status == 404 and paper.build.chunks
-    text = app_document(paper.build, sheet, body) if whole else still_document(paper.build, sheet, body)
-    return page(language, text, status, headers)
+    request_id = problem.details.get("reference")
+    reference = f"{sentences['reference_label']} {request_id}" if request_id else str(status)
+    body = error_body(language, kind, reference)
+    text = PageText(sentences[f"error_{kind}_title"], sentences[f"error_{kind}_advice"])
+    head = _page_head(assets, request, language, text, "missing")
+    if status == 404 and assets.build.chunks:
+        return html_response(language, app_document(assets.build, head, body), status, headers)
+    return html_response(language, static_document(assets.build, head, body), status, headers)
 
 
-def page(language: Language, text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
-    """An HTML answer that says which language it is in, so that caches keep the three apart."""
-    said = {
+def html_response(
+    language: Language, document: str, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response[str]:
+    """An HTML answer whose headers keep the languages apart in caches."""
+    all_headers = {
         "Content-Language": language,
         "Vary": "Accept, Accept-Language, Cookie",
         "Cache-Control": "private, no-cache",
         **(headers or {}),
     }
-    return Response(text, status_code=status, media_type=MediaType.HTML, headers=said)
+    return Response(document, status_code=status, media_type=MediaType.HTML, headers=all_headers)
 
 
-def language_of(request: Asked, identity: Identity | None) -> Language:
-    """The language to answer in: `?lang=`, then what the browser was told, then the account, then what it likes."""
-    asked = spoken(request.query_params.get("lang")) or spoken(request.cookies.get("zataku_language"))
-    known = identity.language if identity is not None and identity.is_stored else None
-    return asked or known or chosen(None, request.headers.get("accept-language"))
+def request_language(request: AnyRequest, identity: Identity | None) -> Language:
+    """The language to answer in: of `?lang=`, else of the cookie, the account, or the browser's preferences."""
+    requested = parse_language(request.query_params.get("lang")) or parse_language(
+        request.cookies.get("zataku_language")
+    )
+    account = identity.language if identity is not None and identity.is_stored else None
+    return requested or account or choose_language(None, request.headers.get("accept-language"))
 
 
-def _sheet(paper: PageAssets, request: Asked, language: Language, caption: PageText, name: str) -> PageHead:
+def _page_head(assets: PageAssets, request: AnyRequest, language: Language, text: PageText, component: str) -> PageHead:
     return PageHead(
         language=language,
         theme=request.cookies.get("zataku_theme"),
-        caption=caption,
-        url=paper.public_url + request.scope["path"],
-        public_url=paper.public_url,
-        modules=(f"src/lib/words/{language}.ts", f"src/pages/{name}/Page.svelte"),
+        text=text,
+        url=assets.public_url + request.scope["path"],
+        public_url=assets.public_url,
+        modules=(f"src/lib/words/{language}.ts", f"src/pages/{component}/Page.svelte"),
     )

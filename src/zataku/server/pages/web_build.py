@@ -1,4 +1,4 @@
-"""The built web pages: which files a page needs, as Vite wrote them down."""
+"""The built web app: which files a page loads, read from Vite's manifest."""
 
 import html
 from collections.abc import Iterator
@@ -6,13 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-WEB = Path(__file__).parents[1] / "web"
-ENTRY = "src/main.ts"
-OVERLAY = "src/overlay/main.ts"
+WEB_FOLDER = Path(__file__).parents[1] / "web"
+APP_ENTRY = "src/main.ts"
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """One script that Vite made, with the styles and further scripts that it needs at once."""
+    """A script of the build, with the styles and further scripts that it needs at once."""
 
     file: str
     css: tuple[str, ...] = ()
@@ -20,7 +19,7 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class WebBuild(msgspec.Struct, frozen=True):
-    """What the pages are made of. Without chunks, nobody has built them yet."""
+    """The chunks of a build by their modules; none while the web app is not built."""
 
     chunks: dict[str, Chunk] = {}
 
@@ -28,14 +27,14 @@ class WebBuild(msgspec.Struct, frozen=True):
     def read(cls, folder: Path) -> "WebBuild":
         """The build in a folder."""
         try:
-            written = (folder / ".vite" / "manifest.json").read_bytes()
+            manifest = (folder / ".vite" / "manifest.json").read_bytes()
         except FileNotFoundError:
             return cls()
-        return cls(msgspec.json.decode(written, type=dict[str, Chunk]))
+        return cls(msgspec.json.decode(manifest, type=dict[str, Chunk]))
 
-    def links(self, *wanted: str, entry: str = ENTRY) -> str:
-        """The tags that load styles and scripts: the entry's, and ahead of their use those of the wanted modules."""
-        chunks = list(dict.fromkeys(chunk for name in (entry, *wanted) for chunk in self._with_imports(name)))
+    def links(self, *preloaded: str, entry: str = APP_ENTRY) -> str:
+        """The tags that load an entry's styles and scripts, and those of modules that it imports later."""
+        chunks = list(dict.fromkeys(chunk for name in (entry, *preloaded) for chunk in self._with_imports(name)))
         script = self.chunks[entry].file
         styles = dict.fromkeys(style for chunk in chunks for style in chunk.css)
         return "\n".join(
@@ -51,14 +50,14 @@ class WebBuild(msgspec.Struct, frozen=True):
         )
 
     def styles(self) -> str:
-        """The tags of the entry's styles alone, for pages that need no script."""
-        found = dict.fromkeys(style for chunk in self._with_imports(ENTRY) for style in chunk.css)
-        return "\n".join(f'<link rel="stylesheet" href="/{html.escape(style)}">' for style in found)
+        """The tags of the app's styles alone, for pages without scripts."""
+        styles = dict.fromkeys(style for chunk in self._with_imports(APP_ENTRY) for style in chunk.css)
+        return "\n".join(f'<link rel="stylesheet" href="/{html.escape(style)}">' for style in styles)
 
     def _with_imports(self, name: str, seen: frozenset[str] = frozenset()) -> Iterator[Chunk]:
         chunk = self.chunks.get(name)
         if chunk is None or name in seen:
             return
         yield chunk
-        for other in chunk.imports:
-            yield from self._with_imports(other, seen | {name})
+        for imported in chunk.imports:
+            yield from self._with_imports(imported, seen | {name})

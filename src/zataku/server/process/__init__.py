@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""The server process: listening, uvicorn, signals, logs, and the files in the data folder."""

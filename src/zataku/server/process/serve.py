@@ -1,4 +1,4 @@
-"""Running the application until somebody stops it."""
+"""`zataku serve`: listen, print the address, and run the server until a signal stops it."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from typing import cast
 
 from zataku.errors import RequestError
 from zataku.server.process.listen_address import (
-    EVERYWHERE,
+    ALL_INTERFACES,
     CannotListen,
     greeting,
     lan_address,
@@ -22,28 +22,28 @@ from zataku.server.settings import Settings
 
 
 def serve(settings: Settings) -> int:
-    """Serve until stopped; the exit code says how it went."""
-    # Until the server has its own way of stopping, both signals are a good end.
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
-    # What lies in the folder signs cookies, and is for the server's own user. A folder that is there already keeps the
-    # rights that its owner gave it, but nothing that is made in it can be read by others.
+    """Serve until a signal comes, and return the exit code."""
+    # Until uvicorn handles them, both signals end the process with success.
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    signal.signal(signal.SIGINT, _exit_on_signal)
+    # The folder holds the secrets that sign cookies. An existing folder keeps its permissions, but no other user can
+    # read what is created in it.
     os.umask(0o077)
     try:
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         listening = listen(settings.host, settings.port)
-    except CannotListen as refused:
-        return _give_up(str(refused))
-    except OSError as failed:
-        return _give_up(f"Cannot keep data in {settings.folder}: {failed.strerror}. Choose another with --data.")
+    except CannotListen as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"Cannot keep data in {settings.folder}: {error.strerror}. Choose another with --data.")
     with listening:
         port: int = listening.getsockname()[1]
-        lan = lan_address() if settings.host in EVERYWHERE else None
+        lan = lan_address() if settings.host in ALL_INTERFACES else None
         for line in greeting(settings.host, port, lan, settings.public_url):
             print(line, flush=True)
 
-        # Loaded only now, so that the host reads the address at once.
-        _load_logging()
+        # Imported only now, so that the host reads the address at once.
+        _import_structlog()
         from zataku.server.process.uvicorn_server import run
 
         failure = run(
@@ -52,22 +52,22 @@ def serve(settings: Settings) -> int:
             public_url=public_address(settings.host, port, lan, settings.public_url),
             loopback=loopback_url(settings.host, port),
         )
-    return 0 if failure is None else _give_up(_told(failure))
+    return 0 if failure is None else _fail(_failure_message(failure))
 
 
-def _load_logging() -> None:
-    """Load structlog without its colours: a server's lines have none, and they take longest to load."""
+def _import_structlog() -> None:
+    """Import structlog without rich: log lines have no colours, and rich takes longest to import."""
     if "rich" in sys.modules:
         return
-    # So it is found to be missing.
+    # An import of None raises ImportError, as if rich were not installed.
     sys.modules["rich"] = cast("ModuleType", None)
     import_module("structlog")
     del sys.modules["rich"]
 
 
-def _told(failure: Exception) -> str:
-    """Why the house could not be opened, in one line when it is something that a host can do something about."""
-    from zataku.table import TableError
+def _failure_message(failure: Exception) -> str:
+    """Why the application could not be opened: one line for a cause that the host can mend, else with a traceback."""
+    from zataku.table.backend.errors import TableError
 
     if isinstance(failure, TableError | RequestError):
         return f"Zataku cannot start. {failure.message}"
@@ -77,12 +77,12 @@ def _told(failure: Exception) -> str:
     return f"Zataku cannot start: {type(failure).__name__}. This is a fault of the program; the lines above say where."
 
 
-def _give_up(reason: str) -> int:
+def _fail(reason: str) -> int:
     print(reason, file=sys.stderr, flush=True)
     return 1
 
 
-def _leave(_number: int, _frame: FrameType | None) -> None:
-    # Nothing has been opened yet, so nothing has to be closed.
+def _exit_on_signal(_number: int, _frame: FrameType | None) -> None:
+    # Nothing is open yet.
     sys.stdout.flush()
     os._exit(0)

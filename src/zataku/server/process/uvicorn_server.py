@@ -1,4 +1,4 @@
-"""The process: uvicorn with our front on it, and two signals. The first stops gently, the second at once."""
+"""uvicorn with the startup gate: the first signal stops it gracefully, the second at once."""
 
 import errno
 import os
@@ -13,24 +13,24 @@ import structlog
 import uvicorn
 
 from zataku.server.http.h11_protocol import TimedHttpProtocol
-from zataku.server.http.startup_gate import HEADERS_MOST, StartupGate
+from zataku.server.http.startup_gate import MAX_HEADER_BYTES, StartupGate
 from zataku.server.process.logs import configure_logging
 from zataku.server.settings import Settings
 
 log = structlog.stdlib.get_logger()
 
-MOST_FILES = 1 << 20
-"""Open files, of which every connection is one."""
-TICKS_A_SECOND = 10
-LAST_REQUESTS = 2
-"""Seconds that requests under way get, once sockets, rooms and jobs are settled."""
+MAX_OPEN_FILES = 1 << 20
+"""Every connection is an open file."""
+TICKS_PER_SECOND = 10
+SHUTDOWN_SECONDS = 2
+"""How long requests in progress may take, once sockets, rooms and jobs are handed over."""
 
 
 def run(settings: Settings, listening: socket.socket, *, public_url: str, loopback: str) -> Exception | None:
-    """Serve until a signal comes. What keeps the server from starting is given back."""
+    """Serve until a signal comes. Returns the failure of a server that could not start."""
     configure_logging(settings.log)
     raise_file_limit()
-    # Loaded after the logs are set up, since some keep the logger that they find.
+    # Imported after logging is configured, since some modules cache the logger that they find.
     from zataku.realtime.sockets.endpoint import uvicorn_options
     from zataku.realtime.sockets.limits import SocketLimits
     from zataku.table.lint import lint_disabled
@@ -38,68 +38,67 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     with nullcontext() if settings.env == "dev" else lint_disabled():
         from zataku.server.app import open_application
 
-    house = partial(open_application, settings, public_url=public_url, loopback=loopback)
-    front = StartupGate(house)
+    gate = StartupGate(partial(open_application, settings, public_url=public_url, loopback=loopback))
     config = uvicorn.Config(
-        front,
+        gate,
         lifespan="on",
         **uvicorn_options(SocketLimits()),
-        h11_max_incomplete_event_size=HEADERS_MOST,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         http=TimedHttpProtocol,
         proxy_headers=False,
         server_header=False,
         log_config=None,
         access_log=False,
         reset_contextvars=True,
-        timeout_graceful_shutdown=LAST_REQUESTS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    server = Server(config, front)
+    server = Server(config, gate)
     server.run(sockets=[listening])
-    return front.failure
+    return gate.failure
 
 
 def raise_file_limit() -> None:
-    """Take as many connections as the system lets this process have: shells start programs with fewer."""
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
-    if allowed != resource.RLIM_INFINITY and allowed < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    """Raise the limit of open files to what the system allows: shells start programs with a lower one."""
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, MAX_OPEN_FILES)
+    if soft_limit != resource.RLIM_INFINITY and soft_limit < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard_limit))
 
 
 class Server(uvicorn.Server):
-    """uvicorn, told to send everybody home before it closes their connections."""
+    """A uvicorn server that drains the application before it closes connections."""
 
-    def __init__(self, config: uvicorn.Config, front: StartupGate) -> None:
+    def __init__(self, config: uvicorn.Config, gate: StartupGate) -> None:
         super().__init__(config)
-        self._front = front
-        self._asked = False
-        self._full = False
+        self._gate = gate
+        self._is_stopping = False
+        self._is_out_of_files = False
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether it is time to end: somebody asked for it, or the house could not be opened."""
-        if counter % TICKS_A_SECOND == 0:
-            self._look_for_room()
-        return await super().on_tick(counter) or self._front.ended
+        """True when it is time to stop: a signal came, or the application could not be opened."""
+        if counter % TICKS_PER_SECOND == 0:
+            self._check_file_descriptors()
+        return await super().on_tick(counter) or self._gate.has_ended
 
-    def _look_for_room(self) -> None:
-        """Say once when nobody more can be let in: the event loop turns newcomers away without a word."""
+    def _check_file_descriptors(self) -> None:
+        """Log once when no connection can be accepted any more: the event loop drops new ones silently."""
         try:
             os.close(os.open(os.devnull, os.O_RDONLY))
-        except OSError as failed:
-            if failed.errno in (errno.EMFILE, errno.ENFILE) and not self._full:
-                self._full = True
-                log.error("no_room", problem="Too many open files: newcomers are turned away. Raise `ulimit -n`.")
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE) and not self._is_out_of_files:
+                self._is_out_of_files = True
+                log.error("no_file_descriptors", advice="New connections are dropped. Raise `ulimit -n`.")
         else:
-            self._full = False
+            self._is_out_of_files = False
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Send everybody home, then close."""
-        await self._front.leave()
+        """Drain the application, then close."""
+        await self._gate.drain()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        """A signal came. It is not raised again at the end: stopping when asked is a good end."""
-        if self._asked:
+        """Stop at the first signal, exit at the second. The signal is not raised again: the exit code is 0."""
+        if self._is_stopping:
             os._exit(128 + signal.Signals(sig))
-        self._asked = True
+        self._is_stopping = True
         self.should_exit = True

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""WebSockets: the handshake, and the connections that are open."""

@@ -1,4 +1,4 @@
-"""Who is connected now: for whoever looks after the server, and so that a socket ends with the session it came with."""
+"""Open socket connections: for the admin page, and so that a socket closes with the session it authenticated with."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from random import Random
@@ -19,13 +19,14 @@ from zataku.table import TableError
 log = structlog.stdlib.get_logger()
 
 _CHANNEL = "server/ended"
-_SIGNED_OUT = 4001
-LOOKS_EVERY = 180.0
-"""Seconds between two looks at who is still who they came as."""
+_CLOSE_CODE = 4001
+_CLOSE_REASON = "You have signed out."
+CHECK_INTERVAL = 180.0
+"""Seconds between two checks of the sessions and keys behind open connections."""
 
 
-class Seat(msgspec.Struct, frozen=True):
-    """Somebody's socket, since when it is open, and what it hears."""
+class OpenConnection(msgspec.Struct, frozen=True):
+    """An open socket: its identity, address, the time at which it was opened, and the topics it has joined."""
 
     identity: Identity
     address: str
@@ -33,80 +34,82 @@ class Seat(msgspec.Struct, frozen=True):
     topics: tuple[str, ...]
 
 
-class Ended(msgspec.Struct, frozen=True):
-    """A session or key has ended, or with None all sessions of an account."""
+class SignOut(msgspec.Struct, frozen=True):
+    """A session or key that has ended, by its hash; with None, all sessions of an account."""
 
     account_id: AccountId
-    what: str | None = None
+    credential: str | None = msgspec.field(default=None, name="what")
 
 
 class ConnectionHub(Hub):
-    """The hub, which also knows since when everybody is here."""
+    """A hub that records when each socket was opened, and closes sockets by identity."""
 
     def __init__(self, clock: Clock, random: Random, limits: SocketLimits) -> None:
         super().__init__(clock, random, limits)
-        self._since: dict[Socket, float] = {}
+        self._opened_at: dict[Socket, float] = {}
 
     def open(self, wire: Connection, identity: Identity, address: str) -> Socket:
-        """Somebody has connected."""
+        """Add the socket of a new connection."""
         socket = super().open(wire, identity, address)
-        self._since[socket] = self.clock.now()
+        self._opened_at[socket] = self.clock.now()
         return socket
 
     def closed(self, socket: Socket) -> None:
-        """A connection has ended."""
-        self._since.pop(socket, None)
+        """Remove the socket of a connection that has ended."""
+        self._opened_at.pop(socket, None)
         super().closed(socket)
 
-    def seated(self) -> Iterable[Seat]:
-        """Everybody who is connected to this process."""
+    def open_connections(self) -> Iterable[OpenConnection]:
+        """Every connection to this process."""
         return [
-            Seat(socket.identity, socket.address, since, tuple(socket.topics)) for socket, since in self._since.items()
+            OpenConnection(socket.identity, socket.address, since, tuple(socket.topics))
+            for socket, since in self._opened_at.items()
         ]
 
-    def dismiss(self, ended: Ended) -> None:
-        """Close the sockets that came with what has ended. Their browsers come back as whoever they are now."""
-        for socket in list(self._since):
-            who = socket.identity
-            if who.account_id == ended.account_id and ended.what in (None, who.session_hash, who.key_hash):
-                self.close(socket, _SIGNED_OUT, "You have signed out.")
+    def close_signed_out(self, sign_out: SignOut) -> None:
+        """Close the sockets that authenticated with an ended session or key. Browsers reconnect with what they have."""
+        for socket in list(self._opened_at):
+            identity = socket.identity
+            credentials = (None, identity.session_hash, identity.key_hash)
+            if identity.account_id == sign_out.account_id and sign_out.credential in credentials:
+                self.close(socket, _CLOSE_CODE, _CLOSE_REASON)
 
-    def dismiss_all_of(self, identity: Identity) -> None:
-        """Close the sockets of somebody who is not any more who they came as."""
-        for socket in list(self._since):
+    def close_identity(self, identity: Identity) -> None:
+        """Close every socket of an identity."""
+        for socket in list(self._opened_at):
             if socket.identity == identity:
-                self.close(socket, _SIGNED_OUT, "You have signed out.")
+                self.close(socket, _CLOSE_CODE, _CLOSE_REASON)
 
 
-async def close_expired_connections(hub: ConnectionHub, holds: Callable[[Identity], Awaitable[bool]]) -> None:
-    """Every few minutes, for ever, close the sockets of those whose session, key or account has ended meanwhile.
+async def close_expired_connections(hub: ConnectionHub, is_valid: Callable[[Identity], Awaitable[bool]]) -> None:
+    """Close, every few minutes and for ever, the sockets whose session, key or account has ended.
 
-    Nobody tells when one expires, and what another process tells may be lost.
+    Expiry is not published, and what another process publishes may be lost.
     """
     while True:
-        await hub.clock.sleep(LOOKS_EVERY)
+        await hub.clock.sleep(CHECK_INTERVAL)
         try:
-            for identity in {seat.identity for seat in hub.seated()}:
-                if not await holds(identity):
-                    hub.dismiss_all_of(identity)
+            for identity in {connection.identity for connection in hub.open_connections()}:
+                if not await is_valid(identity):
+                    hub.close_identity(identity)
         except TableError as problem:
-            log.warning("seats_not_looked_after", code=problem.code, problem=problem.message)
+            log.warning("connection_check_failed", code=problem.code, problem=problem.message)
 
 
 class SignOutBroadcast:
-    """Tells every process of the server when somebody has signed out."""
+    """Publishes every sign-out to all processes, each of which closes the sockets concerned."""
 
     def __init__(self, hub: ConnectionHub, bus: BusClient) -> None:
         self._hub = hub
         self._bus = bus
 
     async def start(self) -> None:
-        """Begin to hear what ends in other processes."""
-        await self._bus.hear(_CHANNEL, self._heard)
+        """Subscribe to the sign-outs of all processes."""
+        await self._bus.hear(_CHANNEL, self._receive)
 
-    def tell(self, account_id: AccountId, what: str | None) -> None:
-        """A session or key has ended here."""
-        self._bus.send(_CHANNEL, msgspec.json.encode(Ended(account_id, what)))
+    def publish(self, account_id: AccountId, credential: str | None) -> None:
+        """Publish that a session or key has ended; with None, all sessions of the account."""
+        self._bus.send(_CHANNEL, msgspec.json.encode(SignOut(account_id, credential)))
 
-    def _heard(self, message: bytes) -> None:
-        self._hub.dismiss(msgspec.json.decode(message, type=Ended))
+    def _receive(self, message: bytes) -> None:
+        self._hub.close_signed_out(msgspec.json.decode(message, type=SignOut))

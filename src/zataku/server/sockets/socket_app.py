@@ -1,4 +1,4 @@
-"""Where sockets come in: who is asking, from which page, and how often; then the conversation begins."""
+"""The ASGI app of WebSockets: checks and authenticates the handshake, then serves the socket."""
 
 import time
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from zataku.accounts.rate_limits import RateLimits, client_network
 from zataku.errors import NotFound, RateLimited, RequestError
 from zataku.platform.identity import Identity
 from zataku.realtime.sockets.endpoint import Endpoint
-from zataku.server.http.asgi import Receive, Scope, Send, headers_of, turn_away
+from zataku.server.http.asgi import Receive, Scope, Send, headers_of, reject_socket
 from zataku.server.http.authentication import Authentication
 from zataku.server.http.origins import Origins
 from zataku.server.http.request_context import RequestContext, RequestContextReader
@@ -21,43 +21,43 @@ PATH = "/socket"
 
 
 class SocketApp:
-    """Lets sockets in at one address. Whoever is refused gets the reason as the answer to the handshake."""
+    """Takes sockets at one path. A rejected handshake is answered with the reason."""
 
     def __init__(
         self,
         endpoint: Endpoint,
-        doorkeeper: RequestContextReader,
-        callers: Authentication,
+        context_reader: RequestContextReader,
+        authentication: Authentication,
         rate_limits: RateLimits,
         origins: Origins,
     ) -> None:
         self._endpoint = endpoint
-        self._doorkeeper = doorkeeper
-        self._callers = callers
+        self._context_reader = context_reader
+        self._authentication = authentication
         self._rate_limits = rate_limits
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket, from the handshake to its end."""
-        visit = self._doorkeeper.receive(scope)
+        request = self._context_reader.read(scope)
         try:
-            identity = await self._let_in(scope, visit)
-        except RequestError as refused:
-            retry = {"retry-after": str(ceil(refused.retry_after))} if isinstance(refused, RateLimited) else {}
-            log.info("socket_refused", request_id=visit.id, status=refused.status, code=refused.code)
-            await turn_away(send, refused.status, refused.problem, {"x-request-id": visit.id, **retry})
+            identity = await self._authenticate(scope, request)
+        except RequestError as error:
+            retry = {"retry-after": str(ceil(error.retry_after))} if isinstance(error, RateLimited) else {}
+            log.info("socket_rejected", request_id=request.id, status=error.status, code=error.code)
+            await reject_socket(send, error.status, error.problem, {"x-request-id": request.id, **retry})
             return
-        begun, who = time.perf_counter(), identity.account_id
+        started, address = time.perf_counter(), client_network(request.address)
         try:
-            await self._endpoint.serve(scope, receive, send, identity=identity, address=client_network(visit.address))
+            await self._endpoint.serve(scope, receive, send, identity=identity, address=address)
         finally:
-            seconds = round(time.perf_counter() - begun, 1)
-            log.info("socket_ended", request_id=visit.id, seconds=seconds, account=who)
+            seconds = round(time.perf_counter() - started, 1)
+            log.info("socket_closed", request_id=request.id, seconds=seconds, account=identity.account_id)
 
-    async def _let_in(self, scope: Scope, visit: RequestContext) -> Identity:
+    async def _authenticate(self, scope: Scope, request: RequestContext) -> Identity:
         if scope["path"] != PATH:
-            raise NotFound(f"There is no socket at this address. It is at {PATH}.")
+            raise NotFound(f"There is no socket at this address. Connect to {PATH}.")
         headers: Mapping[str, str] = headers_of(scope)
-        self._origins.check(visit, headers)
-        self._rate_limits.consume("socket_address", client_network(visit.address))
-        return await self._callers.identify(visit, headers)
+        self._origins.check(request, headers)
+        self._rate_limits.consume("socket_address", client_network(request.address))
+        return await self._authentication.identify(request, headers)

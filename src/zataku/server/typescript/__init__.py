@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""TypeScript for the web pages, generated from the structs that cross the wire."""

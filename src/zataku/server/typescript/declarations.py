@@ -1,119 +1,128 @@
-"""The types of the web pages, written from the structs that cross the wire, so that both sides mean the same."""
+"""TypeScript declarations of msgspec types."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
 from msgspec import inspect
 
+from zataku.system import System
+
 HEADING = "// Written by `make types` from the Python structs. Change those, not this file.\n"
 
 
-SYSTEMS = ("drawing", "othello", "ranking", "live", "kifu")
-
-
 class Declarations:
-    """TypeScript for structs, unions and whatever they consist of, each declared once."""
+    """TypeScript of structs and unions and of the types in them, each declared once.
 
-    def __init__(self, unions: Mapping[str, object]) -> None:
+    A struct of a system is named after its system: every system may have a `Snapshot` of its own.
+    """
+
+    def __init__(self, unions: Mapping[str, object], systems: Sequence[System] = ()) -> None:
+        self._packages = {system.package: system.name.capitalize() for system in systems}
         self._unions = {_members(inspect.type_info(union)): name for name, union in unions.items()}
-        self._asked = dict(unions)
+        self._requested = dict(unions)
         self._structs: dict[str, type] = {}
-        self._texts: dict[str, str] = {}
+        self._declared: dict[str, str] = {}
 
     def name(self, kind: object) -> str:
-        """The TypeScript of a type; every struct in it is declared."""
-        return self._spelt(inspect.type_info(kind))
+        """The TypeScript of a type. Every struct in it is declared."""
+        return self._type(inspect.type_info(kind))
 
     def __str__(self) -> str:
-        for name, union in self._asked.items():
+        for name, union in self._requested.items():
             members = inspect.type_info(union)
             assert isinstance(members, inspect.UnionType), f"{name} is no union."
-            parts = " | ".join(self._spelt(member) for member in members.types)
-            self._texts[name] = f"export type {name} = {parts};\n"
-        return "\n".join(self._texts[name] for name in sorted(self._texts))
+            parts = " | ".join(self._type(member) for member in members.types)
+            self._declared[name] = f"export type {name} = {parts};\n"
+        return "\n".join(self._declared[name] for name in sorted(self._declared))
 
     @singledispatchmethod
-    def _spelt(self, kind: inspect.Type) -> str:
+    def _type(self, kind: inspect.Type) -> str:
         raise TypeError(f"No TypeScript is known for {kind}.")
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.Metadata) -> str:
-        return self._spelt(kind.type)
+        return self._type(kind.type)
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.StructType) -> str:
-        name = _called(kind.cls)
+        name = self._struct_name(kind.cls)
         if self._structs.setdefault(name, kind.cls) is not kind.cls:
-            raise TypeError(f"Two structs are called {name}. The pages could not tell them apart; rename one.")
-        if name not in self._texts:
-            # Declared before its fields are looked at, which may lead back to it.
-            self._texts[name] = ""
-            self._texts[name] = self._interface(kind)
+            raise TypeError(f"Two structs are called {name}. Rename one of them.")
+        if name not in self._declared:
+            # Declared before its fields, which may refer to it.
+            self._declared[name] = ""
+            self._declared[name] = self._interface(kind)
         return name
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.UnionType) -> str:
         known = self._unions.get(_members(kind))
-        return known or " | ".join(dict.fromkeys(self._spelt(member) for member in kind.types))
+        return known or " | ".join(dict.fromkeys(self._type(member) for member in kind.types))
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.LiteralType) -> str:
         return " | ".join(json.dumps(value) for value in kind.values)
 
-    @_spelt.register(inspect.ListType)
-    @_spelt.register(inspect.SetType)
-    @_spelt.register(inspect.FrozenSetType)
-    @_spelt.register(inspect.VarTupleType)
+    @_type.register(inspect.ListType)
+    @_type.register(inspect.SetType)
+    @_type.register(inspect.FrozenSetType)
+    @_type.register(inspect.VarTupleType)
     def _(self, kind: inspect.ListType | inspect.SetType | inspect.FrozenSetType | inspect.VarTupleType) -> str:
-        item = self._spelt(kind.item_type)
+        item = self._type(kind.item_type)
         return f"({item})[]" if " " in item else f"{item}[]"
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.TupleType) -> str:
-        return f"[{', '.join(self._spelt(item) for item in kind.item_types)}]"
+        return f"[{', '.join(self._type(item) for item in kind.item_types)}]"
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.DictType) -> str:
-        return f"Record<string, {self._spelt(kind.value_type)}>"
+        return f"Record<string, {self._type(kind.value_type)}>"
 
-    @_spelt.register(inspect.StrType)
-    @_spelt.register(inspect.DateType)
-    @_spelt.register(inspect.DateTimeType)
-    @_spelt.register(inspect.UUIDType)
-    @_spelt.register(inspect.BytesType)
-    def _(self, kind: inspect.Type) -> str:  # noqa: ARG002  whichever it is
+    @_type.register(inspect.StrType)
+    @_type.register(inspect.DateType)
+    @_type.register(inspect.DateTimeType)
+    @_type.register(inspect.UUIDType)
+    @_type.register(inspect.BytesType)
+    def _(self, kind: inspect.Type) -> str:  # noqa: ARG002  all are the same
         return "string"
 
-    @_spelt.register(inspect.IntType)
-    @_spelt.register(inspect.FloatType)
-    def _(self, kind: inspect.Type) -> str:  # noqa: ARG002  whichever it is
+    @_type.register(inspect.IntType)
+    @_type.register(inspect.FloatType)
+    def _(self, kind: inspect.Type) -> str:  # noqa: ARG002  all are the same
         return "number"
 
-    @_spelt.register
-    def _(self, kind: inspect.BoolType) -> str:  # noqa: ARG002  there is one
+    @_type.register
+    def _(self, kind: inspect.BoolType) -> str:  # noqa: ARG002  there is only one
         return "boolean"
 
-    @_spelt.register
-    def _(self, kind: inspect.NoneType) -> str:  # noqa: ARG002  there is one
+    @_type.register
+    def _(self, kind: inspect.NoneType) -> str:  # noqa: ARG002  there is only one
         return "null"
 
-    @_spelt.register
+    @_type.register
     def _(self, kind: inspect.CustomType) -> str:
         if kind.cls is not object:
             raise TypeError(f"No TypeScript is known for {kind.cls}.")
         return "unknown"
 
-    @_spelt.register(inspect.AnyType)
-    @_spelt.register(inspect.RawType)
-    def _(self, kind: inspect.Type) -> str:  # noqa: ARG002  whatever it is
+    @_type.register(inspect.AnyType)
+    @_type.register(inspect.RawType)
+    def _(self, kind: inspect.Type) -> str:  # noqa: ARG002  all are the same
         return "unknown"
+
+    def _struct_name(self, struct: type) -> str:
+        module = f"{struct.__module__}."
+        owner = next((name for package, name in self._packages.items() if module.startswith(f"{package}.")), "")
+        name = struct.__name__
+        return name if name.startswith(owner) else f"{owner}{name}"
 
     def _interface(self, kind: inspect.StructType) -> str:
         doc = (kind.cls.__doc__ or "").strip().splitlines()
         lines = [f"/** {doc[0]} */"] if doc else []
-        lines.append(f"export interface {_called(kind.cls)} {{")
+        lines.append(f"export interface {self._struct_name(kind.cls)} {{")
         if kind.tag_field is not None:
             lines.append(f"  {kind.tag_field}: {json.dumps(kind.tag)};")
         lines += [f"  {self._field(kind, field)};" for field in kind.fields]
@@ -121,23 +130,15 @@ class Declarations:
 
     def _field(self, owner: inspect.StructType, field: inspect.Field) -> str:
         config = owner.cls.__struct_config__
-        left_out = not field.required and (config.omit_defaults or config.forbid_unknown_fields)
+        is_optional = not field.required and (config.omit_defaults or config.forbid_unknown_fields)
         kind = field.type
-        if left_out and config.omit_defaults and field.default is None:
+        if is_optional and config.omit_defaults and field.default is None:
             kind = _without_none(kind)
-        return f"{_quoted(field.encode_name)}{'?' if left_out else ''}: {self._spelt(kind)}"
-
-
-def _called(struct: type) -> str:
-    """The struct's name, after that of its system: every system may have a `Snapshot` of its own."""
-    package = struct.__module__.removeprefix("zataku.").partition(".")[0]
-    name = struct.__name__
-    owner = package.capitalize() if package in SYSTEMS else ""
-    return name if name.startswith(owner) else f"{owner}{name}"
+        return f"{_quoted(field.encode_name)}{'?' if is_optional else ''}: {self._type(kind)}"
 
 
 def interface(name: str, doc: str, entries: Iterable[tuple[str, str]]) -> str:
-    """An interface written out by hand."""
+    """A TypeScript interface with these members."""
     return "\n".join([f"/** {doc} */", f"export interface {name} {{", *_entries(entries), "}"]) + "\n"
 
 
