@@ -91,9 +91,9 @@ def _holder(place: StoreUrl) -> str | None:
     if place.path is None:
         return None
     # SQLite is loaded only by those who use it.
-    from zataku.table.embedded.file.lock import holder
+    from zataku.table.embedded.file.lock import lock_holder
 
-    return holder(place.path)
+    return lock_holder(place.path)
 
 
 def _control(house: House, process: str) -> ControlFile:

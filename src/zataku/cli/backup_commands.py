@@ -13,7 +13,7 @@ from zataku.server.process.data_folder import write_session_cutoff
 from zataku.server.settings import STORE_FILE
 from zataku.table import Backend, BadInput, LacksCapability, StoreUrl, open_store
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.file.restore import beside
+from zataku.table.embedded.file.restore import replaced_path
 
 
 async def back_up(where: Where, destination: str) -> str:
@@ -53,7 +53,7 @@ async def _restore_file(path: Path, source: str) -> str:
     if path.name == STORE_FILE:
         # Sessions that were ended since the backup was taken must not come back with it.
         await asyncio.to_thread(write_session_cutoff, path.parent, int(SystemClock().now() * 1000))
-    kept = f" What was there is kept as {beside(path, 'before-restore')}." if replaced else ""
+    kept = f" What was there is kept as {replaced_path(path)}." if replaced else ""
     return f"{path} is restored from {source}.{kept}"
 
 

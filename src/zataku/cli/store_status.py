@@ -10,7 +10,7 @@ from zataku.cli.store_options import Where
 from zataku.table import Backend, IndexState, SchemaRefused, StoreUrl, Table, open_store
 from zataku.table.backend.schema_diff import TableDiff, compare_tables
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.file.lock import holder
+from zataku.table.embedded.file.lock import lock_holder
 
 
 class Status(Struct):
@@ -40,7 +40,7 @@ async def looked_up(where: Where) -> Status:
 
 async def _of_file(place: StoreUrl, tables: Sequence[Table], env: str) -> Status:
     assert place.path is not None
-    process = holder(place.path)
+    process = lock_holder(place.path)
     backend = EmbeddedBackend(place.path, read_only=True)
     try:
         # Without the tables: whatever differs is to be told, not refused.

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from tests.table.cost.case import INDEXED, SOME, item
-from tests.table.embedded.tables import BY_NAME, BY_SCORE, GAMES, game, started
+from tests.table.embedded.tables import BY_NAME, BY_SCORE, GAMES, game, open_store
 from zataku.table.backend import port as port
 from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.embedded import EmbeddedBackend
 
 
 async def filled(path: Path, count: int, body: int) -> EmbeddedBackend:
-    store = await started(path, (GAMES,))
+    store = await open_store(path, (GAMES,))
     for number in range(count):
         thing = game("a", f"{number:03d}", name="bob", score=number, body="x" * body)
         await store.write(port.PutItem(GAMES, thing))
@@ -28,7 +28,7 @@ async def test_a_page_of_keys_holds_more_than_a_megabyte_of_items(tmp_path: Path
 
 
 async def test_a_page_of_entries_ends_at_a_megabyte_of_them(tmp_path: Path) -> None:
-    store = await started(tmp_path / "store.db", (INDEXED,))
+    store = await open_store(tmp_path / "store.db", (INDEXED,))
     for number in range(6):
         # An entry of 300,000 bytes in an item of 400,000.
         thing = item(str(number), s="t", note="x" * (300_000 - 12), pad="x" * (100_000 - 3))

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.table.embedded.tables import GAMES, PLAIN, game, started
+from tests.table.embedded.tables import GAMES, PLAIN, game, open_store
 from zataku.table.backend import port as port
 from zataku.table.backend.cost import Usage
 from zataku.table.backend.port import Size
 from zataku.table.backend.values import Item
 from zataku.table.embedded import EmbeddedBackend, statistics
-from zataku.table.embedded.database import connect, register_checksums
+from zataku.table.embedded.file.connection import connect, register_checksums
 
 # 2 + 1, 2 + 4, 6 + 4, 2 + 2, 4 + 3, 5 + 2, 4 + 9: 50 bytes.
 MOVE = game("a", status="open", at=7, name="bob", score=3, body="123456789")
@@ -23,7 +23,7 @@ async def fill(store: EmbeddedBackend, *items: Item) -> None:
 
 @pytest.fixture
 async def store(tmp_path: Path):
-    store = await started(tmp_path / "store.db", (GAMES, PLAIN))
+    store = await open_store(tmp_path / "store.db", (GAMES, PLAIN))
     yield store
     await store.close()
 
@@ -56,7 +56,7 @@ async def test_entries_are_as_large_as_what_they_hold(store: EmbeddedBackend) ->
 
 
 async def test_counting_in_portions_misses_nothing(store: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "PORTION", 7)
+    monkeypatch.setattr(statistics, "PORTION_ROWS", 7)
     await fill(store, *(MOVE | {"PK": f"{number:04d}"} for number in range(21)))
     assert await sizes(store) == {
         None: (21, 21 * 53),
@@ -95,10 +95,10 @@ async def test_a_host_is_told_how_far_consumers_are_behind(store: EmbeddedBacken
 
 async def test_usage_adds_up_and_outlives_the_process(tmp_path: Path) -> None:
     for _ in range(2):
-        store = await started(tmp_path / "store.db")
+        store = await open_store(tmp_path / "store.db")
         await store.add_usage([Usage("b", 1, 0.5, 0), Usage("a", 2, 0, 3)])
         await store.close()
-    store = await started(tmp_path / "store.db")
+    store = await open_store(tmp_path / "store.db")
     assert await store.usage() == [Usage("a", 4, 0.0, 6.0), Usage("b", 2, 1.0, 0.0)]
     await store.close()
 
@@ -115,12 +115,12 @@ async def test_usage_goes_into_backups_and_comes_back(store: EmbeddedBackend, tm
 
 async def test_a_file_from_before_there_were_sums_gets_them(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
-    await (await started(file)).close()
+    await (await open_store(file)).close()
     register_checksums()
     connection = connect(file, writable=True)
     connection.execute("DROP TABLE IF EXISTS usage")
     connection.close()
-    store = await started(file)
+    store = await open_store(file)
     assert await store.usage() == []
     await store.add_usage([Usage("a", 1, 1, 1)])
     assert await store.usage() == [Usage("a", 1, 1.0, 1.0)]

@@ -30,7 +30,7 @@ FULL = replace(
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    made = start_server("ministack", program=Path(__file__).with_name("restoring.py"))
+    made = start_server("ministack", program=Path(__file__).with_name("repaired_ministack.py"))
     yield made.endpoint
     stop_server(made)
 

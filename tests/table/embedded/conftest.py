@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.table.embedded.tables import GAMES, Desk, started
+from tests.table.embedded.tables import GAMES, TableClient, open_store
 from zataku.clock import ManualClock
 from zataku.table.embedded import EmbeddedBackend
 
@@ -22,16 +22,16 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def store(path: Path, clock: ManualClock) -> AsyncIterator[EmbeddedBackend]:
-    store = await started(path, clock=clock)
+    store = await open_store(path, clock=clock)
     yield store
     await store.close()
 
 
 @pytest.fixture
-def plain(store: EmbeddedBackend) -> Desk:
-    return Desk(store)
+def plain(store: EmbeddedBackend) -> TableClient:
+    return TableClient(store)
 
 
 @pytest.fixture
-def games(store: EmbeddedBackend) -> Desk:
-    return Desk(store, GAMES)
+def games(store: EmbeddedBackend) -> TableClient:
+    return TableClient(store, GAMES)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-from tests.table.embedded.tables import PLAIN, Desk, game
+from tests.table.embedded.tables import PLAIN, TableClient, game
 
 FAULT = {"now": ""}
 
@@ -53,7 +53,7 @@ async def main(path: Path, fault: str) -> None:
 
     store = EmbeddedBackend(path)
     await store.start([PLAIN])
-    desk = Desk(store)
+    desk = TableClient(store)
     await attempt("before", desk.put(game("a", n=1)))
     FAULT["now"] = fault
     await asyncio.gather(*(attempt("during", desk.put(game("a", n=2))) for _ in range(2)))

@@ -30,7 +30,7 @@ def game(pk: str, sk: str = "META", **attributes: Any) -> Item:
     return {"PK": pk, "SK": sk, **attributes}
 
 
-class Desk:
+class TableClient:
     """A store with short names for what the tests do all the time."""
 
     def __init__(self, store: EmbeddedBackend, table: TableSchema = PLAIN) -> None:
@@ -77,7 +77,7 @@ def items(page: port.Rows) -> list[Item]:
     return [opened(row) or {} for row in page.rows]
 
 
-async def started(
+async def open_store(
     path: Path, tables: Sequence[TableSchema] = (GAMES, PLAIN, NUMBERED, SINGLE), **options: Any
 ) -> EmbeddedBackend:
     store = EmbeddedBackend(path, **options)
@@ -85,6 +85,6 @@ async def started(
     return store
 
 
-async def index_filled(store: EmbeddedBackend, name: str) -> None:
+async def wait_for_index(store: EmbeddedBackend, name: str) -> None:
     while any(state.index == name and state.status != "active" for state in await store.index_states()):
         await asyncio.sleep(0.001)

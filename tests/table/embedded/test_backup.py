@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.table.embedded.tables import BY_STATUS, PLAIN, Desk, game, index_filled, started
+from tests.table.embedded.tables import BY_STATUS, PLAIN, TableClient, game, open_store, wait_for_index
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import UpdateItem
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.file import restore
 
 
 def moved(n: int) -> list[UpdateItem]:
@@ -27,13 +26,13 @@ def moved(n: int) -> list[UpdateItem]:
     ]
 
 
-async def total(desk: Desk) -> int:
+async def total(desk: TableClient) -> int:
     return sum(item["n"] for item in await desk.every() if "n" in item)
 
 
 async def test_a_backup_under_load_is_one_moment_of_the_store(path: Path, tmp_path: Path) -> None:
-    store = await started(path, [PLAIN])
-    desk = Desk(store)
+    store = await open_store(path, [PLAIN])
+    desk = TableClient(store)
     await asyncio.gather(*(desk.put(game(f"filler{n}", body="x" * 3000)) for n in range(1000)))
     done = asyncio.Event()
     count = 0
@@ -54,9 +53,9 @@ async def test_a_backup_under_load_is_one_moment_of_the_store(path: Path, tmp_pa
     assert seen[-1][0] == seen[-1][1] > 0
     await store.close()
     for n in range(3):
-        copy = await started(tmp_path / f"backup{n}", [PLAIN])
-        assert await total(Desk(copy)) == 0
-        assert len([item for item in await Desk(copy).every() if "body" in item]) == 1000
+        copy = await open_store(tmp_path / f"backup{n}", [PLAIN])
+        assert await total(TableClient(copy)) == 0
+        assert len([item for item in await TableClient(copy).every() if "body" in item]) == 1000
         await copy.close()
 
 
@@ -74,8 +73,8 @@ async def test_a_backup_never_overwrites_and_leaves_no_part(store: EmbeddedBacke
 
 
 async def test_a_restore_brings_everything_back(path: Path, tmp_path: Path) -> None:
-    store = await started(path, [PLAIN])
-    desk = Desk(store)
+    store = await open_store(path, [PLAIN])
+    desk = TableClient(store)
     await desk.put(game("a", n=1))
     await store.backup(tmp_path / "backup")
     await desk.put(game("a", n=2))
@@ -86,17 +85,17 @@ async def test_a_restore_brings_everything_back(path: Path, tmp_path: Path) -> N
     assert await store.secret() == secret
     await desk.put(game("c"))
     await store.close()
-    store = await started(path, [PLAIN])
-    assert [item["PK"] for item in await Desk(store).every()] == ["a", "c"]
+    store = await open_store(path, [PLAIN])
+    assert [item["PK"] for item in await TableClient(store).every()] == ["a", "c"]
     await store.close()
-    before = await started(path.with_name(path.name + ".before-restore"), [PLAIN])
-    assert [item["PK"] for item in await Desk(before).every()] == ["a", "b"]
+    before = await open_store(path.with_name(path.name + ".before-restore"), [PLAIN])
+    assert [item["PK"] for item in await TableClient(before).every()] == ["a", "b"]
     await before.close()
 
 
 async def test_calls_wait_while_a_store_is_restored(path: Path, tmp_path: Path) -> None:
-    store = await started(path, [PLAIN])
-    desk = Desk(store)
+    store = await open_store(path, [PLAIN])
+    desk = TableClient(store)
     for n in range(4):
         await store.transact(moved(n))
     await store.backup(tmp_path / "backup")
@@ -121,21 +120,21 @@ async def test_calls_wait_while_a_store_is_restored(path: Path, tmp_path: Path) 
 
 
 async def test_a_restored_store_gets_the_tables_of_today(path: Path, tmp_path: Path) -> None:
-    store = await started(path, [PLAIN])
-    await asyncio.gather(*(Desk(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(300)))
+    store = await open_store(path, [PLAIN])
+    await asyncio.gather(*(TableClient(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(300)))
     await store.backup(tmp_path / "backup")
     indexed = replace(PLAIN, indexes=(BY_STATUS,))
     await store.start([indexed])
     await store.restore(tmp_path / "backup")
-    await index_filled(store, "by_status")
-    assert len(await Desk(store, indexed).query("OPEN", index=BY_STATUS)) == 300
+    await wait_for_index(store, "by_status")
+    assert len(await TableClient(store, indexed).query("OPEN", index=BY_STATUS)) == 300
     await store.close()
 
 
 @pytest.mark.parametrize("fault", ["missing", "garbage", "flipped", "foreign", "itself", "other keys"])
 async def test_a_bad_backup_is_refused_before_anything_is_touched(path: Path, tmp_path: Path, fault: str) -> None:
-    store = await started(path, [PLAIN])
-    await Desk(store).put(game("a"))
+    store = await open_store(path, [PLAIN])
+    await TableClient(store).put(game("a"))
     backup = tmp_path / "backup"
     if fault == "garbage":
         backup.write_bytes(os.urandom(50_000))
@@ -151,22 +150,22 @@ async def test_a_bad_backup_is_refused_before_anything_is_touched(path: Path, tm
     elif fault == "itself":
         backup = path
     elif fault == "other keys":
-        other = await started(backup, [replace(PLAIN, sk=None)])
+        other = await open_store(backup, [replace(PLAIN, sk=None)])
         await other.close()
     with pytest.raises((errors.BadInput, errors.StoreDamaged, errors.SchemaRefused)):
         await store.restore(backup)
-    assert await Desk(store).every() == [game("a")]
-    await Desk(store).put(game("b"))
-    assert not restore.beside(path, "restoring").exists()
+    assert await TableClient(store).every() == [game("a")]
+    await TableClient(store).put(game("b"))
+    assert not path.with_name(f"{path.name}.restoring").exists()
     await store.close()
 
 
 @pytest.mark.parametrize("running", [True, False])
 async def test_a_damaged_store_can_be_restored(path: Path, tmp_path: Path, running: bool) -> None:
-    store = await started(path, [PLAIN])
-    await asyncio.gather(*(Desk(store).put(game(f"{n}", body=f"{n:04d}" * 200)) for n in range(100)))
+    store = await open_store(path, [PLAIN])
+    await asyncio.gather(*(TableClient(store).put(game(f"{n}", body=f"{n:04d}" * 200)) for n in range(100)))
     await store.backup(tmp_path / "backup")
-    await Desk(store).put(game("later"))
+    await TableClient(store).put(game("later"))
     await store.close()
     content = bytearray(path.read_bytes())
     content[content.index(b"004200420042") + 8] ^= 1
@@ -174,12 +173,12 @@ async def test_a_damaged_store_can_be_restored(path: Path, tmp_path: Path, runni
     if running:
         await store.start([PLAIN])
         with pytest.raises(errors.StoreDamaged):
-            await Desk(store).get("42")
+            await TableClient(store).get("42")
     await store.restore(tmp_path / "backup")
     if not running:
         await store.start([PLAIN])
-    assert await Desk(store).get("42") == game("42", body="0042" * 200)
-    assert await Desk(store).get("later") is None
+    assert await TableClient(store).get("42") == game("42", body="0042" * 200)
+    assert await TableClient(store).get("later") is None
     assert path.with_name(path.name + ".before-restore").read_bytes() == content
     await store.close()
 
@@ -187,9 +186,9 @@ async def test_a_damaged_store_can_be_restored(path: Path, tmp_path: Path, runni
 INTERRUPTED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from tests.table.embedded.tables import PLAIN, started
-from zataku.table.embedded.file import restore
-from zataku.table.embedded.file import backup
+from tests.table.embedded.tables import PLAIN, open_store
+from zataku.table.embedded import engine
+from zataku.table.embedded.file import backup, restore
 step, path, source = int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 passed = 0
 def counting(function):
@@ -203,10 +202,10 @@ def counting(function):
 os.link = counting(os.link)
 Path.rename = counting(Path.rename)
 Path.unlink = counting(Path.unlink)
-restore.number = counting(restore.number)
-backup.make_lasting = counting(backup.make_lasting)
+engine.advance_commits = counting(engine.advance_commits)
+backup.sync_to_disk = restore.sync_to_disk = counting(backup.sync_to_disk)
 async def main():
-    store = await started(path, [PLAIN])
+    store = await open_store(path, [PLAIN])
     await store.restore(source)
     print("finished")
     os._exit(0)
@@ -216,11 +215,11 @@ asyncio.run(main())
 
 async def test_an_interrupted_restore_leaves_the_old_store_or_the_new_one(tmp_path: Path) -> None:
     path, backup = tmp_path / "store.db", tmp_path / "backup"
-    store = await started(path, [PLAIN])
-    await Desk(store).put(game("state", which="new"))
+    store = await open_store(path, [PLAIN])
+    await TableClient(store).put(game("state", which="new"))
     await store.backup(backup)
     for n in range(30):
-        await Desk(store).put(game("state", which="old", n=n))
+        await TableClient(store).put(game("state", which="old", n=n))
     await store.close()
     outcomes: list[str] = []
     for step in range(4, 40, 2):
@@ -230,10 +229,10 @@ async def test_an_interrupted_restore_leaves_the_old_store_or_the_new_one(tmp_pa
             shutil.copy(tmp_path / f"store.db{ending}", folder)
         command = [sys.executable, "-c", INTERRUPTED, str(step), str(folder / "store.db"), str(backup)]
         child = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True)
-        store = await started(folder / "store.db", [PLAIN])
-        state = await Desk(store).get("state")
+        store = await open_store(folder / "store.db", [PLAIN])
+        state = await TableClient(store).get("state")
         outcomes.append((state or {})["which"])
-        assert not restore.beside(folder / "store.db", "restoring").exists()
+        assert not (folder / "store.db.restoring").exists()
         await store.close()
         if child.returncode == 0:
             break

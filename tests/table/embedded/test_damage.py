@@ -10,16 +10,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.table.embedded.tables import PLAIN, Desk, game, started
+from tests.table.embedded.tables import PLAIN, TableClient, game, open_store
 from zataku.table.backend import errors
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.database import connect
+from zataku.table.embedded.file.connection import connect
 from zataku.table.embedded.file.layout import PAGE_SIZE
 
 
 async def with_items(path: Path, count: int = 300) -> None:
-    store = await started(path, [PLAIN])
-    await asyncio.gather(*(Desk(store).put(game(f"{n:04d}", body=f"{n:04d}" * 200)) for n in range(count)))
+    store = await open_store(path, [PLAIN])
+    await asyncio.gather(*(TableClient(store).put(game(f"{n:04d}", body=f"{n:04d}" * 200)) for n in range(count)))
     await store.close()
 
 
@@ -45,10 +45,15 @@ async def test_a_flipped_byte_is_reported_not_returned(path: Path) -> None:
     await with_items(path)
     content = path.read_bytes()
     flip(path, content.index(b"0123012301230123") + 10)
-    store = await started(path, [PLAIN])
+    store = await open_store(path, [PLAIN])
     with pytest.raises(errors.StoreDamaged, match="checksum.*restore a backup"):
-        await Desk(store).get("0123")
-    for call in (Desk(store).get("0001"), Desk(store).put(game("x")), store.secret(), store.start([PLAIN])):
+        await TableClient(store).get("0123")
+    for call in (
+        TableClient(store).get("0001"),
+        TableClient(store).put(game("x")),
+        store.secret(),
+        store.start([PLAIN]),
+    ):
         with pytest.raises(errors.StoreDamaged):
             await call
     await store.close()
@@ -61,9 +66,9 @@ async def test_any_flipped_byte_is_noticed_by_a_whole_read(path: Path, tmp_path:
         broken = copied(path, tmp_path / "broken")
         flip(broken, page * PAGE_SIZE + 1234 + page)
         with pytest.raises(errors.StoreDamaged):
-            store = await started(broken, [PLAIN])
+            store = await open_store(broken, [PLAIN])
             try:
-                await Desk(store).every()
+                await TableClient(store).every()
                 await store.backup(tmp_path / "never")
             finally:
                 await store.close()
@@ -72,9 +77,9 @@ async def test_any_flipped_byte_is_noticed_by_a_whole_read(path: Path, tmp_path:
 async def test_a_write_into_a_damaged_page_is_refused(path: Path) -> None:
     await with_items(path)
     flip(path, path.read_bytes().index(b"0200020002000200") + 10)
-    store = await started(path, [PLAIN])
+    store = await open_store(path, [PLAIN])
     with pytest.raises(errors.StoreDamaged):
-        await Desk(store).put(game("0200", n=1))
+        await TableClient(store).put(game("0200", n=1))
     await store.close()
 
 
@@ -82,7 +87,7 @@ async def test_a_write_into_a_damaged_page_is_refused(path: Path) -> None:
 async def test_garbage_is_not_opened(path: Path, garbage: bytes) -> None:
     path.write_bytes(garbage)
     with pytest.raises(errors.StoreDamaged):
-        await started(path, [PLAIN])
+        await open_store(path, [PLAIN])
     assert path.read_bytes() == garbage
 
 
@@ -91,22 +96,22 @@ async def test_a_truncated_file_is_not_opened(path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 3 * PAGE_SIZE)
     with pytest.raises(errors.StoreDamaged):
-        await started(path, [PLAIN])
+        await open_store(path, [PLAIN])
 
 
 async def crashed(path: Path, to: Path) -> Path:
     """A copy taken while everything acknowledged lies in the log alone."""
-    store = await started(path, [PLAIN])
+    store = await open_store(path, [PLAIN])
     for n in range(20):
-        await Desk(store).put(game(f"{n}"))
+        await TableClient(store).put(game(f"{n}"))
     copy = copied(path, to)
     await store.close()
     return copy
 
 
 async def test_a_crash_loses_nothing(path: Path, tmp_path: Path) -> None:
-    store = await started(await crashed(path, tmp_path / "copy"), [PLAIN])
-    assert len(await Desk(store).every()) == 20
+    store = await open_store(await crashed(path, tmp_path / "copy"), [PLAIN])
+    assert len(await TableClient(store).every()) == 20
     await store.close()
 
 
@@ -123,36 +128,36 @@ async def test_a_lost_log_is_noticed(path: Path, tmp_path: Path, loss: str) -> N
         flip(log, log.stat().st_size // 2)
     before = copy.read_bytes()
     with pytest.raises(errors.StoreDamaged, match="acknowledged commits are missing.*accept_loss=True"):
-        await started(copy, [PLAIN])
+        await open_store(copy, [PLAIN])
     assert copy.read_bytes() == before
-    store = await started(copy, [PLAIN], accept_loss=True)
-    assert len(await Desk(store).every()) < 20
-    await Desk(store).put(game("new"))
+    store = await open_store(copy, [PLAIN], accept_loss=True)
+    assert len(await TableClient(store).every()) < 20
+    await TableClient(store).put(game("new"))
     await store.close()
-    store = await started(copy, [PLAIN])
-    assert await Desk(store).get("new") == game("new")
+    store = await open_store(copy, [PLAIN])
+    assert await TableClient(store).get("new") == game("new")
     await store.close()
 
 
 async def test_an_old_copy_put_back_is_noticed(path: Path, tmp_path: Path) -> None:
     await with_items(path, 5)
     old = copied(path, tmp_path / "old")
-    store = await started(path, [PLAIN])
-    await Desk(store).put(game("later"))
+    store = await open_store(path, [PLAIN])
+    await TableClient(store).put(game("later"))
     await store.close()
     shutil.copy(old, path)
     with pytest.raises(errors.StoreDamaged, match="1 acknowledged commits are missing"):
-        await started(path, [PLAIN])
+        await open_store(path, [PLAIN])
 
 
 async def test_a_vanished_file_is_noticed(path: Path) -> None:
     await with_items(path, 5)
     path.unlink()
     with pytest.raises(errors.StoreDamaged, match="gone"):
-        await started(path, [PLAIN])
+        await open_store(path, [PLAIN])
     assert not path.exists()
-    store = await started(path, [PLAIN], accept_loss=True)
-    assert await Desk(store).every() == []
+    store = await open_store(path, [PLAIN], accept_loss=True)
+    assert await TableClient(store).every() == []
     await store.close()
 
 
@@ -162,32 +167,32 @@ async def test_a_newer_format_and_foreign_files_are_left_alone(path: Path, tmp_p
     connection.pragma("user_version", 99)
     connection.close()
     with pytest.raises(errors.SchemaRefused, match="newer"):
-        await started(path, [PLAIN])
+        await open_store(path, [PLAIN])
     foreign = tmp_path / "foreign.db"
     with sqlite3.connect(foreign) as other:
         other.execute("CREATE TABLE mine (x)")
     other.close()
     with pytest.raises(errors.BadInput, match="not a Zataku store"):
-        await started(foreign, [PLAIN])
+        await open_store(foreign, [PLAIN])
 
 
 async def test_a_second_store_on_the_same_file_is_refused(path: Path) -> None:
-    store = await started(path, [PLAIN])
+    store = await open_store(path, [PLAIN])
     with pytest.raises(errors.StoreClosed, match="Another process holds"):
-        await started(path, [PLAIN])
-    await Desk(store).put(game("a"))
+        await open_store(path, [PLAIN])
+    await TableClient(store).put(game("a"))
     await store.close()
-    again = await started(path, [PLAIN])
+    again = await open_store(path, [PLAIN])
     await again.close()
 
 
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from tests.table.embedded.tables import PLAIN, started
+from tests.table.embedded.tables import PLAIN, open_store
 from zataku.table.backend.errors import StoreClosed
 try:
-    asyncio.run(started(Path(sys.argv[1]), [PLAIN]))
+    asyncio.run(open_store(Path(sys.argv[1]), [PLAIN]))
 except StoreClosed as error:
     print(error.message)
 """
@@ -233,8 +238,8 @@ def test_a_disk_that_is_full_for_a_moment_costs_only_that_moment(path: Path) -> 
 
 
 async def test_a_full_store_rolls_the_whole_group_back_and_goes_on_later(path: Path) -> None:
-    store = await started(path, [PLAIN])
-    desk = Desk(store)
+    store = await open_store(path, [PLAIN])
+    desk = TableClient(store)
     await desk.put(game("first"))
     connection = store._engine.database.connection
     pages = connection.pragma("page_count")
@@ -258,8 +263,8 @@ async def test_a_really_full_disk(tmp_path: Path) -> None:
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("mounting a file system needs more rights")
     try:
-        store = await started(mount / "store.db", [PLAIN])
-        desk = Desk(store)
+        store = await open_store(mount / "store.db", [PLAIN])
+        desk = TableClient(store)
         ballast = mount / "ballast"
         ballast.write_bytes(b"\0" * 1_000_000)
         acknowledged = []
@@ -273,8 +278,8 @@ async def test_a_really_full_disk(tmp_path: Path) -> None:
         ballast.unlink()
         await desk.put(game("later"))
         await store.close()
-        store = await started(mount / "store.db", [PLAIN])
-        assert sorted(item["PK"] for item in await Desk(store).every()) == sorted([*acknowledged, "later"])
+        store = await open_store(mount / "store.db", [PLAIN])
+        assert sorted(item["PK"] for item in await TableClient(store).every()) == sorted([*acknowledged, "later"])
         await store.close()
     finally:
         subprocess.run(["umount", str(mount)], check=True)

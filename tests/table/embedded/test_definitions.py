@@ -12,11 +12,11 @@ from tests.table.embedded.tables import (
     BY_STATUS,
     GAMES,
     PLAIN,
-    Desk,
+    TableClient,
     game,
-    index_filled,
     items,
-    started,
+    open_store,
+    wait_for_index,
 )
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
@@ -28,18 +28,18 @@ INDEXED = replace(PLAIN, indexes=(BY_STATUS,))
 
 
 async def test_items_are_there_after_a_restart(path: Path) -> None:
-    store = await started(path)
-    await Desk(store).put(game("a", n=1))
+    store = await open_store(path)
+    await TableClient(store).put(game("a", n=1))
     secret = await store.secret()
     await store.close()
-    store = await started(path)
-    assert await Desk(store).get("a") == game("a", n=1)
+    store = await open_store(path)
+    assert await TableClient(store).get("a") == game("a", n=1)
     assert await store.secret() == secret
     assert len(secret) == 32
     await store.close()
 
 
-async def everything_indexed(desk: Desk) -> None:
+async def everything_indexed(desk: TableClient) -> None:
     """The index says exactly what the items say."""
     expected = sorted(
         (item["status"], item["at"], item["PK"])
@@ -51,13 +51,13 @@ async def everything_indexed(desk: Desk) -> None:
 
 
 async def test_a_new_global_index_fills_while_writes_go_on(path: Path) -> None:
-    store = await started(path, [PLAIN])
-    desk = Desk(store)
+    store = await open_store(path, [PLAIN])
+    desk = TableClient(store)
     await asyncio.gather(*(desk.put(game(f"{n}", status="OPEN", at=n)) for n in range(1500)))
     await desk.put(game("wrong", status="OPEN", at="text"))
     await store.start([INDEXED])
     with pytest.raises(errors.IndexNotReady):
-        await Desk(store, INDEXED).query("OPEN", index=BY_STATUS)
+        await TableClient(store, INDEXED).query("OPEN", index=BY_STATUS)
     (state,) = await store.index_states()
     assert (state.status, state.total) == ("creating", 1501)
 
@@ -72,16 +72,16 @@ async def test_a_new_global_index_fills_while_writes_go_on(path: Path) -> None:
 
     turns = await asyncio.gather(busy(0), busy(100), busy(1400))
     assert sum(turns) > 5
-    await everything_indexed(Desk(store, INDEXED))
+    await everything_indexed(TableClient(store, INDEXED))
     assert (await store.index_states())[0].status == "active"
     await store.close()
 
 
 async def test_filling_goes_on_after_a_restart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = await started(path, [PLAIN])
-    await asyncio.gather(*(Desk(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(1000)))
+    store = await open_store(path, [PLAIN])
+    await asyncio.gather(*(TableClient(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(1000)))
     portions = 0
-    original = backfill.IndexWalk.portion
+    original = backfill.IndexBackfill.run_portion
 
     def few(self, group):
         nonlocal portions
@@ -92,24 +92,24 @@ async def test_filling_goes_on_after_a_restart(path: Path, monkeypatch: pytest.M
             return False
         return original(self, group)
 
-    monkeypatch.setattr(backfill.IndexWalk, "portion", few)
+    monkeypatch.setattr(backfill.IndexBackfill, "run_portion", few)
     await store.start([INDEXED])
     while portions < 4:
         await asyncio.sleep(0.001)
-    await Desk(store, INDEXED).delete("999")
+    await TableClient(store, INDEXED).delete("999")
     await store.close()
-    monkeypatch.setattr(backfill.IndexWalk, "portion", original)
-    store = await started(path, [INDEXED])
+    monkeypatch.setattr(backfill.IndexBackfill, "run_portion", original)
+    store = await open_store(path, [INDEXED])
     (state,) = await store.index_states()
     assert state.done >= 300
-    await index_filled(store, "by_status")
-    await everything_indexed(Desk(store, INDEXED))
+    await wait_for_index(store, "by_status")
+    await everything_indexed(TableClient(store, INDEXED))
     await store.close()
 
 
 async def test_a_global_index_can_go_and_come_back_with_other_keys(path: Path) -> None:
-    store = await started(path, [INDEXED])
-    desk = Desk(store, INDEXED)
+    store = await open_store(path, [INDEXED])
+    desk = TableClient(store, INDEXED)
     await desk.put(game("a", status="OPEN", at=1))
     await store.start([PLAIN])
     with pytest.raises(errors.BadInput, match="no index"):
@@ -117,17 +117,17 @@ async def test_a_global_index_can_go_and_come_back_with_other_keys(path: Path) -
     await desk.put(game("b", status="OPEN", at=2))
     other = replace(PLAIN, indexes=(IndexSchema("by_status", KeyAttribute("status")),))
     await store.start([other])
-    await index_filled(store, "by_status")
+    await wait_for_index(store, "by_status")
     assert len(await desk.query("OPEN", index=other.indexes[0])) == 2
     await store.start([INDEXED])
-    await index_filled(store, "by_status")
+    await wait_for_index(store, "by_status")
     assert [item["PK"] for item in await desk.query("OPEN", index=BY_STATUS, newest_first=True)] == ["b", "a"]
     await store.close()
 
 
 async def test_a_projection_changes_without_filling_anew(path: Path) -> None:
-    store = await started(path, [INDEXED])
-    desk = Desk(store, INDEXED)
+    store = await open_store(path, [INDEXED])
+    desk = TableClient(store, INDEXED)
     await desk.put(game("a", status="OPEN", at=1, n=1))
     narrow = replace(BY_STATUS, projection=KEYS_ONLY)
     await store.start([replace(PLAIN, indexes=(narrow,))])
@@ -147,7 +147,7 @@ async def test_a_projection_changes_without_filling_anew(path: Path) -> None:
     ],
 )
 async def test_what_a_stored_table_cannot_become_is_refused(
-    store: EmbeddedBackend, games: Desk, table: TableSchema, words: str
+    store: EmbeddedBackend, games: TableClient, table: TableSchema, words: str
 ) -> None:
     await games.put(game("a", score=1))
     with pytest.raises(errors.SchemaRefused, match=words):
@@ -169,30 +169,30 @@ async def test_a_table_that_makes_no_sense_is_refused(store: EmbeddedBackend, ta
     with pytest.raises(errors.SchemaRefused):
         await store.start([table])
     with pytest.raises(errors.BadInput):
-        await Desk(store, table).get("a")
+        await TableClient(store, table).get("a")
 
 
 async def test_a_stream_can_be_switched_on_and_off(path: Path) -> None:
-    store = await started(path, [PLAIN])
-    await Desk(store).put(game("before"))
+    store = await open_store(path, [PLAIN])
+    await TableClient(store).put(game("before"))
     loud = replace(PLAIN, stream="NEW_IMAGE")
     await store.start([loud])
-    await Desk(store).put(game("during"))
-    assert [change.keys["PK"] for change in await Desk(store, loud).drain()] == ["during"]
+    await TableClient(store).put(game("during"))
+    assert [change.keys["PK"] for change in await TableClient(store, loud).drain()] == ["during"]
     await store.start([PLAIN])
-    await Desk(store).put(game("after"))
+    await TableClient(store).put(game("after"))
     await store.start([loud])
-    assert [change.keys["PK"] for change in await Desk(store, loud).drain()] == ["during"]
+    assert [change.keys["PK"] for change in await TableClient(store, loud).drain()] == ["during"]
     await store.close()
 
 
 async def test_tables_of_odd_names_live_side_by_side(path: Path) -> None:
     names = ["a-b.c_d", "select", "Ünï", 'quo"te']
     tables = [replace(PLAIN, name=name) for name in names]
-    store = await started(path, tables)
+    store = await open_store(path, tables)
     for table in tables:
-        await Desk(store, table).put(game(table.name))
+        await TableClient(store, table).put(game(table.name))
     for table in tables:
-        assert [item["PK"] for item in await Desk(store, table).every()] == [table.name]
-    assert items(await Desk(store, tables[0]).page("a-b.c_d")) == [game("a-b.c_d")]
+        assert [item["PK"] for item in await TableClient(store, table).every()] == [table.name]
+    assert items(await TableClient(store, tables[0]).page("a-b.c_d")) == [game("a-b.c_d")]
     await store.close()

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from tests.table.embedded.tables import BY_STATUS, GAMES, PLAIN, Desk, game
+from tests.table.embedded.tables import BY_STATUS, GAMES, PLAIN, TableClient, game
 from zataku.clock import ManualClock
 from zataku.table.backend import expression as ex
 from zataku.table.embedded import EmbeddedBackend
@@ -11,7 +11,7 @@ YEAR = 365 * 24 * 60 * 60
 
 
 async def test_a_sweep_takes_what_has_expired_and_says_so(
-    store: EmbeddedBackend, games: Desk, clock: ManualClock
+    store: EmbeddedBackend, games: TableClient, clock: ManualClock
 ) -> None:
     now = int(clock.now())
     await games.put(game("past", expires=now - 1, status="OPEN", at=1))
@@ -30,14 +30,14 @@ async def test_a_sweep_takes_what_has_expired_and_says_so(
     assert await store.sweep(PLAIN, clock.now(), 100) == 0
 
 
-async def test_a_sweep_stops_at_its_limit(store: EmbeddedBackend, games: Desk, clock: ManualClock) -> None:
+async def test_a_sweep_stops_at_its_limit(store: EmbeddedBackend, games: TableClient, clock: ManualClock) -> None:
     for n in range(250):
         await games.put(game(f"{n}", expires=int(clock.now()) - 1))
     assert await store.sweep(GAMES, clock.now(), 120) == 120
     assert await store.sweep(GAMES, clock.now(), 1000) == 130
 
 
-async def test_a_refreshed_item_survives(store: EmbeddedBackend, games: Desk, clock: ManualClock) -> None:
+async def test_a_refreshed_item_survives(store: EmbeddedBackend, games: TableClient, clock: ManualClock) -> None:
     import asyncio
 
     now = int(clock.now())
@@ -50,7 +50,9 @@ async def test_a_refreshed_item_survives(store: EmbeddedBackend, games: Desk, cl
     assert await games.get("a") is not None
 
 
-async def test_another_ttl_attribute_takes_over_online(store: EmbeddedBackend, games: Desk, clock: ManualClock) -> None:
+async def test_another_ttl_attribute_takes_over_online(
+    store: EmbeddedBackend, games: TableClient, clock: ManualClock
+) -> None:
     from msgspec.structs import replace
 
     now = int(clock.now())

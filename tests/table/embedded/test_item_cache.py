@@ -1,4 +1,4 @@
-"""Items in memory: always the last committed state, never too many, never in anybody's way."""
+"""The item cache: it holds the last committed state, within its size, and never blocks the event loop."""
 
 import asyncio
 from pathlib import Path
@@ -6,84 +6,84 @@ from random import Random
 
 import pytest
 
-from tests.table.embedded.tables import PLAIN, Desk, game
+from tests.table.embedded.tables import PLAIN, TableClient, game
 from zataku.table.backend import port as port
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.item_cache import Recent
+from zataku.table.embedded.database import ItemCache
 
-PLACE, OTHER = ("T", b"a", b""), ("T", b"b", b"")
-
-
-def test_what_was_filled_is_found() -> None:
-    recent = Recent()
-    recent.fill(PLACE, (b"one", 3), recent.moment)
-    assert recent.get(PLACE) == (b"one", 3)
-    assert recent.get(OTHER) is None
+KEY, OTHER_KEY = ("T", b"a", b""), ("T", b"b", b"")
 
 
-def test_a_read_from_before_a_commit_leaves_nothing_behind() -> None:
-    recent = Recent()
-    before = recent.moment
-    recent.changing([PLACE])
-    during = recent.moment
-    recent.fill(PLACE, (b"old", 3), before)
-    recent.fill(OTHER, (b"old", 3), during)
-    recent.changed([(PLACE, (b"new", 3))])
-    recent.fill(PLACE, (b"old", 3), before)
-    recent.fill(OTHER, (b"old", 3), during)
-    assert recent.get(PLACE) == (b"new", 3)
-    assert recent.get(OTHER) is None
+def test_an_added_item_is_found() -> None:
+    cache = ItemCache()
+    cache.add(KEY, (b"one", 3), cache.generation)
+    assert cache.get(KEY) == (b"one", 3)
+    assert cache.get(OTHER_KEY) is None
 
 
-def test_an_item_that_is_changing_is_not_here() -> None:
-    recent = Recent()
-    recent.fill(PLACE, (b"old", 3), recent.moment)
-    recent.changing([PLACE])
-    assert recent.get(PLACE) is None
-    recent.changed([(PLACE, None)])
-    assert recent.get(PLACE) is None
+def test_a_read_from_before_a_commit_is_not_cached() -> None:
+    cache = ItemCache()
+    before = cache.generation
+    cache.begin_commit([KEY])
+    during = cache.generation
+    cache.add(KEY, (b"old", 3), before)
+    cache.add(OTHER_KEY, (b"old", 3), during)
+    cache.end_commit([(KEY, (b"new", 3))])
+    cache.add(KEY, (b"old", 3), before)
+    cache.add(OTHER_KEY, (b"old", 3), during)
+    assert cache.get(KEY) == (b"new", 3)
+    assert cache.get(OTHER_KEY) is None
 
 
-def test_after_a_failed_commit_reads_fill_again() -> None:
-    recent = Recent()
-    recent.changing([PLACE])
-    recent.changed()
-    recent.fill(PLACE, (b"old", 3), recent.moment)
-    assert recent.get(PLACE) == (b"old", 3)
+def test_an_item_is_not_cached_while_it_is_committed() -> None:
+    cache = ItemCache()
+    cache.add(KEY, (b"old", 3), cache.generation)
+    cache.begin_commit([KEY])
+    assert cache.get(KEY) is None
+    cache.end_commit([(KEY, None)])
+    assert cache.get(KEY) is None
 
 
-def test_the_least_used_make_room() -> None:
-    recent = Recent(most=100_000)
+def test_after_a_failed_commit_reads_are_cached_again() -> None:
+    cache = ItemCache()
+    cache.begin_commit([KEY])
+    cache.end_commit()
+    cache.add(KEY, (b"old", 3), cache.generation)
+    assert cache.get(KEY) == (b"old", 3)
+
+
+def test_the_least_recently_used_items_are_dropped() -> None:
+    cache = ItemCache(max_bytes=100_000)
     for number in range(1_000):
-        recent.fill(("T", b"%d" % number, b""), (b"x" * 744, 744), recent.moment)
-        assert recent.get(("T", b"0", b"")) is not None
-    held = [number for number in range(1_000) if recent.get(("T", b"%d" % number, b"")) is not None]
+        cache.add(("T", b"%d" % number, b""), (b"x" * 744, 744), cache.generation)
+        assert cache.get(("T", b"0", b"")) is not None
+    held = [number for number in range(1_000) if cache.get(("T", b"%d" % number, b"")) is not None]
     assert len(held) <= 101
     assert 0 in held
     assert 999 in held
 
 
-def test_an_item_written_while_it_moves_up_does_not_come_back() -> None:
-    recent = Recent(most=1_000)
-    recent.fill(PLACE, (b"old", 3), recent.moment)
-    recent.fill(("T", b"c", b""), (b"x" * 600, 600), recent.moment)
-    recent.fill(("T", b"d", b""), (b"x" * 600, 600), recent.moment)
-    recent.changing([PLACE])
-    recent.changed([(PLACE, (b"new", 3))])
-    assert recent.get(PLACE) == (b"new", 3)
-    assert recent.get(PLACE) == (b"new", 3)
+def test_the_old_state_of_a_written_item_does_not_come_back() -> None:
+    cache = ItemCache(max_bytes=1_000)
+    cache.add(KEY, (b"old", 3), cache.generation)
+    cache.add(("T", b"c", b""), (b"x" * 600, 600), cache.generation)
+    cache.add(("T", b"d", b""), (b"x" * 600, 600), cache.generation)
+    cache.begin_commit([KEY])
+    cache.end_commit([(KEY, (b"new", 3))])
+    assert cache.get(KEY) == (b"new", 3)
+    assert cache.get(KEY) == (b"new", 3)
 
 
-async def test_reading_again_asks_no_thread(
-    store: EmbeddedBackend, plain: Desk, monkeypatch: pytest.MonkeyPatch
+async def test_a_cached_item_is_read_without_a_thread(
+    store: EmbeddedBackend, plain: TableClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await plain.put(game("a", n=1))
-    monkeypatch.setattr(type(store._running().reader.line), "submit", None)
+    monkeypatch.setattr(type(store._running().reader.queue), "submit", None)
     assert await plain.get("a", strong=True) == game("a", n=1)
     assert await plain.get("a", attributes=("n",)) == {"n": 1}
 
 
-async def test_a_strong_read_sees_every_acknowledged_write(plain: Desk) -> None:
+async def test_a_strong_read_sees_every_acknowledged_write(plain: TableClient) -> None:
     random = Random(3)
     latest = dict.fromkeys("abcdefgh", 0)
 
@@ -114,7 +114,7 @@ async def test_a_strong_read_sees_every_acknowledged_write(plain: Desk) -> None:
         assert (await plain.get(name, strong=True)) == (game(name, n=number) if number > 0 else None)
 
 
-async def test_a_long_loop_of_reads_lets_others_run(plain: Desk) -> None:
+async def test_a_long_loop_of_reads_lets_others_run(plain: TableClient) -> None:
     await plain.put(game("a"))
     turns = 0
 
@@ -131,17 +131,19 @@ async def test_a_long_loop_of_reads_lets_others_run(plain: Desk) -> None:
     assert turns >= 10
 
 
-async def test_a_batch_takes_some_from_memory_and_some_from_the_file(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_batch_takes_some_items_from_the_cache_and_some_from_the_file(
+    store: EmbeddedBackend, plain: TableClient
+) -> None:
     for name in "abc":
         await plain.put(game(name))
-    store._running().database.recent.clear()
+    store._running().database.item_cache.clear()
     await plain.get("b")
     rows = await store.batch_get([port.GetItem(PLAIN, (name, "META")) for name in "cxba"])
     assert [row is not None for row in rows] == [True, False, True, True]
 
 
-async def test_a_restored_store_remembers_nothing_of_the_other(
-    store: EmbeddedBackend, plain: Desk, tmp_path: Path
+async def test_a_restored_store_has_nothing_cached_of_the_replaced_one(
+    store: EmbeddedBackend, plain: TableClient, tmp_path: Path
 ) -> None:
     await plain.put(game("a", n=1))
     await store.backup(tmp_path / "backup.db")

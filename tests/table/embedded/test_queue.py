@@ -1,49 +1,47 @@
-"""How calls join the line of a thread."""
+"""Batches of the call queue, and calls made while it closes."""
 
 import asyncio
 
 import pytest
 
 from zataku.table.backend.errors import StoreClosed
-from zataku.table.embedded.queue import GROUP_CALLS, Line, answer, run
+from zataku.table.embedded.queue import MAX_BATCH_CALLS, CallQueue, execute, resolve
 
 
-def serve(line: Line[list[str]], desk: list[str]) -> int:
-    """Serve those who are next in line; gives how many they were."""
-    calls = line.take()
+def serve(queue: CallQueue[list[str]], context: list[str]) -> int:
+    """Serve the next batch without waiting; returns its number of calls."""
+    calls = queue.next_batch(0)
     assert calls is not None
     for call in calls:
-        run(call, desk)
-    answer(calls)
+        execute(call, context)
+    resolve(calls)
     return len(calls)
 
 
-async def test_those_who_call_in_one_turn_of_the_loop_are_served_together():
-    line: Line[list[str]] = Line()
-    desk: list[str] = []
-    waiting = [line.submit(lambda desk, name=name: desk.append(name)) for name in "abcdefghijklmnop"]
-    assert line.empty
+async def test_calls_of_one_turn_of_the_loop_are_served_together():
+    queue: CallQueue[list[str]] = CallQueue()
+    names: list[str] = []
+    waiting = [queue.submit(lambda names, name=name: names.append(name)) for name in "abcdefghijklmnop"]
+    assert serve(queue, names) == 0
     await asyncio.sleep(0)
-    assert serve(line, desk) == len(waiting)
+    assert serve(queue, names) == len(waiting)
     await asyncio.gather(*waiting)
-    assert "".join(desk) == "abcdefghijklmnop"
+    assert "".join(names) == "abcdefghijklmnop"
 
 
-async def test_a_large_crowd_does_not_wait_for_its_last():
-    line: Line[list[str]] = Line()
-    waiting = [line.submit(len) for _ in range(GROUP_CALLS)]
-    assert not line.empty
-    await asyncio.sleep(0)
-    assert serve(line, []) == len(waiting)
+async def test_many_calls_are_queued_before_the_turn_of_the_loop_ends():
+    queue: CallQueue[list[str]] = CallQueue()
+    waiting = [queue.submit(len) for _ in range(MAX_BATCH_CALLS)]
+    assert serve(queue, []) == len(waiting)
     assert await asyncio.gather(*waiting) == [0] * len(waiting)
 
 
-async def test_a_call_on_its_way_when_the_line_ends_is_refused():
-    line: Line[list[str]] = Line()
-    late = line.submit(len)
-    line.end(StoreClosed("The store is closed. Start it again."))
+async def test_a_call_made_just_before_the_queue_closes_is_refused():
+    queue: CallQueue[list[str]] = CallQueue()
+    late = queue.submit(len)
+    queue.close(StoreClosed("The store is closed. Start it again."))
     with pytest.raises(StoreClosed):
         await late
     with pytest.raises(StoreClosed):
-        line.submit(len)
-    assert line.take() is None
+        queue.submit(len)
+    assert queue.next_batch() is None

@@ -19,9 +19,8 @@ from zataku.table import (
     open_embedded,
 )
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.embedded.database import connect, register_checksums
-from zataku.table.embedded.file.commit_mark import side_file
-from zataku.table.embedded.file.lock import holder
+from zataku.table.embedded.file.connection import connect, register_checksums
+from zataku.table.embedded.file.lock import lock_holder
 
 
 @pytest.fixture
@@ -169,7 +168,7 @@ async def test_whoever_copies_a_crashed_store_does_not_keep_a_server_from_starti
         other.put(1, 1)
         other.kill()
     register_checksums()
-    copying = connect(path, writable=False, untouched=True)
+    copying = connect(path, writable=False, read_only_file=True)
     copying.execute("BEGIN")
     before = copying.execute("SELECT commits FROM state").fetchall()
     async with await open_embedded(path, [circle]) as store:
@@ -191,11 +190,11 @@ async def test_tables_that_another_process_changes_meanwhile_are_told_anew(kept:
 
 
 async def test_who_holds_a_store(kept: Path) -> None:
-    assert holder(kept) is None
+    assert lock_holder(kept) is None
     with writer_process(kept) as other:
-        assert holder(kept) == str(other.pid)
-        assert holder(kept.with_name("absent.db")) is None
-    assert holder(kept) is None
+        assert lock_holder(kept) == str(other.pid)
+        assert lock_holder(kept.with_name("absent.db")) is None
+    assert lock_holder(kept) is None
 
 
 async def test_a_closed_look_answers_nothing_more(kept: Path) -> None:
@@ -209,7 +208,8 @@ async def test_a_closed_look_answers_nothing_more(kept: Path) -> None:
 
 
 async def test_without_a_mark_a_store_is_read_all_the_same(kept: Path) -> None:
-    side_file(kept).unlink()
+    mark = kept.with_name(f"{kept.name}.mark")
+    mark.unlink()
     async with await open_embedded(kept, [circle], read_only=True) as store:
         assert await store.get(member_key(1)) == member(1, 7)
-    assert not side_file(kept).exists()
+    assert not mark.exists()

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from tests.table.embedded.tables import BY_NAME, BY_SCORE, BY_STATUS, GAMES, NUMBERED, PLAIN, Desk, game, items
+from tests.table.embedded.tables import BY_NAME, BY_SCORE, BY_STATUS, GAMES, NUMBERED, PLAIN, TableClient, game, items
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import GetItem, KeyRange, ScanItems
 from zataku.table.embedded import EmbeddedBackend
 
 
-async def filled(desk: Desk, count: int = 10) -> None:
+async def filled(desk: TableClient, count: int = 10) -> None:
     for n in range(count):
         await desk.put(game("a", f"{n:02d}", status="OPEN", at=n // 2, name=f"n{n % 3}", score=-n, secret=n))
 
@@ -34,13 +34,13 @@ def sks(found: list) -> list[str]:
         (KeyRange("begins", "1"), ""),
     ],
 )
-async def test_a_range_of_sort_keys(plain: Desk, stretch: KeyRange, expected: str) -> None:
+async def test_a_range_of_sort_keys(plain: TableClient, stretch: KeyRange, expected: str) -> None:
     await filled(plain)
     assert sks(await plain.query("a", range=stretch)) == expected.split()
     assert sks(await plain.query("a", range=stretch, newest_first=True)) == expected.split()[::-1]
 
 
-async def test_a_beginning_reaches_the_last_character_there_is(plain: Desk) -> None:
+async def test_a_beginning_reaches_the_last_character_there_is(plain: TableClient) -> None:
     for sk in ("x", "x\uffff", "x\U0010ffff", "y"):
         await plain.put(game("a", sk))
     assert sks(await plain.query("a", range=KeyRange("begins", "x"))) == ["x", "x\uffff", "x\U0010ffff"]
@@ -62,19 +62,21 @@ async def test_a_beginning_reaches_the_last_character_there_is(plain: Desk) -> N
         ({"attributes": ()}, errors.BadInput),
     ],
 )
-async def test_a_query_that_makes_no_sense_is_refused(plain: Desk, options: dict, error: type[Exception]) -> None:
+async def test_a_query_that_makes_no_sense_is_refused(
+    plain: TableClient, options: dict, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         await plain.page("a", **options)
 
 
 async def test_numbers_have_no_beginning(store: EmbeddedBackend) -> None:
     with pytest.raises(errors.BadInput, match="between"):
-        await Desk(store, NUMBERED).page(1, range=KeyRange("begins", 1))
+        await TableClient(store, NUMBERED).page(1, range=KeyRange("begins", 1))
 
 
 @pytest.mark.parametrize("newest_first", [False, True])
 @pytest.mark.parametrize("index", [None, BY_STATUS, BY_SCORE])
-async def test_pages_join_without_gap_or_repeat(games: Desk, newest_first: bool, index) -> None:
+async def test_pages_join_without_gap_or_repeat(games: TableClient, newest_first: bool, index) -> None:
     await filled(games)
     pk = "OPEN" if index is BY_STATUS else "a"
     whole = await games.query(pk, index=index, newest_first=newest_first)
@@ -90,7 +92,7 @@ async def test_pages_join_without_gap_or_repeat(games: Desk, newest_first: bool,
         assert found == whole
 
 
-async def test_a_page_goes_on_after_an_item_that_has_gone(games: Desk) -> None:
+async def test_a_page_goes_on_after_an_item_that_has_gone(games: TableClient) -> None:
     await filled(games)
     for index, pk in ((None, "a"), (BY_STATUS, "OPEN")):
         page = await games.page(pk, index=index, limit=4)
@@ -100,7 +102,7 @@ async def test_a_page_goes_on_after_an_item_that_has_gone(games: Desk) -> None:
         await games.put(last)
 
 
-async def test_a_page_that_met_its_limit_has_a_place_to_resume_even_at_the_end(plain: Desk) -> None:
+async def test_a_page_that_met_its_limit_has_a_place_to_resume_even_at_the_end(plain: TableClient) -> None:
     await filled(plain, 3)
     page = await plain.page("a", limit=3)
     assert page.resume == {"PK": "a", "SK": "02"}
@@ -109,7 +111,7 @@ async def test_a_page_that_met_its_limit_has_a_place_to_resume_even_at_the_end(p
     assert (await plain.page("a", limit=4)).resume is None
 
 
-async def test_a_resumed_range_keeps_its_ends(games: Desk) -> None:
+async def test_a_resumed_range_keeps_its_ends(games: TableClient) -> None:
     await filled(games)
     stretch = KeyRange("between", 1, 3)
     for newest_first in (False, True):
@@ -125,7 +127,7 @@ async def test_a_resumed_range_keeps_its_ends(games: Desk) -> None:
         assert sorted(found) == ["02", "03", "04", "05", "06", "07"]
 
 
-async def test_a_page_ends_after_a_megabyte(plain: Desk) -> None:
+async def test_a_page_ends_after_a_megabyte(plain: TableClient) -> None:
     for n in range(5):
         await plain.put(game("a", f"{n}", body="x" * 300_000))
     page = await plain.page("a")
@@ -135,7 +137,7 @@ async def test_a_page_ends_after_a_megabyte(plain: Desk) -> None:
     assert len(await plain.every()) == 5
 
 
-async def test_a_filter_comes_after_the_limit(plain: Desk) -> None:
+async def test_a_filter_comes_after_the_limit(plain: TableClient) -> None:
     await filled(plain)
     odd = ex.OneOf(ex.Attribute(("secret",)), tuple(ex.Literally(n) for n in (1, 3, 5, 7, 9)))
     page = await plain.page("a", limit=4, filter=odd)
@@ -145,7 +147,7 @@ async def test_a_filter_comes_after_the_limit(plain: Desk) -> None:
     assert (page.rows, page.count, page.scanned) == ([], 5, 10)
 
 
-async def test_an_index_shows_what_it_holds(games: Desk) -> None:
+async def test_an_index_shows_what_it_holds(games: TableClient) -> None:
     await filled(games, 2)
     assert await games.query("n0", index=BY_NAME) == [{"PK": "a", "SK": "00", "name": "n0"}]
     assert await games.query("a", index=BY_SCORE, limit=1) == [{"PK": "a", "SK": "01", "score": -1, "name": "n1"}]
@@ -156,7 +158,7 @@ async def test_an_index_shows_what_it_holds(games: Desk) -> None:
     assert await games.query("n0", index=BY_NAME, filter=hidden) == []
 
 
-async def test_an_item_is_in_an_index_only_with_all_of_its_keys(games: Desk) -> None:
+async def test_an_item_is_in_an_index_only_with_all_of_its_keys(games: TableClient) -> None:
     await games.put(game("a", "1", status="OPEN"))
     assert await games.query("OPEN", index=BY_STATUS) == []
     await games.update("a", "1", ex.Assign(("at",), ex.Literally(5)))
@@ -171,13 +173,13 @@ async def test_an_item_is_in_an_index_only_with_all_of_its_keys(games: Desk) -> 
     assert await games.query("OPEN", index=BY_STATUS) == []
 
 
-async def test_a_global_index_has_no_strong_reads(games: Desk) -> None:
+async def test_a_global_index_has_no_strong_reads(games: TableClient) -> None:
     with pytest.raises(errors.StrongReadRefused):
         await games.query("OPEN", index=BY_STATUS, strong=True)
     assert await games.query("a", index=BY_SCORE, strong=True) == []
 
 
-async def test_segments_share_a_table_between_them(store: EmbeddedBackend, games: Desk) -> None:
+async def test_segments_share_a_table_between_them(store: EmbeddedBackend, games: TableClient) -> None:
     for n in range(50):
         await games.put(game(f"g{n}", status="OPEN", at=n))
     for index in (None, BY_STATUS):
@@ -191,7 +193,7 @@ async def test_segments_share_a_table_between_them(store: EmbeddedBackend, games
     ]
 
 
-async def test_a_batch_of_gets(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_batch_of_gets(store: EmbeddedBackend, plain: TableClient) -> None:
     await plain.put(game("a", n=1))
     reads = [GetItem(PLAIN, ("a", "META"), attributes=("n",)), GetItem(PLAIN, ("b", "META"))]
     assert await store.batch_get(reads) == [{"n": 1}, None]
@@ -201,14 +203,14 @@ async def test_a_batch_of_gets(store: EmbeddedBackend, plain: Desk) -> None:
         await store.snapshot([GetItem(PLAIN, (f"{n}", "META")) for n in range(101)])
 
 
-async def test_a_snapshot_is_no_larger_than_a_transaction(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_snapshot_is_no_larger_than_a_transaction(store: EmbeddedBackend, plain: TableClient) -> None:
     for n in range(11):
         await plain.put(game(f"{n}", body="x" * 400_000))
     with pytest.raises(errors.TransactionTooLarge):
         await store.snapshot([GetItem(PLAIN, (f"{n}", "META")) for n in range(11)])
 
 
-async def test_what_was_acknowledged_is_read(plain: Desk) -> None:
+async def test_what_was_acknowledged_is_read(plain: TableClient) -> None:
     async def one(n: int) -> None:
         for turn in range(30):
             await plain.put(game(f"g{n}", turn=turn))
@@ -248,7 +250,7 @@ async def test_a_snapshot_never_sees_half_a_transaction(store: EmbeddedBackend) 
     assert all(seen)
 
 
-async def test_lagging_reads_are_stale_but_never_go_far_back(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_lagging_reads_are_stale_but_never_go_far_back(store: EmbeddedBackend, plain: TableClient) -> None:
     behind = []
     for n in range(1, 300):
         await plain.put(game("a", n=n))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.table.embedded.tables import GAMES, PLAIN, Desk, game, opened, started
+from tests.table.embedded.tables import GAMES, PLAIN, TableClient, game, open_store, opened
 from zataku.clock import ManualClock
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
@@ -15,7 +15,7 @@ from zataku.table.embedded import EmbeddedBackend
 DAY = 24 * 60 * 60
 
 
-async def test_every_change_is_recorded_once_and_in_order(games: Desk, clock: ManualClock) -> None:
+async def test_every_change_is_recorded_once_and_in_order(games: TableClient, clock: ManualClock) -> None:
     await games.put(game("a", n=1))
     await games.update("a", "META", ex.Increase(("n",), 1))
     await games.delete("a")
@@ -30,7 +30,7 @@ async def test_every_change_is_recorded_once_and_in_order(games: Desk, clock: Ma
     assert sorted({change.position for change in changes}) == [change.position for change in changes]
 
 
-async def test_a_write_that_changes_nothing_leaves_no_record(store: EmbeddedBackend, games: Desk) -> None:
+async def test_a_write_that_changes_nothing_leaves_no_record(store: EmbeddedBackend, games: TableClient) -> None:
     await games.put({"PK": "a", "SK": "META", "one": 1, "two": [1, {"x": None}]})
     await games.put({"two": [1, {"x": None}], "one": 1, "SK": "META", "PK": "a"})
     await games.update("a", "META", ex.Assign(("one",), ex.Literally(1)))
@@ -53,11 +53,11 @@ async def test_a_write_that_changes_nothing_leaves_no_record(store: EmbeddedBack
 )
 async def test_a_record_holds_what_its_view_asks_for(tmp_path, view: StreamView, old: bool, new: bool) -> None:
     table = TableSchema("Viewed", KeyAttribute("PK"), stream=view)
-    store = await started(tmp_path / "viewed.db", [table])
+    store = await open_store(tmp_path / "viewed.db", [table])
     await store.write(PutItem(table, {"PK": "a", "n": 1}))
     await store.write(PutItem(table, {"PK": "a", "n": 2}))
-    await Desk(store, table).delete("a", None)
-    insert, modify, remove = await Desk(store, table).drain()
+    await TableClient(store, table).delete("a", None)
+    insert, modify, remove = await TableClient(store, table).drain()
     assert (modify.old is not None, modify.new is not None) == (old, new)
     assert insert.old is None
     assert remove.new is None
@@ -65,7 +65,7 @@ async def test_a_record_holds_what_its_view_asks_for(tmp_path, view: StreamView,
     await store.close()
 
 
-async def test_consumers_go_at_their_own_pace_and_never_back(store: EmbeddedBackend, games: Desk) -> None:
+async def test_consumers_go_at_their_own_pace_and_never_back(store: EmbeddedBackend, games: TableClient) -> None:
     for n in range(5):
         await games.put(game(f"{n}"))
     first = await games.drain("slow", limit=3)
@@ -76,7 +76,7 @@ async def test_consumers_go_at_their_own_pace_and_never_back(store: EmbeddedBack
     assert [change.keys["PK"] for change in await games.drain("slow")] == ["3", "4"]
 
 
-async def test_checkpoints_outlive_a_restart(store: EmbeddedBackend, games: Desk) -> None:
+async def test_checkpoints_outlive_a_restart(store: EmbeddedBackend, games: TableClient) -> None:
     await games.put(game("1"))
     await games.put(game("2"))
     await store.acknowledge(GAMES, "c", (await games.drain())[0].position)
@@ -86,7 +86,7 @@ async def test_checkpoints_outlive_a_restart(store: EmbeddedBackend, games: Desk
     assert [change.keys["PK"] for change in await games.drain()] == ["2", "3"]
 
 
-async def test_a_consumer_is_woken_by_the_write(store: EmbeddedBackend, games: Desk) -> None:
+async def test_a_consumer_is_woken_by_the_write(store: EmbeddedBackend, games: TableClient) -> None:
     waiting = asyncio.create_task(store.changes(GAMES, "c", 10, wait=3600))
     await games.drain("other")
     assert not waiting.done()
@@ -112,7 +112,7 @@ async def test_closing_ends_the_wait(store: EmbeddedBackend, clock: ManualClock)
 
 
 async def test_old_records_go_when_every_consumer_is_done(
-    store: EmbeddedBackend, games: Desk, clock: ManualClock
+    store: EmbeddedBackend, games: TableClient, clock: ManualClock
 ) -> None:
     for n in range(3):
         await games.put(game(f"{n}"))
@@ -133,7 +133,7 @@ async def test_old_records_go_when_every_consumer_is_done(
 
 
 async def test_records_are_trimmed_by_ordinary_work_too(
-    store: EmbeddedBackend, games: Desk, clock: ManualClock
+    store: EmbeddedBackend, games: TableClient, clock: ManualClock
 ) -> None:
     for n in range(20):
         await games.put(game(f"{n}"))
@@ -144,7 +144,7 @@ async def test_records_are_trimmed_by_ordinary_work_too(
 
 
 async def test_positions_go_on_after_everything_was_trimmed(
-    store: EmbeddedBackend, games: Desk, clock: ManualClock
+    store: EmbeddedBackend, games: TableClient, clock: ManualClock
 ) -> None:
     await games.put(game("a"))
     (first,) = await games.drain()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.table.embedded.tables import GAMES, PLAIN, Desk, game, opened
+from tests.table.embedded.tables import GAMES, PLAIN, TableClient, game, opened
 from zataku.clock import ManualClock
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
@@ -17,7 +17,7 @@ def added(pk: str, by: int = 1) -> UpdateItem:
     return UpdateItem(PLAIN, (pk, "META"), (ex.Increase(("n",), by),))
 
 
-async def test_all_of_a_transaction_happens(store: EmbeddedBackend, plain: Desk, games: Desk) -> None:
+async def test_all_of_a_transaction_happens(store: EmbeddedBackend, plain: TableClient, games: TableClient) -> None:
     await plain.put(game("gone"))
     await plain.put(game("kept"))
     await store.transact(
@@ -32,7 +32,9 @@ async def test_all_of_a_transaction_happens(store: EmbeddedBackend, plain: Desk,
     assert await games.get("new") == game("new")
 
 
-async def test_one_failed_item_cancels_all_and_every_item_has_a_reason(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_one_failed_item_cancels_all_and_every_item_has_a_reason(
+    store: EmbeddedBackend, plain: TableClient
+) -> None:
     await plain.put(game("a", n=1))
     await plain.put(game("text", n="one"))
     with pytest.raises(errors.TransactionCancelled) as cancelled:
@@ -56,7 +58,7 @@ async def test_one_failed_item_cancels_all_and_every_item_has_a_reason(store: Em
     assert await plain.get("b") is None
 
 
-async def test_an_update_that_makes_an_item_too_large_is_a_reason(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_an_update_that_makes_an_item_too_large_is_a_reason(store: EmbeddedBackend, plain: TableClient) -> None:
     await plain.put(game("a", body="x" * 400_000))
     with pytest.raises(errors.TransactionCancelled) as cancelled:
         await store.transact([UpdateItem(PLAIN, ("a", "META"), (ex.Assign(("more",), ex.Literally("y" * 20_000)),))])
@@ -64,7 +66,7 @@ async def test_an_update_that_makes_an_item_too_large_is_a_reason(store: Embedde
     assert not cancelled.value.conflict
 
 
-async def test_a_transaction_has_its_limits(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_transaction_has_its_limits(store: EmbeddedBackend, plain: TableClient) -> None:
     with pytest.raises(errors.TooManyItems):
         await store.transact([added(f"n{n}") for n in range(101)])
     with pytest.raises(errors.SameItemTwice):
@@ -79,7 +81,7 @@ async def test_a_transaction_has_its_limits(store: EmbeddedBackend, plain: Desk)
     await store.transact([added(f"n{n}") for n in range(100)])
 
 
-async def test_large_items_that_are_only_updated_count_too(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_large_items_that_are_only_updated_count_too(store: EmbeddedBackend, plain: TableClient) -> None:
     for n in range(11):
         await plain.put(game(f"n{n}", body="x" * 400_000))
     with pytest.raises(errors.TransactionTooLarge):
@@ -88,7 +90,7 @@ async def test_large_items_that_are_only_updated_count_too(store: EmbeddedBacken
 
 
 async def test_the_same_token_does_nothing_again_for_ten_minutes(
-    store: EmbeddedBackend, plain: Desk, clock: ManualClock
+    store: EmbeddedBackend, plain: TableClient, clock: ManualClock
 ) -> None:
     writes = [added("a"), UpdateItem(PLAIN, ("b", "META"), (ex.Include(("s",), frozenset({"x", "y"})),))]
     await store.transact(writes, "token")
@@ -102,7 +104,7 @@ async def test_the_same_token_does_nothing_again_for_ten_minutes(
     assert await plain.get("a") == game("a", n=2)
 
 
-async def test_a_cancelled_transaction_does_not_use_up_its_token(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_cancelled_transaction_does_not_use_up_its_token(store: EmbeddedBackend, plain: TableClient) -> None:
     writes = [PutItem(PLAIN, game("new")), CheckItem(PLAIN, ("a", "META"), THERE)]
     with pytest.raises(errors.TransactionCancelled):
         await store.transact(writes, "token")
@@ -111,7 +113,7 @@ async def test_a_cancelled_transaction_does_not_use_up_its_token(store: Embedded
     assert await plain.get("new") == game("new")
 
 
-async def test_a_token_outlives_a_restart(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_token_outlives_a_restart(store: EmbeddedBackend, plain: TableClient) -> None:
     writes = [UpdateItem(PLAIN, ("a", "META"), (ex.Increase(("n",), 1), ex.Include(("s",), frozenset("abcdef"))))]
     await store.transact(writes, "token")
     await store.close()

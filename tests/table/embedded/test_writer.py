@@ -1,4 +1,4 @@
-"""Writers that share a commit, callers on several loops, and the end of a store."""
+"""Batches that share a commit, callers on several event loops, and closing a store."""
 
 import asyncio
 import threading
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.table.embedded.tables import PLAIN, Desk, game, started
+from tests.table.embedded.tables import PLAIN, TableClient, game, open_store
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import GetItem, PutItem
@@ -20,14 +20,14 @@ def commits(store: EmbeddedBackend) -> int:
     return store._engine.database.commits
 
 
-async def test_writers_that_wait_together_share_a_commit(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_writers_that_wait_together_share_a_commit(store: EmbeddedBackend, plain: TableClient) -> None:
     before = commits(store)
     await asyncio.gather(*(plain.put(game(f"{n}")) for n in range(200)))
     assert commits(store) - before <= 20
     assert len(await plain.every()) == 200
 
 
-async def test_in_a_group_each_write_sees_those_before_it(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_in_a_batch_each_write_sees_those_before_it(store: EmbeddedBackend, plain: TableClient) -> None:
     absent = ex.Missing(("PK",))
     results = await asyncio.gather(*(plain.put(game("seat", who=n), absent) for n in range(50)), return_exceptions=True)
     assert results[0].old is None
@@ -36,7 +36,7 @@ async def test_in_a_group_each_write_sees_those_before_it(store: EmbeddedBackend
     assert await plain.get("counter") == game("counter", n=100)
 
 
-async def test_refused_writes_commit_nothing(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_refused_writes_commit_nothing(store: EmbeddedBackend, plain: TableClient) -> None:
     await plain.put(game("a"))
     before = commits(store)
     with pytest.raises(errors.ConditionFailed):
@@ -45,7 +45,7 @@ async def test_refused_writes_commit_nothing(store: EmbeddedBackend, plain: Desk
     assert commits(store) == before
 
 
-async def test_a_cancelled_caller_does_not_disturb_the_others(plain: Desk) -> None:
+async def test_a_cancelled_caller_does_not_disturb_the_others(plain: TableClient) -> None:
     tasks = [asyncio.create_task(plain.put(game(f"{n}"))) for n in range(20)]
     await asyncio.sleep(0)
     tasks[3].cancel()
@@ -54,13 +54,13 @@ async def test_a_cancelled_caller_does_not_disturb_the_others(plain: Desk) -> No
     assert len(await plain.every()) >= 19
 
 
-async def test_a_long_line_makes_callers_wait(plain: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "MOST_WAITING", 5)
+async def test_a_full_queue_makes_callers_wait(plain: TableClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "MAX_QUEUED_CALLS", 5)
     await asyncio.gather(*(plain.put(game(f"{n}")) for n in range(300)))
     assert len(await plain.every()) == 300
 
 
-async def test_callers_on_several_event_loops(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_callers_on_several_event_loops(store: EmbeddedBackend, plain: TableClient) -> None:
     async def work(name: str) -> None:
         for n in range(20):
             await asyncio.gather(*(store.write(PutItem(PLAIN, game(f"{name}-{n}-{m}"))) for m in range(5)))
@@ -76,43 +76,43 @@ async def test_callers_on_several_event_loops(store: EmbeddedBackend, plain: Des
 
 
 async def test_closing_finishes_what_was_accepted(path: Path) -> None:
-    store = await started(path, [PLAIN])
-    writing = [asyncio.create_task(Desk(store).put(game(f"{n}"))) for n in range(100)]
-    reading = [asyncio.create_task(Desk(store).get(f"{n}")) for n in range(10)]
+    store = await open_store(path, [PLAIN])
+    writing = [asyncio.create_task(TableClient(store).put(game(f"{n}"))) for n in range(100)]
+    reading = [asyncio.create_task(TableClient(store).get(f"{n}")) for n in range(10)]
     await asyncio.sleep(0)
     await asyncio.gather(store.close(), store.close())
     await asyncio.gather(*writing, *reading)
-    for call in (Desk(store).put(game("late")), Desk(store).get("0"), Desk(store).every()):
+    for call in (TableClient(store).put(game("late")), TableClient(store).get("0"), TableClient(store).every()):
         with pytest.raises(errors.StoreClosed):
             await call
     await store.close()
     assert not path.with_name(path.name + "-wal").exists() or path.with_name(path.name + "-wal").stat().st_size == 0
-    store = await started(path, [PLAIN])
-    assert len(await Desk(store).every()) == 100
+    store = await open_store(path, [PLAIN])
+    assert len(await TableClient(store).every()) == 100
     await store.close()
 
 
 async def test_a_store_that_was_never_started_says_so(path: Path) -> None:
     store = EmbeddedBackend(path)
     with pytest.raises(errors.StoreClosed, match="Start it first"):
-        await Desk(store).get("a")
+        await TableClient(store).get("a")
     await store.close()
 
 
-async def test_a_failed_start_lets_go_of_the_file(path: Path) -> None:
-    store = await started(path, [PLAIN])
+async def test_a_failed_start_releases_the_file(path: Path) -> None:
+    store = await open_store(path, [PLAIN])
     await store.close()
     from msgspec.structs import replace
 
     with pytest.raises(errors.SchemaRefused):
-        await started(path, [replace(PLAIN, sk=None)])
-    store = await started(path, [PLAIN])
+        await open_store(path, [replace(PLAIN, sk=None)])
+    store = await open_store(path, [PLAIN])
     await store.close()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-async def test_a_writer_that_breaks_leaves_nobody_waiting(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = await started(path, [PLAIN])
+async def test_a_writer_that_breaks_fails_every_queued_call(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await open_store(path, [PLAIN])
     engine = store._engine
     assert engine is not None
 
@@ -120,18 +120,18 @@ async def test_a_writer_that_breaks_leaves_nobody_waiting(path: Path, monkeypatc
         raise MemoryError("no more memory")
 
     monkeypatch.setattr(engine.writer, "_commit", broken)
-    results = await asyncio.gather(*(Desk(store).put(game(f"{n}")) for n in range(20)), return_exceptions=True)
+    results = await asyncio.gather(*(TableClient(store).put(game(f"{n}")) for n in range(20)), return_exceptions=True)
     assert {type(result) for result in results} == {errors.StoreClosed}
     with pytest.raises(errors.StoreClosed):
-        await Desk(store).put(game("later"))
+        await TableClient(store).put(game("later"))
     await store.close()
 
 
 async def test_the_log_is_emptied_under_load(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "CHECKPOINT_PAGES", 50)
-    monkeypatch.setattr(reader, "_STALE_SECONDS", 0.01)
-    store = await started(path, [PLAIN])
-    desk = Desk(store)
+    monkeypatch.setattr(reader, "_MAX_LAG_SECONDS", 0.01)
+    store = await open_store(path, [PLAIN])
+    desk = TableClient(store)
     engine = store._engine
     assert engine is not None
     done = asyncio.Event()
@@ -143,7 +143,7 @@ async def test_the_log_is_emptied_under_load(path: Path, monkeypatch: pytest.Mon
     readers = [asyncio.create_task(read()) for _ in range(3)]
     lengths = []
     for n in range(100):
-        # A snapshot that lags holds the log only until it is too old, even if nobody reads again.
+        # A snapshot that lags holds the log only until it is too old, even without further reads.
         await desk.get("0", lagging=True) if n < 5 else None
         await asyncio.gather(*(desk.put(game(f"{m}", body=f"{n}" * 5000)) for m in range(20)))
         lengths.append(engine.writer._log_pages)

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.table.embedded.tables import NUMBERED, PLAIN, SINGLE, Desk, game, opened
+from tests.table.embedded.tables import NUMBERED, PLAIN, SINGLE, TableClient, game, opened
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import DeleteItem, PutItem, UpdateItem
@@ -13,7 +13,7 @@ from zataku.table.embedded import EmbeddedBackend
 ABSENT = ex.Missing(("PK",))
 
 
-async def test_a_put_replaces_the_whole_item(plain: Desk) -> None:
+async def test_a_put_replaces_the_whole_item(plain: TableClient) -> None:
     first = await plain.put(game("a", one=1, two=2))
     second = await plain.put(game("a", one=3))
     assert (first.old, opened(first.new)) == (None, game("a", one=1, two=2))
@@ -21,14 +21,14 @@ async def test_a_put_replaces_the_whole_item(plain: Desk) -> None:
     assert await plain.get("a") == game("a", one=3)
 
 
-async def test_numbers_come_back_in_their_one_form(plain: Desk) -> None:
+async def test_numbers_come_back_in_their_one_form(plain: TableClient) -> None:
     await plain.put(game("a", whole=Decimal("1.00"), part=Decimal("1.50"), floating=0.1, large=10**30))
     item = await plain.get("a")
     assert item == game("a", whole=1, part=Decimal("1.5"), floating=Decimal("0.1"), large=10**30)
     assert type(item["whole"]) is int
 
 
-async def test_a_failed_condition_says_what_lies_there(plain: Desk) -> None:
+async def test_a_failed_condition_says_what_lies_there(plain: TableClient) -> None:
     await plain.put(game("a", n=1))
     with pytest.raises(errors.ConditionFailed) as failed:
         await plain.put(game("a", n=2), ABSENT)
@@ -39,19 +39,19 @@ async def test_a_failed_condition_says_what_lies_there(plain: Desk) -> None:
     assert await plain.get("a") == game("a", n=1)
 
 
-async def test_an_update_creates_the_item_that_is_not_there(plain: Desk) -> None:
+async def test_an_update_creates_the_item_that_is_not_there(plain: TableClient) -> None:
     written = await plain.update("a", "META", ex.Increase(("n",), 2))
     assert written.old is None
     assert await plain.get("a") == game("a", n=2)
 
 
-async def test_an_update_may_not_touch_the_key(plain: Desk) -> None:
+async def test_an_update_may_not_touch_the_key(plain: TableClient) -> None:
     with pytest.raises(errors.BadUpdate, match="SK is a key"):
         await plain.update("a", "META", ex.Assign(("SK",), ex.Literally("other")))
     assert await plain.get("a") is None
 
 
-async def test_deleting_what_is_not_there_is_fine(plain: Desk) -> None:
+async def test_deleting_what_is_not_there_is_fine(plain: TableClient) -> None:
     written = await plain.delete("nobody")
     assert (written.old, written.new) == (None, None)
 
@@ -76,13 +76,13 @@ async def test_deleting_what_is_not_there_is_fine(plain: Desk) -> None:
         (game("\ud800"), errors.WrongType),
     ],
 )
-async def test_a_refused_item_leaves_nothing(plain: Desk, item: dict, error: type[Exception]) -> None:
+async def test_a_refused_item_leaves_nothing(plain: TableClient, item: dict, error: type[Exception]) -> None:
     with pytest.raises(error):
         await plain.put(item)
     assert await plain.every() == []
 
 
-async def test_the_largest_item_and_keys_are_taken(plain: Desk) -> None:
+async def test_the_largest_item_and_keys_are_taken(plain: TableClient) -> None:
     names = len("PKSKbody") + 2048 + 1024
     item = game("p" * 2048, "s" * 1024, body="x" * (400 * 1024 - names))
     await plain.put(item)
@@ -102,7 +102,9 @@ async def test_the_largest_item_and_keys_are_taken(plain: Desk) -> None:
         ({"name": "n" * 2049}, errors.BadKey),
     ],
 )
-async def test_a_value_that_no_index_can_hold_is_refused(games: Desk, attributes: dict, error: type[Exception]) -> None:
+async def test_a_value_that_no_index_can_hold_is_refused(
+    games: TableClient, attributes: dict, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         await games.put(game("a", **attributes))
     with pytest.raises(error):
@@ -111,7 +113,7 @@ async def test_a_value_that_no_index_can_hold_is_refused(games: Desk, attributes
 
 
 async def test_keys_of_every_type_find_their_items(store: EmbeddedBackend) -> None:
-    numbered, single = Desk(store, NUMBERED), Desk(store, SINGLE)
+    numbered, single = TableClient(store, NUMBERED), TableClient(store, SINGLE)
     for at in (10, -3, Decimal("0.5"), 2):
         await numbered.put({"id": Decimal("1.0"), "at": at})
     assert [item["at"] for item in await numbered.query(1)] == [-3, Decimal("0.5"), 2, 10]
@@ -127,10 +129,10 @@ async def test_a_table_that_was_never_started_is_named(store: EmbeddedBackend) -
     from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 
     with pytest.raises(errors.BadInput, match="Elsewhere"):
-        await Desk(store, TableSchema("Elsewhere", KeyAttribute("PK"))).put({"PK": "a"})
+        await TableClient(store, TableSchema("Elsewhere", KeyAttribute("PK"))).put({"PK": "a"})
 
 
-async def test_a_batch_takes_25_writes_and_no_item_twice(store: EmbeddedBackend, plain: Desk) -> None:
+async def test_a_batch_takes_25_writes_and_no_item_twice(store: EmbeddedBackend, plain: TableClient) -> None:
     puts = [PutItem(PLAIN, game(f"g{n}")) for n in range(26)]
     with pytest.raises(errors.TooManyItems):
         await store.batch_write(puts)
@@ -145,7 +147,7 @@ async def test_a_batch_takes_25_writes_and_no_item_twice(store: EmbeddedBackend,
     assert await plain.get("g1") == game("g1", n=1)
 
 
-async def test_the_caller_may_change_its_item_after_the_call(plain: Desk) -> None:
+async def test_the_caller_may_change_its_item_after_the_call(plain: TableClient) -> None:
     item = game("a", inner={"list": [1]})
     await plain.put(item)
     item["inner"]["list"].append(2)
@@ -153,7 +155,9 @@ async def test_the_caller_may_change_its_item_after_the_call(plain: Desk) -> Non
     assert await plain.get("a") == game("a", inner={"list": [1, 2, 3]})
 
 
-async def test_an_unexpected_error_concerns_one_call_alone(store: EmbeddedBackend, plain: Desk, monkeypatch) -> None:
+async def test_an_unexpected_error_concerns_one_call_alone(
+    store: EmbeddedBackend, plain: TableClient, monkeypatch
+) -> None:
     import asyncio
 
     from zataku.table.embedded import writes
@@ -161,7 +165,7 @@ async def test_an_unexpected_error_concerns_one_call_alone(store: EmbeddedBacken
     def breaking(actions, item):
         raise RuntimeError("a slip in the code")
 
-    monkeypatch.setattr(writes, "applied", breaking)
+    monkeypatch.setattr(writes, "apply_update", breaking)
     results = await asyncio.gather(
         plain.put(game("a")),
         store.write(UpdateItem(PLAIN, ("b", "META"), (ex.Increase(("n",), 1),))),

@@ -12,7 +12,7 @@ from zataku.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge, U
 from zataku.server.admin.messages import BackupView
 from zataku.table import Progress, Store, StoreDamaged, TableError
 from zataku.table.embedded.file import backup
-from zataku.table.embedded.file.sqlite_errors import judged
+from zataku.table.embedded.file.sqlite_errors import table_error
 
 _BUFFER_BYTES = 1 << 20
 _DAMAGED = "The file is damaged. Use another one."
@@ -74,7 +74,7 @@ class FileBackups:
         except OSError as error:
             raise Unavailable(f"The file could not be written: {error.strerror}. Free some space.") from error
         finally:
-            await asyncio.to_thread(backup.remove, part)
+            await asyncio.to_thread(backup.remove_files, part)
         await asyncio.to_thread(self._record, name, None)
 
     async def check_restorable(self, name: str) -> None:
@@ -88,7 +88,7 @@ class FileBackups:
     async def delete(self, name: str) -> None:
         """Delete a backup."""
         path = await self.find(name)
-        await asyncio.to_thread(backup.remove, path)
+        await asyncio.to_thread(backup.remove_files, path)
 
     async def verify(self) -> None:
         """Verify the unchecked backups, one after the other."""
@@ -123,7 +123,7 @@ class FileBackups:
     def _remove_partial_uploads(self) -> None:
         """Delete uploads that ended with an earlier server process."""
         for part in self._folder.glob(".*.part"):
-            backup.remove(part)
+            backup.remove_files(part)
 
     def _too_large(self) -> PayloadTooLarge:
         return PayloadTooLarge(
@@ -160,7 +160,7 @@ class FileBackups:
 def find_problem(path: Path) -> str | None:
     """What is wrong with a backup, by the store's own check of every page; None when nothing is."""
     try:
-        backup.check(path)
+        backup.verify(path)
     except StoreDamaged:
         return _DAMAGED
     except TableError as problem:
@@ -168,7 +168,7 @@ def find_problem(path: Path) -> str | None:
     except apsw.NotADBError:
         return "The file is not a backup of Zataku. Use another one."
     except apsw.Error as error:
-        known = judged(error, path)
+        known = table_error(error, path)
         if known is None:
             raise
         return _DAMAGED if isinstance(known, StoreDamaged) else known.message.replace(str(path), "The file")
@@ -181,12 +181,12 @@ def _version(stat: os.stat_result) -> tuple[int, int]:
 
 def _publish(part: Path, path: Path) -> None:
     """Give a file its name, unless another has it."""
-    backup.make_lasting(part)
+    backup.sync_to_disk(part)
     try:
         os.link(part, path)
     except FileExistsError:
         raise _name_taken(path.name) from None
-    backup.make_lasting(path.parent)
+    backup.sync_to_disk(path.parent)
 
 
 def _name_taken(name: str) -> Conflict:

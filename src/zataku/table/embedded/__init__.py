@@ -1,4 +1,4 @@
-"""The embedded store: single-table designs on one SQLite file."""
+"""The embedded backend: DynamoDB's operations on one SQLite file."""
 
 from zataku.table.embedded.backend import EmbeddedBackend
 

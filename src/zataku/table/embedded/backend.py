@@ -1,4 +1,4 @@
-"""The embedded store: DynamoDB's operations on one SQLite file, on this machine's disk."""
+"""The embedded backend: each of DynamoDB's operations as a call of the writer or a reader of one SQLite file."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,43 +30,50 @@ from zataku.table.backend.port import (
     Written,
 )
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.embedded import facts, streams
-from zataku.table.embedded import usage as kept_usage
-from zataku.table.embedded.charging import (
+from zataku.table.embedded import statistics, streams
+from zataku.table.embedded.database import Database
+from zataku.table.embedded.engine import Engine, read_only_error
+from zataku.table.embedded.file.restore import restore_closed_store
+from zataku.table.embedded.queue import CallQueue, copy_of
+from zataku.table.embedded.reads.lookups import (
+    charge_batch_get,
     charge_get,
-    charge_gets,
-    charge_page,
+    charge_snapshot,
+    prepare_lookup,
+    prepare_lookups,
+    read_each,
+    read_snapshot,
+)
+from zataku.table.embedded.reads.pages import PageRead, charge_page
+from zataku.table.embedded.reads.reader import ReadSession
+from zataku.table.embedded.tables.expiry import delete_expired
+from zataku.table.embedded.writer import Writer
+from zataku.table.embedded.writes import (
+    Transaction,
     charge_refused,
     charge_repetition,
-    charge_snapshot,
     charge_write,
+    prepare,
+    prepare_batch,
+    write_each,
+    write_one,
 )
-from zataku.table.embedded.database import Database
-from zataku.table.embedded.engine import Engine, reading_only
-from zataku.table.embedded.file.restore import in_place_of_a_damaged_store
-from zataku.table.embedded.queue import Line, again, served
-from zataku.table.embedded.reads.lookups import at_one_moment, lookup, lookups, one_by_one
-from zataku.table.embedded.reads.pages import Page
-from zataku.table.embedded.reads.reader import ReadDesk
-from zataku.table.embedded.statistics import sizes
-from zataku.table.embedded.tables.expiry import sweep
-from zataku.table.embedded.transact import Transaction, refuse_repeats
-from zataku.table.embedded.writes import prepared, several, single
 
 _CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
 _SYSTEM_CLOCK = SystemClock()
-_RECALLED_AT_ONCE = 32
+# After so many cache hits a caller yields to the event loop: hits never wait, and a long loop would block it.
+_MAX_HITS_WITHOUT_YIELD = 32
 
 
 class EmbeddedBackend:
-    """Keeps tables in one file. What is acknowledged is on the disk.
+    """Tables in one SQLite file. An acknowledged write is on the disk.
 
     One thread writes, one reads items and pages, one reads whole tables; the event loop never waits for the disk.
     `accept_loss` opens a file that has lost its last commits, after the host has decided to go on without them.
-    `chance` decides how far lagging reads lag.
+    `random` decides how far lagging reads lag.
 
-    `read_only` opens a file without taking it, also while another process holds and writes it: everything can be read
-    and backed up, every write raises `StoreClosed`, and nothing is made or changed on the disk.
+    `read_only` opens a file without locking it, also while another process writes it: everything can be read and backed
+    up, every write raises `StoreClosed`, and nothing is created or changed on the disk.
     """
 
     def __init__(
@@ -75,18 +82,18 @@ class EmbeddedBackend:
         *,
         clock: Clock = _SYSTEM_CLOCK,
         accept_loss: bool = False,
-        chance: Random | None = None,
+        random: Random | None = None,
         read_only: bool = False,
     ) -> None:
         self._path = path
         self._clock = clock
         self._accept_loss = accept_loss
         self._read_only = read_only
-        self._chance = chance or Random()
+        self._random = random or Random()
         self._tables: dict[str, TableSchema] = {}
-        self._switch = Lock()
+        self._opening = Lock()
         self._engine: Engine | None = None
-        self._recalled = 0
+        self._cache_hits = 0
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -94,33 +101,33 @@ class EmbeddedBackend:
         return _CAPABILITIES
 
     async def start(self, tables: Sequence[TableSchema]) -> None:
-        """Open the file if it is not open yet, and make its tables fit."""
+        """Open the file if it is not open yet, and create or change its tables."""
         await asyncio.to_thread(self._start, tables)
 
     def _start(self, tables: Sequence[TableSchema]) -> None:
-        with self._switch:
+        with self._opening:
             if self._engine is not None:
-                self._engine.adapt(tables)
+                self._engine.apply_schemas(tables)
             else:
-                self._engine = self._opened(tables)
+                self._engine = self._open_engine(tables)
             self._tables.update({table.name: table for table in tables})
 
-    def _opened(self, tables: Sequence[TableSchema]) -> Engine:
+    def _open_engine(self, tables: Sequence[TableSchema]) -> Engine:
         database = Database(self._path, accept_loss=self._accept_loss, read_only=self._read_only)
-        engine = Engine(database, self._clock, self._chance)
+        engine = Engine(database, self._clock, self._random)
         try:
-            engine.adapt(tables)
+            engine.apply_schemas(tables)
         except BaseException:
             engine.stop()
             raise
         return engine
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of the file."""
+        """Finish the accepted calls and close the file."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        with self._switch:
+        with self._opening:
             engine, self._engine = self._engine, None
             if engine is not None:
                 engine.stop()
@@ -130,18 +137,24 @@ class EmbeddedBackend:
         if engine is None:
             raise StoreClosed(f"The store {self._path} is not open. Start it first.")
         if engine.database.damage is not None:
-            raise again(engine.database.damage)
+            raise copy_of(engine.database.damage)
         return engine
+
+    def _writer(self) -> Writer:
+        writer = self._running().writer
+        if writer is None:
+            raise read_only_error(self._path)
+        return writer
 
     async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item or None."""
         engine = self._running()
-        look = lookup(engine.database.catalog, read)
-        found = look.recalled(engine.database.recent)
+        lookup = prepare_lookup(engine.database.catalog, read)
+        found = lookup.from_cache(engine.database.item_cache)
         if found is None:
-            found = await served(engine.reader.line, look)
+            found = await engine.reader.queue.run(lookup)
         else:
-            await self._give_way()
+            await self._yield_after_hits()
         if consumed is not None:
             charge_get(consumed, read, found[1])
         return found[0]
@@ -149,126 +162,123 @@ class EmbeddedBackend:
     async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
         engine = self._running()
-        return await _page(engine.reader.line, Page(engine.database.catalog, read), read, consumed)
+        return await _read_page(engine.reader.queue, PageRead(engine.database.catalog, read), read, consumed)
 
     async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table."""
         engine = self._running()
-        return await _page(engine.scanner.line, Page(engine.database.catalog, read), read, consumed)
+        return await _read_page(engine.scanner.queue, PageRead(engine.database.catalog, read), read, consumed)
 
     async def batch_get(
         self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items; this store processes them all."""
         engine = self._running()
-        every = lookups(engine.database.catalog, reads)
-        recalled = [look.recalled(engine.database.recent) for look in every]
-        missing = [look for look, row in zip(every, recalled, strict=True) if row is None]
+        lookups = prepare_lookups(engine.database.catalog, reads)
+        cached = [lookup.from_cache(engine.database.item_cache) for lookup in lookups]
+        missing = [lookup for lookup, row in zip(lookups, cached, strict=True) if row is None]
         if missing:
-            read = iter(await served(engine.reader.line, partial(one_by_one, missing)))
-            found = [next(read) if row is None else row for row in recalled]
+            read = iter(await engine.reader.queue.run(partial(read_each, missing)))
+            found = [next(read) if row is None else row for row in cached]
         else:
-            await self._give_way()
-            found = [row for row in recalled if row is not None]
+            await self._yield_after_hits()
+            found = [row for row in cached if row is not None]
         if consumed is not None:
-            charge_gets(consumed, reads, [size for _, size in found])
+            charge_batch_get(consumed, reads, [size for _, size in found])
         return [row for row, _ in found]
 
-    async def _give_way(self) -> None:
-        """Let others run now and then: what is found in memory never waits, and a long loop would keep them out."""
-        self._recalled += 1
-        if self._recalled % _RECALLED_AT_ONCE == 0:
+    async def _yield_after_hits(self) -> None:
+        self._cache_hits += 1
+        if self._cache_hits % _MAX_HITS_WITHOUT_YIELD == 0:
             await asyncio.sleep(0)
 
     async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         engine = self._running()
-        every = lookups(engine.database.catalog, reads)
-        found = await served(engine.reader.line, partial(at_one_moment, every))
+        lookups = prepare_lookups(engine.database.catalog, reads)
+        found = await engine.reader.queue.run(partial(read_snapshot, lookups))
         if consumed is not None:
             charge_snapshot(consumed, reads, [size for _, size in found])
         return [row for row, _ in found]
 
     async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write, durable when this returns."""
-        engine = self._running()
-        ready = prepared(engine.database.catalog, write)
-        lay: list[int] = []
+        writer = self._writer()
+        prepared = prepare(writer.database.catalog, write)
+        old_sizes: list[int] = []
         try:
-            decision = await served(engine.writer.line, partial(single, ready, lay), ready.weight)
+            effect = await writer.queue.run(partial(write_one, prepared, old_sizes), prepared.size)
         except ConditionFailed:
             if consumed is not None:
-                charge_refused(consumed, [write], lay)
+                charge_refused(consumed, [write], old_sizes)
             raise
         if consumed is not None:
-            charge_write(consumed, decision)
-        return decision.written()
+            charge_write(consumed, effect)
+        return effect.written()
 
     async def batch_write(
         self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
         """At most 25 unconditional writes; this store processes them all."""
-        engine = self._running()
+        writer = self._writer()
         if len(writes) > BATCH_WRITES:
             raise TooManyItems(f"The batch has {len(writes)} writes; {BATCH_WRITES} are allowed. Split it.")
         if any(write.condition is not None for write in writes):
             raise BadInput("Writes in a batch have no conditions. Write them singly or in a transaction.")
-        every = [prepared(engine.database.catalog, write) for write in writes]
-        refuse_repeats(every)
-        weight = sum(each.weight for each in every)
-        decisions = await served(engine.writer.line, partial(several, every), weight)
+        prepared = prepare_batch(writer.database.catalog, writes)
+        effects = await writer.queue.run(partial(write_each, prepared), sum(write.size for write in prepared))
         if consumed is not None:
-            for decision in decisions:
-                charge_write(consumed, decision)
+            for effect in effects:
+                charge_write(consumed, effect)
         return []
 
     async def transact(
         self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
         """All or nothing, durable when this returns."""
-        engine = self._running()
-        transaction = Transaction(engine.database.catalog, writes, token)
+        writer = self._writer()
+        transaction = Transaction(writer.database.catalog, writes, token)
         try:
-            decisions = await served(engine.writer.line, transaction, transaction.weight)
+            effects = await writer.queue.run(transaction, transaction.size)
         except TransactionCancelled:
             if consumed is not None:
-                charge_refused(consumed, writes, transaction.lay, phases=2)
+                charge_refused(consumed, writes, transaction.old_sizes, phases=2)
             raise
         if consumed is None:
             return
-        if decisions is None:
-            charge_repetition(consumed, writes, transaction.lay)
+        if effects is None:
+            charge_repetition(consumed, writes, transaction.old_sizes)
         else:
-            for decision in decisions:
-                charge_write(consumed, decision, phases=2)
+            for effect in effects:
+                charge_write(consumed, effect, phases=2)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
-        """What the consumer has not acknowledged, the oldest first."""
+        """The oldest changes that the consumer has not acknowledged."""
         engine = self._running()
-        streams.refuse_silent(engine.database.catalog.part(table.name))
+        streams.check_stream(engine.database.catalog[table.name])
         if limit < 1 or not consumer:
             raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
         # Listening begins before reading, so that a change in between is not missed.
-        change = engine.listeners.listen(table.name) if wait > 0 else None
-        found = await self._next_changes(table.name, consumer, limit)
+        change = engine.listeners.next_change(table.name) if wait > 0 else None
+        found = await self._read_changes(table.name, consumer, limit)
         if change is None:
             return found
         if not found:
-            await self._first_of(change, wait)
-            found = await self._next_changes(table.name, consumer, limit)
+            await self._wait_for(change, wait)
+            found = await self._read_changes(table.name, consumer, limit)
         change.cancel()
         return found
 
-    async def _next_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
-        engine = self._running()
-        reading = partial(streams.read, table, consumer, limit)
-        found = await served(engine.reader.line, reading)
+    async def _read_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
+        queue = self._running().reader.queue
+        read = partial(streams.read_changes, table, consumer, limit)
+        found = await queue.run(read)
         if found is None:
-            await served(engine.writer.line, partial(streams.register, table, consumer))
-            found = await served(engine.reader.line, reading)
+            await self._writer().queue.run(partial(streams.register_consumer, table, consumer))
+            found = await queue.run(read)
         return found or []
 
-    async def _first_of(self, change: "asyncio.Future[None]", seconds: float) -> None:
+    async def _wait_for(self, change: "asyncio.Future[None]", seconds: float) -> None:
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
         try:
             await asyncio.wait({change, timer}, return_when=asyncio.FIRST_COMPLETED)
@@ -276,73 +286,71 @@ class EmbeddedBackend:
             timer.cancel()
 
     async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
-        """The consumer is done up to this position; durable, and never backwards."""
-        engine = self._running()
-        work = partial(streams.acknowledge, table.name, consumer, streams.number(position))
-        await served(engine.writer.line, work)
+        """Move the consumer's checkpoint to this position; durable, and never backwards."""
+        queue = self._writer().queue
+        await queue.run(partial(streams.acknowledge, table.name, consumer, streams.parse_position(position)))
 
     async def forget(self, table: TableSchema, consumer: str) -> None:
-        """Drop a consumer and its checkpoint."""
-        engine = self._running()
-        await served(engine.writer.line, partial(streams.forget, table.name, consumer))
+        """Delete a consumer and its checkpoint."""
+        await self._writer().queue.run(partial(streams.remove_consumer, table.name, consumer))
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:
         """Delete at most so many expired items, in portions between other writes, and trim the stream."""
-        line = self._running().writer.line
+        queue = self._writer().queue
         deleted = 0
-        more = limit > 0
-        while more and deleted < limit:
-            some, more = await served(line, partial(sweep, table.name, now, limit - deleted))
-            deleted += some
-        while await served(line, partial(streams.trim, table.name)) == streams.TRIM_PORTION:
+        has_more = limit > 0
+        while has_more and deleted < limit:
+            count, has_more = await queue.run(partial(delete_expired, table.name, now, limit - deleted))
+            deleted += count
+        while await queue.run(partial(streams.trim, table.name)) == streams.TRIM_PORTION_RECORDS:
             pass
         return deleted
 
     async def index_states(self) -> list[IndexState]:
-        """How far every index is."""
+        """The state of every index."""
         engine = self._running()
         if self._read_only:
-            await asyncio.to_thread(engine.look_again)
-        return engine.database.catalog.states()
+            await asyncio.to_thread(engine.reload_catalog)
+        return engine.database.catalog.index_states()
 
     async def stored_tables(self) -> list[TableSchema]:
-        """The tables as the file has them, whatever was asked for."""
-        return [part.schema for part in self._running().database.catalog.parts]
+        """The tables in the file, whether the store was started with them or not."""
+        return [table.schema for table in self._running().database.catalog.values()]
 
     async def sizes(self) -> list[Size]:
-        """Counted in the file, so for large tables it takes a while; others go on meanwhile."""
+        """Sizes counted in the file, which takes a while for large tables; other calls go on meanwhile."""
         engine = self._running()
-        return await sizes(engine.scanner.line, engine.database.catalog)
+        return await statistics.table_sizes(engine.scanner.queue, engine.database.catalog)
 
     async def facts(self) -> dict[str, str]:
-        """Where the file lies, the room it takes and has, and how far consumers are behind the streams."""
+        """Path and size of the file, free space, and how far consumers are behind the streams."""
         engine = self._running()
-        known = await asyncio.to_thread(facts.of_file, self._path)
-        return known | await served(engine.scanner.line, facts.of_streams)
+        facts = await asyncio.to_thread(statistics.file_facts, self._path)
+        return facts | await engine.scanner.queue.run(statistics.stream_facts)
 
     async def add_usage(self, usage: Sequence[Usage]) -> None:
-        """Kept in the file, and in its backups."""
-        await served(self._running().writer.line, partial(kept_usage.add, usage))
+        """Add to the sums per access pattern, which are part of the file and its backups."""
+        await self._writer().queue.run(partial(statistics.add_usage, usage))
 
     async def usage(self) -> list[Usage]:
-        """As the file has it."""
-        return await served(self._running().reader.line, kept_usage.read)
+        """The sums per access pattern in the file."""
+        return await self._running().reader.queue.run(statistics.read_usage)
 
     async def backup(self, destination: str, progress: Progress | None = None) -> None:
-        """Write a complete copy while the store goes on working."""
-        await asyncio.to_thread(self._running().back_up, Path(destination), _from_thread(progress))
+        """Write a complete copy while the store is in use."""
+        await asyncio.to_thread(self._running().back_up, Path(destination), _on_this_loop(progress))
 
     async def restore(self, source: str, progress: Progress | None = None) -> None:
         """Replace everything by a backup; the replaced store is kept as `<path>.before-restore`.
 
-        A store that is damaged, or closed, can be restored too; a closed one stays closed.
+        A damaged or closed store can be restored too; a closed one stays closed.
         """
-        await asyncio.to_thread(self._restore, Path(source), _from_thread(progress))
+        await asyncio.to_thread(self._restore, Path(source), _on_this_loop(progress))
 
     def _restore(self, source: Path, report: Progress) -> None:
         if self._read_only:
-            raise reading_only(self._path)
-        with self._switch:
+            raise read_only_error(self._path)
+        with self._opening:
             engine, tables = self._engine, list(self._tables.values())
             if engine is not None and engine.database.damage is None:
                 engine.restore(source, tables, report)
@@ -350,17 +358,17 @@ class EmbeddedBackend:
             if engine is not None:
                 self._engine = None
                 engine.stop()
-            in_place_of_a_damaged_store(source, self._path, tables, report)
+            restore_closed_store(source, self._path, tables, report)
             if engine is not None:
-                self._engine = self._opened(tables)
+                self._engine = self._open_engine(tables)
 
     async def secret(self) -> bytes:
         """32 random bytes made once for this store."""
         return self._running().database.secret
 
 
-def _from_thread(progress: Progress | None) -> Progress:
-    """What a thread calls to tell somebody on this event loop how far it is."""
+def _on_this_loop(progress: Progress | None) -> Progress:
+    """A callback for a thread that reports progress on this event loop."""
     loop = asyncio.get_running_loop()
 
     def report(done: int, total: int) -> None:
@@ -370,10 +378,10 @@ def _from_thread(progress: Progress | None) -> Progress:
     return report
 
 
-async def _page(
-    line: Line[ReadDesk], page: Page, read: QueryItems | ScanItems, consumed: ConsumedCapacity | None
+async def _read_page(
+    queue: CallQueue[ReadSession], page: PageRead, read: QueryItems | ScanItems, consumed: ConsumedCapacity | None
 ) -> Rows:
-    found = await served(line, page)
+    found = await queue.run(page)
     if consumed is not None:
         charge_page(consumed, read, found)
     return found.rows

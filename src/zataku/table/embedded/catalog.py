@@ -1,4 +1,4 @@
-"""What a running store knows of its tables: their numbers in the file and the SQL that serves them."""
+"""Tables and indexes of an open store: their schemas, numbers in the file, and the SQL of reads and writes."""
 
 from collections.abc import Iterable
 
@@ -8,94 +8,82 @@ from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded.file import layout
 
 
-class IndexPart:
-    """One index as it lies in the file. Only the count of a filling index moves; all else is a new part."""
+class StoredIndex:
+    """One index in the file. Only the progress of a backfill changes; any other change makes a new object."""
 
-    __slots__ = ("delete", "entries", "held", "insert", "number", "schema", "state")
+    __slots__ = ("delete", "entries", "insert", "number", "projected", "schema", "state")
 
     def __init__(self, table: TableSchema, schema: IndexSchema, number: int, state: IndexState) -> None:
         self.schema = schema
-        # What an entry holds by its projection, None for all; in the file it only points at its item.
-        self.held = table.projected(schema)
+        # Attributes that the index shows, None for all. In the file an entry holds keys only and points at its item.
+        self.projected = table.projected(schema)
         self.number = number
         self.state = state
         self.entries = layout.entries(number)
-        # A row may be there already: the walk that fills a new index meets items which a write has just put in.
+        # The row may exist: a backfill meets items that a write has just put into the index.
         self.insert = f"INSERT OR REPLACE INTO {self.entries} (ipk, isk, pk, sk, id) VALUES (?, ?, ?, ?, ?)"
         self.delete = f"DELETE FROM {self.entries} WHERE ipk = ? AND isk = ? AND pk = ? AND sk = ?"
 
 
-class TablePart:
-    """One table as it lies in the file."""
+class StoredTable:
+    """One table in the file."""
 
     __slots__ = (
         "delete",
-        "get",
+        "has_expiry_backfill",
         "indexes",
         "insert",
+        "insert_record",
         "items",
         "log",
-        "log_insert",
-        "look",
         "number",
         "schema",
-        "ttl_walking",
+        "select_item",
+        "select_row",
         "update",
     )
 
-    def __init__(self, schema: TableSchema, number: int, indexes: tuple[IndexPart, ...], ttl_walking: bool) -> None:
+    def __init__(
+        self, schema: TableSchema, number: int, indexes: tuple[StoredIndex, ...], has_expiry_backfill: bool
+    ) -> None:
         self.schema = schema
         self.number = number
         self.indexes = indexes
-        self.ttl_walking = ttl_walking
+        self.has_expiry_backfill = has_expiry_backfill
         self.items = items = layout.items(number)
         self.log = log = layout.log(number)
-        self.get = f"SELECT item, size FROM {items} WHERE pk = ? AND sk = ?"
-        self.look = f"SELECT id, item, size FROM {items} WHERE pk = ? AND sk = ?"
+        self.select_item = f"SELECT item, size FROM {items} WHERE pk = ? AND sk = ?"
+        self.select_row = f"SELECT id, item, size FROM {items} WHERE pk = ? AND sk = ?"
         self.insert = f"INSERT INTO {items} (pk, sk, size, expires, item) VALUES (?, ?, ?, ?, ?)"
         self.update = f"UPDATE {items} SET size = ?, expires = ?, item = ? WHERE id = ?"
         self.delete = f"DELETE FROM {items} WHERE id = ?"
-        self.log_insert = f"INSERT INTO {log} (seq, at, kind, expired, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        self.insert_record = f"INSERT INTO {log} (seq, at, kind, expired, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-    def index(self, schema: IndexSchema) -> IndexPart:
-        """The part of an index, whatever state it is in."""
-        for part in self.indexes:
-            if part.schema.name == schema.name:
-                return part
-        raise BadInput(f"{self.schema.name} has no index {schema.name}. Declare it and start the store again.")
-
-    def ready_index(self, schema: IndexSchema) -> IndexPart:
-        """The part of an index that can be read."""
-        part = self.index(schema)
-        state = part.state
+    def ready_index(self, schema: IndexSchema) -> StoredIndex:
+        """The index of that name; raises while it is being filled."""
+        index = next((known for known in self.indexes if known.schema.name == schema.name), None)
+        if index is None:
+            raise BadInput(f"{self.schema.name} has no index {schema.name}. Declare it and start the store again.")
+        state = index.state
         if state.status != "active":
             raise IndexNotReady(
                 f"{schema.name} of {self.schema.name} is being filled: {state.done} of {state.total} items. Try later.",
                 index=schema.name,
             )
-        return part
+        return index
 
 
-class Catalog:
-    """All tables of a store at one moment. A change makes a new catalog."""
+class Catalog(dict[str, StoredTable]):
+    """All tables of a store by name. A schema change makes a new catalog."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ()
 
-    def __init__(self, parts: Iterable[TablePart] = ()) -> None:
-        self._parts = {part.schema.name: part for part in parts}
+    def __init__(self, tables: Iterable[StoredTable] = ()) -> None:
+        super().__init__({table.schema.name: table for table in tables})
 
-    @property
-    def parts(self) -> list[TablePart]:
-        """Every table."""
-        return list(self._parts.values())
+    def __missing__(self, name: str) -> StoredTable:
+        raise BadInput(f"The store has no table {name}. Pass it to start().")
 
-    def part(self, name: str) -> TablePart:
-        """The table of that name."""
-        part = self._parts.get(name)
-        if part is None:
-            raise BadInput(f"The store has no table {name}. Pass it to start().")
-        return part
-
-    def states(self) -> list[IndexState]:
-        """How far every index is."""
-        return [index.state for part in self._parts.values() for index in part.indexes]
+    def index_states(self) -> list[IndexState]:
+        """The backfill progress of every index."""
+        return [index.state for table in self.values() for index in table.indexes]

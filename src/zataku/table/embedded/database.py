@@ -1,64 +1,165 @@
-"""The file itself: opening it, refusing what cannot be trusted, and connections to it."""
+"""The store's file while it is open: its connections, its commit counter, and the cache of committed items.
 
+SQLite replays a write-ahead log as far as it is whole and cannot know that there was more. So the file holds the number
+of its last commit, and `<path>.mark` beside it the last number that was acknowledged: a store that has lost its end is
+noticed when it is opened.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
-from secrets import token_bytes
 from threading import Lock
-from typing import Any, cast
+from typing import TypeAlias
 
 import apsw
-import apsw.sqlite_extra
 
-from zataku.table.backend.errors import BadInput, SchemaRefused, StoreClosed, StoreDamaged
+from zataku.table.backend.errors import BadInput, StoreClosed, StoreDamaged
 from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.file import layout
-from zataku.table.embedded.file.commit_mark import Watermark, last_mark
+from zataku.table.embedded.file.connection import (
+    BUSY_MILLISECONDS,
+    check_format,
+    connect,
+    create_store,
+    register_checksums,
+    single_value,
+)
 from zataku.table.embedded.file.lock import FileLock
-from zataku.table.embedded.file.sqlite_errors import damaged, judged
+from zataku.table.embedded.file.sqlite_errors import damaged, table_error
 from zataku.table.embedded.file.sqlite_types import Connection
-from zataku.table.embedded.item_cache import Recent
 
-CHECKSUM_VFS = "cksmvfs"
-_CACHE_KIB = 32 * 1024
+# Table name, partition key bytes, sort key bytes.
+CacheKey: TypeAlias = tuple[str, bytes, bytes]
+# The packed item, and its size by DynamoDB's rules.
+CachedItem: TypeAlias = tuple[bytes, int]
+
+MAX_CACHE_BYTES = 64 * 1024 * 1024
+# Approximate memory of a cache entry beside the item's bytes.
+_CACHE_ENTRY_BYTES = 256
+_READER_CACHE_KIB = 32 * 1024
 _WRITER_CACHE_KIB = 8 * 1024
-_SMALL_CACHE_KIB = 2 * 1024
-_BUSY_MILLISECONDS = 5_000
-# How long a start waits for somebody who only looks.
-_PATIENCE_MILLISECONDS = 500
-_registering = Lock()
+# How long opening waits for a process that reads or copies the file.
+_OPEN_BUSY_MILLISECONDS = 500
+_MARK_FORMAT = struct.Struct("<QI")
 
 
-def register_checksums() -> None:
-    """Make the checksum VFS known to this process without making it the default for other users of SQLite."""
-    with _registering:
-        names = apsw.vfs_names()
-        if CHECKSUM_VFS in names:
-            return
-        connection = apsw.Connection(":memory:")
-        apsw.sqlite_extra.load(connection, "cksumvfs")
-        connection.close()
-        apsw.set_default_vfs(names[0])
+class ItemCache:
+    """Items read or written lately, as last committed; a hit needs no thread and no disk.
 
-
-def connect(path: Path, *, writable: bool, cache: int = _SMALL_CACHE_KIB, untouched: bool = False) -> Connection:
-    """A connection to a store's file. Every page that it reads is held against its checksum.
-
-    With `untouched` the file is opened without the right to write, and never made.
+    The writer removes an item before the commit that changes it and adds the new state afterwards, before any caller is
+    answered. A read adds what it found only when no commit began since its snapshot. When the cache is full the least
+    recently used half is dropped. A cache of 0 bytes stays empty, for a store that another process writes.
     """
-    access = apsw.SQLITE_OPEN_READONLY if untouched else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    flags = access | apsw.SQLITE_OPEN_NOMUTEX
-    connection = cast("Connection", apsw.Connection(str(path), flags=flags, vfs=CHECKSUM_VFS, statementcachesize=512))
-    # Closing must not touch a file that was just found damaged; a good store checkpoints by itself.
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    connection.set_busy_timeout(_BUSY_MILLISECONDS)
-    connection.pragma("cache_size", -cache)
-    connection.pragma("temp_store", "memory")
-    if not writable:
-        connection.pragma("query_only", True)
-    return connection
+
+    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
+        self._max_half_bytes = max_bytes // 2
+        self._lock = Lock()
+        self._recent: dict[CacheKey, CachedItem] = {}
+        self._older: dict[CacheKey, CachedItem] = {}
+        self._recent_bytes = 0
+        self._is_committing = False
+        self._commits = 0
+
+    def get(self, key: CacheKey) -> CachedItem | None:
+        """The item, if it is cached. Safe on any thread, and never waits for the disk."""
+        found = self._recent.get(key)
+        if found is None:
+            found = self._older.get(key)
+            if found is not None:
+                with self._lock:
+                    # The writer may have removed it meanwhile; then it must not come back.
+                    if self._older.pop(key, None) is found:
+                        self._add(key, found)
+        return found
+
+    @property
+    def generation(self) -> int | None:
+        """To be read before a snapshot begins and passed to `add`; None when its items must not be cached."""
+        return None if self._is_committing or not self._max_half_bytes else self._commits
+
+    def add(self, key: CacheKey, found: CachedItem, generation: int | None) -> None:
+        """Cache an item that a read found, unless a commit has begun since its snapshot."""
+        with self._lock:
+            if generation is not None and generation == self._commits and not self._is_committing:
+                self._add(key, found)
+
+    def begin_commit(self, keys: Iterable[CacheKey]) -> None:
+        """Remove the items that a commit is about to change."""
+        with self._lock:
+            self._is_committing = True
+            self._commits += 1
+            for key in keys:
+                self._recent.pop(key, None)
+                self._older.pop(key, None)
+
+    def end_commit(self, states: Iterable[tuple[CacheKey, CachedItem | None]] = ()) -> None:
+        """Add the committed states; none when the commit failed."""
+        with self._lock:
+            self._is_committing = False
+            for key, state in states:
+                if state is not None:
+                    self._add(key, state)
+
+    def clear(self) -> None:
+        """Drop everything: the file is replaced."""
+        with self._lock:
+            self._commits += 1
+            self._recent, self._older, self._recent_bytes = {}, {}, 0
+
+    def _add(self, key: CacheKey, state: CachedItem) -> None:
+        if self._recent_bytes > self._max_half_bytes:
+            self._older, self._recent, self._recent_bytes = self._recent, {}, 0
+        self._recent[key] = state
+        self._recent_bytes += len(state[0]) + _CACHE_ENTRY_BYTES
+
+
+class CommitMark:
+    """The number of the last acknowledged commit, in `<path>.mark`.
+
+    It is written without a sync: after a power cut it may be behind, which does no harm, and it can never be ahead of
+    what was acknowledged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(_mark_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def read(self) -> int:
+        """The number, or 0 when there is none."""
+        return _mark_number(os.pread(self._descriptor, _MARK_FORMAT.size, 0))
+
+    def write(self, number: int) -> None:
+        """Store the number."""
+        content = number.to_bytes(8, "little")
+        os.pwrite(self._descriptor, content + zlib.crc32(content).to_bytes(4, "little"), 0)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+def _mark_path(path: Path) -> Path:
+    return path.with_name(path.name + ".mark")
+
+
+def _read_mark(path: Path) -> int:
+    """The mark of a store of another process; unlike `CommitMark` this never creates the file."""
+    try:
+        return _mark_number(_mark_path(path).read_bytes())
+    except OSError:
+        return 0
+
+
+def _mark_number(content: bytes) -> int:
+    if len(content) != _MARK_FORMAT.size:
+        return 0
+    number, checksum = _MARK_FORMAT.unpack(content)
+    return number if zlib.crc32(content[:8]) == checksum else 0
 
 
 class Database:
-    """One open store file, held by this process alone; or only looked at, whoever holds it, with `read_only`."""
+    """One store file, locked by this process; or read beside its owner, with `read_only`."""
 
     def __init__(self, path: Path, *, accept_loss: bool = False, read_only: bool = False) -> None:
         self.path = path
@@ -68,61 +169,61 @@ class Database:
         self.commits = 0
         self.sequence = 0
         self.secret = b""
-        self.recent = Recent(0) if read_only else Recent()
+        self.item_cache = ItemCache(0) if read_only else ItemCache()
         self._accept_loss = accept_loss
         self._lock = FileLock(path)
-        self._mark: Watermark | None = None
+        self._commit_mark: CommitMark | None = None
         self._connection: Connection | None = None
 
     def open(self) -> None:
-        """Take the file and check it."""
+        """Lock the file and check it."""
         if self.read_only:
-            self._look()
+            self._open_read_only()
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock.take()
+        self._lock.acquire()
         try:
             register_checksums()
-            self._mark = Watermark(self.path)
+            self._commit_mark = CommitMark(self.path)
             self.reopen()
         except BaseException:
-            self.let_go()
+            self.unlock()
             raise
 
-    def _look(self) -> None:
-        """Check the file without touching it."""
+    def _open_read_only(self) -> None:
+        """Check the file without changing it."""
         if not self.path.is_file():
             raise BadInput(f"There is no store at {self.path}. Check the path.")
         register_checksums()
-        # Read before the file: whoever writes there meanwhile moves both on, the mark last.
-        mark = last_mark(self.path)
+        # Read before the file: a process that writes meanwhile advances both, the mark last.
+        acknowledged = _read_mark(self.path)
         try:
-            connection = self.reader()
+            connection = self.open_reader()
             try:
-                identify(connection, self.path)
+                check_format(connection, self.path)
                 self._read_state(connection)
             finally:
                 connection.close()
         except apsw.Error as error:
-            raise self.judge(error) from error
-        self._refuse_loss(mark)
+            raise self.translate(error) from error
+        self._check_commits(acknowledged)
 
     def reopen(self) -> None:
-        """Open the file that lies there now and check it."""
-        mark = self.mark.read()
-        self._refuse_missing(mark)
+        """Open the file that is there now and check it."""
+        acknowledged = self.commit_mark.read()
+        self._check_exists(acknowledged)
         try:
-            connection = connect(self.path, writable=True, cache=_WRITER_CACHE_KIB)
+            connection = connect(self.path, writable=True, cache_kib=_WRITER_CACHE_KIB)
         except apsw.Error as error:
-            raise self.judge(error) from error
+            raise self.translate(error) from error
         try:
-            self._establish(connection)
-            self._refuse_loss(mark)
-            self._refuse_short_file(connection)
-            self.mark.write(self.commits)
+            self._initialise(connection)
+            self._check_commits(acknowledged)
+            self._check_length(connection)
+            self.commit_mark.write(self.commits)
         except apsw.Error as error:
             connection.close()
-            raise self.judge(error) from error
+            raise self.translate(error) from error
         except BaseException:
             connection.close()
             raise
@@ -130,57 +231,57 @@ class Database:
 
     @property
     def connection(self) -> Connection:
-        """The connection that writes."""
+        """The writing connection."""
         if self._connection is None:
             raise StoreClosed(f"{self.path} is not open.")
         return self._connection
 
+    @property
+    def commit_mark(self) -> CommitMark:
+        """The mark of the last acknowledged commit."""
+        if self._commit_mark is None:
+            raise StoreClosed(f"{self.path} is not open.")
+        return self._commit_mark
+
     def empty_log(self) -> None:
-        """Move everything into the file, which is then complete by itself."""
+        """Move the whole write-ahead log into the file, which is then complete by itself."""
         if self.damage is None:
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def disconnect(self) -> None:
-        """Close the connection that writes."""
+        """Close the writing connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def reader(self) -> Connection:
+    def open_reader(self) -> Connection:
         """A further connection that only reads."""
-        return connect(self.path, writable=False, cache=_CACHE_KIB, untouched=self.read_only)
+        return connect(self.path, writable=False, cache_kib=_READER_CACHE_KIB, read_only_file=self.read_only)
 
-    def checkpointer(self) -> Connection:
-        """A further connection that moves the log into the file."""
+    def open_checkpointer(self) -> Connection:
+        """A further connection that moves the write-ahead log into the file."""
         connection = connect(self.path, writable=True)
         connection.pragma("synchronous", "full")
         return connection
 
-    @property
-    def mark(self) -> Watermark:
-        """The side file of the last acknowledged commit."""
-        if self._mark is None:
-            raise StoreClosed(f"{self.path} is not open.")
-        return self._mark
-
-    def let_go(self) -> None:
-        """Release the file for others."""
-        if self._mark is not None:
-            self._mark.close()
-            self._mark = None
+    def unlock(self) -> None:
+        """Release the file for other processes."""
+        if self._commit_mark is not None:
+            self._commit_mark.close()
+            self._commit_mark = None
         self._lock.release()
 
-    def judge(self, error: apsw.Error) -> BaseException:
-        """What a caller is told of an error; damage is remembered and ends all further work."""
-        known = judged(error, self.path)
+    def translate(self, error: apsw.Error) -> BaseException:
+        """The error that a caller gets for one of SQLite; damage is recorded and ends all further work."""
+        known = table_error(error, self.path)
         if isinstance(known, StoreDamaged) and self.damage is None:
             self.damage = known
         return error if known is None else known
 
-    def _establish(self, connection: Connection) -> None:
-        if _single(connection, "SELECT count(*) FROM sqlite_master") == 0:
-            _create(connection)
-        identify(connection, self.path)
+    def _initialise(self, connection: Connection) -> None:
+        if single_value(connection, "SELECT count(*) FROM sqlite_master") == 0:
+            create_store(connection)
+        check_format(connection, self.path)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         self._read_state(connection)
@@ -191,65 +292,36 @@ class Database:
             raise damaged(self.path, "has lost its own records")
         self.commits, self.sequence, self.secret = row
 
-    def _refuse_missing(self, mark: int) -> None:
-        there = self.path.exists() and self.path.stat().st_size > 0
-        if not there and mark and not self._accept_loss:
-            raise self._lost(f"The file is gone, with {mark} acknowledged commits")
+    def _check_exists(self, acknowledged: int) -> None:
+        exists = self.path.exists() and self.path.stat().st_size > 0
+        if not exists and acknowledged and not self._accept_loss:
+            raise self._loss(f"The file is gone, with {acknowledged} acknowledged commits")
 
-    def _refuse_loss(self, mark: int) -> None:
-        if self.commits < mark and not self._accept_loss:
-            raise self._lost(
-                f"{mark - self.commits} acknowledged commits are missing (it ends at commit {self.commits} of {mark}): "
-                "its write-ahead log was lost, or an older copy was put in its place"
+    def _check_commits(self, acknowledged: int) -> None:
+        if self.commits < acknowledged and not self._accept_loss:
+            raise self._loss(
+                f"{acknowledged - self.commits} acknowledged commits are missing (it ends at commit {self.commits} of "
+                f"{acknowledged}): its write-ahead log was lost, or an older copy was put in its place"
             )
 
-    def _lost(self, what: str) -> StoreDamaged:
+    def _loss(self, message: str) -> StoreDamaged:
         return StoreDamaged(
-            f"{self.path}: {what}. Put the right file back, restore a backup, or start with accept_loss=True to go on "
-            "without them.",
+            f"{self.path}: {message}. Put the right file back, restore a backup, or start with accept_loss=True to go "
+            "on without them.",
             path=str(self.path),
         )
 
-    def _refuse_short_file(self, connection: Connection) -> None:
-        # All of the log goes into the file first; then the file must hold every page.
-        connection.set_busy_timeout(_PATIENCE_MILLISECONDS)
+    def _check_length(self, connection: Connection) -> None:
+        # The whole log goes into the file first; then the file must hold every page.
+        connection.set_busy_timeout(_OPEN_BUSY_MILLISECONDS)
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.FullError, apsw.BusyError):
-            # The log stays as it is. A full disk should not keep anyone from reading or deleting, nor should somebody
-            # who copies the store at this moment keep a server from starting.
+            # The log stays as it is. Neither a full disk nor a process that copies the file at this moment should keep
+            # a server from starting.
             return
         finally:
-            connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        pages = int(_single(connection, "PRAGMA page_count"))
+            connection.set_busy_timeout(BUSY_MILLISECONDS)
+        pages = int(single_value(connection, "PRAGMA page_count"))
         if self.path.stat().st_size < pages * layout.PAGE_SIZE:
             raise damaged(self.path, "is shorter than it says: its end was cut off")
-
-
-def _create(connection: Connection) -> None:
-    connection.pragma("page_size", layout.PAGE_SIZE)
-    connection.reserve_bytes("main", layout.CHECKSUM_BYTES)
-    connection.pragma("journal_mode", "wal")
-    connection.pragma("synchronous", "full")
-    with connection:
-        connection.execute(layout.FOUNDATION)
-        connection.execute("INSERT INTO state VALUES (1, 0, 0, ?)", (token_bytes(32),))
-        connection.pragma("application_id", layout.APPLICATION_ID)
-        connection.pragma("user_version", layout.FORMAT)
-
-
-def identify(connection: Connection, path: Path) -> None:
-    """Refuse a file that is not a store, or one this version cannot read."""
-    if _single(connection, "PRAGMA application_id") != layout.APPLICATION_ID:
-        raise BadInput(f"{path} is an SQLite file, but not a Zataku store. Choose another path.")
-    version = _single(connection, "PRAGMA user_version")
-    if version > layout.FORMAT:
-        raise SchemaRefused(
-            f"{path} has format {version}, written by a newer Zataku; this one reads up to {layout.FORMAT}. Update it."
-        )
-    if connection.reserve_bytes("main", -1) != layout.CHECKSUM_BYTES:
-        raise damaged(path, "has lost its checksums: another program has rewritten it")
-
-
-def _single(connection: Connection, sql: str) -> Any:
-    return connection.execute(sql).get

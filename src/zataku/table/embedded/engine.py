@@ -1,4 +1,4 @@
-"""A store at work: its file and its threads, and the moments when all of them must stand still."""
+"""An open store: its file and its threads, from opening to closing, and the swap of the file in a restore."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,87 +12,83 @@ from zataku.clock import Clock
 from zataku.table.backend.errors import StoreClosed, StoreDamaged
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.embedded.database import Database
-from zataku.table.embedded.file import restore
-from zataku.table.embedded.file.backup import back_up, remove
-from zataku.table.embedded.file.lock import holder
+from zataku.table.embedded.file.backup import back_up, remove_files
+from zataku.table.embedded.file.lock import lock_holder
+from zataku.table.embedded.file.restore import advance_commits, copy_backup, remove_unfinished_copy, swap_in
+from zataku.table.embedded.queue import ChangeListeners
 from zataku.table.embedded.reads.reader import Reader
-from zataku.table.embedded.streams import Listeners, Trim
-from zataku.table.embedded.tables import backfill, definitions
-from zataku.table.embedded.write_group import Group
-from zataku.table.embedded.writer import Writer
-
-_TRIM_EVERY_SECONDS = 60
+from zataku.table.embedded.streams import StreamTrim
+from zataku.table.embedded.tables.backfill import pending_backfills
+from zataku.table.embedded.tables.definitions import apply_schemas, check_compatible, load_catalog
+from zataku.table.embedded.writer import WriteGroup, Writer
 
 
 class Engine:
-    """Everything that runs between open and close. The methods block; they are called on threads, not on a loop."""
+    """Database, writer and readers of an open store. Its methods block; they are called on threads, not on a loop.
 
-    def __init__(self, database: Database, clock: Clock, chance: Random) -> None:
+    `reader` serves items and pages, `scanner` whole tables. `writer` is None in a store that was opened read-only.
+    """
+
+    def __init__(self, database: Database, clock: Clock, random: Random) -> None:
         database.open()
         try:
-            if not database.read_only:
-                remove(restore.beside(database.path, "restoring"))
             self.database = database
-            self.listeners = Listeners()
-            self._clock = clock
+            self.listeners = ChangeListeners()
+            self.writer: Writer | None = None
             self._copying = Lock()
             self._stopping = Event()
-            self._last_trim = clock.now()
             self._stopped = False
-            self._writer = None
             if database.read_only:
-                self.look_again()
+                self.reload_catalog()
             else:
-                database.catalog = definitions.load(database.connection)
-                self._writer = Writer(database, clock)
-                self._writer.logged = self.listeners.tell
-                self._writer.between = self._trim_now_and_then
-            self.reader = Reader(database, "reader", chance)
-            self.scanner = Reader(database, "scanner", chance)
+                remove_unfinished_copy(database.path)
+                database.catalog = load_catalog(database.connection)
+                self.writer = Writer(database, clock, self.listeners.notify, self._schedule_trims)
+            self.reader = Reader(database, "reader", random)
+            self.scanner = Reader(database, "scanner", random)
         except BaseException as error:
-            known = database.judge(error) if isinstance(error, apsw.Error) else error
+            known = database.translate(error) if isinstance(error, apsw.Error) else error
             database.disconnect()
-            database.let_go()
+            database.unlock()
             raise known from error
         for thread in self._threads:
             thread.start()
 
-    @property
-    def writer(self) -> Writer:
-        """The thread that writes; a store which is only looked at has none and refuses."""
-        if self._writer is None:
-            raise reading_only(self.database.path)
-        return self._writer
+    def writable(self) -> Writer:
+        """The writer; raises for a store that was opened read-only."""
+        if self.writer is None:
+            raise read_only_error(self.database.path)
+        return self.writer
 
     @property
     def _threads(self) -> "tuple[Writer | Reader, ...]":
         readers = (self.reader, self.scanner)
-        return readers if self._writer is None else (self._writer, *readers)
+        return readers if self.writer is None else (self.writer, *readers)
 
-    def look_again(self) -> None:
-        """Learn the tables anew, where another process may have changed them."""
-        connection = self.database.reader()
+    def reload_catalog(self) -> None:
+        """Load the tables again, which another process may have changed."""
+        connection = self.database.open_reader()
         try:
-            self.database.catalog = definitions.load(connection)
+            self.database.catalog = load_catalog(connection)
         except apsw.Error as error:
-            raise self.database.judge(error) from error
+            raise self.database.translate(error) from error
         finally:
             connection.close()
 
     def stop(self) -> None:
-        """Serve everyone who was let in, then let go of the file."""
+        """Serve every queued call, then close the file."""
         self._stopping.set()
-        refusal = StoreClosed(f"The store {self.database.path} is closed. Start it before calling it.")
+        closed = StoreClosed(f"The store {self.database.path} is closed. Start it before calling it.")
         with self._copying:
             if self._stopped:
                 return
             self._stopped = True
             for thread in self._threads:
-                thread.line.end(refusal)
-            self.listeners.tell_all()
+                thread.queue.close(closed)
+            self.listeners.notify_all()
             for thread in self._threads:
                 thread.join()
-            if self._writer is None:
+            if self.writer is None:
                 return
             try:
                 self.database.empty_log()
@@ -101,77 +97,75 @@ class Engine:
                 pass
             finally:
                 self.database.disconnect()
-                self.database.let_go()
+                self.database.unlock()
 
-    def adapt(self, tables: Sequence[TableSchema]) -> None:
-        """Make the file fit the tables. One that is only looked at stays as it is, and must have the same keys."""
-        if self._writer is None:
-            definitions.refuse_unfit(self.database.catalog, tables)
+    def apply_schemas(self, tables: Sequence[TableSchema]) -> None:
+        """Create and change tables. A read-only store changes nothing and only checks that the schemas fit."""
+        if self.writer is None:
+            check_compatible(self.database.catalog, tables)
             return
-        self.writer.line.post(partial(self._adapt, tables)).result()
+        self.writer.queue.run_exclusive(partial(self._apply_schemas, tables)).result()
 
-    def _adapt(self, tables: Sequence[TableSchema], _: Group) -> None:
-        self.writer.transaction(lambda group: definitions.adapt(group, tables))
-        self.database.catalog = definitions.load(self.database.connection)
-        self.writer.chores[:] = backfill.walks(self.database)
+    def _apply_schemas(self, tables: Sequence[TableSchema], _: WriteGroup) -> None:
+        writer = self.writable()
+        writer.transaction(lambda group: apply_schemas(group, tables))
+        self.database.catalog = load_catalog(self.database.connection)
+        writer.tasks[:] = pending_backfills(self.database)
 
     def back_up(self, destination: Path, report: Callable[[int, int], None]) -> None:
-        """Write a copy while everyone goes on working."""
+        """Write a copy while the store is in use."""
         with self._copying:
             back_up(self.database, destination, report, self._stopping)
 
     def restore(self, source: Path, tables: Sequence[TableSchema], report: Callable[[int, int], None]) -> None:
-        """Replace everything by a backup. Only the swap makes the others wait."""
-        writer = self.writer
+        """Replace everything by a backup. Other calls wait only during the swap."""
+        writer = self.writable()
         with self._copying:
-            ready = restore.made_ready(source, self.database.path, tables, report)
+            copy = copy_backup(source, self.database.path, tables, report)
             try:
-                writer.line.post(partial(self._replace, ready, tables)).result()
+                writer.queue.run_exclusive(partial(self._replace, copy, tables)).result()
             finally:
-                remove(ready)
+                remove_files(copy)
 
-    def _replace(self, ready: Path, tables: Sequence[TableSchema], group: Group) -> None:
-        go_on = Event()
+    def _replace(self, copy: Path, tables: Sequence[TableSchema], group: WriteGroup) -> None:
+        resume = Event()
         for reader in (self.reader, self.scanner):
-            parked = Event()
-            reader.line.post(partial(reader.park, parked, go_on))
-            parked.wait()
+            paused = Event()
+            reader.queue.run_exclusive(partial(reader.pause, paused, resume))
+            paused.wait()
         try:
-            self._swap(ready)
-            self._adapt(tables, group)
+            self._swap_file(copy)
+            self._apply_schemas(tables, group)
         finally:
-            go_on.set()
+            resume.set()
 
-    def _swap(self, ready: Path) -> None:
-        database = self.database
-        database.recent.clear()
-        self.writer.pause()
+    def _swap_file(self, copy: Path) -> None:
+        database, writer = self.database, self.writable()
+        database.item_cache.clear()
+        writer.pause()
         try:
             database.empty_log()
             database.disconnect()
-            restore.number(ready, database.commits)
-            restore.swap(ready, database.path)
+            advance_commits(copy, database.commits)
+            swap_in(copy, database.path)
         finally:
-            # Whatever happened, one of the two stores lies there whole.
+            # Whether the swap succeeded or not, the path holds a complete store.
             database.disconnect()
             try:
                 database.reopen()
             except StoreDamaged as error:
                 database.damage = error
                 raise
-            self.writer.go_on()
-            database.catalog = definitions.load(database.connection)
+            writer.resume()
+            database.catalog = load_catalog(database.connection)
 
-    def _trim_now_and_then(self) -> None:
-        now = self._clock.now()
-        if now - self._last_trim >= _TRIM_EVERY_SECONDS:
-            self._last_trim = now
-            self.writer.chores += [Trim(part.schema.name) for part in self.database.catalog.parts]
+    def _schedule_trims(self) -> None:
+        self.writable().tasks += [StreamTrim(name) for name in self.database.catalog]
 
 
-def reading_only(path: Path) -> StoreClosed:
-    """What a write is told by a store that is only looked at."""
-    process = holder(path)
+def read_only_error(path: Path) -> StoreClosed:
+    """The error of a write to a store that was opened read-only."""
+    process = lock_holder(path)
     held = "" if process is None else f" while process {process} holds it"
     return StoreClosed(
         f"{path} was opened for reading only{held}. Nothing was written. "

@@ -1,7 +1,7 @@
-"""The line of calls that wait for one of the store's threads.
+"""Queue of calls in front of one of the store's threads, and the futures that the thread resolves.
 
-Callers stand on any event loop of any thread. What a thread took out together it answers together: one wake-up for each
-event loop, however many calls were served.
+Callers run on any event loop of any thread. The calls of one batch are resolved together: one wake-up for each event
+loop, however many calls the batch has.
 """
 
 import asyncio
@@ -16,223 +16,259 @@ import apsw
 
 from zataku.table.backend.errors import TableError
 
-Desk = TypeVar("Desk")
+# What the thread passes to the work: an open write group, or a read session.
+Context = TypeVar("Context")
 Result = TypeVar("Result")
 
-MOST_WAITING = 4096
-GROUP_CALLS = 512
-_TOGETHER = 64
-GROUP_BYTES = 8 * 1024 * 1024
+MAX_QUEUED_CALLS = 4096
+MAX_BATCH_CALLS = 512
+MAX_BATCH_BYTES = 8 * 1024 * 1024
+_MAX_PENDING_CALLS = 64
 
 
-class Call(Generic[Desk]):
-    """One piece of work and whoever waits for it. `alone` work shares no transaction with others."""
+class QueuedCall(Generic[Context]):
+    """Work for the thread, and the future of its caller. An exclusive call shares no transaction with others."""
 
-    __slots__ = ("alone", "error", "future", "loop", "result", "weight", "work")
+    __slots__ = ("error", "exclusive", "future", "loop", "result", "size", "work")
 
     def __init__(
         self,
-        work: Callable[[Desk], Any],
+        work: Callable[[Context], Any],
         loop: asyncio.AbstractEventLoop | None,
         future: "asyncio.Future[Any] | Future[Any]",
-        weight: int,
-        alone: bool,
+        size: int,
+        exclusive: bool,
     ) -> None:
         self.work = work
         self.loop = loop
         self.future = future
-        self.weight = weight
-        self.alone = alone
+        self.size = size
+        self.exclusive = exclusive
         self.result: Any = None
         self.error: BaseException | None = None
 
 
-class Line(Generic[Desk]):
-    """Calls in the order they came."""
+class CallQueue(Generic[Context]):
+    """Calls in order of arrival, taken in batches by one thread."""
 
-    def __init__(self, most: int = GROUP_CALLS) -> None:
-        self._most = most
-        self._queue: SimpleQueue[Call[Desk] | None] = SimpleQueue()
-        self._held: Call[Desk] | None = None
-        self._coming: dict[asyncio.AbstractEventLoop, list[Call[Desk]]] = {}
-        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
-        self._gate = Lock()
-        self._refusal: TableError | None = None
+    def __init__(self, max_batch_calls: int = MAX_BATCH_CALLS) -> None:
+        self._max_batch_calls = max_batch_calls
+        self._queue: SimpleQueue[QueuedCall[Context] | None] = SimpleQueue()
+        self._next: QueuedCall[Context] | None = None
+        self._pending: dict[asyncio.AbstractEventLoop, list[QueuedCall[Context]]] = {}
+        self._blocked: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+        self._lock = Lock()
+        self._closed: TableError | None = None
 
-    def submit(self, work: Callable[[Desk], Result], weight: int = 0, alone: bool = False) -> "asyncio.Future[Result]":
-        """Join the line; the future is answered when the work is done."""
-        if self._refusal is not None:
-            raise again(self._refusal)
+    async def run(self, work: Callable[[Context], Result], size: int = 0) -> Result:
+        """Result of the work, done by the queue's thread; waits while the queue is full."""
+        if self._is_full:
+            await self._wait_for_space()
+        return await self.submit(work, size)
+
+    def submit(self, work: Callable[[Context], Result], size: int = 0) -> "asyncio.Future[Result]":
+        """Queue work; the future is resolved when the thread has done it."""
+        if self._closed is not None:
+            raise copy_of(self._closed)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
-        call = Call(work, loop, future, weight, alone)
-        # Those who call in the same turn of a loop join together, at its end. Woken by the first of them, the thread
-        # would commit for that one alone, and would fight the loop for Python's lock over all the others.
-        coming = self._coming.get(loop)
-        if coming is None:
-            self._coming[loop] = [call]
-            loop.call_soon(self._join_together, loop)
+        call = QueuedCall(work, loop, future, size, False)
+        # Calls made in the same turn of a loop are queued together, at its end. Woken by the first of them, the thread
+        # would commit for that one alone, and would compete with the loop for Python's lock over all the others.
+        pending = self._pending.get(loop)
+        if pending is None:
+            self._pending[loop] = [call]
+            loop.call_soon(self._enqueue_pending, loop)
         else:
-            coming.append(call)
-            if len(coming) >= _TOGETHER:
-                self._join_together(loop)
+            pending.append(call)
+            if len(pending) >= _MAX_PENDING_CALLS:
+                self._enqueue_pending(loop)
         return future
 
-    def _join_together(self, loop: asyncio.AbstractEventLoop) -> None:
-        calls = self._coming.pop(loop, ())
-        try:
-            self._join(*calls)
-        except TableError as refusal:
-            for call in calls:
-                call.error = again(refusal)
-            _settle(calls)
-
-    def post(self, work: Callable[[Desk], Result]) -> "Future[Result]":
-        """Join the line from a thread without event loop, for work that runs alone."""
+    def run_exclusive(self, work: Callable[[Context], Result]) -> "Future[Result]":
+        """Queue exclusive work from a thread without an event loop."""
         future: Future[Result] = Future()
-        self._join(Call(work, None, future, 0, True))
+        self._enqueue(QueuedCall(work, None, future, 0, True))
         return future
 
-    def _join(self, *calls: Call[Desk]) -> None:
-        # Without the gate a call could slip in behind the end of the line and wait for ever.
-        with self._gate:
-            if self._refusal is not None:
-                raise again(self._refusal)
+    def _enqueue_pending(self, loop: asyncio.AbstractEventLoop) -> None:
+        calls = self._pending.pop(loop, ())
+        try:
+            self._enqueue(*calls)
+        except TableError as closed:
+            for call in calls:
+                call.error = copy_of(closed)
+            _set_results(calls)
+
+    def _enqueue(self, *calls: QueuedCall[Context]) -> None:
+        # Without the lock a call could be queued behind the end marker and wait forever.
+        with self._lock:
+            if self._closed is not None:
+                raise copy_of(self._closed)
             for call in calls:
                 self._queue.put(call)
 
     @property
-    def crowded(self) -> bool:
-        """True when callers should wait before they join."""
-        return self._queue.qsize() >= MOST_WAITING
+    def _is_full(self) -> bool:
+        return self._queue.qsize() >= MAX_QUEUED_CALLS
 
-    async def room(self) -> None:
-        """Wait until the line is short again."""
+    async def _wait_for_space(self) -> None:
         loop = asyncio.get_running_loop()
-        while self.crowded:
-            turn: asyncio.Future[None] = loop.create_future()
-            self._waiting.append((loop, turn))
-            # The thread may have emptied the line just before we began to wait; then nobody would wake us.
-            if self.crowded:
-                await turn
+        while self._is_full:
+            space: asyncio.Future[None] = loop.create_future()
+            self._blocked.append((loop, space))
+            # The thread may have emptied the queue just before; then nothing would resolve the future.
+            if self._is_full:
+                await space
 
-    def end(self, refusal: TableError) -> None:
-        """Let nobody in any more. Those who stand in the line are still served."""
-        with self._gate:
-            if self._refusal is None:
-                self._refusal = refusal
+    def close(self, error: TableError) -> None:
+        """Refuse further calls with the error. Queued calls are still served."""
+        with self._lock:
+            if self._closed is None:
+                self._closed = error
                 self._queue.put(None)
 
-    @property
-    def empty(self) -> bool:
-        """True when nobody waits."""
-        return self._held is None and self._queue.empty()
-
-    def take(self, patience: float | None = None) -> list[Call[Desk]] | None:
-        """Those who are served together next; nobody when none came in time; None when the line has ended."""
+    def next_batch(self, timeout: float | None = None) -> list[QueuedCall[Context]] | None:
+        """The calls to serve together next; empty when none came in time, None when the queue is closed and empty."""
         queue = self._queue
-        first = self._held
-        self._held = None
+        first = self._next
+        self._next = None
         if first is None:
             try:
-                first = queue.get() if patience is None else queue.get(patience > 0, patience)
+                first = queue.get() if timeout is None else queue.get(timeout > 0, timeout)
             except Empty:
                 return []
             if first is None:
                 return None
         calls = [first]
-        if not first.alone:
-            self._gather(calls)
-        if self._waiting:
-            self._let_in()
+        if not first.exclusive:
+            self._fill_batch(calls)
+        if self._blocked:
+            self._wake_blocked()
         return calls
 
-    def _gather(self, calls: list[Call[Desk]]) -> None:
+    def _fill_batch(self, calls: list[QueuedCall[Context]]) -> None:
         queue = self._queue
-        weight = calls[0].weight
-        while weight < GROUP_BYTES and len(calls) < self._most:
+        size = calls[0].size
+        while size < MAX_BATCH_BYTES and len(calls) < self._max_batch_calls:
             try:
                 call = queue.get_nowait()
             except Empty:
                 return
             if call is None:
-                # The end is met again after this group.
+                # The end marker is taken again after this batch.
                 queue.put(None)
                 return
-            if call.alone:
-                self._held = call
+            if call.exclusive:
+                self._next = call
                 return
             calls.append(call)
-            weight += call.weight
+            size += call.size
 
-    def _let_in(self) -> None:
-        while self._waiting:
-            loop, turn = self._waiting.popleft()
-            _on(loop, _wake, turn)
+    def _wake_blocked(self) -> None:
+        while self._blocked:
+            loop, space = self._blocked.popleft()
+            _call_on(loop, _set_done, space)
 
-    def abandon(self, error: TableError) -> None:
-        """Answer everyone who still waits with the error; for a thread that cannot go on."""
-        self.end(error)
-        calls: list[Call[Desk]] = []
-        if self._held is not None:
-            calls.append(self._held)
-            self._held = None
+    def fail_all(self, error: TableError) -> None:
+        """Close the queue and fail every queued call; for a thread that cannot go on."""
+        self.close(error)
+        calls: list[QueuedCall[Context]] = []
+        if self._next is not None:
+            calls.append(self._next)
+            self._next = None
         while True:
             try:
                 call = self._queue.get_nowait()
             except Empty:
                 break
             if call is not None:
-                call.error = error
                 calls.append(call)
-        for call in calls:
-            call.error = error
-        answer(calls)
-        self._let_in()
+        fail(calls, error)
+        resolve(calls)
+        self._wake_blocked()
 
 
-async def served(line: Line[Desk], work: Callable[[Desk], Result], weight: int = 0) -> Result:
-    """Have work done by the line's thread, after waiting for room in the line."""
-    if line.crowded:
-        await line.room()
-    return await line.submit(work, weight)
+class ChangeListeners:
+    """Futures of readers that wait for the next change of a table, on any event loop."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._futures: dict[str, list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]]] = {}
+
+    def next_change(self, table: str) -> "asyncio.Future[None]":
+        """A future that is resolved at the next change of the table."""
+        loop = asyncio.get_running_loop()
+        change: asyncio.Future[None] = loop.create_future()
+        with self._lock:
+            # Cancelled futures are dropped here, so that they do not pile up for a table without changes.
+            waiting = [listener for listener in self._futures.get(table, []) if not listener[1].done()]
+            self._futures[table] = [*waiting, (loop, change)]
+        return change
+
+    def notify(self, tables: set[str]) -> None:
+        """Resolve the futures of these tables."""
+        if not self._futures:
+            return
+        with self._lock:
+            waiting = [listener for table in tables for listener in self._futures.pop(table, [])]
+        for loop, change in waiting:
+            _call_on(loop, _set_done, change)
+
+    def notify_all(self) -> None:
+        """Resolve every future, so that readers notice that the store is closed."""
+        self.notify(set(self._futures))
 
 
-def answer(calls: Iterable[Call[Any]]) -> None:
-    """Hand every call its result or error, waking each event loop once."""
-    loops: dict[asyncio.AbstractEventLoop | None, list[Call[Any]]] = {}
+def execute(call: QueuedCall[Context], context: Context) -> None:
+    """Do the work of one call and keep its result or error.
+
+    Errors of SQLite are raised: they concern the file, so the thread that runs the call has to handle them.
+    """
+    try:
+        call.result = call.work(context)
+    except apsw.Error:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is handed to the caller
+        call.error = error
+
+
+def fail(calls: Iterable[QueuedCall[Any]], error: BaseException) -> None:
+    """Give every call the error instead of its result."""
     for call in calls:
-        here = loops.get(call.loop)
-        if here is None:
-            loops[call.loop] = [call]
+        call.error = error
+
+
+def resolve(calls: Iterable[QueuedCall[Any]]) -> None:
+    """Resolve the future of every call, waking each event loop once."""
+    by_loop: dict[asyncio.AbstractEventLoop | None, list[QueuedCall[Any]]] = {}
+    for call in calls:
+        known = by_loop.get(call.loop)
+        if known is None:
+            by_loop[call.loop] = [call]
         else:
-            here.append(call)
-    for loop, ours in loops.items():
+            known.append(call)
+    for loop, own in by_loop.items():
         if loop is None:
-            _settle(ours)
+            _set_results(own)
         else:
-            _on(loop, _settle, ours)
+            _call_on(loop, _set_results, own)
 
 
-def again(error: TableError) -> TableError:
+def copy_of(error: TableError) -> TableError:
     """A fresh copy of an error that is raised many times, so that its tracebacks do not pile up."""
     return type(error)(error.message, **error.details)
 
 
-def wake(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[None]") -> None:
-    """Tell someone on another thread's loop that it is time."""
-    _on(loop, _wake, future)
-
-
-def _on(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], argument: object) -> None:
+def _call_on(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], argument: object) -> None:
     try:
         loop.call_soon_threadsafe(callback, argument)
     except RuntimeError:
-        # The loop was closed: nobody is left to be told.
+        # The loop is closed, and its callers with it.
         pass
 
 
-def _settle(calls: Iterable[Call[Any]]) -> None:
+def _set_results(calls: Iterable[QueuedCall[Any]]) -> None:
     for call in calls:
         future = call.future
         if future.done():
@@ -243,19 +279,6 @@ def _settle(calls: Iterable[Call[Any]]) -> None:
             future.set_exception(call.error)
 
 
-def _wake(future: "asyncio.Future[None]") -> None:
+def _set_done(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)
-
-
-def run(call: Call[Desk], desk: Desk) -> None:
-    """Do the work of one call and keep what came of it; what goes wrong concerns this call alone.
-
-    Errors of SQLite are let through: they concern the file, so whoever runs the call must judge them.
-    """
-    try:
-        call.result = call.work(desk)
-    except apsw.Error:
-        raise
-    except Exception as error:  # noqa: BLE001 - it is handed to the caller
-        call.error = error

@@ -1,4 +1,4 @@
-"""A complete copy of the store, made beside the running work from one snapshot."""
+"""Backup of a store: a complete copy of one snapshot, made while the store is in use."""
 
 import os
 from collections.abc import Callable
@@ -8,44 +8,45 @@ from threading import Event
 import apsw
 
 from zataku.table.backend.errors import BadInput, StoreClosed, StoreDamaged, StoreFull
-from zataku.table.embedded.database import Database, connect, identify
+from zataku.table.embedded.database import Database
 from zataku.table.embedded.file import layout
-from zataku.table.embedded.file.sqlite_errors import damaged, is_full, judged
+from zataku.table.embedded.file.connection import check_format, connect
+from zataku.table.embedded.file.sqlite_errors import damaged, is_full, table_error
 from zataku.table.embedded.file.sqlite_types import Connection
 
-_PAGES_AT_ONCE = 256
+_PAGES_PER_STEP = 256
 
 
 def back_up(database: Database, destination: Path, report: Callable[[int, int], None], stop: Event) -> None:
-    """Copy the store to a file that appears under its name only when it is whole and checked."""
+    """Copy the store to a file that gets its name only when it is complete and verified."""
     if destination.exists():
         raise BadInput(f"{destination} is there already. Choose another name.")
     part = destination.with_name(destination.name + ".part")
-    remove(part)
+    remove_files(part)
     try:
-        source = database.reader()
+        source = database.open_reader()
         try:
-            copy(source, part, report, stop)
+            copy_pages(source, part, report, stop)
         finally:
             source.close()
-        check(part)
-        make_lasting(part)
+        verify(part)
+        sync_to_disk(part)
         part.rename(destination)
-        make_lasting(destination.parent)
+        sync_to_disk(destination.parent)
     except apsw.Error as error:
-        raise _explained(database, destination, error) from error
+        raise _backup_error(database, destination, error) from error
     except OSError as error:
         raise BadInput(f"The backup could not be written to {destination}: {error}. Check the path.") from error
     finally:
-        remove(part)
+        remove_files(part)
 
 
-def copy(source: Connection, destination: Path, report: Callable[[int, int], None], stop: Event) -> None:
-    """Copy all pages as they are at this moment. Writers go on meanwhile: they do not touch a reader's snapshot."""
+def copy_pages(source: Connection, destination: Path, report: Callable[[int, int], None], stop: Event) -> None:
+    """Copy all pages of one snapshot. Writers go on meanwhile: they do not touch a reader's snapshot."""
     target = connect(destination, writable=True)
     try:
         # The checksum VFS learns from the first page that this file has checksums. The copy may write that page last,
-        # so an empty one is laid down first; without it the pages before would go unsummed.
+        # so an empty one is written first; without it the pages before would get no checksum.
         target.pragma("page_size", layout.PAGE_SIZE)
         target.reserve_bytes("main", layout.CHECKSUM_BYTES)
         target.pragma("user_version", layout.FORMAT)
@@ -57,28 +58,33 @@ def copy(source: Connection, destination: Path, report: Callable[[int, int], Non
                     raise StoreClosed(
                         "The store was closed during the backup. Nothing was left behind. Start it and try again."
                     )
-                pages.step(_PAGES_AT_ONCE)
+                pages.step(_PAGES_PER_STEP)
                 report(pages.page_count - pages.remaining, pages.page_count)
         source.execute("COMMIT")
-        # A backup is one file: it has no log beside it.
+        # A backup is a single file, without a log beside it.
         target.pragma("journal_mode", "delete")
     finally:
         target.close()
 
 
-def check(path: Path) -> None:
-    """Read every page of a copy; a damaged one is not worth keeping."""
+def verify(path: Path) -> None:
+    """Read every page of a copy; raises when one is damaged."""
     connection = connect(path, writable=False)
     try:
-        identify(connection, path)
-        found = connection.pragma("quick_check")
-        if found != "ok":
-            raise damaged(path, f"is damaged ({found})")
+        check_pages(connection, path)
     finally:
         connection.close()
 
 
-def make_lasting(path: Path) -> None:
+def check_pages(connection: Connection, path: Path) -> None:
+    """Refuse a file that is not a sound store."""
+    check_format(connection, path)
+    found = connection.pragma("quick_check")
+    if found != "ok":
+        raise damaged(path, f"is damaged ({found})")
+
+
+def sync_to_disk(path: Path) -> None:
     """Wait until a file or directory is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -87,15 +93,17 @@ def make_lasting(path: Path) -> None:
         os.close(descriptor)
 
 
-def remove(path: Path) -> None:
-    """Take away a file and what SQLite may have left beside it."""
-    for ending in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+def remove_files(path: Path) -> None:
+    """Delete a database file and what SQLite may have left beside it."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _explained(database: Database, destination: Path, error: apsw.Error) -> BaseException:
+def _backup_error(database: Database, destination: Path, error: apsw.Error) -> BaseException:
     if is_full(error):
-        return StoreFull(f"There is no room for the backup {destination}. The store itself goes on. Free some space.")
-    if isinstance(judged(error, database.path), StoreDamaged) and not isinstance(error, apsw.CantOpenError):
-        return database.judge(error)
+        return StoreFull(
+            f"The disk is too full for the backup {destination}. The store itself goes on. Free some space."
+        )
+    if isinstance(table_error(error, database.path), StoreDamaged) and not isinstance(error, apsw.CantOpenError):
+        return database.translate(error)
     return BadInput(f"The backup could not be written to {destination}: {error}. Check the path.")

@@ -1,8 +1,8 @@
-"""How a store lies in its SQLite file: format numbers, the tables of tables, and the names of everything else.
+"""Format of a store's SQLite file: version numbers, the store's own tables, and the tables of each DynamoDB table.
 
 A DynamoDB table becomes an ordinary rowid table. Index rows hold keys only and point at the item by its id, so an item
-is written once however many indexes it is in; they order by (index sort key, table key), so a page can go on after an
-item that has gone meanwhile. Names carry numbers rather than the table's name, which may hold any character.
+is written once however many indexes it is in; they are ordered by (index sort key, table key), so a page can continue
+after an item that was deleted meanwhile. Names carry numbers instead of the table's name, which may hold any character.
 """
 
 APPLICATION_ID = 0x5A544B55  # "ZTKU"
@@ -11,7 +11,7 @@ PAGE_SIZE = 4096
 # The checksum VFS keeps its sums in bytes reserved at the end of every page.
 CHECKSUM_BYTES = 8
 
-FOUNDATION = """
+STORE_TABLES = """
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     commits INTEGER NOT NULL,
@@ -44,8 +44,8 @@ CREATE TABLE consumers (
 ) WITHOUT ROWID;
 """
 
-# Came after the first stores, which get it when they first need it.
-USAGE = """
+# Newer than the first stores, which get it when it is first needed.
+USAGE_TABLE = """
 CREATE TABLE IF NOT EXISTS usage (
     pattern TEXT PRIMARY KEY,
     calls INTEGER NOT NULL,
@@ -71,7 +71,7 @@ def entries(index: int) -> str:
 
 
 def create_table(table: int) -> str:
-    """SQL that makes the places of a table."""
+    """SQL that creates the tables of a DynamoDB table."""
     return f"""
     CREATE TABLE {items(table)} (
         id INTEGER PRIMARY KEY,
@@ -96,7 +96,7 @@ def create_table(table: int) -> str:
 
 
 def create_index(index: int) -> str:
-    """SQL that makes the place of an index."""
+    """SQL that creates the table of an index."""
     return f"""
     CREATE TABLE {entries(index)} (
         ipk BLOB NOT NULL,
@@ -110,5 +110,5 @@ def create_index(index: int) -> str:
 
 
 def drop_index(index: int) -> str:
-    """SQL that takes an index away."""
+    """SQL that drops an index."""
     return f"DROP TABLE {entries(index)};"

@@ -1,4 +1,4 @@
-"""One process, and one store in it, may hold a file."""
+"""The lock of a store's file: one process, and one store in it, may open it for writing."""
 
 import fcntl
 import os
@@ -7,68 +7,67 @@ from time import sleep
 
 from zataku.table.backend.errors import StoreClosed
 
-_LOOKING_SECONDS = 0.05
+# A process that only asks for the holder keeps the lock for less than this.
+_PROBE_SECONDS = 0.05
 
 
-def side_file(path: Path) -> Path:
-    """Where the lock of a store lies."""
+def _lock_path(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def holder(path: Path) -> str | None:
-    """The process that holds a store, as far as it is known, or None when nobody does. Nothing is made or changed."""
+def lock_holder(path: Path) -> str | None:
+    """The id of the process that holds a store, "unknown" when it left none, or None. Nothing is created or changed."""
     try:
-        descriptor = os.open(side_file(path), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(_lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        return _name(descriptor)
+        return _process_id(descriptor)
     finally:
         os.close(descriptor)
     return None
 
 
-def _name(descriptor: int) -> str:
+def _process_id(descriptor: int) -> str:
     return os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
 
 
 class FileLock:
-    """Holds `<path>.lock`. The system lets go of it when the process dies, so there is no stale lock to clear."""
+    """An exclusive lock on `<path>.lock`. The system releases it when the process dies, so no lock can be stale."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
 
-    def take(self) -> None:
-        """Take the lock or say who has it."""
-        descriptor = os.open(side_file(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        if not _locked(descriptor):
-            # Somebody may have been looking who holds it, which takes no longer than this.
-            sleep(_LOOKING_SECONDS)
-            if not _locked(descriptor):
-                name = _name(descriptor)
+    def acquire(self) -> None:
+        """Acquire the lock; raises `StoreClosed` with the process that has it."""
+        descriptor = os.open(_lock_path(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not _try_lock(descriptor):
+            sleep(_PROBE_SECONDS)
+            if not _try_lock(descriptor):
+                process = _process_id(descriptor)
                 os.close(descriptor)
                 raise StoreClosed(
-                    f"Another process holds {self._path} (process {name}). Stop it, or give this one its own file.",
+                    f"Another process holds {self._path} (process {process}). Stop it, or give this one its own file.",
                     path=str(self._path),
-                    process=name,
+                    process=process,
                 )
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Let go. Safe to call twice. The side file stays: removing it would let two holders lock two files."""
+        """Release the lock. Safe to call twice. The file stays: removing it would let two processes lock two files."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
-def _locked(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
-        # flock belongs to the open file, not the process: a second store in this process is refused too.
+        # flock belongs to the open file, not to the process: a second store in this process is refused too.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False

@@ -1,24 +1,26 @@
-"""Reading single items by their keys."""
+"""Reads of single items by key, and what they cost."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from zataku.table.backend import cost
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import SameItemTwice
 from zataku.table.backend.port import GetItem, Row
 from zataku.table.backend.validation import check_read_count, check_transaction_size, checked_attributes
 from zataku.table.backend.values import unpack
-from zataku.table.embedded import keys
 from zataku.table.embedded.catalog import Catalog
-from zataku.table.embedded.item_cache import Kept, Recent
-from zataku.table.embedded.reads.reader import ReadDesk
+from zataku.table.embedded.database import CachedItem, ItemCache
+from zataku.table.embedded.reads.reader import ReadSession
+from zataku.table.embedded.rows import table_key
 
-# What a read found, and the size of the whole item; 0 for none.
-Sized: TypeAlias = tuple[Row | None, int]
-_NOTHING: Sized = (None, 0)
+# The row that was found, and the size of the whole item; 0 for no item.
+SizedRow: TypeAlias = tuple[Row | None, int]
+_NOT_FOUND: SizedRow = (None, 0)
 
 
 class Lookup(NamedTuple):
-    """A key to look up, with everything checked that can be before reading."""
+    """A read of one item, checked as far as possible without reading it."""
 
     table: str
     pk: bytes
@@ -26,58 +28,75 @@ class Lookup(NamedTuple):
     attributes: tuple[str, ...] | None
     lagging: bool
 
-    def __call__(self, desk: ReadDesk) -> Sized:
-        """Read it."""
+    def __call__(self, session: ReadSession) -> SizedRow:
+        """Read the item from the file."""
         table, pk, sk, _, lagging = self
-        cursor = desk.late_cursor() if lagging else desk.cursor
-        # All rows are fetched, though there is one: a statement left half read would keep the snapshot past its COMMIT,
-        # and the next strong read would see the past.
-        rows: list[Any] = cursor.execute(desk.catalog.part(table).get, (pk, sk)).fetchall()
+        cursor = session.lagging_cursor() if lagging else session.cursor
+        # All rows are fetched, though there is at most one: a statement that is not read to its end would keep the
+        # snapshot past its COMMIT, and the next strong read would see an old state.
+        rows: list[Any] = cursor.execute(session.catalog[table].select_item, (pk, sk)).fetchall()
         if not rows:
-            return _NOTHING
-        found: Kept = rows[0]
+            return _NOT_FOUND
+        found: CachedItem = rows[0]
         if not lagging:
-            desk.keep(table, pk, sk, found)
-        return self._shown(found)
+            session.cache_item(table, pk, sk, found)
+        return self._project(found)
 
-    def recalled(self, recent: Recent) -> Sized | None:
-        """The item, if it was read or written lately."""
-        found = None if self.lagging else recent.get(self[:3])
-        return None if found is None else self._shown(found)
+    def from_cache(self, cache: ItemCache) -> SizedRow | None:
+        """The item, if it is cached."""
+        found = None if self.lagging else cache.get(self[:3])
+        return None if found is None else self._project(found)
 
-    def _shown(self, found: Kept) -> Sized:
-        return found if self.attributes is None else (trimmed(found[0], self.attributes), found[1])
-
-
-def trimmed(packed: bytes, attributes: Sequence[str]) -> Row:
-    """Only these attributes of an item."""
-    item = unpack(packed)
-    return {name: item[name] for name in attributes if name in item}
+    def _project(self, found: CachedItem) -> SizedRow:
+        if self.attributes is None:
+            return found
+        item = unpack(found[0])
+        return {name: item[name] for name in self.attributes if name in item}, found[1]
 
 
-def lookup(catalog: Catalog, read: GetItem) -> Lookup:
+def prepare_lookup(catalog: Catalog, read: GetItem) -> Lookup:
     """Check a read."""
-    part = catalog.part(read.table.name)
-    pk, sk = keys.of_key(part.schema, read.key)
+    pk, sk = table_key(catalog[read.table.name].schema, read.key)
     return Lookup(read.table.name, pk, sk, checked_attributes(read.attributes), read.lagging)
 
 
-def lookups(catalog: Catalog, reads: Sequence[GetItem]) -> list[Lookup]:
-    """Check a batch of reads."""
+def prepare_lookups(catalog: Catalog, reads: Sequence[GetItem]) -> list[Lookup]:
+    """Check a batch of reads, which must name different items."""
     check_read_count(len(reads))
-    checked = [lookup(catalog, read) for read in reads]
-    if len({(each.table, each.pk, each.sk) for each in checked}) < len(checked):
+    lookups = [prepare_lookup(catalog, read) for read in reads]
+    if len({(lookup.table, lookup.pk, lookup.sk) for lookup in lookups}) < len(lookups):
         raise SameItemTwice("One item is named twice. Read it once.")
-    return checked
+    return lookups
 
 
-def at_one_moment(every: list[Lookup], desk: ReadDesk) -> list[Sized]:
-    """All of them from one snapshot, within the size of a transaction."""
-    found = one_by_one(every, desk)
+def read_each(lookups: list[Lookup], session: ReadSession) -> list[SizedRow]:
+    """Read every item."""
+    return [lookup(session) for lookup in lookups]
+
+
+def read_snapshot(lookups: list[Lookup], session: ReadSession) -> list[SizedRow]:
+    """Read every item from one snapshot, within the size limit of a transaction."""
+    found = read_each(lookups, session)
     check_transaction_size(sum(size for _, size in found))
     return found
 
 
-def one_by_one(every: list[Lookup], desk: ReadDesk) -> list[Sized]:
-    """Each of them."""
-    return [each(desk) for each in every]
+def charge_get(consumed: ConsumedCapacity, read: GetItem, size: int) -> None:
+    """Charge the read of one item; 0 bytes when it did not exist."""
+    consumed.add(read.table.name, reads=cost.read(size, read.strong))
+
+
+def charge_batch_get(consumed: ConsumedCapacity, reads: Sequence[GetItem], sizes: Sequence[int]) -> None:
+    """Charge reads of a batch, summed by table."""
+    units: dict[str, float] = {}
+    for read, size in zip(reads, sizes, strict=True):
+        name = read.table.name
+        units[name] = units.get(name, 0.0) + cost.read(size, read.strong)
+    for name, used in units.items():
+        consumed.add(name, reads=used)
+
+
+def charge_snapshot(consumed: ConsumedCapacity, reads: Sequence[GetItem], sizes: Sequence[int]) -> None:
+    """Charge reads of one snapshot."""
+    for read, size in zip(reads, sizes, strict=True):
+        consumed.add(read.table.name, reads=cost.snapshot_read(size))

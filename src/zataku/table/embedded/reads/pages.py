@@ -1,10 +1,11 @@
-"""Reading pages: one partition in the order of its sort key, or a whole table in portions."""
+"""Reads of pages: one partition in the order of its sort key, or a whole table in portions; and what they cost."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zataku.table.backend import cost
 from zataku.table.backend.condition_evaluation import check_expression, holds
+from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.expression import Expression
 from zataku.table.backend.limits import PAGE_BYTES
 from zataku.table.backend.port import Position, QueryItems, Row, Rows, ScanItems
@@ -17,179 +18,193 @@ from zataku.table.backend.validation import (
     checked_attributes,
 )
 from zataku.table.backend.values import Item, unpack
-from zataku.table.embedded import keys
-from zataku.table.embedded.catalog import Catalog, TablePart
-from zataku.table.embedded.reads.page_sql import Way, query_way, scan_way
-from zataku.table.embedded.reads.reader import ReadDesk
+from zataku.table.embedded.catalog import Catalog, StoredTable
+from zataku.table.embedded.reads.page_sql import PageQuery, partition_query, scan_query
+from zataku.table.embedded.reads.reader import ReadSession
+from zataku.table.embedded.rows import position_of
 
 _NO_LIMIT = -1
-# So many rows are fetched in one go, which is quicker than one by one; more might be far too many bytes.
-_FEW = 64
+# Up to so many rows are fetched at once, which is faster than one by one; more could be far more than a page.
+_MAX_ROWS_AT_ONCE = 64
 
 
-class PageRead(NamedTuple):
-    """A page, with the bytes that were looked at and the sizes of the items that a local index had fetched."""
+class PageResult(NamedTuple):
+    """A page, the bytes that were read for it, and the sizes of the items that were fetched for a local index."""
 
     rows: Rows
     size: int
-    fetched: Sequence[int]
+    fetched_sizes: Sequence[int]
 
 
-class Page:
-    """One page to be read, with everything checked that can be before reading."""
+class PageRead:
+    """A read of one page, checked as far as possible without reading it."""
 
     __slots__ = (
         "_count_only",
-        "_fetching",
+        "_fetches_items",
         "_filter",
-        "_held",
         "_index",
         "_lagging",
         "_limit",
-        "_shown",
+        "_projected",
+        "_query",
+        "_returned",
         "_table",
         "_visible",
-        "_way",
     )
 
     def __init__(self, catalog: Catalog, read: QueryItems | ScanItems) -> None:
-        part = catalog.part(read.table.name)
-        index = None if read.index is None else part.ready_index(read.index).schema
+        table = catalog[read.table.name]
+        index = None if read.index is None else table.ready_index(read.index).schema
         check_page(index, read.limit, read.strong)
         self._table = read.table.name
         self._index = index
         self._limit = read.limit
         self._filter: Expression | None = read.filter
-        self._visible, self._shown = _seen(part, index, checked_attributes(read.attributes))
-        self._held = None if index is None else part.schema.projected(index)
-        self._fetching = self._held is not None and self._visible is None and not _all_held(self._held, read)
+        self._visible, self._returned = _attributes(table, index, checked_attributes(read.attributes))
+        self._projected = None if index is None else table.schema.projected(index)
+        self._fetches_items = (
+            self._projected is not None and self._visible is None and not _covers(self._projected, read)
+        )
         if isinstance(read, QueryItems):
             self._count_only, self._lagging = read.count_only, read.lagging
-            self._way: Way = query_way(part.schema, index, read)
+            self._query: PageQuery = partition_query(table.schema, index, read)
         else:
             self._count_only = self._lagging = False
-            self._way = scan_way(part.schema, index, read)
+            self._query = scan_query(table.schema, index, read)
         if read.filter is not None:
             check_expression(read.filter)
             if isinstance(read, QueryItems):
-                check_filter(part.schema, index, read.filter)
+                check_filter(table.schema, index, read.filter)
 
-    def __call__(self, desk: ReadDesk) -> PageRead:
-        """Read it."""
-        part = desk.catalog.part(self._table)
+    def __call__(self, session: ReadSession) -> PageResult:
+        """Read the page."""
+        table = session.catalog[self._table]
         limit = self._limit
-        sql = self._way.sql(part, None if self._index is None else part.ready_index(self._index))
-        bindings = (*self._way.bindings, _NO_LIMIT if limit is None else limit)
-        if self._held is not None:
-            return self._of_entries(part, _gathered(desk, self._lagging, sql, bindings, self._held, self._fetching))
-        found, size = _fetched(desk, self._lagging, sql, bindings, limit is not None and limit <= _FEW)
+        sql = self._query.sql(table, None if self._index is None else table.ready_index(self._index))
+        bindings = (*self._query.bindings, _NO_LIMIT if limit is None else limit)
+        if self._projected is not None:
+            entries = _read_entries(session, self._lagging, sql, bindings, self._projected, self._fetches_items)
+            return self._entry_page(table, entries)
+        at_once = limit is not None and limit <= _MAX_ROWS_AT_ONCE
+        found, size = _read_items(session, self._lagging, sql, bindings, at_once)
         resume: Position | None = None
         if found and (size > PAGE_BYTES or len(found) == limit):
-            resume = keys.position(part.schema, self._index, unpack(found[-1]))
-        rows = self._passed(found)
-        return PageRead(Rows([] if self._count_only else rows, resume, len(rows), len(found)), size, ())
+            resume = position_of(table.schema, self._index, unpack(found[-1]))
+        rows = self._filtered(found)
+        return PageResult(Rows([] if self._count_only else rows, resume, len(rows), len(found)), size, ())
 
-    def _passed(self, found: list[bytes]) -> list[Row]:
-        if self._filter is None and (self._shown is None or self._count_only):
+    def _filtered(self, found: list[bytes]) -> list[Row]:
+        if self._filter is None and (self._returned is None or self._count_only):
             return [*found]
         rows: list[Row] = []
         for packed in found:
             item: Item = unpack(packed)
             if self._filter is None or holds(self._filter, item):
-                shown = self._shown
-                rows.append(packed if shown is None else {name: item[name] for name in shown if name in item})
+                names = self._returned
+                rows.append(packed if names is None else {name: item[name] for name in names if name in item})
         return rows
 
-    def _of_entries(self, part: TablePart, found: "_Gathered") -> PageRead:
-        """The page of an index that holds only some attributes."""
+    def _entry_page(self, table: StoredTable, entries: "_Entries") -> PageResult:
+        """The page of an index that projects only some attributes."""
         resume: Position | None = None
-        if found.items and (found.full or len(found.items) == self._limit):
-            resume = keys.position(part.schema, self._index, found.items[-1])
+        if entries.items and (entries.is_full or len(entries.items) == self._limit):
+            resume = position_of(table.schema, self._index, entries.items[-1])
         rows: list[Row] = []
-        for item in found.items:
+        for item in entries.items:
             seen = item if self._visible is None else {name: item[name] for name in self._visible if name in item}
             if self._filter is None or holds(self._filter, seen):
-                rows.append({name: seen[name] for name in self._shown or seen if name in seen})
-        shown = Rows([] if self._count_only else rows, resume, len(rows), len(found.items))
-        return PageRead(shown, found.size, found.fetched)
+                rows.append({name: seen[name] for name in self._returned or seen if name in seen})
+        page = Rows([] if self._count_only else rows, resume, len(rows), len(entries.items))
+        return PageResult(page, entries.size, entries.fetched_sizes)
 
 
-class _Gathered(NamedTuple):
-    """The items of a page of entries, the bytes of the entries, the items that were fetched, and whether it is full."""
+class _Entries(NamedTuple):
+    """Index entries of a page as items, their bytes, and the sizes of the items fetched for them."""
 
     items: list[Item]
     size: int
-    fetched: list[int]
-    full: bool
+    fetched_sizes: list[int]
+    is_full: bool
 
 
-def _gathered(
-    desk: ReadDesk, lagging: bool, sql: str, bindings: tuple[Any, ...], held: Iterable[str], fetching: bool
-) -> _Gathered:
-    """As many entries as a page holds. What is fetched for them takes room in it too, each item rounded up to 4 KB."""
+def _read_entries(
+    session: ReadSession, lagging: bool, sql: str, bindings: tuple[Any, ...], projected: Iterable[str], fetches: bool
+) -> _Entries:
+    """As many entries as a page holds. Fetched items count towards its size too, each rounded up to 4 KB."""
     items: list[Item] = []
-    fetched: list[int] = []
-    size = room = 0
-    cursor = desk.own_cursor(lagging)
-    for packed, whole in cursor.execute(sql, bindings):
+    fetched_sizes: list[int] = []
+    size = fetched_bytes = 0
+    cursor = session.new_cursor(lagging)
+    for packed, item_size in cursor.execute(sql, bindings):
         item = unpack(packed)
         items.append(item)
-        size += cost.entry_size(item, held)
-        if fetching:
-            fetched.append(whole)
-            room += cost.READ_BYTES * -(-whole // cost.READ_BYTES)
-        if size + room > PAGE_BYTES:
+        size += cost.entry_size(item, projected)
+        if fetches:
+            fetched_sizes.append(item_size)
+            fetched_bytes += cost.READ_BYTES * -(-item_size // cost.READ_BYTES)
+        if size + fetched_bytes > PAGE_BYTES:
             cursor.close(True)
-            return _Gathered(items, size, fetched, True)
-    return _Gathered(items, size, fetched, False)
+            return _Entries(items, size, fetched_sizes, True)
+    return _Entries(items, size, fetched_sizes, False)
 
 
-def _fetched(desk: ReadDesk, lagging: bool, sql: str, bindings: tuple[Any, ...], few: bool) -> tuple[list[bytes], int]:
-    cursor = desk.own_cursor(lagging)
+def _read_items(
+    session: ReadSession, lagging: bool, sql: str, bindings: tuple[Any, ...], at_once: bool
+) -> tuple[list[bytes], int]:
+    cursor = session.new_cursor(lagging)
     cursor.execute(sql, bindings)
-    if few:
+    if at_once:
         rows = cursor.fetchall()
-        size = sum([weight for _, weight in rows])
+        size = sum([item_size for _, item_size in rows])
         if size <= PAGE_BYTES:
             return [item for item, _ in rows], size
-        return _cut(rows)
-    found, size = _cut(cursor)
+        return _first_page(rows)
+    found, size = _first_page(cursor)
     if size > PAGE_BYTES:
-        # A statement left half read would keep the transaction's snapshot.
+        # A statement that is not read to its end would keep the transaction's snapshot.
         cursor.close(True)
     return found, size
 
 
-def _cut(rows: Iterable[tuple[Any, ...]]) -> tuple[list[bytes], int]:
-    """As many rows as a page holds: up to and including the one that makes it too large."""
+def _first_page(rows: Iterable[tuple[Any, ...]]) -> tuple[list[bytes], int]:
+    """Rows up to and including the one that makes the page too large."""
     found: list[bytes] = []
     size = 0
-    for item, weight in rows:
+    for item, item_size in rows:
         found.append(item)
-        size += weight
+        size += item_size
         if size > PAGE_BYTES:
             break
     return found, size
 
 
-def _seen(
-    part: TablePart, index: IndexSchema | None, wanted: tuple[str, ...] | None
+def _attributes(
+    table: StoredTable, index: IndexSchema | None, wanted: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """The attributes that a filter sees and those that are shown; None for all."""
-    held = None if index is None else part.schema.projected(index)
-    if index is None or held is None:
+    """The attributes that a filter sees and those that are returned; None for all."""
+    projected = None if index is None else table.schema.projected(index)
+    if index is None or projected is None:
         return None, wanted
-    names = tuple(sorted(held))
+    names = tuple(sorted(projected))
     if wanted is None:
         return names, names
     if index.local:
         # What a local index lacks is fetched from the table.
         return None, wanted
-    check_projection(part.schema, index, wanted)
+    check_projection(table.schema, index, wanted)
     return names, wanted
 
 
-def _all_held(held: frozenset[str], read: QueryItems | ScanItems) -> bool:
-    """True when an index has everything that is shown or looked at, so that nothing is fetched from the table."""
-    looked_at = set[str | int]() if read.filter is None else attribute_names_in(read.filter)
-    return held.issuperset(read.attributes or ()) and held.issuperset(looked_at)
+def _covers(projected: frozenset[str], read: QueryItems | ScanItems) -> bool:
+    """True when the index holds every attribute of the read, so that no item is fetched from the table."""
+    filtered = set[str | int]() if read.filter is None else attribute_names_in(read.filter)
+    return projected.issuperset(read.attributes or ()) and projected.issuperset(filtered)
+
+
+def charge_page(consumed: ConsumedCapacity, read: QueryItems | ScanItems, page: PageResult) -> None:
+    """Charge a page; what was fetched for a local index is charged to the table."""
+    index = None if read.index is None else read.index.name
+    consumed.add(read.table.name, index, reads=cost.read(page.size, read.strong))
+    if page.fetched_sizes:
+        consumed.add(read.table.name, reads=cost.fetches(page.fetched_sizes, read.strong))

@@ -1,4 +1,4 @@
-"""A thread that reads: everyone who waits shares one read transaction, begun after they all had joined the line."""
+"""A reading thread: all calls of a batch share one read transaction, begun after the last of them was queued."""
 
 from random import Random
 from threading import Event, Thread
@@ -8,164 +8,158 @@ import apsw
 
 from zataku.table.backend.errors import StoreClosed
 from zataku.table.embedded.catalog import Catalog
-from zataku.table.embedded.database import Database
+from zataku.table.embedded.database import CachedItem, Database
 from zataku.table.embedded.file.sqlite_types import Connection, Cursor
-from zataku.table.embedded.item_cache import Kept
-from zataku.table.embedded.queue import Call, Line, answer, run
+from zataku.table.embedded.queue import CallQueue, QueuedCall, execute, fail, resolve
 
-_STALE_SECONDS = 1.0
-_STALE_COMMITS = 50
-_RENEWED = 0.1
-# Everyone in a batch waits for the last of it.
-_MOST_TOGETHER = 64
+_MAX_LAG_SECONDS = 1.0
+_MAX_LAG_COMMITS = 50
+_RENEWAL_PROBABILITY = 0.1
+# Every call of a batch waits for the last of it.
+_MAX_BATCH_CALLS = 64
 
 
-class ReadDesk:
-    """What a read works with: a cursor inside a read transaction, and another in one that lags behind."""
+class ReadSession:
+    """What a read works with: a cursor inside the batch's read transaction, and one in a transaction that lags."""
 
-    def __init__(self, database: Database, chance: Random) -> None:
+    def __init__(self, database: Database, random: Random) -> None:
         self._database = database
-        self._chance = chance
-        self.connection = database.reader()
+        self._random = random
+        self.connection = database.open_reader()
         self.cursor = self.connection.cursor()
-        self._late: Connection | None = None
-        self._since = 0.0
-        self._commits = 0
-        self._as_of: Catalog | None = None
-        # When the read transaction was begun, as the recent items count.
-        self.moment: int | None = None
+        self._lagging: Connection | None = None
+        self._lagging_since = 0.0
+        self._lagging_commits = 0
+        self._lagging_catalog: Catalog | None = None
+        self._cache_generation: int | None = None
 
     @property
     def catalog(self) -> Catalog:
         """The tables as they are now."""
         return self._database.catalog
 
-    def keep(self, table: str, pk: bytes, sk: bytes, found: Kept) -> None:
-        """Remember an item that was just read."""
-        self._database.recent.fill((table, pk, sk), found, self.moment)
+    def begin(self) -> None:
+        """Begin the read transaction of a batch."""
+        self._cache_generation = self._database.item_cache.generation
+        self.connection.execute("BEGIN")
 
-    def own_cursor(self, lagging: bool) -> Cursor:
+    def cache_item(self, table: str, pk: bytes, sk: bytes, found: CachedItem) -> None:
+        """Put an item that was just read into the item cache."""
+        self._database.item_cache.add((table, pk, sk), found, self._cache_generation)
+
+    def new_cursor(self, lagging: bool) -> Cursor:
         """A cursor that the read may close."""
-        return self.late_cursor() if lagging else self.connection.cursor()
+        return self.lagging_cursor() if lagging else self.connection.cursor()
 
-    def late_cursor(self) -> Cursor:
-        """A cursor that sees the store as it was a little while ago, by at most a second or some commits."""
-        late = self._late
-        if late is None:
-            late = self._late = self._database.reader()
-        if not late.in_transaction or self._too_old() or self._chance.random() < _RENEWED:
-            self.catch_up()
-            late.execute("BEGIN")
+    def lagging_cursor(self) -> Cursor:
+        """A cursor that sees an earlier state of the store, at most a second or some commits old."""
+        connection = self._lagging
+        if connection is None:
+            connection = self._lagging = self._database.open_reader()
+        if not connection.in_transaction or self._is_stale() or self._random.random() < _RENEWAL_PROBABILITY:
+            self._release_snapshot()
+            connection.execute("BEGIN")
             # The snapshot is taken by the first read, not by BEGIN.
-            late.execute("SELECT commits FROM state").fetchall()
-            self._since, self._commits = monotonic(), self._database.commits
-            self._as_of = self._database.catalog
-        return late.cursor()
+            connection.execute("SELECT commits FROM state").fetchall()
+            self._lagging_since, self._lagging_commits = monotonic(), self._database.commits
+            self._lagging_catalog = self._database.catalog
+        return connection.cursor()
 
-    def _too_old(self) -> bool:
+    def _is_stale(self) -> bool:
         return (
-            monotonic() - self._since > _STALE_SECONDS
-            or self._database.commits - self._commits > _STALE_COMMITS
-            or self._as_of is not self._database.catalog
+            monotonic() - self._lagging_since > _MAX_LAG_SECONDS
+            or self._database.commits - self._lagging_commits > _MAX_LAG_COMMITS
+            or self._lagging_catalog is not self._database.catalog
         )
 
+    def _release_snapshot(self) -> None:
+        # An open snapshot keeps the write-ahead log from being emptied.
+        if self._lagging is not None and self._lagging.in_transaction:
+            self._lagging.execute("COMMIT")
+
     @property
-    def patience(self) -> float | None:
-        """How long the reader may wait for calls: an open old snapshot must not be forgotten."""
-        return None if self._late is None or not self._late.in_transaction else _STALE_SECONDS
+    def idle_timeout(self) -> float | None:
+        """Seconds that the reader may wait for calls, so that it releases an open lagging snapshot in time."""
+        return None if self._lagging is None or not self._lagging.in_transaction else _MAX_LAG_SECONDS
 
-    def catch_up(self) -> None:
-        """Let go of the old snapshot, which would keep the write-ahead log from being emptied."""
-        if self._late is not None and self._late.in_transaction:
-            self._late.execute("COMMIT")
-
-    def catch_up_in_time(self) -> None:
-        """Let go of the old snapshot when it has become too old."""
-        if self._late is not None and self._too_old():
-            self.catch_up()
+    def release_stale_snapshot(self) -> None:
+        """End the lagging transaction when it has become too old."""
+        if self._lagging is not None and self._is_stale():
+            self._release_snapshot()
 
     def close(self) -> None:
         """Close the connections."""
-        if self._late is not None:
-            self._late.close()
+        if self._lagging is not None:
+            self._lagging.close()
         self.connection.close()
 
 
 class Reader:
-    """Owns a reading connection. Callers join its line."""
+    """The thread that owns a reading connection and serves a read queue."""
 
-    def __init__(self, database: Database, name: str, chance: Random) -> None:
-        self.line: Line[ReadDesk] = Line(_MOST_TOGETHER)
+    def __init__(self, database: Database, name: str, random: Random) -> None:
+        self.queue: CallQueue[ReadSession] = CallQueue(_MAX_BATCH_CALLS)
         self._database = database
-        self._chance = chance
-        self._desk = ReadDesk(database, chance)
+        self._random = random
+        self._session = ReadSession(database, random)
         self._thread = Thread(target=self._run, name=f"zataku-{name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to serve the line."""
+        """Start serving the queue."""
         self._thread.start()
 
     def join(self) -> None:
-        """Wait until the line has been served to its end."""
+        """Wait until the closed queue is empty."""
         self._thread.join()
 
-    def park(self, parked: Event, go_on: Event, _: ReadDesk) -> None:
-        """Close the file while it is replaced; those in the line wait. Runs alone on this thread."""
-        self._desk.close()
-        parked.set()
-        go_on.wait()
+    def pause(self, paused: Event, resume: Event, _: ReadSession) -> None:
+        """Close the file while it is replaced; queued calls wait. Runs as exclusive work on this thread."""
+        self._session.close()
+        paused.set()
+        resume.wait()
         if self._database.damage is None:
-            self._desk = ReadDesk(self._database, self._chance)
+            self._session = ReadSession(self._database, self._random)
 
     def _run(self) -> None:
         while True:
-            calls = self.line.take(self._desk.patience)
+            calls = self.queue.next_batch(self._session.idle_timeout)
             if calls is None:
-                self._desk.close()
+                self._session.close()
                 return
             try:
-                self._desk.catch_up_in_time()
+                self._session.release_stale_snapshot()
                 if calls:
                     self._serve(calls)
             except BaseException as error:
-                self._collapse(calls, error)
+                stopped = StoreClosed(f"A reader of the store stopped: {error!r}. Close the store and start it again.")
+                fail(calls, stopped)
+                resolve(calls)
+                self.queue.fail_all(stopped)
                 raise
-            answer(calls)
+            resolve(calls)
 
-    def _collapse(self, calls: list[Call[ReadDesk]], error: BaseException) -> None:
-        known = StoreClosed(f"A reader of the store stopped: {error!r}. Close the store and start it again.")
-        _fail(calls, known)
-        answer(calls)
-        self.line.abandon(known)
-
-    def _serve(self, calls: list[Call[ReadDesk]]) -> None:
+    def _serve(self, calls: list[QueuedCall[ReadSession]]) -> None:
         damage = self._database.damage
         if damage is not None:
-            _fail(calls, damage)
-        elif calls[0].alone:
-            self._attempt(calls[0])
+            fail(calls, damage)
+        elif calls[0].exclusive:
+            self._execute(calls[0])
         else:
             try:
-                self._within_transaction(calls)
+                self._execute_batch(calls)
             except apsw.Error as error:
-                _fail(calls, self._database.judge(error))
+                fail(calls, self._database.translate(error))
 
-    def _within_transaction(self, calls: list[Call[ReadDesk]]) -> None:
-        connection = self._desk.connection
-        self._desk.moment = self._database.recent.moment
-        connection.execute("BEGIN")
+    def _execute_batch(self, calls: list[QueuedCall[ReadSession]]) -> None:
+        connection = self._session.connection
+        self._session.begin()
         for call in calls:
-            self._attempt(call)
+            self._execute(call)
         if connection.in_transaction:
             connection.execute("COMMIT")
 
-    def _attempt(self, call: Call[ReadDesk]) -> None:
+    def _execute(self, call: QueuedCall[ReadSession]) -> None:
         try:
-            run(call, self._desk)
+            execute(call, self._session)
         except apsw.Error as error:
-            call.error = self._database.judge(error)
-
-
-def _fail(calls: list[Call[ReadDesk]], error: BaseException) -> None:
-    for call in calls:
-        call.error = error
+            call.error = self._database.translate(error)

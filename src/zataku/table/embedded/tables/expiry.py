@@ -1,33 +1,62 @@
-"""Taking away items whose time has passed."""
+"""Expiry of items: deleting those whose time to live has passed, and following a changed TTL attribute."""
 
-from zataku.table.embedded.rows import expiry
-from zataku.table.embedded.write_group import Found, Group
+from zataku.table.backend.values import unpack
+from zataku.table.embedded.catalog import StoredTable
+from zataku.table.embedded.rows import StoredRow, expiry_second
+from zataku.table.embedded.writer import WriteGroup
 
-PORTION = 100
-# DynamoDB leaves items alone whose time lies more than five years back: it is more likely a mistake than a wish.
-_TOO_LONG_AGO = 5 * 365 * 24 * 60 * 60
+PORTION_ITEMS = 100
+# DynamoDB ignores an expiry more than five years back: it is probably a mistake.
+_MAX_EXPIRED_SECONDS = 5 * 365 * 24 * 60 * 60
 
 
-def sweep(table: str, now: float, limit: int, group: Group) -> tuple[int, bool]:
+def delete_expired(table_name: str, now: float, limit: int, group: WriteGroup) -> tuple[int, bool]:
     """Delete a portion of expired items; returns how many, and whether there may be more.
 
     It runs inside the write, so an item that was refreshed meanwhile is seen as it is now.
     """
-    part = group.catalog.part(table)
-    most = min(limit, PORTION)
+    table = group.catalog[table_name]
+    portion = min(limit, PORTION_ITEMS)
     sql = (
-        f"SELECT id, pk, sk, expires, item, size FROM {part.items} "
+        f"SELECT id, pk, sk, expires, item, size FROM {table.items} "
         "WHERE expires IS NOT NULL AND expires <= ? AND expires > ? ORDER BY expires LIMIT ?"
     )
-    found = group.rows(sql, int(now), int(now) - _TOO_LONG_AGO, most)
+    found = group.fetch_all(sql, int(now), int(now) - _MAX_EXPIRED_SECONDS, portion)
     deleted = 0
     for row_id, pk, sk, expires, packed, size in found:
-        old = Found(row_id, packed, size)
-        truly = expiry(part.schema.ttl, old.item)
-        if truly != expires:
-            # The column still follows the TTL attribute of yesterday.
-            group.change(f"UPDATE {part.items} SET expires = ? WHERE id = ?", truly, row_id)
+        row = StoredRow(row_id, packed, size)
+        current = expiry_second(table.schema.ttl, row.item)
+        if current != expires:
+            # The column still follows the former TTL attribute.
+            group.execute(f"UPDATE {table.items} SET expires = ? WHERE id = ?", current, row_id)
             continue
-        group.remove(part, pk, sk, old, expired=True)
+        group.delete(table, pk, sk, row, expired=True)
         deleted += 1
-    return deleted, len(found) == most
+    return deleted, len(found) == portion
+
+
+class ExpiryBackfill:
+    """Reads the expiry of every item again after the TTL attribute of its table has changed."""
+
+    def __init__(self, table: StoredTable) -> None:
+        self._table = table
+
+    def run_portion(self, group: WriteGroup) -> bool:
+        """Update the next items; True when there are no more."""
+        table = self._table
+        row = group.fetch_one("SELECT ttl_walked FROM tables WHERE number = ?", table.number)
+        if row is None or row[0] is None:
+            return True
+        sql = f"SELECT id, expires, item FROM {table.items} WHERE id > ? ORDER BY id LIMIT ?"
+        found = group.fetch_all(sql, row[0], PORTION_ITEMS)
+        for row_id, old, packed in found:
+            new = expiry_second(table.schema.ttl, unpack(packed))
+            if new != old:
+                group.execute(f"UPDATE {table.items} SET expires = ? WHERE id = ?", new, row_id)
+        is_done = len(found) < PORTION_ITEMS
+        last = None if is_done else found[-1][0]
+        group.execute("UPDATE tables SET ttl_walked = ? WHERE number = ?", last, table.number)
+        return is_done
+
+    def portion_committed(self, is_done: bool) -> None:
+        """Nothing to publish."""

@@ -1,4 +1,4 @@
-"""The quick measure of an item says what the slow one says."""
+"""Item sizes computed in one pass equal those of the size rules."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zataku.table.backend.values import item_size, normalize
-from zataku.table.embedded.rows import Before, measured, remeasured
+from zataku.table.embedded.rows import UpdatedRow, measure, measure_update
 
 numbers = st.integers(-(10**37), 10**37) | st.integers(-20, 200).map(lambda n: n * 100) | st.floats(-1e9, 1e9, width=32)
 scalars = st.none() | st.booleans() | st.text(max_size=20) | st.binary(max_size=20) | numbers | st.just(Decimal("1.50"))
@@ -20,7 +20,7 @@ values = st.recursive(
 @given(st.dictionaries(st.text(max_size=10), values, max_size=6))
 def test_an_item_is_measured_as_the_rules_say(item: dict) -> None:
     stored = normalize(item)
-    assert measured(item) == (stored, item_size(stored))
+    assert measure(item) == (stored, item_size(stored))
 
 
 @given(
@@ -29,7 +29,7 @@ def test_an_item_is_measured_as_the_rules_say(item: dict) -> None:
     st.frozensets(st.sampled_from("abcdé"), max_size=2),
 )
 def test_an_updated_item_is_measured_by_what_changed(old: dict, new: dict, gone: frozenset[str]) -> None:
-    stored, size = measured(old)
+    stored, size = measure(old)
     after = {name: value for name, value in (stored | new).items() if name not in gone}
-    before = Before(stored, size, b"", b"", frozenset(new) | gone)
-    assert remeasured(after, before) == measured(after)
+    before = UpdatedRow(stored, size, b"", b"", frozenset(new) | gone)
+    assert measure_update(after, before) == measure(after)
