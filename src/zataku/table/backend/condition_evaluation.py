@@ -1,4 +1,4 @@
-"""What a condition says of an item, with DynamoDB's meaning of every comparison."""
+"""Evaluation of conditions on an item, with DynamoDB's semantics of every comparison."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -9,7 +9,7 @@ from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadInput, WrongType
 from zataku.table.backend.values import Item, Value, type_of
 
-# Distinct from None, which is an explicit null lying there.
+# Distinct from None, which is a stored null.
 ABSENT: Any = object()
 
 _ORDERED = {"S", "N", "B"}
@@ -17,7 +17,7 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=
 
 
 def find(item: Item, route: ex.Route) -> Value:
-    """What lies at the route, or ABSENT."""
+    """The value at the route, or ABSENT."""
     here: Value = item
     for step in route:
         if isinstance(step, str):
@@ -43,7 +43,7 @@ def equal(left: Value, right: Value) -> bool:
     kind = type_of(left)
     if kind != type_of(right):
         return False
-    # What differs for Python differs here, and it can tell at once; what is the same for it may still be 1 and True.
+    # Values that differ in Python differ here, which is fast to tell; equal ones may still be 1 and True.
     if left != right:
         return False
     if kind == "L":
@@ -68,7 +68,7 @@ def _value(operand: ex.Operand, item: Item) -> Value:
 
 def _compared(left: Value, sign: ex.Comparison, right: Value) -> bool:
     if left is ABSENT or right is ABSENT:
-        # DynamoDB: a missing attribute equals nothing, so it differs from everything.
+        # DynamoDB: a missing attribute is unequal to every value.
         return sign == "<>"
     if sign == "=":
         return equal(left, right)
@@ -81,7 +81,7 @@ def _compared(left: Value, sign: ex.Comparison, right: Value) -> bool:
 
 
 def _ordered(value: Value) -> str | bytes | int | Decimal:
-    # Strings sort by their UTF-8 bytes, which differs from Python's order only in the surrogate range; be exact.
+    # Strings sort by UTF-8 bytes, which differs from Python's order in the surrogate range.
     return value.encode() if type(value) is str else value
 
 
@@ -164,7 +164,7 @@ _RULES: dict[type[object], Callable[[Any, Item], bool]] = {
 
 
 def check_expression(condition: ex.Expression) -> None:
-    """Refuse a condition that no store could carry out."""
+    """Raise `BadInput` for a condition that DynamoDB refuses."""
     if isinstance(condition, ex.All | ex.Either):
         if not condition.parts:
             raise BadInput("A condition has no parts. Give at least one.")
@@ -186,7 +186,7 @@ def check_expression(condition: ex.Expression) -> None:
         raise BadInput("A condition asks whether an attribute contains itself. Name two different ones.")
 
 
-# DynamoDB looks at the values given before it looks at any item, so that a wrong one is refused everywhere.
+# DynamoDB validates given values before it reads an item, so an invalid one is refused for every item.
 
 
 def _check_compare(condition: ex.Compare) -> None:

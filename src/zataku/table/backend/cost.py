@@ -17,60 +17,60 @@ WRITE_BYTES = 1024
 
 
 def read(size: int, strong: bool) -> float:
-    """Reading one item, or one page: sizes are rounded up to 4 KB, eventually consistent reads cost half.
+    """Units of reading one item or one page: sizes are rounded up to 4 KB, eventually consistent reads cost half.
 
-    An item that is not there costs what the smallest one does, and so does a page that finds nothing.
+    An absent item and an empty page cost as much as the smallest item.
     """
     units = -(-size // READ_BYTES) or 1
     return units if strong else units / 2
 
 
 def snapshot_read(size: int) -> float:
-    """Reading one item in a transaction costs twice a strong read, for its two phases."""
+    """Units of reading one item in a transaction: twice a strong read, for its two phases."""
     return 2 * read(size, True)
 
 
 def fetches(sizes: Iterable[int], strong: bool) -> float:
-    """What a local index lacks is fetched: each whole item is read, rounded up by itself, beside the index's page."""
+    """Units of the fetches of a local index: each whole item is read, rounded up separately, beside the index page."""
     return sum(read(size, strong) for size in sizes)
 
 
 def write(old: int, new: int) -> float:
-    """Putting, updating or deleting: the larger of the item before and after, rounded up to 1 KB; 0 for no item.
+    """Units of a put, update or delete: the larger size before and after, rounded up to 1 KB; size 0 for no item.
 
-    Deleting what is not there costs one unit, and so does any write to a small item, even one that changes nothing.
+    Deleting an absent item costs one unit, and so does any write to a small item, even without a change.
     """
     size = max(old, new)
     return -(-size // WRITE_BYTES) or 1
 
 
 def failed_write(old: int) -> float:
-    """A write whose condition fails is paid by the item that lies there, at least one unit; no index is written."""
+    """Units of a write whose condition fails: by the stored item, at least one unit; no index is written."""
     return write(old, 0)
 
 
 def transact_write(old: int, new: int) -> float:
-    """A write in a transaction costs its table twice, for its two phases; a check is a write of the item it looks at.
+    """Units of a write in a transaction: twice, for its two phases; a check costs a write of the checked item.
 
-    Indexes follow after the transaction and cost what they cost outside it.
+    Indexes are updated after the transaction at their usual cost.
     """
     return 2 * write(old, new)
 
 
 def entry_write(old: int | None, new: int | None, moved: bool) -> float:
-    """Keeping one index: sizes of its entry before and after, None for no entry; `moved` when its key changes.
+    """Units of updating one index entry: sizes before and after, None for no entry; `moved` when its key changes.
 
-    An entry that comes, goes or changes in place is one write, of the larger size; one whose key changes is deleted and
-    put anew, which is two. Not to be asked for an entry that stays as it is: that costs nothing.
+    An entry that is added, removed or changed in place is one write of the larger size; one whose key changes is
+    deleted and put again, which is two. Not for an unchanged entry, which costs nothing.
     """
     if old is None or new is None:
-        there = new if old is None else old
-        return 0 if there is None else write(there, 0)
+        size = new if old is None else old
+        return 0 if size is None else write(size, 0)
     return write(old, 0) + write(0, new) if moved else write(old, new)
 
 
 def entry_size(item: Item, held: Iterable[str]) -> int:
-    """Bytes of an index entry: the attributes that the index holds, keys included, as far as the item has them."""
+    """Bytes of an index entry: the projected attributes that the item has, keys included."""
     size = 0
     for name in held:
         if name in item:
@@ -80,7 +80,7 @@ def entry_size(item: Item, held: Iterable[str]) -> int:
     return size
 
 
-# A table by its full name, and one of its indexes or None for the table itself.
+# A table by its full name, and one of its indexes, or None for the table itself.
 Resource: TypeAlias = tuple[str, str | None]
 
 
@@ -98,12 +98,12 @@ class ConsumedCapacity:
     def __init__(self) -> None:
         self.reads = 0.0
         self.writes = 0.0
-        # Every call has one of these, and most calls use one resource only: a second one makes the dictionary.
+        # Every call has one of these, and most use one resource only: the dictionary is made for the second.
         self._first: Resource | None = None
         self._by_resource: dict[Resource, tuple[float, float]] | None = None
 
     def add(self, table: str, index: str | None = None, *, reads: float = 0.0, writes: float = 0.0) -> None:
-        """Something was used in one resource."""
+        """Add units used on one table or index."""
         resource = (table, index)
         if self._first is None:
             self._first = resource
@@ -116,13 +116,13 @@ class ConsumedCapacity:
 
     @property
     def by_resource(self) -> dict[Resource, tuple[float, float]]:
-        """Read and write units by resource."""
+        """Read and write units by table and index."""
         if self._by_resource is not None:
             return self._by_resource
         return {} if self._first is None else {self._first: (self.reads, self.writes)}
 
     def add_all(self, other: "ConsumedCapacity") -> None:
-        """Add all of another consumed."""
+        """Add all units of another instance."""
         for (table, index), (reads, writes) in other.by_resource.items():
             self.add(table, index, reads=reads, writes=writes)
 
@@ -131,7 +131,7 @@ class ConsumedCapacity:
 
 
 class Usage(Struct):
-    """What one access pattern has used: how often it was asked, and the units of all calls together."""
+    """Usage of one access pattern: the number of calls, and the sum of their units."""
 
     pattern: str
     calls: int = 0
@@ -139,7 +139,7 @@ class Usage(Struct):
     writes: float = 0.0
 
     def add(self, calls: int, reads: float, writes: float) -> None:
-        """So much more was used."""
+        """Add calls and units."""
         self.calls += calls
         self.reads += reads
         self.writes += writes

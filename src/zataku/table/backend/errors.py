@@ -1,4 +1,4 @@
-"""Everything that can go wrong in the table layer, each with a code and a sentence that says what to do."""
+"""Errors of the table layer, each with a code and a sentence that says what to do."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ class TableError(Exception):
         self.details: Mapping[str, object] = details
 
 
-# What the design says wrongly: raised while it is being declared.
+# Errors of a design, raised while it is being declared.
 
 
 class DesignError(TableError):
@@ -24,17 +24,17 @@ class DesignError(TableError):
     code = "design_error"
 
 
-# What the caller gave: nothing has been written, and the same call will fail again.
+# Invalid requests: nothing was written, and the same call fails again.
 
 
 class BadInput(TableError):
-    """The call cannot be carried out as given. Nothing was written."""
+    """The request is invalid. Nothing was written."""
 
     code = "bad_input"
 
 
 class WrongType(BadInput):
-    """A value has another type than its attribute, or is outside the attribute's limits."""
+    """A value does not have the type of its attribute, or is outside the attribute's limits."""
 
     code = "wrong_type"
 
@@ -52,7 +52,7 @@ class MissingKeyField(BadInput):
 
 
 class BadKey(BadInput):
-    """A key is empty, too long, or a value would break the template it goes into."""
+    """A key is empty or too long, or a value would make its key template ambiguous."""
 
     code = "bad_key"
 
@@ -88,13 +88,13 @@ class SameItemTwice(BadInput):
 
 
 class BadUpdate(BadInput):
-    """An update contradicts itself, or the path it changes is not there."""
+    """An update contradicts itself, or edits a path that does not exist."""
 
     code = "bad_update"
 
 
 class StaleIndexKey(BadInput):
-    """The update would leave an index key behind that no longer fits its item."""
+    """The update would leave an index key that no longer matches its item."""
 
     code = "stale_index_key"
 
@@ -112,16 +112,16 @@ class StrongReadRefused(BadInput):
 
 
 class TokenReused(BadInput):
-    """An idempotency token came again with another transaction."""
+    """An idempotency token was reused with another transaction."""
 
     code = "token_reused"
 
 
-# What the world answered.
+# Errors that depend on stored data or on the state of the store.
 
 
 class ConditionFailed(TableError):
-    """The item was not as the condition demands. Nothing was written; `current` is what lies there."""
+    """The item does not meet the condition. Nothing was written; `current` is the stored item."""
 
     code = "condition_failed"
 
@@ -131,7 +131,7 @@ class ConditionFailed(TableError):
 
 
 class Reason:
-    """Why one item of a cancelled transaction stood in the way; `code` is None for the others."""
+    """Why one item cancelled a transaction; `code` is None for an item that did not."""
 
     __slots__ = ("code", "current", "message")
 
@@ -145,7 +145,7 @@ class Reason:
 
 
 class TransactionCancelled(TableError):
-    """A transaction was not carried out. `reasons` has one entry for each item, in the order given."""
+    """A transaction was cancelled. `reasons` has one entry for each item, in the order given."""
 
     code = "transaction_cancelled"
 
@@ -155,31 +155,31 @@ class TransactionCancelled(TableError):
 
     @property
     def conflict(self) -> bool:
-        """True when only other writers were in the way, so that the same transaction may be tried again."""
+        """True when only concurrent writers cancelled it, so that the same transaction may be retried."""
         codes = {reason.code for reason in self.reasons if reason.code}
         return bool(codes) and codes <= {"conflict", "throttled"}
 
 
 class Throttled(TableError):
-    """The table takes no more for the moment. Nothing was written; try again later."""
+    """The table has no capacity left for the moment. Nothing was written; try again later."""
 
     code = "throttled"
 
 
 class Conflict(TableError):
-    """A transaction is under way on the item. Nothing was written; try again."""
+    """Another transaction is in progress on the item. Nothing was written; try again."""
 
     code = "conflict"
 
 
 class LeaseLost(TableError):
-    """Another process reads this part of a stream by now. Nothing of it was acknowledged."""
+    """Another process has taken over this shard of a stream. Nothing was acknowledged."""
 
     code = "lease_lost"
 
 
 class ResultUnknown(TableError):
-    """The reply was lost: the write may or may not have happened. Read before going on."""
+    """The reply was lost: the write may or may not have happened. Read before continuing."""
 
     code = "result_unknown"
 
@@ -191,13 +191,13 @@ class StoreUnreachable(TableError):
 
 
 class NotGranted(TableError):
-    """The caller has no right to do this. Nothing was written."""
+    """The caller has no permission for this action. Nothing was written."""
 
     code = "not_granted"
 
 
 class ItemUnreadable(TableError):
-    """A stored item does not fit the entity it should be."""
+    """A stored item does not match its entity."""
 
     code = "item_unreadable"
 
@@ -209,37 +209,37 @@ class IndexNotReady(TableError):
 
 
 class SchemaRefused(TableError):
-    """A stored table cannot be changed into the one the design asks for."""
+    """A stored table cannot be changed to match the design."""
 
     code = "schema_refused"
 
 
 class LacksCapability(TableError):
-    """The store cannot do what the design needs."""
+    """The store lacks a capability that the design needs."""
 
     code = "lacks_capability"
 
 
 class StoreFull(TableError):
-    """The disk is full. Nothing of this call was written, all that was acknowledged is safe."""
+    """The disk is full. Nothing of this call was written; acknowledged writes are safe."""
 
     code = "store_full"
 
 
 class StoreDamaged(TableError):
-    """The store's file is damaged or has lost its end. Nothing more is read or written."""
+    """The store's file is damaged or truncated. Reads and writes are refused."""
 
     code = "store_damaged"
 
 
 class ExportDamaged(TableError):
-    """An export is incomplete, or not what its manifest says. Nothing of it was written."""
+    """An export is incomplete, or does not match its manifest. Nothing was imported."""
 
     code = "export_damaged"
 
 
 class CopyDiffers(TableError):
-    """A store that was filled from an export does not hold what the export holds."""
+    """The content of a store differs from the export that it was imported from."""
 
     code = "copy_differs"
 

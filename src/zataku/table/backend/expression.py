@@ -1,7 +1,7 @@
-"""Conditions and updates as plain values, the form in which stores receive them.
+"""Conditions and updates as plain values, the form in which backends receive them.
 
-Systems never write these by hand: `path` builds them with types. One store evaluates them, another compiles them to
-DynamoDB's expression strings.
+Systems build them with types through `path`. The embedded backend evaluates them, the DynamoDB backend compiles them to
+expression strings. The class names are part of stored fingerprints (idempotency tokens, cursors): they never change.
 """
 
 from typing import Literal, TypeAlias
@@ -11,12 +11,12 @@ from msgspec import Struct
 from zataku.table.backend.numbers import Number
 from zataku.table.backend.values import Value, ValueType
 
-# Where a value lies inside an item: attribute name first, then names of maps and positions in lists.
+# Path of a value inside an item: attribute name first, then names in maps and positions in lists.
 Route: TypeAlias = tuple[str | int, ...]
 
 
 class Attribute(Struct, frozen=True, tag=True):
-    """The value that lies at a route."""
+    """The value at a path."""
 
     route: Route
 
@@ -61,19 +61,19 @@ class OneOf(Struct, frozen=True, tag=True):
 
 
 class Exists(Struct, frozen=True, tag=True):
-    """Something lies at the route, an explicit null included."""
+    """A value exists at the path, a null included."""
 
     route: Route
 
 
 class Missing(Struct, frozen=True, tag=True):
-    """Nothing lies at the route."""
+    """No value exists at the path."""
 
     route: Route
 
 
 class HasType(Struct, frozen=True, tag=True):
-    """What lies at the route has this type."""
+    """The value at the path has this type."""
 
     route: Route
     kind: ValueType
@@ -117,7 +117,7 @@ Expression: TypeAlias = (
 
 
 class IfMissing(Struct, frozen=True, tag=True):
-    """What lies at the route, or the other value when nothing does."""
+    """The value at the path, or the other value when there is none."""
 
     route: Route
     otherwise: Literally
@@ -138,34 +138,34 @@ class Joined(Struct, frozen=True, tag=True):
 
 
 class Assign(Struct, frozen=True, tag=True):
-    """SET: put a value at the route."""
+    """SET: store a value at the path."""
 
     route: Route
     value: Attribute | Literally | IfMissing | Sum | Joined
 
 
 class Drop(Struct, frozen=True, tag=True):
-    """REMOVE: take away what lies at the route."""
+    """REMOVE the value at the path."""
 
     route: Route
 
 
 class Increase(Struct, frozen=True, tag=True):
-    """ADD a number; nothing there counts as 0. The route is a top-level attribute or a path inside a map."""
+    """ADD a number; an absent value counts as 0. The path is a top-level attribute or inside a map."""
 
     route: Route
     by: Number
 
 
 class Include(Struct, frozen=True, tag=True):
-    """ADD members to a set; nothing there counts as an empty set."""
+    """ADD members to a set; an absent value counts as an empty set."""
 
     route: Route
     members: frozenset[Value]
 
 
 class Exclude(Struct, frozen=True, tag=True):
-    """DELETE members from a set; a set that becomes empty goes away."""
+    """DELETE members from a set; an empty set is removed."""
 
     route: Route
     members: frozenset[Value]

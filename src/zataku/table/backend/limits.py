@@ -1,4 +1,4 @@
-"""DynamoDB's limits, which hold on every store."""
+"""DynamoDB's limits, which hold on every backend."""
 
 ITEM_BYTES = 400 * 1024
 PARTITION_KEY_BYTES = 2048

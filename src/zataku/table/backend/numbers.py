@@ -1,4 +1,4 @@
-"""Numbers as a table holds them: decimals of at most 38 digits, never rounded, and their sortable form."""
+"""Numbers of a table: decimals of at most 38 digits, never rounded, and their sortable encoding."""
 
 from decimal import Context, Decimal, Inexact
 
@@ -7,22 +7,22 @@ from zataku.table.backend.limits import NUMBER_DIGITS, NUMBER_LARGEST_EXPONENT, 
 
 Number = int | Decimal
 
-_SMALL = 10**NUMBER_DIGITS
+_FAST_INT_LIMIT = 10**NUMBER_DIGITS
 _EXACT = Context(prec=NUMBER_DIGITS, traps=[Inexact], Emax=999_999, Emin=-999_999)
 # Wide enough for the sum of the largest and the smallest number, so that adding never rounds.
 _WIDE = Context(prec=NUMBER_LARGEST_EXPONENT - NUMBER_SMALLEST_EXPONENT + NUMBER_DIGITS + 2)
-_LARGEST_SIZE = 21
+_MAX_SIZE = 21
 # 2**16 exponents are far more than the 256 a table allows; the offset keeps the two bytes positive.
 _EXPONENT_OFFSET = 0x8000
 
 
 def canonical(number: float | Decimal) -> Number:
     """The number as a table stores it: an int when it is whole, else a Decimal without trailing zeros."""
-    if type(number) is int and -_SMALL < number < _SMALL:
+    if type(number) is int and -_FAST_INT_LIMIT < number < _FAST_INT_LIMIT:
         return number
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     if not exact.is_finite():
-        raise BadNumber(f"{number} is not a number a table can hold. Use a finite number.")
+        raise BadNumber(f"{number} is not a number that a table can hold. Use a finite number.")
     if not exact:
         return 0
     if not NUMBER_SMALLEST_EXPONENT <= exact.adjusted() <= NUMBER_LARGEST_EXPONENT:
@@ -35,7 +35,7 @@ def canonical(number: float | Decimal) -> Number:
 
 
 def added(left: Number, right: Number) -> Number:
-    """The exact sum; refuses one that a table cannot hold instead of rounding it."""
+    """The exact sum; raises `BadNumber` where it would have to be rounded."""
     if type(left) is int and type(right) is int:
         return canonical(left + right)
     return canonical(_WIDE.add(Decimal(left), Decimal(right)))
@@ -67,4 +67,4 @@ def size_of(number: Number) -> int:
     trailing = len(digits) - len(text)
     # Digits pair up from the decimal point, so an odd exponent may need a byte more.
     places = len(text) + ((exponent + trailing) % 2)
-    return min((places + 1) // 2 + 1 + sign, _LARGEST_SIZE)
+    return min((places + 1) // 2 + 1 + sign, _MAX_SIZE)

@@ -1,7 +1,8 @@
-"""The port between the typed layer and a place that keeps items.
+"""The port between the typed store and a database of plain items.
 
-A backend knows keys, items and expressions, nothing of entities. It checks what it is given as DynamoDB would and
-raises the errors of `zataku.table.backend.errors`. `zataku.table.store.store` states what every operation promises.
+A backend knows keys, items and expressions, and nothing of entities. It validates requests as DynamoDB does and raises
+the errors of `zataku.table.backend.errors`. `Backend` says what every operation promises; the guarantees that hold for
+all of them (durability, consistency, order) are those of `zataku.table.store.store`.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,17 +15,17 @@ from zataku.table.backend.expression import Action, Expression
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.backend.values import Item, KeyValue
 
-# A stored item as it comes back: already unpacked, or the bytes of `packed.pack`.
+# A stored item as a backend returns it: unpacked, or the bytes of `values.pack`.
 Row: TypeAlias = Item | bytes
 ItemKey: TypeAlias = tuple[KeyValue, KeyValue | None]
-# Where a page ended: the key attributes of its last item by name (table keys and index keys).
+# The end of a page: the key attributes of its last item by name (table keys and index keys).
 Position: TypeAlias = dict[str, KeyValue]
 Capability: TypeAlias = Literal["transactions", "streams", "ttl", "local-indexes", "backups"]
 Progress: TypeAlias = Callable[[int, int], None]
 
 
 class GetItem(Struct, frozen=True):
-    """Read one item. `lagging` lets a strict store answer from a little while ago."""
+    """Read one item. `lagging` allows fault injection to answer from an earlier state."""
 
     table: TableSchema
     key: ItemKey
@@ -34,7 +35,7 @@ class GetItem(Struct, frozen=True):
 
 
 class KeyRange(Struct, frozen=True):
-    """A stretch of sort keys. "between" includes both ends; "begins" is for strings and bytes."""
+    """A range of sort keys. "between" includes both ends; "begins" is for strings and bytes."""
 
     sign: Literal["=", "<", "<=", ">", ">=", "between", "begins"]
     low: KeyValue
@@ -44,7 +45,7 @@ class KeyRange(Struct, frozen=True):
 class QueryItems(Struct, frozen=True):
     """Read one partition of a table or index in the order of its sort key.
 
-    `limit` counts the items looked at, before the filter, as the 1 MB of a page does.
+    `limit` counts the items evaluated before the filter, as does the 1 MB limit of a page.
     """
 
     table: TableSchema
@@ -62,7 +63,7 @@ class QueryItems(Struct, frozen=True):
 
 
 class ScanItems(Struct, frozen=True):
-    """Read a whole table or index, in no promised order; segment i of n for parallel jobs."""
+    """Read a whole table or index in unspecified order; segment i of n for parallel jobs."""
 
     table: TableSchema
     index: IndexSchema | None = None
@@ -76,7 +77,7 @@ class ScanItems(Struct, frozen=True):
 
 
 class Rows(Struct):
-    """One page: `scanned` items were looked at, `count` passed the filter, `resume` is None at the end."""
+    """One page: `scanned` items were evaluated, `count` passed the filter, `resume` is None at the end."""
 
     rows: list[Row]
     resume: Position | None
@@ -85,7 +86,7 @@ class Rows(Struct):
 
 
 class PutItem(Struct, frozen=True):
-    """Write a whole item, replacing what lies there."""
+    """Write a whole item, replacing an existing one."""
 
     table: TableSchema
     item: Item
@@ -93,7 +94,7 @@ class PutItem(Struct, frozen=True):
 
 
 class UpdateItem(Struct, frozen=True):
-    """Change parts of an item; without a condition an absent item is created with its keys."""
+    """Edit an item; without a condition an absent item is created with its keys."""
 
     table: TableSchema
     key: ItemKey
@@ -102,7 +103,7 @@ class UpdateItem(Struct, frozen=True):
 
 
 class DeleteItem(Struct, frozen=True):
-    """Take an item away; an absent one is no error."""
+    """Delete an item; an absent one is no error."""
 
     table: TableSchema
     key: ItemKey
@@ -110,7 +111,7 @@ class DeleteItem(Struct, frozen=True):
 
 
 class CheckItem(Struct, frozen=True):
-    """Demand something of an item in a transaction without writing it."""
+    """Require a condition of an item in a transaction without writing it."""
 
     table: TableSchema
     key: ItemKey
@@ -122,10 +123,10 @@ TransactWrite: TypeAlias = PutItem | UpdateItem | DeleteItem | CheckItem
 
 
 class Written(Struct):
-    """What an accepted write found and left.
+    """The states of an item before and after a write.
 
-    `new` is there after a put or update, `old` after a delete. A backend may leave out the old state of a put or
-    update: DynamoDB tells one of the two.
+    `new` is set after a put or update, `old` after a delete. A backend may omit the old state of a put or update, since
+    DynamoDB returns one of the two.
     """
 
     old: Row | None
@@ -133,7 +134,7 @@ class Written(Struct):
 
 
 class RawChange(Struct):
-    """One record of a stream. `position` orders the records of one item and serves as checkpoint."""
+    """One stream record. `position` orders the records of one item and serves as checkpoint."""
 
     position: str
     kind: Literal["INSERT", "MODIFY", "REMOVE"]
@@ -145,7 +146,7 @@ class RawChange(Struct):
 
 
 class IndexState(Struct):
-    """How far an index is: queries are refused until it is active."""
+    """Fill state of an index: queries raise `IndexNotReady` until it is active."""
 
     table: str
     index: str
@@ -155,7 +156,7 @@ class IndexState(Struct):
 
 
 class Size(Struct):
-    """How much lies in a table (`index` None) or one of its indexes, by DynamoDB's count of bytes."""
+    """Size of a table (`index` None) or one of its indexes, in items and in bytes as DynamoDB counts them."""
 
     table: str
     index: str | None
@@ -164,73 +165,91 @@ class Size(Struct):
 
 
 class Backend(Protocol):
-    """A place that keeps items. Calls add the units they use to `consumed`."""
+    """A database of plain items.
+
+    Every call validates its request before it touches stored items, and raises a `BadInput` for an invalid one. A call
+    that is given `consumed` adds the units it uses to it, also when it raises. `Throttled`, `Conflict` and
+    `StoreUnreachable` mean that nothing was written and the call may be repeated; `ResultUnknown` means that a write
+    may have happened. After `close`, every call raises `StoreClosed`.
+    """
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this store can do beyond reading and writing single items."""
+        """Optional features of this backend, beyond reading and writing single items."""
         ...
 
     async def start(self, tables: Sequence[TableSchema]) -> None:
-        """Create or update the tables; new global indexes fill in the background, other changes are refused."""
+        """Open the backend and create or update the tables.
+
+        New global indexes are filled in the background. A change that stored items cannot follow, such as other keys
+        or local indexes, raises `SchemaRefused`.
+        """
         ...
 
     async def close(self) -> None:
-        """Finish what was accepted, then let go of the store. Safe to call twice."""
+        """Finish accepted writes and release the database. Safe to call twice."""
         ...
 
     async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
-        """One item, or None."""
+        """One item, or None. Expired items are returned: the typed store hides them."""
         ...
 
     async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
-        """One page of a partition."""
+        """One page of a partition, of at most 1 MB evaluated items."""
         ...
 
     async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
-        """One page of a table."""
+        """One page of a table or index, of at most 1 MB evaluated items."""
         ...
 
     async def batch_get(
         self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
-        """At most 100 items, each by itself; any of them may come back unprocessed."""
+        """At most 100 items in the order of the reads, not atomically; any of them may be left unprocessed."""
         ...
 
     async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
-        """At most 100 items as they were at one moment."""
+        """At most 100 items as of one moment."""
         ...
 
     async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
-        """One conditional write, durable when this returns."""
+        """One conditional write, durable on return. Raises `ConditionFailed` with the current item."""
         ...
 
     async def batch_write(
         self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
-        """At most 25 unconditional writes, each by itself; returns those that were not processed."""
+        """At most 25 unconditional writes, not atomically; returns the unprocessed ones."""
         ...
 
     async def transact(
         self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
-        """All or nothing, at most 100 items; the same token within ten minutes does nothing again."""
+        """An atomic transaction of at most 100 items, durable on return.
+
+        Raises `TransactionCancelled` with one reason for each item. A token makes it idempotent for ten minutes; the
+        same token with other writes raises `TokenReused`.
+        """
         ...
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
-        """The oldest changes that the consumer has not acknowledged, waiting up to `wait` seconds for the first."""
+        """The oldest unacknowledged changes of a consumer, waiting up to `wait` seconds for the first.
+
+        A consumer is registered by its first call and starts at the oldest retained change. Changes of one item are in
+        order; each is delivered at least once.
+        """
         ...
 
     async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
-        """The consumer is done with everything up to this position; durable."""
+        """Store the checkpoint of a consumer: everything up to this position is processed. Durable on return."""
         ...
 
     async def forget(self, table: TableSchema, consumer: str) -> None:
-        """Drop a consumer and its checkpoint."""
+        """Delete a consumer and its checkpoint."""
         ...
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:
-        """Delete at most so many items whose TTL has passed; returns how many."""
+        """Delete at most `limit` items that are expired at `now`; returns how many."""
         ...
 
     async def index_states(self) -> list[IndexState]:
@@ -238,29 +257,29 @@ class Backend(Protocol):
         ...
 
     async def sizes(self) -> list[Size]:
-        """How much lies in every table and index. DynamoDB's figures are some hours old."""
+        """Size of every table and index. DynamoDB's figures are some hours old."""
         ...
 
     async def facts(self) -> dict[str, str]:
-        """What a host wants to know of the store itself, as names and values: where it lies, how it is protected."""
+        """Facts about the database for its host, as names and values: location, size, protection."""
         ...
 
     async def add_usage(self, usage: Sequence[Usage]) -> None:
-        """Add to the sums per access pattern that outlive the process."""
+        """Add to the persistent usage sums per access pattern."""
         ...
 
     async def usage(self) -> list[Usage]:
-        """The sums per access pattern since the store was made."""
+        """The usage sums per access pattern since the store was created."""
         ...
 
     async def backup(self, destination: str, progress: Progress | None = None) -> None:
-        """Make a complete copy while the store goes on working: a file of that path, or a backup of that name."""
+        """Make a complete online backup: a file at that path, or a DynamoDB backup of that name."""
         ...
 
     async def restore(self, source: str, progress: Progress | None = None) -> None:
-        """Replace everything by a backup; calls that arrive meanwhile wait."""
+        """Replace all content by a backup; concurrent calls wait."""
         ...
 
     async def secret(self) -> bytes:
-        """32 random bytes made once for this store, for signing cursors."""
+        """32 random bytes, generated once for this store, for signing cursors."""
         ...

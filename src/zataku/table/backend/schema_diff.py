@@ -1,6 +1,6 @@
-"""How the tables that a file holds differ from those that a design asks for.
+"""Differences between stored tables and the tables of a design, and changes that no store can make.
 
-What only DynamoDB has, such as capacity and recovery, makes no difference to a file.
+Settings that only DynamoDB has, such as capacity and recovery, are ignored.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSc
 
 
 class TableDiff(Struct, frozen=True):
-    """One table of a design beside the stored one; `differences` are phrases for a person."""
+    """One table of a design compared with the stored one; `differences` are readable phrases."""
 
     table: str
     state: Literal["fits", "differs", "absent"]
@@ -22,31 +22,31 @@ class TableDiff(Struct, frozen=True):
 
 
 def compare_tables(wanted: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableDiff]:
-    """Each table of a design held against what a store has under its name."""
+    """Compare each table of a design with the stored table of its name."""
     known = {table.name: table for table in stored}
     return [compare_table(table, known.get(table.name)) for table in wanted]
 
 
 def compare_table(wanted: TableSchema, stored: TableSchema | None) -> TableDiff:
-    """One table held against the stored one, or against none."""
+    """Compare one table with the stored one, if any."""
     if stored is None:
         return TableDiff(wanted.name, "absent")
     differences = tuple(_differences(wanted, stored))
     return TableDiff(wanted.name, "differs" if differences else "fits", differences)
 
 
-def require_matching(found: Iterable[TableDiff]) -> None:
-    """Refuse a store whose tables are not just as the design has them."""
-    wrong = [_told(each) for each in found if each.state != "fits"]
-    if wrong:
+def require_matching(diffs: Iterable[TableDiff]) -> None:
+    """Raise `SchemaRefused` unless every stored table matches the design."""
+    mismatches = [_describe(diff) for diff in diffs if diff.state != "fits"]
+    if mismatches:
         raise SchemaRefused(
-            f"The store does not fit the design: {'; '.join(wrong)}. With tables=verify nothing is made or changed: "
-            "open the store without it once, or bring the tables up to date by other means."
+            f"The store does not fit the design: {'; '.join(mismatches)}. With tables=verify nothing is created or "
+            "changed: open the store without it once, or bring the tables up to date by other means."
         )
 
 
-def _told(found: TableDiff) -> str:
-    return f"{found.table} is absent" if found.state == "absent" else f"{found.table}: {', '.join(found.differences)}"
+def _describe(diff: TableDiff) -> str:
+    return f"{diff.table} is absent" if diff.state == "absent" else f"{diff.table}: {', '.join(diff.differences)}"
 
 
 def _differences(wanted: TableSchema, stored: TableSchema) -> Iterator[str]:
@@ -77,11 +77,11 @@ def _keys(keys: Sequence[KeyAttribute]) -> str:
     return " + ".join(f"{key.name} ({key.type})" for key in keys)
 
 
-_EXPORT = "Export the items, create the table anew and import them."
+_RECREATE = "Export the items, create the table again and import them."
 
 
 def check_table(table: TableSchema) -> None:
-    """Refuse a table that DynamoDB would not create."""
+    """Raise `SchemaRefused` for a table that DynamoDB would not create."""
     local = [index for index in table.indexes if index.local]
     if len({index.name for index in table.indexes}) < len(table.indexes):
         raise SchemaRefused(f"Two indexes of {table.name} have the same name. Rename one.")
@@ -101,16 +101,16 @@ def check_table(table: TableSchema) -> None:
 
 
 def check_table_change(stored: TableSchema, wanted: TableSchema) -> None:
-    """Refuse what cannot be changed in a table that is there."""
+    """Raise `SchemaRefused` for a change that an existing table cannot follow."""
     if stored.keys != wanted.keys:
-        raise SchemaRefused(f"The keys of {wanted.name} have changed, which a stored table cannot follow. {_EXPORT}")
+        raise SchemaRefused(f"The keys of {wanted.name} have changed, which a stored table cannot follow. {_RECREATE}")
     before = {index.name: index for index in stored.indexes if index.local}
     after = {index.name: index for index in wanted.indexes if index.local}
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             what = "is new" if name not in before else "is gone" if name not in after else "has changed"
             raise SchemaRefused(
-                f"The local index {name} of {wanted.name} {what}. Local indexes exist only from the day their table is "
-                f"created. {_EXPORT} Or make it a global index.",
+                f"The local index {name} of {wanted.name} {what}. Local indexes can only be made together with their "
+                f"table. {_RECREATE} Or make it a global index.",
                 index=name,
             )

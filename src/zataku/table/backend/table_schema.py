@@ -1,4 +1,4 @@
-"""The shape of a table as a store needs it: keys, indexes, TTL, stream. Frozen values, compared by content."""
+"""Schema of a stored table: keys, indexes, TTL, stream, capacity. Frozen values, compared by content."""
 
 from typing import Literal, TypeAlias
 
@@ -9,19 +9,19 @@ from zataku.table.backend.values import KeyType
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
 
-# All items are encrypted at rest: with a key that DynamoDB owns, or with the account's own, which AWS manages.
+# Encryption at rest uses a key that DynamoDB owns, or the account's key managed by AWS.
 Encryption: TypeAlias = Literal["owned", "managed"]
 
 
 class KeyAttribute(Struct, frozen=True):
-    """An attribute that serves as a key: its name on disk and its type."""
+    """A key attribute: its name on disk and its type."""
 
     name: str
     type: KeyType = "S"
 
 
 class Projection(Struct, frozen=True):
-    """Which attributes an index holds beside the keys."""
+    """The attributes that an index holds beside the keys."""
 
     kind: Literal["ALL", "KEYS_ONLY", "INCLUDE"] = "ALL"
     attributes: tuple[str, ...] = ()
@@ -37,16 +37,17 @@ def include(*attributes: str) -> Projection:
 
 
 class OnDemand(Struct, frozen=True, tag=True):
-    """Pay for each call. The maxima cap what a table, and each of its global indexes, may use in a second."""
+    """Billing per call. The maxima cap the units per second of the table and of each global index."""
 
     max_reads: int | None = None
     max_writes: int | None = None
 
 
 class Provisioned(Struct, frozen=True, tag=True):
-    """Pay for so many units a second, used or not.
+    """Billing for a fixed number of units per second, used or not.
 
-    With a maximum, the units follow the load between the figure given and the maximum, aiming at `target` per cent.
+    With a maximum, auto scaling adjusts the units between the given number and the maximum, for `target` per cent
+    utilisation.
     """
 
     reads: int
@@ -60,7 +61,7 @@ Capacity: TypeAlias = OnDemand | Provisioned
 
 
 class IndexSchema(Struct, frozen=True):
-    """A secondary index. A local one shares the table's partition key and exists from the table's first day."""
+    """A secondary index. A local one shares the table's partition key and exists since the table was created."""
 
     name: str
     pk: KeyAttribute
@@ -77,8 +78,7 @@ class IndexSchema(Struct, frozen=True):
 class TableSchema(Struct, frozen=True):
     """A table under its full name.
 
-    `recovery` keeps what is needed to go back to any second of the last 35 days, `protected` refuses to delete the
-    table. Both are for DynamoDB; a file has neither.
+    `recovery` enables point-in-time recovery for 35 days, `protected` deletion protection. Both apply to DynamoDB only.
     """
 
     name: str
@@ -98,7 +98,7 @@ class TableSchema(Struct, frozen=True):
         return (self.pk,) if self.sk is None else (self.pk, self.sk)
 
     def projected(self, index: IndexSchema) -> frozenset[str] | None:
-        """The names an index holds, or None for all of them."""
+        """The attribute names that an index holds, or None for all."""
         if index.projection.kind == "ALL":
             return None
         keys = {key.name for key in (*self.keys, *index.keys)}

@@ -1,4 +1,4 @@
-"""What an update makes of an item: all values are read from the item as it was, then all changes are made."""
+"""Evaluation of updates: all values are read from the old item, then all changes are applied."""
 
 from typing import cast
 
@@ -11,7 +11,7 @@ from zataku.table.backend.values import Item, Value, nesting_depth, nesting_erro
 
 
 def apply_update(actions: tuple[ex.Action, ...], item: Item) -> Item:
-    """A new item with the changes made; the given one stays as it was. Overlaps have been refused before."""
+    """A new item with the changes applied; the given one is not modified. Overlaps were refused before."""
     result = deep_copy(item)
     values = [_assigned(action.value, item) if isinstance(action, ex.Assign) else None for action in actions]
     changes: list[tuple[ex.Route, Value]] = []
@@ -25,22 +25,22 @@ def apply_update(actions: tuple[ex.Action, ...], item: Item) -> Item:
             changes.append((action.route, _increased(item, action)))
         elif isinstance(action, ex.Include):
             changes.append((action.route, _members(item, action.route, action.members) | action.members))
-        elif left := _members(item, action.route, action.members) - action.members:
-            changes.append((action.route, left))
+        elif remaining := _members(item, action.route, action.members) - action.members:
+            changes.append((action.route, remaining))
         else:
             removals.append(action.route)
-    # DynamoDB: values that go past the end of a list are appended in the order of their positions.
+    # DynamoDB: values past the end of a list are appended in the order of their positions.
     if len(changes) > 1:
-        changes.sort(key=lambda change: _place(change[0]))
+        changes.sort(key=lambda change: _sort_position(change[0]))
     for route, value in changes:
         _put(result, route, value)
     # Later positions of a list first, so that removing one does not move the others.
-    for route in sorted(removals, key=_place, reverse=True):
+    for route in sorted(removals, key=_sort_position, reverse=True):
         _remove(result, route)
     return result
 
 
-def _place(route: ex.Route) -> list[tuple[bool, str | int]]:
+def _sort_position(route: ex.Route) -> list[tuple[bool, str | int]]:
     return [(isinstance(step, int), step) for step in route]
 
 
@@ -50,17 +50,17 @@ _NESTING: frozenset[type[object]] = frozenset({dict, list})
 def deep_copy(value: Value) -> Value:
     """A copy that shares no list or map with the original."""
     if type(value) is dict:
-        held = cast("Item", value)
-        if _NESTING.isdisjoint(map(type, held.values())):
-            return held.copy()
-        return {name: deep_copy(part) for name, part in held.items()}
+        item = cast("Item", value)
+        if _NESTING.isdisjoint(map(type, item.values())):
+            return item.copy()
+        return {name: deep_copy(part) for name, part in item.items()}
     if type(value) is list:
         return [deep_copy(part) for part in cast("list[Value]", value)]
     return value
 
 
 def check_overlaps(actions: tuple[ex.Action, ...]) -> None:
-    """An update changes each place once, counted from the front."""
+    """Raise `BadUpdate` when an update changes a path twice, or counts from the end of a list."""
     routes = [action.route for action in actions]
     for at, route in enumerate(routes):
         if any(isinstance(step, int) and step < 0 for step in route):

@@ -28,56 +28,56 @@ from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSc
 from zataku.table.backend.update_evaluation import check_overlaps
 from zataku.table.backend.values import Item, KeyValue, item_size, key_type_of, size_of
 
-_MOST_SEGMENTS = 1_000_000
+_MAX_SEGMENTS = 1_000_000
 
 
 def checked_attributes(attributes: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """A projection names something, and nothing twice."""
+    """The projection, which must name at least one attribute and none twice."""
     if attributes is not None and (not attributes or len(set(attributes)) < len(attributes)):
         raise BadInput("The projection is empty or names an attribute twice. Name each once, or leave it out.")
     return attributes
 
 
 def check_read_count(count: int) -> None:
-    """A call reads so many items at most."""
+    """Raise `TooManyItems` when one call reads more items than allowed."""
     if count > BATCH_GETS:
         raise TooManyItems(f"The call names {count} items; {BATCH_GETS} can be read at once. Split it.")
 
 
 def check_page(index: IndexSchema | None, limit: int | None, strong: bool) -> None:
-    """Refuse a page that no table has."""
+    """Raise for an invalid limit, and for a strong read of a global index."""
     if limit is not None and limit < 1:
         raise BadInput("A page has a limit of at least 1. Give a larger one, or none.")
     if index is not None and not index.local and strong:
-        raise StrongReadRefused(f"{index.name} is a global index, which has no strong reads. Ask without strong.")
+        raise StrongReadRefused(f"{index.name} is a global index, which has no strong reads. Read without strong.")
 
 
 def check_segment(segment: int, segments: int) -> None:
-    """Refuse a part of a table that is none."""
-    if not 0 <= segment < segments <= _MOST_SEGMENTS:
+    """Raise for a segment that does not exist."""
+    if not 0 <= segment < segments <= _MAX_SEGMENTS:
         raise BadInput(f"There is no segment {segment} of {segments}. Count them from 0.")
 
 
 def check_projection(table: TableSchema, index: IndexSchema, wanted: Sequence[str]) -> None:
-    """A global index shows only what it holds."""
+    """Raise when a global index does not hold a requested attribute."""
     held = table.projected(index)
-    lacking = [] if held is None else [name for name in wanted if name not in held]
-    if lacking:
-        raise BadInput(f"{index.name} does not hold {', '.join(lacking)}. Widen its projection or ask for less.")
+    missing = [] if held is None else [name for name in wanted if name not in held]
+    if missing:
+        raise BadInput(f"{index.name} does not hold {', '.join(missing)}. Widen its projection or request less.")
 
 
 def check_filter(table: TableSchema, index: IndexSchema | None, condition: Expression) -> None:
-    """The filter of a query looks at other attributes than the keys that it goes by."""
+    """Raise when the filter of a query refers to the keys of the query."""
     names = {key.name for key in (table.keys if index is None else index.keys)}
     used = attribute_names_in(condition) & names
     if used:
         raise BadInput(
-            f"A filter cannot look at {', '.join(sorted(map(str, used)))}, a key of this query. Use the key range."
+            f"A filter cannot use {', '.join(sorted(map(str, used)))}, a key of this query. Use the key range."
         )
 
 
 def attribute_names_in(condition: Expression) -> set[str | int]:
-    """The attributes that a condition looks at."""
+    """The attributes that a condition refers to."""
     if isinstance(condition, All | Either):
         return set[str | int]().union(*(attribute_names_in(part) for part in condition.parts))
     if isinstance(condition, Not):
@@ -94,18 +94,18 @@ def attribute_names_in(condition: Expression) -> set[str | int]:
 
 
 def check_changes(table: TableSchema, write: UpdateItem) -> None:
-    """An update changes each place once, and never the item's own key."""
+    """Raise when an update changes a path twice, or a key of the item."""
     names = {key.name for key in table.keys}
     for action in write.actions:
         if not action.route:
-            raise BadUpdate("A change names no attribute. Give it a route.")
+            raise BadUpdate("An edit names no attribute. Give it a path.")
         if action.route[0] in names:
             raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
     check_overlaps(write.actions)
 
 
 def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> None:
-    """Refuse a transaction of no items, of too many, or with a token that is none."""
+    """Raise for a transaction without items, with too many, or with an invalid token."""
     if not writes:
         raise BadInput("The transaction is empty. Give it at least one write.")
     if len(writes) > TRANSACTION_ITEMS:
@@ -115,46 +115,46 @@ def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> Non
 
 
 def check_transaction_size(size: int) -> None:
-    """The items of a transaction have so many bytes at most."""
+    """Raise when the items of a transaction have too many bytes."""
     if size > TRANSACTION_BYTES:
         raise TransactionTooLarge(f"The items add up to {size} bytes; {TRANSACTION_BYTES} are allowed. Split the work.")
 
 
-def checked_key(key: KeyAttribute, value: object, most: int) -> KeyValue:
-    """The value when it can be this key."""
-    made = canonical(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-    if key_type_of(made) != key.type:
+def checked_key(key: KeyAttribute, value: object, max_bytes: int) -> KeyValue:
+    """The canonical key value; raises when it cannot be this key."""
+    canonical_value = canonical(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if key_type_of(canonical_value) != key.type:
         raise WrongType(f"{key.name} is of type {key.type}, but was given a {type(value).__name__}.")
-    size = size_of(made)
-    if not 1 <= size <= most:
-        raise BadKey(f"{key.name} must have 1 to {most} bytes, but was given {size}. Give it a value that fits.")
-    return made  # pyright: ignore[reportReturnType] - key_type_of has just shown that it is one
+    size = size_of(canonical_value)
+    if not 1 <= size <= max_bytes:
+        raise BadKey(f"{key.name} must have 1 to {max_bytes} bytes, but was given {size}. Give it a value that fits.")
+    return canonical_value  # pyright: ignore[reportReturnType] - key_type_of has checked it
 
 
 def key_parts_error(table: TableSchema) -> BadKey:
-    """The error for a key that has a sort key where the table has none, or none where it has one."""
+    """The error for a key with a sort key where the table has none, or without one where it has one."""
     if table.sk is None:
         return BadKey(f"{table.name} has no sort key, but the key has one. Leave it out.")
     return BadKey(f"The key lacks {table.sk.name}, the sort key of {table.name}. Give it a value.")
 
 
 def require_keys(table: TableSchema, item: Item) -> None:
-    """An item has every key of its table."""
+    """Raise when an item lacks a key of its table."""
     for key in table.keys:
         if key.name not in item:
             raise BadKey(f"The item lacks {key.name}, a key of {table.name}. Give it a value.")
 
 
 def check_item(table: TableSchema, item: Item) -> None:
-    """Refuse an item that no store would take, before any store is asked."""
-    for place in (table, *table.indexes):
-        _check_keys(place, item)
+    """Raise for an item with invalid keys or too many bytes."""
+    for schema in (table, *table.indexes):
+        _check_keys(schema, item)
     size = item_size(item)
     if size > ITEM_BYTES:
         raise ItemTooLarge(f"The item is {size} bytes large; a table takes at most {ITEM_BYTES}. Split it.", size=size)
 
 
-def _check_keys(place: TableSchema | IndexSchema, item: Item) -> None:
-    for key, most in zip(place.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
-        if key.name in item or isinstance(place, TableSchema):
-            checked_key(key, item.get(key.name), most)
+def _check_keys(schema: TableSchema | IndexSchema, item: Item) -> None:
+    for key, max_bytes in zip(schema.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
+        if key.name in item or isinstance(schema, TableSchema):
+            checked_key(key, item.get(key.name), max_bytes)

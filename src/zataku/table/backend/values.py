@@ -1,4 +1,8 @@
-"""What an attribute may hold, and how large it is."""
+"""Attribute values: their types and sizes, and items packed as MessagePack that keeps every DynamoDB type apart.
+
+Entities can be decoded from packed items directly. Whole numbers of 64 bits are integers; other numbers are floats
+where the float is exactly the same decimal, else an extension with the digits. Sets are extensions.
+"""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -17,11 +21,11 @@ KeyType: TypeAlias = Literal["S", "N", "B"]
 KeyValue: TypeAlias = str | int | Decimal | bytes
 
 # The recursive union (None, bool, int, Decimal, str, bytes, list, dict with str keys, frozenset of one scalar type)
-# costs a checker more than it gives; `Value` marks the places where such a thing goes.
+# is too expensive for the type checker; `Value` marks the places where it applies.
 Value: TypeAlias = Any
 Item: TypeAlias = dict[str, Value]
 
-# Values that are the same in every form: no decimal to be spelt, no member to be looked at.
+# Types whose values have the same form in Python, MessagePack and msgspec.
 SCALARS: frozenset[type[object]] = frozenset({str, int, bool, bytes, NoneType})
 
 _SET_RULE = "A set holds strings, numbers or bytes, at least one and all of one type. Use a list for others."
@@ -31,9 +35,9 @@ def type_of(value: Value) -> ValueType:
     """The DynamoDB type of a value."""
     if value is None:
         return "NULL"
-    found = _TYPES.get(cast("type[object]", type(value)))
-    if found is not None:
-        return found
+    scalar = _TYPES.get(cast("type[object]", type(value)))
+    if scalar is not None:
+        return scalar
     if isinstance(value, frozenset):
         kinds: set[ValueType] = {type_of(element) for element in cast("frozenset[Value]", value)}
         if kinds == {"S"}:
@@ -64,7 +68,7 @@ def key_type_of(value: object) -> KeyType | None:
 
 
 def normalize(value: object, depth: int = 0) -> Value:
-    """The value in its one stored form; refuses what a table cannot hold."""
+    """The value in its canonical stored form; raises `BadInput` for what a table cannot hold."""
     if depth >= NESTING:
         raise nesting_error()
     if isinstance(value, str):
@@ -82,7 +86,7 @@ def normalize(value: object, depth: int = 0) -> Value:
             _name(name): normalize(part, depth + 1) for name, part in cast("Mapping[object, object]", value).items()
         }
     if isinstance(value, set | frozenset):
-        # Members are scalars, so they open no further level; what is none becomes no member either.
+        # Members are scalars, so they add no nesting level.
         members = [normalize(part) for part in cast("Iterable[object]", value)]
         if not all(isinstance(member, str | bytes | int | Decimal) for member in members):
             raise WrongType(_SET_RULE)
@@ -93,12 +97,12 @@ def normalize(value: object, depth: int = 0) -> Value:
 
 
 def nesting_error() -> BadInput:
-    """The error for a value below the deepest level; the attribute itself is the first one."""
+    """The error for a value nested too deeply; the attribute itself is the first level."""
     return BadInput(f"Lists and maps are nested deeper than {NESTING} levels. Flatten the value.")
 
 
 def nesting_depth(value: Value) -> int:
-    """How many levels a value takes up: 1 for anything but a list or map with something in it."""
+    """Number of nesting levels of a value: 1 for anything but a list or map with members."""
     if type(value) is dict:
         return 1 + max(map(nesting_depth, cast("Item", value).values()), default=0)
     if type(value) is list:
@@ -113,7 +117,7 @@ def _name(name: object) -> str:
 
 
 def _text(text: str) -> str:
-    # An enumeration's member is a string too; what lies in a table is the plain one.
+    # A member of a string enumeration is stored as a plain string.
     plain = text if type(text) is str else str.__str__(text)
     if not plain.isascii():
         try:
@@ -147,58 +151,58 @@ def item_size(item: Item) -> int:
 
 
 _DECIMAL, _STRINGS, _NUMBERS, _BYTES = 1, 2, 3, 4
-_LARGEST, _SMALLEST = 2**64 - 1, -(2**63)
+_MAX_INT, _MIN_INT = 2**64 - 1, -(2**63)
 
 
-def _number(value: Decimal) -> float | msgspec.msgpack.Ext:
-    near = float(value)
-    if near not in (float("inf"), float("-inf")) and Decimal(repr(near)) == value:
-        return near
+def _pack_decimal(value: Decimal) -> float | msgspec.msgpack.Ext:
+    nearest = float(value)
+    if nearest not in (float("inf"), float("-inf")) and Decimal(repr(nearest)) == value:
+        return nearest
     return msgspec.msgpack.Ext(_DECIMAL, str(value).encode())
 
 
-def _plain(value: Value) -> Value:
-    """The value with everything MessagePack lacks replaced. Returns the same object when there is nothing to do."""
+def _packable(value: Value) -> Value:
+    """The value with types that MessagePack lacks replaced; the same object when there are none."""
     kind = cast("type[object]", type(value))
     if kind is str or kind is bool or value is None or kind is bytes:
         return value
     if kind is int:
-        return value if _SMALLEST <= value <= _LARGEST else _number(Decimal(value))
+        return value if _MIN_INT <= value <= _MAX_INT else _pack_decimal(Decimal(value))
     if kind is Decimal:
-        return _number(value)
+        return _pack_decimal(value)
     if kind is dict:
-        return {name: _plain(part) for name, part in value.items()}
+        return {name: _packable(part) for name, part in value.items()}
     if kind is list:
-        return [_plain(part) for part in value]
+        return [_packable(part) for part in value]
     members = sorted(value)
     code = _STRINGS if isinstance(members[0], str) else _BYTES if isinstance(members[0], bytes) else _NUMBERS
-    return msgspec.msgpack.Ext(code, _encoder.encode([_plain(member) for member in members]))
+    return msgspec.msgpack.Ext(code, _encoder.encode([_packable(member) for member in members]))
 
 
 def extension(code: int, content: memoryview) -> Any:
-    """A decimal or set out of the bytes of its extension."""
+    """Decode a decimal or set from its extension."""
     if code == _DECIMAL:
         return canonical(Decimal(str(content, "ascii")))
-    return frozenset(_restored(member) for member in _decoder.decode(content))
+    return frozenset(_restore_decimals(member) for member in _decoder.decode(content))
 
 
-def _restored(value: Value) -> Value:
-    """Floats back to the decimals they stand for, in place."""
+def _restore_decimals(value: Value) -> Value:
+    """Replace floats by the decimals they stand for, in place."""
     kind = cast("type[object]", type(value))
     if kind is float:
         return canonical(value)
     if kind is dict:
         for name, part in value.items():
-            if type(part) in _DEEP:
-                value[name] = _restored(part)
+            if type(part) in _NEEDS_RESTORING:
+                value[name] = _restore_decimals(part)
     elif kind is list:
         for at, part in enumerate(value):
-            if type(part) in _DEEP:
-                value[at] = _restored(part)
+            if type(part) in _NEEDS_RESTORING:
+                value[at] = _restore_decimals(part)
     return value
 
 
-_DEEP = {float, dict, list}
+_NEEDS_RESTORING = {float, dict, list}
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(ext_hook=extension)
 
@@ -210,13 +214,13 @@ def pack(item: Item) -> bytes:
             return _encoder.encode(item)
         except OverflowError:
             pass  # A whole number of more than 64 bits.
-    return _encoder.encode(_plain(item))
+    return _encoder.encode(_packable(item))
 
 
 def unpack(packed: bytes) -> Item:
     """The item of the bytes."""
     item: Item = _decoder.decode(packed)
-    return item if _DEEP.isdisjoint(map(type, item.values())) else cast("Item", _restored(item))
+    return item if _NEEDS_RESTORING.isdisjoint(map(type, item.values())) else cast("Item", _restore_decimals(item))
 
 
 def unpack_row(row: Item | bytes) -> Item:

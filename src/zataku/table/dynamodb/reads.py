@@ -22,7 +22,7 @@ from zataku.table.dynamodb.validation import key_of, partition_value, whole_key,
 from zataku.table.dynamodb.wire import WireItem, item_of
 
 Parameters: TypeAlias = dict[str, Any]
-Resource: TypeAlias = tuple[str, ItemKey]
+ItemId: TypeAlias = tuple[str, ItemKey]
 # Reads of one table that one call can make: all strong or none, all of the same attributes.
 Manner: TypeAlias = tuple[bool, tuple[str, ...] | None]
 
@@ -61,7 +61,7 @@ async def snapshot(client: Client, reads: Sequence[GetItem], consumed: ConsumedC
     return [_row(each) for each in cast("list[Answer]", answer["Responses"])]
 
 
-def _places(reads: Sequence[GetItem]) -> list[Resource]:
+def _places(reads: Sequence[GetItem]) -> list[ItemId]:
     """Where the items lie; each is named once."""
     check_read_count(len(reads))
     places = [(read.table.name, whole_key(read.table, read.key)) for read in reads]
@@ -78,7 +78,7 @@ async def batch_get(
     calls: list[dict[str, tuple[Manner, list[int]]]] = []
     for at, read in enumerate(reads):
         _join(calls, at, read)
-    found: dict[Resource, Row | Literal["unprocessed"]] = {}
+    found: dict[ItemId, Row | Literal["unprocessed"]] = {}
     for call in calls:
         await _batch(client, reads, places, call, found, consumed)
     return [found.get(place) for place in places]
@@ -98,9 +98,9 @@ def _join(calls: list[dict[str, tuple[Manner, list[int]]]], at: int, read: GetIt
 async def _batch(
     client: Client,
     reads: Sequence[GetItem],
-    places: list[Resource],
+    places: list[ItemId],
     call: dict[str, tuple[Manner, list[int]]],
-    found: dict[Resource, Row | Literal["unprocessed"]],
+    found: dict[ItemId, Row | Literal["unprocessed"]],
     consumed: ConsumedCapacity | None,
 ) -> None:
     request: Parameters = {}
