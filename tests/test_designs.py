@@ -5,16 +5,19 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.support.cost_assertions import declared_budgets
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from tests.table.export.cloudformation.test_template import found_wrong
 from zataku.cli.exporting import exported
-from zataku.table import QueryPattern
+from zataku.table import Entity, QueryPattern
 from zataku.table.export import template, to_json
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint_all
-from zataku.table.schema.design_catalogue import Design, find_designs
+from zataku.table.schema.analysis.sample_values import sample_item
+from zataku.table.schema.design_catalogue import Design, find_designs, load_examples
+from zataku.table.schema.entity import binding_of
 
 ROOT = Path(__file__).parents[1]
 DESIGNS = {design.name: design for design in find_designs((), {}) if design.origin.startswith(str(ROOT))}
@@ -103,6 +106,20 @@ def test_every_access_pattern_is_paid_for_in_a_test(design: Design) -> None:
 def test_the_document_tells_the_steps_of_every_write(design: Design) -> None:
     untold = [name for table in design.tables for name, made in table.writes.items() if sample_plan(made) is None]
     assert untold == []
+
+
+@every_design
+def test_every_kind_of_item_has_an_example_that_reads_back_as_it_was(design: Design) -> None:
+    examples: dict[type[Entity], list[Entity]] = {}
+    for example in load_examples(design):
+        examples.setdefault(type(example), []).append(example)
+    assert examples.keys() == {binding.entity for table in design.tables for binding in table.bindings}
+    for kind, entities in examples.items():
+        for entity in entities:
+            item = sample_item(binding_of(kind), entity)
+            assert item is not None
+            assert binding_of(kind).decode(item) == entity
+            assert kind(**structs.asdict(entity)) == entity
 
 
 @every_design

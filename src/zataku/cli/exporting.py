@@ -6,7 +6,7 @@ import msgspec
 
 from zataku.table import BadInput, LacksCapability
 from zataku.table.export import design_document, policy_document, template, to_json, to_yaml
-from zataku.table.schema.design_catalogue import Design
+from zataku.table.schema.design_catalogue import Design, load_examples
 
 Form: TypeAlias = Literal["markdown", "cloudformation", "iam"]
 
@@ -22,6 +22,7 @@ def exported(form: Form, design: Design, env: str, *, yaml: bool = False, store_
                 departures=design.departures,
                 rights=design.matrix,
                 introduction=design.doc,
+                examples=load_examples(design),
             )
         case "cloudformation":
             whole = template(design.tables, env=env, rights=design.matrix, store_table=store_table)

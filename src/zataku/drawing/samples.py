@@ -322,3 +322,19 @@ def _entries(random: Random, round_number: RoundNumber, turn: FinishedTurn) -> I
 
 def _base64(random: Random, characters: int) -> str:
     return b64encode(random.randbytes(characters * 3 // 4)).decode()
+
+
+def examples() -> Iterator[Entity]:
+    """An item of each kind, of a small game in its second round, for the design document."""
+    random, start = Random(1), 1_771_669_800_000
+    measure = Measure(players=3, rounds=2, picture=64)
+    room = settled_room(random, start, measure)
+    between, first = between_rounds(random, room, 1)
+    game = in_play(random, between, 2, 2)
+    yield from (game, first)
+    yield from seats_in(game)
+    turn = first.turns[0]
+    yield a_picture(random, game, 1, turn.turn_number, turn.drawer_id, turn.ended_at, measure.picture)
+    now = game.updated_at
+    yield some_strokes(random, game, 1, now + 500, measure.picture)
+    yield a_message(random, game, game.players[0], 1, "りんご", now + 2000)

@@ -11,8 +11,13 @@ from zataku.kifu.entities import (
     Analysis,
     KeptAnalysis,
     LibraryPermission,
+    Position,
+    PositionList,
     Record,
     RecordPermission,
+    RemovedRecord,
+    RemovedTag,
+    ReplacedText,
     SlugClaim,
     SystemSettings,
     Tag,
@@ -25,6 +30,7 @@ from zataku.kifu.limits import (
     ANALYSIS_SECONDS,
     KIFU_BYTES,
     KifuId,
+    PositionHash,
     Result,
     ShareCode,
     TagId,
@@ -163,3 +169,19 @@ def largest_record(username: UserName, kifu_id: KifuId, start: float) -> Record:
         latest_access=made,
         latest_update=made,
     )
+
+
+def examples() -> Iterator[Entity]:
+    """An item of each kind, of a library of some records, for the design document."""
+    random, start = Random(1), 1_771_669_800.0
+    items = list(library(random, start, 60))
+    yield from items
+    record = next(item for item in items if isinstance(item, Record))
+    tag = next(item for item in items if isinstance(item, Tag))
+    hashes = [f"{random.getrandbits(64):016x}" for _ in range(3)]
+    yield Position(username=HANAKO, position=PositionHash(hashes[0]), kifu_id=record.kifu_id, text=1)
+    packed = bytes.fromhex("".join(hashes))
+    yield PositionList(username=HANAKO, kifu_id=record.kifu_id, text=1, part=1, positions=packed)
+    yield RemovedRecord(username=HANAKO, kifu_id=record.kifu_id)
+    yield RemovedTag(username=HANAKO, tag_id=tag.tag_id)
+    yield ReplacedText(username=HANAKO, kifu_id=record.kifu_id, text=1)

@@ -5,6 +5,8 @@ from random import Random
 from typing import TypeAlias
 from uuid import UUID
 
+from msgspec import structs
+
 from zataku.live.design import Comment, Connection, Room
 from zataku.live.limits import (
     ANONYMOUS,
@@ -22,7 +24,8 @@ from zataku.live.limits import (
     instant_ms,
     seq_of,
 )
-from zataku.live.moderation.design import Block, LogEntry, Mark, Upvote, Upvotes
+from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
+from zataku.table import Entity
 
 Moderated: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
 
@@ -186,3 +189,15 @@ def largest_comment(random: Random, start: float, room_id: RoomId, number: int =
         seq=seq_of(1, number),
         sender_id=SenderId("s" * 128),
     )
+
+
+def examples() -> Iterator[Entity]:
+    """An item of each kind, of a talk with an audience, for the design document."""
+    random, start = Random(1), 1_771_669_800.0
+    room = next(rooms_of(random, start, 1))
+    yield structs.replace(room, epoch=2, slow_mode_seconds=5, code="482159")
+    comments = list(talk_comments(random, start, room.room_id, 500))
+    yield from comments
+    yield from talk_moderation(random, room, comments)
+    yield from audience(random, start, room.room_id, ProcessName("web-1"), 1)
+    yield Reactions(room_id=room.room_id, minute=instant_ms(start), clap=12, aha=3, lol=1)

@@ -214,3 +214,11 @@ def _next_midnight(now: int) -> int:
 
 def _uuid(random: Random) -> str:
     return str(UUID(int=random.getrandbits(128), version=4))
+
+
+def examples() -> Iterator[Sample]:
+    """An item of each kind, of a game under way, for the design document."""
+    random, start = Random(1), 1_771_669_800
+    voters = users(random, start, 3)
+    yield from voters
+    yield from running_game(random, start, voters)

@@ -175,3 +175,8 @@ def community(random: Random, now: Millis) -> Iterator[Entity]:
     yield from people(random, now)
     yield from jobs(random, now)
     yield from leases(random, now)
+
+
+def examples() -> Iterator[Entity]:
+    """An item of each kind, of a small community, for the design document."""
+    return community(Random(1), 1_771_669_800_000)

@@ -11,9 +11,10 @@ from random import Random
 
 from msgspec import Struct
 
-from zataku.ranking.design import Profile, Snapshot, Standing
+from zataku.ranking.design import Day, NameClaim, Profile, RosterPart, Snapshot, Standing
 from zataku.ranking.limits import UserId, fold_name
-from zataku.ranking.rules.ranks import SortedValues
+from zataku.ranking.rules.ranks import Buckets, SortedValues
+from zataku.table import Entity, add_seconds
 
 _FIRST = (
     *("하늘", "바람", "달빛", "별님", "구름", "한월", "푸른", "검은", "작은", "용감한"),
@@ -119,3 +120,21 @@ def history_of(player: Character, start: date, days: int) -> Iterator[Snapshot]:
                 level=row.level,
                 power=row.power,
             )
+
+
+def examples() -> Iterator[Entity]:
+    """An item of each kind, of a day with 120 players, for the design document."""
+    seed, start, count = 1, date(2026, 2, 21), 120
+    standings = list(standings_of_day(characters(Random(seed), count), 0))
+    for profile in profiles(seed, start, count):
+        yield profile
+        folded = fold_name(profile.name)
+        yield NameClaim(name_lower=folded, holder=profile.user_id, claimed_at=f"{start}T03:00:00Z")
+    yield from snapshots_of_day(seed, start, 0, count)
+    yield RosterPart(date=start, number=1, rows=tuple(standings[:3]), through=standings[2].user_id)
+    buckets = Buckets(SortedValues(row.level for row in standings))
+    for row in standings:
+        buckets.add_player(row.user_id, row.level)
+    yield buckets.histogram(start, "LEVEL")
+    ended = f"{start + timedelta(days=1)}T00:00:00Z"
+    yield Day(date=start, players=len(standings), as_of=ended, published_at=add_seconds(ended, 252))

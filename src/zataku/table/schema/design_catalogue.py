@@ -1,12 +1,12 @@
-"""Finding designs: modules that declare tables, of installed packages or named by whoever asks.
+"""The designs that are available: modules that declare tables, of installed packages or named by the caller.
 
 A package offers its designs under the entry-point group `zataku.designs`, each a module:
 
     [project.entry-points."zataku.designs"]
     circle = "reading_circle.design"
 
-A module called `design` may keep its declared writes in a module `writes` beside it, which is then loaded too. It is
-called by the name of its package.
+A module called `design` has the name of its package. It may keep its declared writes in a module `writes` beside it,
+which is then loaded too, and the examples of its document in a module `samples`: `examples()` gives entities.
 """
 
 import importlib
@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import BadInput, DesignError, TableError
 from zataku.table.schema.departure import Departure
+from zataku.table.schema.entity import Entity
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix
 
@@ -33,7 +34,7 @@ EXAMPLE = "examples/reading_circle.py"
 
 
 class Design(Struct, frozen=True):
-    """What one module declares: its tables, who may do what with them, and what it says of itself.
+    """What one module declares: its tables, the permissions on them, and its documentation.
 
     `TITLE` in the module heads its document, and `DEPARTURES` lists where it differs from the document it follows.
     """
@@ -45,6 +46,7 @@ class Design(Struct, frozen=True):
     origin: str = ""
     title: str = ""
     departures: tuple[Departure, ...] = ()
+    module: str = ""
 
 
 def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.environ) -> list[Design]:
@@ -52,21 +54,21 @@ def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.
 
     A name is a dotted module, or the path of a Python file.
     """
-    wanted = [*_listed(environment.get(VARIABLE, "")), *named]
-    if not wanted:
+    names = [*_listed(environment.get(VARIABLE, "")), *named]
+    if not names:
         return _without_repeats(
-            [_of(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
+            [_design(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
         )
     found: list[Design] = []
-    for text in wanted:
-        name = _dotted(Path(text)) if _is_path(text) else text
+    for text in names:
+        name = _module_of_file(Path(text)) if _is_path(text) else text
         module = load_file(Path(text)) if name is None else load_design(name)
-        found.append(_of(Path(text).stem if name is None else _called(name), module))
+        found.append(_design(Path(text).stem if name is None else _design_name(name), module))
     return _without_repeats(found)
 
 
 def no_designs_error() -> BadInput:
-    """What to say when there is no design at all."""
+    """The error for a command that finds no design at all."""
     return BadInput(
         f"There is no design. Name one with --designs MODULE_OR_FILE or {VARIABLE}, for example "
         f"--designs {EXAMPLE}, or install a package that offers some."
@@ -95,11 +97,19 @@ def load_design(name: str) -> ModuleType:
     return module
 
 
+def load_examples(design: Design) -> list[Entity]:
+    """The entities that the document of a design shows: `examples()` of the module `samples` beside it, if any."""
+    package, _, last = design.module.rpartition(".")
+    if last != "design" or not package or importlib.util.find_spec(f"{package}.samples") is None:
+        return []
+    return list(load_module(f"{package}.samples").examples())
+
+
 def load_module(name: str) -> ModuleType:
     """Import a design by its dotted name."""
     here = str(Path.cwd())
     if here not in sys.path:
-        # An installed command does not look into the folder it is called from, where a design often lies.
+        # An installed command does not search the current folder, where a design often is.
         sys.path.append(here)
     try:
         return importlib.import_module(name)
@@ -108,7 +118,7 @@ def load_module(name: str) -> ModuleType:
             raise BadInput(f"There is no module {name}. Check its name, or give the path of a file.") from None
         raise _broken(name, missing) from missing
     except Exception as problem:
-        # A design is anyone's code and may fail in any way.
+        # A design is foreign code and may raise anything.
         raise _broken(name, problem) from problem
 
 
@@ -117,7 +127,7 @@ def load_file(path: Path) -> ModuleType:
     full = path.resolve()
     if not full.is_file():
         raise BadInput(f"There is no file {path}. Check the path.")
-    # Under its whole path, so that two files called design.py do not meet.
+    # Named after its whole path, so that two files called design.py do not collide.
     name = "zataku_design" + re.sub(r"\W", "_", str(full.with_suffix("")))
     if name in sys.modules:
         return sys.modules[name]
@@ -130,13 +140,13 @@ def load_file(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as problem:
-        # A design is anyone's code and may fail in any way.
+        # A design is foreign code and may raise anything.
         del sys.modules[name]
         raise _broken(str(path), problem) from problem
     return module
 
 
-def _of(name: str, module: ModuleType) -> Design:
+def _design(name: str, module: ModuleType) -> Design:
     values = list(vars(module).values())
     tables = tuple(dict.fromkeys(value for value in values if isinstance(value, Table)))
     matrices = list({id(value): value for value in values if isinstance(value, PermissionMatrix)}.values())
@@ -153,6 +163,7 @@ def _of(name: str, module: ModuleType) -> Design:
         origin,
         getattr(module, "TITLE", name),
         tuple(getattr(module, "DEPARTURES", ())),
+        module.__name__,
     )
 
 
@@ -165,13 +176,13 @@ def _without_repeats(found: Sequence[Design]) -> list[Design]:
     return list(kept.values())
 
 
-def _called(module: str) -> str:
+def _design_name(module: str) -> str:
     """The name of a design: `circle` for `circle.design` as well."""
     *packages, last = module.split(".")
     return packages[-1] if last == "design" and packages else last
 
 
-def _dotted(path: Path) -> str | None:
+def _module_of_file(path: Path) -> str | None:
     """The module that a file is, where it lies in a package that can be imported from here; else None."""
     parts, folder = [path.stem], path.resolve().parent
     while (folder / "__init__.py").is_file():
@@ -192,11 +203,11 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in re.split(f"[,{re.escape(os.pathsep)}]", text) if part.strip()]
 
 
-def _broken(what: str, problem: Exception) -> TableError:
+def _broken(design: str, problem: Exception) -> TableError:
     if isinstance(problem, TableError):
-        return DesignError(f"The design {what} is refused. {problem.message}")
+        return DesignError(f"The design {design} is refused. {problem.message}")
     if isinstance(problem, SyntaxError):
-        return DesignError(f"The design {what} cannot be read: {problem}.")
+        return DesignError(f"The design {design} cannot be read: {problem}.")
     last = traceback.extract_tb(problem.__traceback__)[-1]
     place = f"{last.filename}, line {last.lineno}"
-    return DesignError(f"The design {what} cannot be loaded: {type(problem).__name__}: {problem} ({place}).")
+    return DesignError(f"The design {design} cannot be loaded: {type(problem).__name__}: {problem} ({place}).")

@@ -47,8 +47,10 @@ def reads_of(table: Table, pattern: ReadPattern) -> list[ReadRequest]:
         reads.append(_read_request(table, result, arguments))
     if not reads:
         # No text with a placeholder was accepted, so the design's own example is shown.
-        results, example = call_with_samples(pattern).results, pattern.metadata.example or {}
-        reads = [_read_request(table, found.span if isinstance(found, Query) else found, example) for found in results]
+        for call in call_with_samples(pattern).accepted:
+            result = cast("Query[Any] | Key[Any]", call.result)
+            asked = result.span if isinstance(result, Query) else result
+            reads.append(_read_request(table, asked, call.arguments))
     return list(dict.fromkeys(reads))
 
 

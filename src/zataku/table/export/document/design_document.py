@@ -17,7 +17,7 @@ from zataku.table.export.document.tables import (
 )
 from zataku.table.export.document.writes import write_section
 from zataku.table.schema.departure import Departure
-from zataku.table.schema.entity import Entity
+from zataku.table.schema.entity import Entity, binding_of
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import INDEX_ACTIONS, Grant, PermissionMatrix
 
@@ -47,13 +47,12 @@ def design_document(
 ) -> str:
     """The document of some tables in Markdown. The same design gives the same text to the byte.
 
-    Of each kind of item it shows the first of `examples`; where there is none, one made from the types of its fields.
+    Of each kind of item it shows that of `examples` with the most attributes; where there is none, one that is made
+    from the types of its fields.
     """
     if not tables:
         raise DesignError("A design document needs at least one table.")
-    shown: dict[type[Entity], Entity] = {}
-    for example in examples:
-        shown.setdefault(type(example), example)
+    shown = _fullest(examples)
     body = [part for table in tables for part in _table_section(table, env, shown)]
     if rights is not None:
         body += _rights(rights)
@@ -63,6 +62,17 @@ def design_document(
     if introduction:
         head.append(introduction.strip())
     return "\n\n".join([*head, _NOTATION, _COSTS, _contents(body), *body]) + "\n"
+
+
+def _fullest(examples: Iterable[Entity]) -> dict[type[Entity], Entity]:
+    counts: dict[type[Entity], int] = {}
+    fullest: dict[type[Entity], Entity] = {}
+    for example in examples:
+        kind = type(example)
+        count = len(binding_of(kind).encode(example))
+        if count > counts.get(kind, 0):
+            counts[kind], fullest[kind] = count, example
+    return fullest
 
 
 def _table_section(table: Table, env: str, examples: Examples) -> Iterator[str]:

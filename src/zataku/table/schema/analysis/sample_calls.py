@@ -22,11 +22,23 @@ _OMITTED = object()
 _COLLECTIONS: dict[Any, Callable[[list[Any]], Any]] = {kind: kind for kind in (list, tuple, set, frozenset)}
 
 
-class SampleCalls(Struct, frozen=True):
-    """The queries or keys that a pattern gave for sample arguments, or the exception that the first call raised."""
+class SampleCall(Struct, frozen=True):
+    """Arguments of a pattern, and the query or key that it gave for them."""
 
-    results: tuple[Any, ...] = ()
+    arguments: Arguments
+    result: Any
+
+
+class SampleCalls(Struct, frozen=True):
+    """The calls that a pattern accepted, or the exception that the first one raised."""
+
+    accepted: tuple[SampleCall, ...] = ()
     problem: Exception | None = None
+
+    @property
+    def results(self) -> list[Any]:
+        """The queries or keys."""
+        return [call.result for call in self.accepted]
 
     @property
     def is_design_error(self) -> bool:
@@ -43,22 +55,22 @@ def call_with_samples(pattern: ReadPattern) -> SampleCalls:
     example = pattern.metadata.example or {}
     try:
         first, *others = argument_sets(argument_options(pattern.function, _letters, skipped=example))
-        results = [_call(pattern, first | example)]
+        accepted = [_call(pattern, first | example)]
     except Exception as problem:  # noqa: BLE001 - a design may raise anything, and the lint reports it
         return SampleCalls(problem=problem)
     for arguments in others:
         try:
-            results.append(_call(pattern, arguments | example))
+            accepted.append(_call(pattern, arguments | example))
         except Exception:  # noqa: BLE001 - not every combination needs to be allowed
             continue
-    return SampleCalls(tuple(results))
+    return SampleCalls(tuple(accepted))
 
 
 def sample_queries(table: Table) -> Iterator[tuple[QueryPattern[..., Any], list[Query[Any]]]]:
     """The queries of a table with what each asks for."""
     for pattern in table.patterns.values():
         if isinstance(pattern, QueryPattern):
-            yield pattern, list(call_with_samples(pattern).results)
+            yield pattern, call_with_samples(pattern).results
 
 
 def argument_options(
@@ -99,8 +111,9 @@ def argument_sets(options: Mapping[str, list[Any]]) -> Iterator[Arguments]:
         yield {name: value for name, value in (first | change).items() if value is not _OMITTED}
 
 
-def _call(pattern: ReadPattern, arguments: Arguments) -> Query[Any] | Key[Any]:
-    return pattern(**arguments)
+def _call(pattern: ReadPattern, arguments: Arguments) -> SampleCall:
+    result: Query[Any] | Key[Any] = pattern(**arguments)
+    return SampleCall(arguments, result)
 
 
 def _samples(name: str, annotation: Any, text: TextSample, position: int, *, required: bool) -> list[Any]:
