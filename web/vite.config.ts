@@ -20,7 +20,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'socket', test: /src\/lib\/socket\//, priority: 1 },
-            { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib\/(?!words\/(ja|ko|en)))|plugin-svelte|vite\/preload/ },
+            { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib|texts\/catalogue)|plugin-svelte|vite\/preload/ },
             { name: 'parts', test: /src\/components\//, minShareCount: 3 },
           ],
         },

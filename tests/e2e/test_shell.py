@@ -138,9 +138,9 @@ def test_a_system_is_fetched_once_somebody_goes_there(visitor: Visitor) -> None:
     assert live in fetched
     # Who comes there first has it on its way with the document, and the words of their language alone.
     document = visitor.context.request.get(f"{visitor.url}/live?lang=ko").text()
-    for wanted in (live, chunk("src/lib/words/ko.ts")):
+    for wanted in (live, chunk("src/texts/ko.ts")):
         assert f'<link rel="modulepreload" href="/{wanted}">' in document
-    assert chunk("src/lib/words/ja.ts") not in document
+    assert chunk("src/texts/ja.ts") not in document
 
 
 def test_a_toast_lies_above_a_dialog_and_can_be_pressed(visitor: Visitor) -> None:

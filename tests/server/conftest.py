@@ -25,7 +25,7 @@ MANIFEST = {
         "imports": ["_socket.js"],
     },
     "_socket.js": {"file": "assets/socket-1.js"},
-    "src/lib/words/ja.ts": {"file": "assets/ja-1.js", "isDynamicEntry": True},
+    "src/texts/ja.ts": {"file": "assets/ja-1.js", "isDynamicEntry": True},
     "src/pages/home/Page.svelte": {"file": "assets/Page-1.js", "css": ["assets/Page-1.css"], "imports": ["_shared.js"]},
 }
 SCRIPT = b"export const table = 'wood'\n" * 100

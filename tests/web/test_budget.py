@@ -52,7 +52,7 @@ def weight(names: set[str], suffix: str, ends: tuple[str, ...] = ("",)) -> int:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_first_visit_fetches_less_than_100_kilobytes(chunks: dict[str, Chunk], language: str):
-    first = files(chunks, ENTRY, HOME, f"src/lib/words/{language}.ts")
+    first = files(chunks, ENTRY, HOME, f"src/texts/{language}.ts")
     assert weight(first, ".br") < 100 * KB
     assert weight(first, ".gz") < 100 * KB
 
@@ -65,9 +65,9 @@ def test_the_shell_and_the_home_page_hold_their_budget(chunks: dict[str, Chunk])
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_phone_in_the_audience_fetches_at_most_80_kilobytes(chunks: dict[str, Chunk], language: str):
-    audience = files(chunks, ENTRY, LIVE, f"src/lib/words/{language}.ts")
+    audience = files(chunks, ENTRY, LIVE, f"src/texts/{language}.ts")
     assert weight(audience, ".gz") <= 80 * KB
-    for part in ("src/pages/live/host/index.ts", "src/pages/live/after/After.svelte"):
+    for part in ("src/pages/live/host/index.ts", "src/pages/live/archive/Archive.svelte"):
         assert chunks[part].file not in audience, f"{part} comes at once"
 
 
@@ -80,7 +80,7 @@ def test_no_page_adds_more_than_a_system_may(chunks: dict[str, Chunk]):
 
 
 def test_what_draws_charts_comes_only_with_a_chart(chunks: dict[str, Chunk]):
-    drawing = chunks["src/components/chart/draw.ts"].file
+    drawing = chunks["src/components/charts/plot.ts"].file
     for name in (ENTRY, *(name for name in chunks if name.endswith("/Page.svelte"))):
         assert drawing not in files(chunks, name)
 

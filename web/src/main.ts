@@ -2,10 +2,10 @@
 
 import { mount } from 'svelte'
 import App from './App.svelte'
-import { loadWords } from './lib/words.svelte'
+import { loadWords } from './lib/texts.svelte'
 import { startRouter } from './shell/router.svelte'
 import { fetchPage, routeOf } from './shell/routes'
-import { colourWindow } from './shell/theme.svelte'
+import { colourWindow } from './lib/preferences.svelte'
 import './styles/index.css'
 
 // Both are on their way at once; a page that does not come is told of by the router.

@@ -1,7 +1,7 @@
 /** Numbers, moments and lists as the language of the page writes them. */
 
-import { kept } from './words/kept'
-import { language } from './words.svelte'
+import { kept } from './intl'
+import { language } from './texts.svelte'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -3,7 +3,7 @@
 import { Connection, type Handle, type Phase } from './socket/connection'
 import type { Handlers } from './socket/topic'
 
-export { Declined, Unanswered } from './socket/asking'
+export { Declined, Unanswered } from './socket/pendingCommands'
 export type { Handle, Phase } from './socket/connection'
 export type { Problem } from '../generated'
 export type { Handlers } from './socket/topic'

@@ -1,7 +1,7 @@
 /** What lies still on the stage: the pinned comment, the way into the room, and how it ended. */
 
 import type { LiveCommentView } from '../generated'
-import { spoken } from './text'
+import { spoken } from './commentElement'
 
 const ENDED_MS = 8_000
 

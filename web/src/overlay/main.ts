@@ -6,13 +6,13 @@
 
 import type { LiveCommentView, LiveRoomView } from '../generated'
 import { Connection } from '../lib/socket/connection'
-import { Applause } from './applause'
+import { Applause } from './reactions'
 import { endCard, note, pinnedTag, wayIn } from './cards'
-import { Flights, type Show } from './flights'
-import { Hearing } from './hearing'
+import { Flights, type Show } from './flyingComments'
+import { Hearing } from './roomFeed'
 import { optionsOf, pressed, queryOf } from './options'
 import './overlay.css'
-import { Stack } from './stack'
+import { Stack } from './stackedComments'
 
 const stage = document.getElementById('stage') as HTMLElement
 const said = (name: string): string => stage.dataset[name] ?? ''

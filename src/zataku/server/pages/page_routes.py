@@ -158,5 +158,5 @@ def _page_head(assets: PageAssets, request: AnyRequest, language: Language, text
         text=text,
         url=assets.public_url + request.scope["path"],
         public_url=assets.public_url,
-        modules=(f"src/lib/words/{language}.ts", f"src/pages/{component}/Page.svelte"),
+        modules=(f"src/texts/{language}.ts", f"src/pages/{component}/Page.svelte"),
     )

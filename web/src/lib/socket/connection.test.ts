@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ScriptedSocket } from './scripted'
-import { happens, hear, inRoom, joined, page, setStage } from './stage'
+import { ScriptedSocket } from './fakeSocket'
+import { happens, hear, inRoom, joined, page, setStage } from './fixtures'
 
 setStage()
 

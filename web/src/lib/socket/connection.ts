@@ -6,11 +6,11 @@
  * who asked is told that nobody knows what became of it.
  */
 
-import { Asking, Unanswered } from './asking'
-import { Line } from './line'
+import { Asking, Unanswered } from './pendingCommands'
+import { Line } from './transport'
 import type { Problem, ToBrowser } from '../../generated'
 import { Topic, type Below, type Handlers } from './topic'
-import { pause, ServerTime } from './waiting'
+import { pause, ServerTime } from './timing'
 
 export type Phase = 'idle' | 'connecting' | 'open' | 'lost'
 

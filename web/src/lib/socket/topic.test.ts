@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { ScriptedSocket } from './scripted'
-import { happens, inRoom, joined, setStage } from './stage'
+import { ScriptedSocket } from './fakeSocket'
+import { happens, inRoom, joined, setStage } from './fixtures'
 
 setStage()
 

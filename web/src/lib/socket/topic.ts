@@ -6,7 +6,7 @@
  */
 
 import type { Place, Problem, ToBrowser } from '../../generated'
-import { pause } from './waiting'
+import { pause } from './timing'
 
 /** What a page does with what it hears. */
 export interface Handlers<S = unknown, E = unknown> {

@@ -1,7 +1,7 @@
 /** The name that somebody goes by in live rooms, kept in this browser. */
 
 import type { LiveCommentView } from '../../generated'
-import { t } from '../../lib/words.svelte'
+import { t } from '../../lib/texts.svelte'
 
 const KEY = 'zataku.nickname'
 const ANONYMOUS = 'Anonymous'

@@ -1,6 +1,6 @@
 /** What the parts say on this page. Real sentences: a part that only fits "Lorem" does not fit. */
 
-import type { Language } from '../../lib/words.svelte'
+import type { Language } from '../../lib/texts.svelte'
 
 export interface Samples {
   about: string

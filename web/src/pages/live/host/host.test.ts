@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LiveCommentView } from '../../../generated'
-import { keepFlight, keptFlight, overlayPath, USUAL } from './overlay'
-import { pick } from './views'
+import { keepFlight, keptFlight, overlayPath, USUAL } from './overlaySettings'
+import { pick } from '../room/views'
 
 let kept: Map<string, string>
 

@@ -5,8 +5,8 @@
  * what stands in a sheet; `Views` chooses what the log shows, which `pick` gives; `Actions` stand in the row of a comment.
  */
 
-export { default as Actions } from './Actions.svelte'
-export { default as Host } from './Host.svelte'
+export { default as Actions } from './CommentActions.svelte'
+export { default as Host } from './HostPanel.svelte'
 export { Moderation } from './moderation.svelte'
-export { default as Views } from './Views.svelte'
-export { pick, type View } from './views'
+export { default as Views } from './ViewSwitch.svelte'
+export { pick, type View } from '../room/views'

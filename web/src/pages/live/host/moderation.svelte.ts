@@ -7,10 +7,10 @@
 
 import type { Api, LiveModerationResult, LiveBlockedSender, LiveCommentView, LiveLogView, LiveHostView } from '../../../generated'
 import { ApiError, call } from '../../../lib/api'
-import { Asked } from '../../../lib/asked.svelte'
-import { codeOf, said } from '../../../lib/said'
-import { has, t } from '../../../lib/words.svelte'
-import { toast } from '../../../shell/toasts.svelte'
+import { Asked } from '../../../lib/resource.svelte'
+import { codeOf, said } from '../../../lib/errorText'
+import { has, t } from '../../../lib/texts.svelte'
+import { toast } from '../../../lib/toasts.svelte'
 
 export type Act = Api['POST /api/live/rooms/{room_id}/acts']['body']
 

@@ -10,9 +10,9 @@ interface Asked {
 // The pages look for a browser as soon as they are loaded: they are when there is one.
 const parts = async () => ({
   ...(await import('./moderation.svelte')),
-  ...(await import('./deeds')),
-  ...(await import('../../../shell/toasts.svelte')),
-  ...(await import('../../../lib/words.svelte')),
+  ...(await import('./commentActions')),
+  ...(await import('../../../lib/toasts.svelte')),
+  ...(await import('../../../lib/texts.svelte')),
 })
 let host: Awaited<ReturnType<typeof parts>>
 let asked: Asked[]

@@ -1,0 +1,130 @@
+"""What the pages say: in every language the same, and nothing that is missing or for nobody."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[2] / "web" / "src"
+LANGUAGES = ("ja", "ko", "en")
+FILES = sorted(path.name for path in (SRC / "texts" / "en").glob("*.json"))
+PLURALS = {"ja": {"other"}, "ko": {"other"}, "en": {"one", "other"}}
+"""The forms that a language has for whole numbers."""
+
+# A key stands in quotes wherever it is used, be it in t('…') or in a table of keys; one that depends on a value is
+# written `part.${…}` and stands for everything that begins and ends like that. In a style block nothing is said.
+_STYLE = re.compile(r"<style>.*</style>", re.DOTALL)
+_QUOTED = re.compile(r"""(['"`])([A-Za-z]\w*(?:\.\w+)+)\1""")
+_BUILT = re.compile(r"`([A-Za-z]\w*\.(?:\w+\.)*)\$\{[^}`]*\}(\w*(?:\.\w+)*)`")
+_ASKED = re.compile(r"""\b(?:t|has)\(\s*(['"])([^'"]+)\1""")
+_VALUE = re.compile(r"\{(\w+)\}")
+
+
+def words(language: str, file: str) -> dict[str, str | dict[str, str]]:
+    """One file of words, with an error for a key that is there twice."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        names = [name for name, _ in pairs]
+        assert len(names) == len(set(names)), f"{language}/{file} has a key twice"
+        return dict(pairs)
+
+    return json.loads((SRC / "texts" / language / file).read_text("utf-8"), object_pairs_hook=once)
+
+
+def everything(language: str) -> dict[str, str | dict[str, str]]:
+    return {key: text for file in FILES for key, text in words(language, file).items()}
+
+
+def forms(text: str | dict[str, str]) -> Iterator[str]:
+    yield from (text.values() if isinstance(text, dict) else [text])
+
+
+def sources() -> Iterator[tuple[Path, str]]:
+    for path in sorted([*SRC.rglob("*.svelte"), *SRC.rglob("*.ts")]):
+        if not path.name.endswith(".test.ts"):
+            yield path, _STYLE.sub("", path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_files(language: str) -> None:
+    assert sorted(path.name for path in (SRC / "texts" / language).iterdir()) == FILES
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_language_says_the_same_things(file: str) -> None:
+    keys = {language: list(words(language, file)) for language in LANGUAGES}
+    assert keys["ja"] == keys["en"], "ja and en differ, or their order"
+    assert keys["ko"] == keys["en"], "ko and en differ, or their order"
+
+
+def test_no_file_hides_a_text_of_another() -> None:
+    seen: dict[str, str] = {}
+    for file in FILES:
+        for key in words("en", file):
+            assert seen.setdefault(key, file) == file, f"{key} is in {seen[key]} and in {file}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_text_is_empty(language: str) -> None:
+    assert [key for key, text in everything(language).items() if not all(form.strip() for form in forms(text))] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_depends_on_a_number_has_the_forms_of_its_language(language: str) -> None:
+    counted = {key: set(text) for key, text in everything(language).items() if isinstance(text, dict)}
+    assert {key: have for key, have in counted.items() if not {"other"} <= have <= PLURALS[language]} == {}
+    english = {key for key, text in everything("en").items() if isinstance(text, dict)}
+    assert set(counted) == english
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_puts_the_same_values_in(language: str) -> None:
+    """One form may leave a value out ("one room"), but no text has a value that the others lack."""
+    english = everything("en")
+    for key, text in everything(language).items():
+        here = {value for form in forms(text) for value in _VALUE.findall(form)}
+        there = {value for form in forms(english[key]) for value in _VALUE.findall(form)}
+        assert here == there, f"{language} {key} has {here}, en has {there}"
+
+
+def test_every_text_that_a_page_asks_for_exists() -> None:
+    known = everything("en")
+    missing = [
+        f"{path.relative_to(SRC)}: {key}"
+        for path, source in sources()
+        for _, key in _ASKED.findall(source)
+        if key not in known
+    ]
+    assert missing == []
+
+
+def test_every_text_that_a_page_puts_together_can_exist() -> None:
+    known = everything("en")
+    parts = {key.split(".")[0] for key in known}
+    for path, source in sources():
+        for start, end in _BUILT.findall(source):
+            if start.split(".")[0] in parts:
+                assert any(key.startswith(start) and key.endswith(end) for key in known), f"{path.name}: {start}…{end}"
+
+
+def test_every_error_that_has_words_can_happen() -> None:
+    """A code is said by the server, or by the pages themselves where there is no answer."""
+    written = [path.read_text("utf-8") for path in (SRC.parents[1] / "src" / "zataku").rglob("*.py")]
+    written += [source for _, source in sources()]
+    codes = [key.removeprefix("errors.") for key in words("en", "errors.json")]
+    assert [code for code in codes if not any(f'"{code}"' in text or f"'{code}'" in text for text in written)] == []
+
+
+def test_no_text_is_for_nobody() -> None:
+    used: set[str] = set()
+    built: set[tuple[str, str]] = set()
+    for _, source in sources():
+        used.update(key for _, key in _QUOTED.findall(source))
+        built.update(_BUILT.findall(source))
+
+    def is_built(key: str) -> bool:
+        return any(key.startswith(start) and key.endswith(end) and key != start + end for start, end in built)
+
+    assert [key for key in everything("en") if key not in used and not is_built(key)] == []

@@ -1,3 +1,0 @@
-import { merged, type Words } from './form'
-
-export default merged(import.meta.glob<Words>('../../words/ko/*.json', { eager: true, import: 'default' }))

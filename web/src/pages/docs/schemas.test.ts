@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { callOf } from './snippets'
+import { byTag, matching, type Spec } from './openapi'
+import { exampleOf, linesOf, typeOf } from './schemas'
+
+const spec: Spec = {
+  info: { title: 'Table', version: '1' },
+  tags: [{ name: 'live' }, { name: 'kifu' }, { name: 'accounts' }],
+  paths: {
+    '/api/keys': { post: { operationId: 'make_key', tags: ['accounts'], requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/MakeKey' } } } } } },
+    '/api/live/rooms/{room_id}': {
+      get: { operationId: 'one_room', summary: 'A room', tags: ['live'], parameters: [{ name: 'room_id', in: 'path', required: true }, { name: 'after', in: 'query' }] },
+      delete: { operationId: 'no_room', tags: ['live'] },
+    },
+  },
+  components: {
+    schemas: {
+      MakeKey: {
+        type: 'object', required: ['label'],
+        properties: {
+          label: { type: 'string', minLength: 1, maxLength: 40, description: "It's yours", examples: ["Ada's"] },
+          days: { oneOf: [{ type: 'integer', minimum: 1, maximum: 3650 }, { type: 'null' }] },
+          scopes: { type: 'array', items: { enum: ['live:read', 'live:write'] } },
+        },
+      },
+      Move: { type: 'object', required: ['next'], properties: { next: { type: 'array', items: { $ref: '#/components/schemas/Move' } } } },
+    },
+  },
+}
+const makeKey = { $ref: '#/components/schemas/MakeKey' }
+
+test('types are read in one line each', () => {
+  expect(linesOf(spec, makeKey).map(({ name, type, optional }) => [name, type, optional])).toEqual([
+    ['label', 'string, 1–40 characters', false],
+    ['days', 'integer, 1–3650 | null', true],
+    ['scopes', '("live:read" | "live:write")[]', true],
+  ])
+  expect(typeOf(spec, { type: 'object', additionalProperties: makeKey })).toBe('{ [name]: MakeKey }')
+})
+
+test('a type within itself ends', () => {
+  const move = { $ref: '#/components/schemas/Move' }
+  expect(linesOf(spec, move)).toMatchObject([{ name: 'next', type: 'Move[]' }])
+  expect(exampleOf(spec, move)).toEqual({ next: [null] })
+})
+
+test('operations stand under their tags, and tags without any do not', () => {
+  expect(byTag(spec).map(([tag, operations]) => [tag, operations.map(({ id }) => id)])).toEqual([
+    ['live', ['one_room', 'no_room']],
+    ['accounts', ['make_key']],
+  ])
+})
+
+test('every word that is sought must occur', () => {
+  const all = byTag(spec).flatMap(([, operations]) => operations)
+  expect(matching(all, 'GET room').map(({ id }) => id)).toEqual(['one_room'])
+  expect(matching(all, 'get keys')).toEqual([])
+})
+
+function called(id: string, security?: Spec['security']): ReturnType<typeof callOf> {
+  const [operation] = matching(byTag(spec).flatMap(([, all]) => all), id)
+  return callOf(spec, { ...operation!, security }, 'http://table')
+}
+
+test('a line for the shell survives quotes, and has a key where one is taken', () => {
+  expect(called('make_key', [{ session: [] }, { key: [] }]).text).toBe(
+    `curl -X POST 'http://table/api/keys' -H 'Authorization: Bearer zk_…' -H 'Content-Type: application/json' ` +
+      `-d '{"label":"Ada'\\''s","days":1,"scopes":["live:read"]}'`,
+  )
+  expect(called('one_room', []).text).toBe(`curl 'http://table/api/live/rooms/ROOM_ID'`)
+})
+
+test('what refuses keys is called from a browser', () => {
+  expect(called('make_key', [{ session: [] }])).toEqual({
+    by: 'fetch',
+    text: `await fetch('/api/keys', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({"label":"Ada's","days":1,"scopes":["live:read"]}) })`,
+  })
+})
