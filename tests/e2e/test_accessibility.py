@@ -79,11 +79,11 @@ def seen(talk: Talk) -> Iterator[tuple[str, Visitor]]:
         tools.last.click()
     page.locator(".host summary").click()
     yield "the host's tools", talk.host
-    page.locator(".host .deeds [aria-haspopup=dialog]").click()
-    expect(page.locator(".host .deeds dialog")).to_be_visible()
+    page.locator(".host .buttons [aria-haspopup=dialog]").click()
+    expect(page.locator(".host .buttons dialog")).to_be_visible()
     yield "the way in, large", talk.host
     page.keyboard.press("Escape")
-    expect(page.locator(".host .deeds dialog")).to_be_hidden()
+    expect(page.locator(".host .buttons dialog")).to_be_hidden()
     page.keyboard.press("Escape")
     row = page.get_by_role("log").locator(".comment").first
     row.hover()

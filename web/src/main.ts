@@ -2,20 +2,20 @@
 
 import { mount } from 'svelte'
 import App from './App.svelte'
-import { loadWords } from './lib/texts.svelte'
+import { loadTexts } from './lib/texts.svelte'
 import { startRouter } from './shell/router.svelte'
 import { fetchPage, routeOf } from './shell/routes'
-import { colourWindow } from './lib/preferences.svelte'
+import { updateThemeColor } from './lib/theme.svelte'
 import './styles/index.css'
 
 // Both are on their way at once; a page that does not come is told of by the router.
 const page = fetchPage(routeOf(location.pathname).route).catch(() => undefined)
-await Promise.all([loadWords(), page])
+await Promise.all([loadTexts(), page])
 
 const place = document.getElementById('app')!
 // What the server wrote for those without JavaScript makes way.
 place.replaceChildren()
 mount(App, { target: place })
-colourWindow()
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', colourWindow)
+updateThemeColor()
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', updateThemeColor)
 await startRouter()

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { address, ApiError, call } from './api'
+import { buildUrl, ApiError, call } from './api'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -16,11 +16,11 @@ async function refused(promise: Promise<unknown>): Promise<ApiError> {
 }
 
 test('names in a path cannot leave it', () => {
-  expect(address('/api/keys/{id}', { path: { id: '../me?x=1#y' } })).toBe('/api/keys/..%2Fme%3Fx%3D1%23y')
+  expect(buildUrl('/api/keys/{id}', { path: { id: '../me?x=1#y' } })).toBe('/api/keys/..%2Fme%3Fx%3D1%23y')
 })
 
 test('what is not given is not asked', () => {
-  expect(address('/api/jobs', { query: { state: 'dead', after: undefined, limit: 5 } })).toBe('/api/jobs?state=dead&limit=5')
+  expect(buildUrl('/api/jobs', { query: { state: 'dead', after: undefined, limit: 5 } })).toBe('/api/jobs?state=dead&limit=5')
 })
 
 test('a body travels as JSON, and the answer comes back as it is', async () => {

@@ -1,13 +1,12 @@
-/** Numbers, moments and lists as the language of the page writes them. */
+/** Numbers, dates, durations and lists in the page's language. */
 
-import { kept } from './intl'
-import { language } from './texts.svelte'
+import { intl, language } from './texts.svelte'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
+const UNITS: [number, Intl.RelativeTimeFormatUnit][] = [
   [DAY, 'day'],
   [HOUR, 'hour'],
   [MINUTE, 'minute'],
@@ -15,17 +14,17 @@ const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
 
 /** A number, such as 12,345 or 0.25. */
 export function number(value: number, digits = 0): string {
-  return numbers({ maximumFractionDigits: digits }).format(value)
+  return numberFormat({ maximumFractionDigits: digits }).format(value)
 }
 
-/** An amount of dollars: in cents, and with more digits below one or where they are wanted. */
+/** An amount in US dollars: two digits, and more for less than a cent or where `digits` says so. */
 export function dollars(value: number, digits = value === 0 || value >= 0.01 ? 2 : 4): string {
-  return numbers({
+  return numberFormat({
     style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 2, maximumFractionDigits: digits,
   }).format(value)
 }
 
-/** A size in the unit that leaves it short: 640 B, 12.3 kB, 4.1 MB. */
+/** A size in bytes with a fitting unit: 640 B, 12.3 kB, 4.1 MB. */
 export function bytes(value: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let size = value
@@ -37,61 +36,61 @@ export function bytes(value: number): string {
   return `${number(size, unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`
 }
 
-/** A day and its time, in the reader's own time zone. */
-export function moment(ms: number): string {
-  return moments({ dateStyle: 'medium', timeStyle: 'short' }).format(ms)
+/** A date and its time, in the reader's time zone. */
+export function dateTime(ms: number): string {
+  return dateTimeFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(ms)
 }
 
-/** A day. */
-export function day(ms: number): string {
-  return moments({ dateStyle: 'medium' }).format(ms)
+/** A date. */
+export function date(ms: number): string {
+  return dateTimeFormat({ dateStyle: 'medium' }).format(ms)
 }
 
 /** A time of day. */
 export function timeOfDay(ms: number): string {
-  return moments({ hour: 'numeric', minute: '2-digit' }).format(ms)
+  return dateTimeFormat({ hour: 'numeric', minute: '2-digit' }).format(ms)
 }
 
-/** How long ago, or until when: "3 minutes ago", "yesterday"; after a month the day itself. */
+/** A relative time: "3 minutes ago", "yesterday"; the date when it is more than a month away. */
 export function ago(ms: number, now: number = Date.now()): string {
-  const away = ms - now
-  if (Math.abs(away) > 30 * DAY) return day(ms)
-  const relative = kept(Intl.RelativeTimeFormat, language.current, { numeric: 'auto' })
-  for (const [length, unit] of STEPS) {
-    if (Math.abs(away) >= length) return relative.format(Math.trunc(away / length), unit)
+  const distance = ms - now
+  if (Math.abs(distance) > 30 * DAY) return date(ms)
+  const relative = intl(Intl.RelativeTimeFormat, { numeric: 'auto' })
+  for (const [length, unit] of UNITS) {
+    if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit)
   }
   return relative.format(0, 'second')
 }
 
-/** A length of time in its two largest units: "3 days, 4 hr". */
-export function lasting(ms: number): string {
+/** A duration in its two largest units: "3 days, 4 hr". */
+export function duration(ms: number): string {
   const parts: [number, string][] = [
     [Math.floor(ms / DAY), 'day'],
     [Math.floor(ms / HOUR) % 24, 'hour'],
     [Math.floor(ms / MINUTE) % 60, 'minute'],
     [Math.floor(ms / 1000) % 60, 'second'],
   ]
-  const found = parts.findIndex(([amount]) => amount > 0)
-  const first = found < 0 ? parts.length - 1 : found
+  const largest = parts.findIndex(([amount]) => amount > 0)
+  const first = largest < 0 ? parts.length - 1 : largest
   const shown = parts.slice(first, first + 2).filter(([amount], at) => amount > 0 || at === 0)
-  return list(shown.map(([amount, unit]) => measure(amount, unit)), 'unit')
+  return list(shown.map(([amount, unit]) => formatUnit(amount, unit)), 'unit')
 }
 
-function measure(amount: number, unit: string): string {
-  const said = numbers({ style: 'unit', unit, unitDisplay: 'short' }).format(amount)
-  // "1 日23 時間" would have its spaces in the wrong places.
-  return language.current === 'ja' ? said.replace(/\s/g, '') : said
+function formatUnit(amount: number, unit: string): string {
+  const text = numberFormat({ style: 'unit', unit, unitDisplay: 'short' }).format(amount)
+  // Without it: "1 日23 時間".
+  return language.current === 'ja' ? text.replace(/\s/g, '') : text
 }
 
-/** Several things in one sentence: "A, B and C". */
+/** A list in one sentence: "A, B and C". */
 export function list(parts: string[], type: 'conjunction' | 'unit' = 'conjunction'): string {
-  return kept(Intl.ListFormat, language.current, { type, style: type === 'unit' ? 'narrow' : 'long' }).format(parts)
+  return intl(Intl.ListFormat, { type, style: type === 'unit' ? 'narrow' : 'long' }).format(parts)
 }
 
-function numbers(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  return kept(Intl.NumberFormat, language.current, options)
+function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  return intl(Intl.NumberFormat, options)
 }
 
-function moments(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return kept(Intl.DateTimeFormat, language.current, options)
+function dateTimeFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return intl(Intl.DateTimeFormat, options)
 }

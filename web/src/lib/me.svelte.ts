@@ -1,13 +1,13 @@
-/** Who sits here: a guest, a user or the host. Asked for once; signing in and out change it. */
+/** The account of this browser: a guest, a user or an admin. Loaded once; signing in and out change it. */
 
 import { call } from './api'
 import type { Me } from '../generated'
-import { renewSocket } from './socket.svelte'
+import { reconnectSocket } from './socket.svelte'
 
 let current = $state.raw<Me | null>(null)
-let asking: Promise<Me> | undefined
+let loading: Promise<Me> | undefined
 
-/** `me.current` is null until the server has said who it is. */
+/** `me.current` is null until the server has answered. */
 export const me = {
   get current(): Me | null {
     return current
@@ -20,62 +20,61 @@ export const me = {
   },
 }
 
-/** Ask who sits here, unless it is known. A failed question is asked anew by the next caller. */
-export function whoAmI(): Promise<Me> {
-  asking ??= call('GET /api/me').then(note, (error: unknown) => {
-    asking = undefined
+/** Load the account unless it is known. A failed request is repeated by the next caller. */
+export function loadMe(): Promise<Me> {
+  loading ??= call('GET /api/me').then(setCurrent, (error: unknown) => {
+    loading = undefined
     throw error
   })
-  return asking
+  return loading
 }
 
-/** Ask anew: what was known may have ended elsewhere, as when somebody was signed out everywhere. */
-export function askAgain(): Promise<Me> {
-  asking = undefined
-  return whoAmI()
+/** Load the account again: its session may have been ended elsewhere. */
+export function reloadMe(): Promise<Me> {
+  loading = undefined
+  return loadMe()
 }
 
 export async function signUp(name: string, password: string): Promise<void> {
-  seated(await call('POST /api/accounts', { body: { name, password } }))
+  becomeUser(await call('POST /api/accounts', { body: { name, password } }))
 }
 
 export async function signIn(name: string, password: string): Promise<void> {
-  seated(await call('POST /api/sessions', { body: { name, password } }))
+  becomeUser(await call('POST /api/sessions', { body: { name, password } }))
 }
 
 export async function signOut(): Promise<void> {
   await call('DELETE /api/sessions/current')
-  await stoodUp()
+  await becomeGuest()
 }
 
 export async function signOutEverywhere(): Promise<void> {
   await call('DELETE /api/sessions')
-  await stoodUp()
+  await becomeGuest()
 }
 
 export async function rename(name: string): Promise<void> {
-  seated(await call('PATCH /api/me', { body: { name } }))
+  becomeUser(await call('PATCH /api/me', { body: { name } }))
 }
 
 export async function deleteAccount(password?: string): Promise<void> {
   await call('DELETE /api/me', { body: { password } })
-  await stoodUp()
+  await becomeGuest()
 }
 
-/** Whoever sits here now is a guest again, whom the server may not have met yet. */
-async function stoodUp(): Promise<void> {
+async function becomeGuest(): Promise<void> {
   current = null
-  asking = undefined
-  renewSocket()
-  await whoAmI().catch(() => undefined)
+  loading = undefined
+  reconnectSocket()
+  await loadMe().catch(() => undefined)
 }
 
-function seated(now: Me): void {
-  asking = Promise.resolve(note(now))
-  renewSocket()
+function becomeUser(account: Me): void {
+  loading = Promise.resolve(setCurrent(account))
+  reconnectSocket()
 }
 
-function note(now: Me): Me {
-  current = now
-  return now
+function setCurrent(account: Me): Me {
+  current = account
+  return account
 }

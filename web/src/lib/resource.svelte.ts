@@ -1,21 +1,21 @@
-/** Something that a page asked the server for: what came, what went wrong, and asking again. */
+/** Reactive state of a request: its value, its error, and reloading. */
 
-export class Asked<T> {
-  /** The last answer; it stays readable while a newer one is on its way or does not come. */
+export class Resource<T> {
+  /** The last value; it stays readable while a newer one is loaded or fails to load. */
   value = $state.raw<T>()
   error = $state.raw<unknown>(null)
   busy = $state(false)
   #running: AbortController | undefined
 
-  constructor(readonly ask: (signal: AbortSignal) => Promise<T>) {}
+  constructor(readonly fetch: (signal: AbortSignal) => Promise<T>) {}
 
-  /** Ask. An earlier question that is still open is dropped. */
+  /** Load the value, aborting an earlier request that is still running. */
   async load(): Promise<void> {
     this.#running?.abort()
     const running = (this.#running = new AbortController())
     this.busy = true
     try {
-      const value = await this.ask(running.signal)
+      const value = await this.fetch(running.signal)
       if (running !== this.#running) return
       this.value = value
       this.error = null
@@ -26,9 +26,22 @@ export class Asked<T> {
     this.busy = false
   }
 
-  /** Nobody waits for it any more. */
   stop(): void {
     this.#running?.abort()
     this.#running = undefined
+  }
+}
+
+/** Call `act` now and at an interval while the page is visible. Returns a function that stops it. */
+export function poll(seconds: number, act: () => void): () => void {
+  const actIfVisible = (): void => {
+    if (document.visibilityState === 'visible') act()
+  }
+  act()
+  const timer = setInterval(actIfVisible, seconds * 1000)
+  document.addEventListener('visibilitychange', actIfVisible)
+  return () => {
+    clearInterval(timer)
+    document.removeEventListener('visibilitychange', actIfVisible)
   }
 }

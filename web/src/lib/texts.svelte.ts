@@ -1,81 +1,89 @@
 /**
- * What the pages say, in the language of whoever reads it. One language is loaded at a time.
+ * The texts of the pages in the reader's language. One language is loaded at a time.
  *
- * `words/LANGUAGE/*.json` hold flat keys: `"live.people": {"one": "{n} person", "other": "{n} people"}`. A text has
- * values in braces; numbers are written as the language writes them. What depends on a number gives `n` and the plural
- * forms that the language has.
+ * `texts/LANGUAGE/*.json` hold flat keys: `"live.people": {"one": "{n} person", "other": "{n} people"}`. Values are
+ * inserted in braces; numbers are formatted for the language. A text that depends on a number takes `n` and has the plural
+ * forms of its language.
  */
 
-import { keepChoice } from './document'
+import type { Catalogue } from '../texts/catalogue'
 import { call } from './api'
+import { rememberChoice } from './document'
 import { me } from './me.svelte'
-import type { Words } from '../texts/catalogue'
-import { kept } from './intl'
 
 export const LANGUAGES = ['ja', 'ko', 'en'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** What a language calls itself; the same in all of them. */
-export const OWN_NAMES: Record<Language, string> = { ja: '日本語', ko: '한국어', en: 'English' }
+/** A language's name in itself. */
+export const LANGUAGE_NAMES: Record<Language, string> = { ja: '日本語', ko: '한국어', en: 'English' }
 
 type Values = Record<string, string | number>
 
-const FOLDERS: Record<Language, () => Promise<{ default: Words }>> = {
+const CATALOGUES: Record<Language, () => Promise<{ default: Catalogue }>> = {
   ja: () => import('../texts/ja'),
   ko: () => import('../texts/ko'),
   en: () => import('../texts/en'),
 }
 
-let spoken = $state.raw<{ language: Language; words: Words }>({ language: 'ja', words: {} })
+let loaded = $state.raw<{ language: Language; catalogue: Catalogue }>({ language: 'ja', catalogue: {} })
 
 /** The language of the page: `language.current`. */
 export const language = {
   get current(): Language {
-    return spoken.language
+    return loaded.language
   },
 }
 
-/** Load the words in the language that the server gave the document. Awaited once, before the first page shows. */
-export async function loadWords(): Promise<void> {
+/** Load the language that the server set on the document. Awaited once, before the first page shows. */
+export async function loadTexts(): Promise<void> {
   const given = document.documentElement.lang.slice(0, 2)
-  await speak(isLanguage(given) ? given : 'en')
+  await load(isLanguage(given) ? given : 'en')
 }
 
-/** Change the language of the page, and remember it in this browser and, for users, in their account. */
+/** Change the language of the page, and remember it in this browser and in the account of a user. */
 export async function setLanguage(wanted: Language): Promise<void> {
-  await speak(wanted)
-  keepChoice('zataku_language', wanted)
-  // The page speaks it already: an account that could not be told is told the next time.
+  await load(wanted)
+  rememberChoice('zataku_language', wanted)
+  // The page has changed already; a failure to update the account is not worth an error.
   if (me.signedIn) await call('PATCH /api/me', { body: { language: wanted } }).catch(() => undefined)
 }
 
-/** The text of a key, with its values. A key without a text shows itself, so that it is seen and mended. */
+/** The text of a key, with its values inserted. A missing text shows its key, so that it is noticed. */
 export function t(key: string, values: Values = {}): string {
-  const found = spoken.words[key]
-  const text = typeof found === 'object' ? found[pluralOf(values.n)] ?? found.other : found
+  const entry = loaded.catalogue[key]
+  const text = typeof entry === 'object' ? entry[pluralRule(values.n)] ?? entry.other : entry
   if (text === undefined) return key
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => shown(values[name]) ?? whole)
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => formatValue(values[name]) ?? placeholder)
 }
 
-/** True when there is a text for the key: for words that follow what the server says, such as its errors. */
+/** True when a key has a text: for keys that depend on the server, such as error codes. */
 export function has(key: string): boolean {
-  return key in spoken.words
+  return key in loaded.catalogue
 }
 
 export function isLanguage(text: string): text is Language {
   return (LANGUAGES as readonly string[]).includes(text)
 }
 
-async function speak(wanted: Language): Promise<void> {
-  const words = (await FOLDERS[wanted]()).default
-  spoken = { language: wanted, words }
+const formatters = new Map<string, unknown>()
+
+/** An `Intl` object of the page's language. Cached: creating one takes a hundred times as long as using it. */
+export function intl<O, F>(constructor: new (language: string, options: O) => F, options: O): F {
+  const key = `${constructor.name} ${loaded.language} ${JSON.stringify(options)}`
+  if (!formatters.has(key)) formatters.set(key, new constructor(loaded.language, options))
+  return formatters.get(key) as F
+}
+
+async function load(wanted: Language): Promise<void> {
+  const catalogue = (await CATALOGUES[wanted]()).default
+  loaded = { language: wanted, catalogue }
   document.documentElement.lang = wanted
 }
 
-function pluralOf(n: string | number | undefined): Intl.LDMLPluralRule {
-  return kept(Intl.PluralRules, spoken.language, {}).select(Number(n ?? 0))
+function pluralRule(n: string | number | undefined): Intl.LDMLPluralRule {
+  return intl(Intl.PluralRules, {}).select(Number(n ?? 0))
 }
 
-function shown(value: string | number | undefined): string | undefined {
-  return typeof value === 'number' ? kept(Intl.NumberFormat, spoken.language, {}).format(value) : value
+function formatValue(value: string | number | undefined): string | undefined {
+  return typeof value === 'number' ? intl(Intl.NumberFormat, {}).format(value) : value
 }

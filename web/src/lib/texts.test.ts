@@ -13,43 +13,43 @@ beforeEach(() => {
   page.cookie = ''
 })
 
-async function speaking(lang: string): Promise<typeof import('./texts.svelte') & typeof import('./formats')> {
+async function loadLanguage(lang: string): Promise<typeof import('./texts.svelte') & typeof import('./formats')> {
   page.documentElement.lang = lang
-  const words = await import('./texts.svelte')
-  await words.loadWords()
-  return { ...words, ...(await import('./formats')) }
+  const texts = await import('./texts.svelte')
+  await texts.loadTexts()
+  return { ...texts, ...(await import('./formats')) }
 }
 
 test('a number chooses its form, and is written as the language writes it', async () => {
-  const { t } = await speaking('en')
+  const { t } = await loadLanguage('en')
   expect(t('admin.itemCount', { n: 1 })).toBe('1 item')
   expect(t('admin.itemCount', { n: 0 })).toBe('0 items')
   expect(t('admin.itemCount', { n: 12_345 })).toBe('12,345 items')
 })
 
 test('a language without plurals has one form', async () => {
-  const { t } = await speaking('ja')
+  const { t } = await loadLanguage('ja')
   expect([1, 2].map((n) => t('admin.itemCount', { n }))).toEqual(['1件', '2件'])
 })
 
 test('what has no text shows its key, and what has no value its name', async () => {
-  const { t } = await speaking('en')
+  const { t } = await loadLanguage('en')
   expect(t('nobody.said')).toBe('nobody.said')
   expect(t('accounts.welcome')).toBe('Welcome, {name}.')
 })
 
 test('names are put in as they are', async () => {
-  const { t } = await speaking('en')
+  const { t } = await loadLanguage('en')
   expect(t('accounts.welcome', { name: '{name} $& <b>' })).toBe('Welcome, {name} $& <b>.')
 })
 
 test('a language that the pages do not have is read in English', async () => {
-  const { language } = await speaking('fr')
+  const { language } = await loadLanguage('fr')
   expect(language.current).toBe('en')
 })
 
 test('another language is remembered in this browser and marked on the document', async () => {
-  const { language, setLanguage } = await speaking('en')
+  const { language, setLanguage } = await loadLanguage('en')
   await setLanguage('ko')
   expect(language.current).toBe('ko')
   expect(page.documentElement.lang).toBe('ko')
@@ -57,10 +57,10 @@ test('another language is remembered in this browser and marked on the document'
 })
 
 test('times and sizes in the units that leave them short', async () => {
-  const { ago, bytes, dollars, lasting } = await speaking('en')
-  expect([0, 90_000, 90_061_000].map((ms) => lasting(ms))).toEqual(['0 sec', '1 min 30 sec', '1 day 1 hr'])
-  expect((await speaking('ja')).lasting(171_000_000)).toBe('1日23時間')
-  await speaking('en')
+  const { ago, bytes, dollars, duration } = await loadLanguage('en')
+  expect([0, 90_000, 90_061_000].map((ms) => duration(ms))).toEqual(['0 sec', '1 min 30 sec', '1 day 1 hr'])
+  expect((await loadLanguage('ja')).duration(171_000_000)).toBe('1日23時間')
+  await loadLanguage('en')
   expect([999, 12_345, 123_456_789].map(bytes)).toEqual(['999 B', '12.3 kB', '123 MB'])
   expect([0, 0.0004, 0.5, 1234.5].map((value) => dollars(value))).toEqual(['$0.00', '$0.0004', '$0.50', '$1,234.50'])
   expect(dollars(0.125, 3)).toBe('$0.125')

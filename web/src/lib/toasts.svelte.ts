@@ -1,4 +1,4 @@
-/** Short messages at the bottom of the page: they go by themselves after four seconds, and may carry an undo. */
+/** Short messages at the bottom of the page. They disappear after four seconds and may carry an action, such as undo. */
 
 export interface Toast {
   id: number
@@ -6,18 +6,19 @@ export interface Toast {
   action?: { label: string; run: () => void }
 }
 
-let last = 0
+const MAX_TOASTS = 3
+let lastId = 0
 const shown = $state<Toast[]>([])
 
 export const toasts: readonly Toast[] = shown
 
-/** Say something in passing. At most three are shown; the oldest makes way. */
+/** Show a message; the oldest one makes way for a fourth. */
 export function toast(text: string, action?: Toast['action']): void {
-  shown.push({ id: ++last, text, action })
-  if (shown.length > 3) shown.shift()
+  shown.push({ id: ++lastId, text, action })
+  if (shown.length > MAX_TOASTS) shown.shift()
 }
 
 export function dismiss(id: number): void {
-  const at = shown.findIndex((one) => one.id === id)
+  const at = shown.findIndex((toast) => toast.id === id)
   if (at >= 0) shown.splice(at, 1)
 }

@@ -1,4 +1,4 @@
-/** What somebody's browser and machine are called, from what the browser calls itself. */
+/** Names of browsers and devices, from a User-Agent header. */
 
 const BROWSERS: [RegExp, string][] = [
   [/Edg(?:e|A|iOS)?\//, 'Edge'],
@@ -9,7 +9,7 @@ const BROWSERS: [RegExp, string][] = [
   [/Safari\//, 'Safari'],
 ]
 
-const MACHINES: [RegExp, string][] = [
+const DEVICES: [RegExp, string][] = [
   [/iPhone/, 'iPhone'],
   [/iPad/, 'iPad'],
   [/Android/, 'Android'],
@@ -19,8 +19,8 @@ const MACHINES: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ]
 
-/** Such as "Firefox · Android"; the first words of what it says where neither is known, and null for nothing. */
-export function browserOf(userAgent: string): string | null {
-  const known = [BROWSERS, MACHINES].map((names) => names.find(([form]) => form.test(userAgent))?.[1])
+/** For example "Firefox · Android"; the start of the header where neither is known, null for an empty one. */
+export function deviceName(userAgent: string): string | null {
+  const known = [BROWSERS, DEVICES].map((names) => names.find(([pattern]) => pattern.test(userAgent))?.[1])
   return known.filter(Boolean).join(' · ') || userAgent.slice(0, 40) || null
 }

@@ -1,41 +1,41 @@
 /** Comments that fly over the stage from right to left, each in a lane, as text in one line. */
 
 import type { LiveCommentView } from '../generated'
+import { commentElement, stageTime } from './elements'
 import { endOf, Lanes, type Flight, type Stage } from './lanes'
 import type { Options } from './options'
-import { MOST_FLYING, paceOf, Queue, type Waiting } from './queue'
-import { spoken, stageTime } from './commentElement'
+import { MAX_FLYING, Queue, speedupOf, type Queued } from './queue'
 
-/** What shows comments, one way or the other. */
-export interface Show {
+/** A way to display comments: flying, or stacked for readers who want reduced motion. */
+export interface CommentDisplay {
   add(comment: LiveCommentView): void
-  /** Let a comment disappear at once, on its way or before. */
+  /** Remove a comment at once, queued or visible. */
   remove(commentId: string): void
-  changed(options: Options): void
-  /** How much of the stage's lower edge something else lies on, in pixels. */
+  setOptions(options: Options): void
+  /** Keep this many pixels at the lower edge of the stage free. */
   setFloor(height: number): void
   clear(): void
 }
 
-/** One that waits; its width is 0 until it was measured. */
-interface Ready extends Waiting {
+/** A comment that waits for a lane; its width is 0 until it is measured. */
+interface QueuedComment extends Queued {
   comment: LiveCommentView
   element: HTMLElement
 }
 
-interface Flying {
+interface FlyingComment {
   element: HTMLElement
   flight: Flight
 }
 
-/** The height of a lane in heights of a letter: room for marks above and below. */
-const LANE = 1.5
+/** The height of a lane in font sizes: room for diacritics above and below. */
+const LANE_EM = 1.5
 
-export class Flights implements Show {
+export class FlyingComments implements CommentDisplay {
   #lanes = new Lanes()
-  #queue = new Queue<Ready>()
-  #flying = new Map<string, Flying>()
-  #scale = document.createElement('div')
+  #queue = new Queue<QueuedComment>()
+  #flying = new Map<string, FlyingComment>()
+  #measuringBox = document.createElement('div')
   #floor = 0
   #frame = 0
 
@@ -43,26 +43,26 @@ export class Flights implements Show {
     readonly stage: HTMLElement,
     private options: Options,
   ) {
-    this.#scale.className = 'scale'
-    stage.append(this.#scale)
+    this.#measuringBox.className = 'scale'
+    stage.append(this.#measuringBox)
   }
 
   add(comment: LiveCommentView): void {
-    this.#queue.add({ comment, element: this.#written(comment), width: 0, since: performance.now() })
-    this.#wake()
+    this.#queue.add({ comment, element: this.#render(comment), width: 0, since: performance.now() })
+    this.#requestFrame()
   }
 
   remove(commentId: string): void {
-    this.#queue.remove((waiting) => waiting.comment.commentId === commentId)
+    this.#queue.remove((queued) => queued.comment.commentId === commentId)
     this.#land(commentId)
   }
 
-  /** What flies keeps its size and speed; what waits starts with the new ones. */
-  changed(options: Options): void {
+  /** Flying comments keep their size and speed; queued ones start with the new ones. */
+  setOptions(options: Options): void {
     this.options = options
-    for (const waiting of this.#queue.all) {
-      waiting.element = this.#written(waiting.comment)
-      waiting.width = 0
+    for (const queued of this.#queue.all) {
+      queued.element = this.#render(queued.comment)
+      queued.width = 0
     }
   }
 
@@ -73,51 +73,51 @@ export class Flights implements Show {
   clear(): void {
     this.#queue.clear()
     for (const id of [...this.#flying.keys()]) this.#land(id)
-    this.#scale.remove()
+    this.#measuringBox.remove()
     cancelAnimationFrame(this.#frame)
   }
 
-  #wake(): void {
-    this.#frame ||= requestAnimationFrame(() => this.#next())
+  #requestFrame(): void {
+    this.#frame ||= requestAnimationFrame(() => this.#startQueued())
   }
 
-  /** Once a frame, as long as anything waits: measure what is new, and let start what has a lane. */
-  #next(): void {
+  /** Once a frame while the queue is not empty: measure the new ones, and start those that have a lane. */
+  #startQueued(): void {
     this.#frame = 0
-    const stage = this.#size()
-    this.#queue.freshen(performance.now())
+    const stage = this.#stageSize()
+    this.#queue.dropStale(performance.now())
     this.#measure()
-    const hurry = this.#queue.hurry(stage, this.options.speed)
-    while (this.#flying.size < MOST_FLYING && this.#start(stage, hurry)) this.#queue.takeFirst()
-    this.stage.dataset.leftOut = String(this.#queue.leftOut)
-    if (this.#queue.first) this.#wake()
+    const speedup = this.#queue.speedup(stage, this.options.speed)
+    while (this.#flying.size < MAX_FLYING && this.#start(stage, speedup)) this.#queue.takeFirst()
+    this.stage.dataset.leftOut = String(this.#queue.dropped)
+    if (this.#queue.first) this.#requestFrame()
   }
 
-  #size(): Stage {
-    return { width: innerWidth, height: innerHeight - this.#floor, laneHeight: Math.ceil(this.options.size * LANE) }
+  #stageSize(): Stage {
+    return { width: innerWidth, height: innerHeight - this.#floor, laneHeight: Math.ceil(this.options.size * LANE_EM) }
   }
 
-  /** All new ones are written first and read then, so that the page is laid out once. */
+  /** All new elements are appended before any is measured, so that the browser lays them out once. */
   #measure(): void {
-    const fresh = this.#queue.all.filter(({ width }) => width === 0)
-    if (fresh.length === 0) return
-    this.#scale.append(...fresh.map(({ element }) => element))
-    for (const waiting of fresh) waiting.width = Math.max(1, Math.ceil(waiting.element.getBoundingClientRect().width))
-    this.#scale.replaceChildren()
+    const unmeasured = this.#queue.all.filter(({ width }) => width === 0)
+    if (unmeasured.length === 0) return
+    this.#measuringBox.append(...unmeasured.map(({ element }) => element))
+    for (const queued of unmeasured) queued.width = Math.max(1, Math.ceil(queued.element.getBoundingClientRect().width))
+    this.#measuringBox.replaceChildren()
   }
 
-  #start(stage: Stage, hurry: number): boolean {
-    const waiting = this.#queue.first
-    if (!waiting) return false
-    const { element, width, comment } = waiting
-    const speed = this.options.speed * Math.max(hurry, paceOf(width, stage))
+  #start(stage: Stage, speedup: number): boolean {
+    const queued = this.#queue.first
+    if (!queued) return false
+    const { element, width, comment } = queued
+    const speed = this.options.speed * Math.max(speedup, speedupOf(width, stage))
     const flight = this.#lanes.place(stageTime(), stage, width, speed)
     if (!flight) return false
     element.style.top = `${flight.top}px`
     element.style.lineHeight = `${flight.height}px`
     this.stage.append(element)
-    const way = [{ transform: `translateX(${flight.from}px)` }, { transform: `translateX(${-width}px)` }]
-    const animation = element.animate(way, { duration: endOf(flight) - flight.start, fill: 'both' })
+    const keyframes = [{ transform: `translateX(${flight.from}px)` }, { transform: `translateX(${-width}px)` }]
+    const animation = element.animate(keyframes, { duration: endOf(flight) - flight.start, fill: 'both' })
     animation.startTime = flight.start
     animation.onfinish = () => this.#land(comment.commentId)
     this.#flying.set(comment.commentId, { element, flight })
@@ -128,12 +128,12 @@ export class Flights implements Show {
     const flying = this.#flying.get(commentId)
     if (!flying) return
     flying.element.remove()
-    this.#lanes.leave(flying.flight)
+    this.#lanes.remove(flying.flight)
     this.#flying.delete(commentId)
   }
 
-  #written(comment: LiveCommentView): HTMLElement {
-    const element = spoken(comment, 'flight', this.options.names)
+  #render(comment: LiveCommentView): HTMLElement {
+    const element = commentElement(comment, 'flight', this.options.names)
     element.style.fontSize = `${this.options.size}px`
     return element
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { endOf, gapOf, Lanes, lanesOf, leftAt, type Flight, type Stage } from './lanes'
+import { endOf, gapOf, Lanes, laneCount, leftAt, type Flight, type Stage } from './lanes'
 
 const STAGE: Stage = { width: 1000, height: 150, laneHeight: 50 }
 
@@ -53,7 +53,7 @@ function talk(seed: number, comments: number): { flown: Flown[]; waited: number 
     const hidden = flown[Math.floor(random(0, flown.length))]
     if (hidden && hidden.until > now && random(0, 1) < 0.02) {
       hidden.until = now
-      lanes.leave(hidden.flight)
+      lanes.remove(hidden.flight)
     }
   }
   return { flown, waited }
@@ -78,7 +78,7 @@ describe('a lane', () => {
     const tops = [0, 0, 0].map(() => lanes.place(0, STAGE, 400, 100)?.top)
     expect(tops).toEqual([0, 50, 100])
     expect(lanes.place(0, STAGE, 400, 100)).toBeUndefined()
-    expect(lanes.flying).toBe(3)
+    expect(lanes.count).toBe(3)
   })
 
   test('is free again as soon as the last one is wholly in and a gap behind it', () => {
@@ -109,7 +109,7 @@ describe('a lane', () => {
   test('is free when what flew in it was hidden', () => {
     const lanes = new Lanes()
     const low = { ...STAGE, height: 50 }
-    lanes.leave(lanes.place(0, low, 400, 100)!)
+    lanes.remove(lanes.place(0, low, 400, 100)!)
     expect(lanes.place(0, low, 400, 100)).toBeDefined()
   })
 
@@ -122,6 +122,6 @@ describe('a lane', () => {
   })
 
   test('there is always one', () => {
-    expect(lanesOf({ width: 100, height: 0, laneHeight: 60 })).toBe(1)
+    expect(laneCount({ width: 100, height: 0, laneHeight: 60 })).toBe(1)
   })
 })

@@ -1,9 +1,8 @@
 /**
- * The lanes that comments fly in, from the right edge to the left, and the rule by which none ever touches another.
+ * The lanes that comments fly in, from the right edge to the left, and the rule that keeps them from touching.
  *
- * Times are milliseconds of the document's timeline, lengths are pixels, speeds pixels a second. A lane is no more than a
- * band of the stage: when the size of the letters changes, the new bands lie across the old ones, and whatever still
- * flies in a band that overlaps is in the way.
+ * Times are milliseconds of the document's timeline, lengths are pixels, speeds pixels per second. A lane is a band of the
+ * stage: when the font size changes, new bands overlap old ones, and flights in overlapping bands are kept apart, too.
  */
 
 export interface Stage {
@@ -12,7 +11,7 @@ export interface Stage {
   laneHeight: number
 }
 
-/** A comment on its way: its left edge is at `from` when it starts, and it is gone when its right edge is at 0. */
+/** A flying comment: its left edge is at `from` when it starts, and it ends when its right edge is at 0. */
 export interface Flight {
   readonly top: number
   readonly height: number
@@ -22,22 +21,22 @@ export interface Flight {
   readonly start: number
 }
 
-/** Where the left edge of a flight is. */
+/** The left edge of a flight at a time. */
 export function leftAt(flight: Flight, now: number): number {
   return flight.from - (flight.speed * (now - flight.start)) / 1000
 }
 
-/** When a flight has left the stage. */
+/** The time at which a flight leaves the stage. */
 export function endOf(flight: Flight): number {
   return flight.start + ((flight.from + flight.width) / flight.speed) * 1000
 }
 
-/** How many comments fit above one another; on the lowest stage still one. */
-export function lanesOf(stage: Stage): number {
+/** The number of lanes, at least one. */
+export function laneCount(stage: Stage): number {
   return Math.max(1, Math.floor(stage.height / stage.laneHeight))
 }
 
-/** What two comments in a lane keep between them. */
+/** The least distance between two comments in a lane. */
 export function gapOf(stage: Stage): number {
   return stage.laneHeight
 }
@@ -45,17 +44,16 @@ export function gapOf(stage: Stage): number {
 export class Lanes {
   #flights = new Set<Flight>()
 
-  /** How many are on their way. */
-  get flying(): number {
+  get count(): number {
     return this.#flights.size
   }
 
-  /** Let a text of that width start now in the uppermost lane that is free for it, or have it wait: undefined. */
+  /** Start a flight of this width in the uppermost free lane; undefined when all are taken. */
   place(now: number, stage: Stage, width: number, speed: number): Flight | undefined {
-    this.#forget(now)
-    for (let lane = 0; lane < lanesOf(stage); lane += 1) {
+    this.#removeFinished(now)
+    for (let lane = 0; lane < laneCount(stage); lane += 1) {
       const flight = { top: lane * stage.laneHeight, height: stage.laneHeight, width, speed, from: stage.width, start: now }
-      if (this.#free(flight, gapOf(stage))) {
+      if (this.#isFree(flight, gapOf(stage))) {
         this.#flights.add(flight)
         return flight
       }
@@ -63,29 +61,29 @@ export class Lanes {
     return undefined
   }
 
-  /** A flight that was taken off the stage is in nobody's way. */
-  leave(flight: Flight): void {
+  /** Free the lane of a comment that was taken off the stage. */
+  remove(flight: Flight): void {
     this.#flights.delete(flight)
   }
 
-  #forget(now: number): void {
+  #removeFinished(now: number): void {
     for (const flight of this.#flights) if (endOf(flight) <= now) this.#flights.delete(flight)
   }
 
-  #free(wish: Flight, gap: number): boolean {
+  #isFree(candidate: Flight, gap: number): boolean {
     for (const other of this.#flights) {
-      const beside = other.top + other.height <= wish.top || wish.top + wish.height <= other.top
-      if (!beside && !follows(wish, other, gap)) return false
+      const overlaps = other.top < candidate.top + candidate.height && candidate.top < other.top + other.height
+      if (overlaps && !canFollow(candidate, other, gap)) return false
     }
     return true
   }
 }
 
 /**
- * Whether one can fly behind another without coming too near. Both move evenly, so it is enough that the gap is there
- * when the follower starts, and still there when the other leaves: a faster one does not catch up before the left edge.
+ * True when a flight can follow another one at the gap's distance. Both move at constant speed, so it is enough that the
+ * gap exists when the follower starts and when the other one leaves.
  */
-function follows(follower: Flight, other: Flight, gap: number): boolean {
+function canFollow(follower: Flight, other: Flight, gap: number): boolean {
   const now = follower.start
   const end = endOf(other)
   return follower.from - (leftAt(other, now) + other.width) >= gap && leftAt(follower, end) >= gap

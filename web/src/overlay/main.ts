@@ -1,111 +1,111 @@
 /**
- * The overlay of a live room, for OBS or a second screen: nothing but what the room says, on whatever lies beneath.
+ * The overlay of a live room, for OBS or a second screen, with a transparent background.
  *
- * Its words and its room stand in the document, as attributes of the stage.
+ * Its texts and its room are data attributes of the stage element in the document.
  */
 
 import type { LiveCommentView, LiveRoomView } from '../generated'
 import { Connection } from '../lib/socket/connection'
-import { Applause } from './reactions'
-import { endCard, note, pinnedTag, wayIn } from './cards'
-import { Flights, type Show } from './flyingComments'
-import { Hearing } from './roomFeed'
-import { optionsOf, pressed, queryOf } from './options'
+import { pinnedTag, qrCard, showEndCard, showNote } from './elements'
+import { FlyingComments, type CommentDisplay } from './flyingComments'
+import { applyKey, parseOptions, toQuery } from './options'
 import './overlay.css'
-import { Stack } from './stackedComments'
+import { Reactions } from './reactions'
+import { RoomFeed } from './roomFeed'
+import { StackedComments } from './stackedComments'
 
 const stage = document.getElementById('stage') as HTMLElement
-const said = (name: string): string => stage.dataset[name] ?? ''
-const roomId = said('room')
-const still = matchMedia('(prefers-reduced-motion: reduce)')
+const attribute = (name: string): string => stage.dataset[name] ?? ''
+const roomId = attribute('room')
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
 
-let options = optionsOf(new URLSearchParams(location.search))
-let show = newShow()
+let options = parseOptions(new URLSearchParams(location.search))
+let display = createDisplay()
 let room: LiveRoomView | undefined
-let tag: HTMLElement | undefined
+let pinned: HTMLElement | undefined
 let card: HTMLElement | undefined
 const foot = document.createElement('div')
 foot.className = 'foot'
 stage.append(foot)
 
-function newShow(): Show {
-  return still.matches ? new Stack(stage, options) : new Flights(stage, options)
+function createDisplay(): CommentDisplay {
+  return reducedMotion.matches ? new StackedComments(stage, options) : new FlyingComments(stage, options)
 }
 
-still.addEventListener('change', () => {
-  show.clear()
-  show = newShow()
-  setFloor()
+reducedMotion.addEventListener('change', () => {
+  display.clear()
+  display = createDisplay()
+  updateFloor()
 })
 
 // The pinned comment
 
-function pin(comment: LiveCommentView | undefined): void {
-  tag?.remove()
-  tag = pinnedTag(comment)
-  if (tag) foot.append(tag)
-  setFloor()
+function showPinned(comment: LiveCommentView | undefined): void {
+  pinned?.remove()
+  pinned = pinnedTag(comment)
+  if (pinned) foot.append(pinned)
+  updateFloor()
 }
 
-/** Comments have their place above the pinned one; those that lie still, above the way in as well. */
-function setFloor(): void {
-  const beneath = [tag, still.matches ? card : undefined].filter((it) => it !== undefined)
-  const floor = Math.max(0, ...beneath.map((it) => innerHeight - foot.offsetTop - it.offsetTop))
+/** Comments stay above the pinned one; stacked ones stay above the QR card as well. */
+function updateFloor(): void {
+  const obstacles = [pinned, reducedMotion.matches ? card : undefined].filter((element) => element !== undefined)
+  const floor = Math.max(0, ...obstacles.map((element) => innerHeight - foot.offsetTop - element.offsetTop))
   stage.style.setProperty('--floor', `${floor}px`)
-  show.setFloor(floor)
+  display.setFloor(floor)
 }
 
-// The way in
+// The QR card
 
-function invite(): void {
-  const wanted = options.qr && room?.status === 'OPEN'
-  if (wanted && card && card.dataset.code === room?.code) return
+function updateQrCard(): void {
+  const isWanted = options.qr && room?.status === 'OPEN'
+  if (isWanted && card && card.dataset.code === room?.code) return
   card?.remove()
-  card = wanted ? wayIn(roomId, room?.code, said('publicUrl'), said('qr')) : undefined
+  card = isWanted ? qrCard(roomId, room?.code, attribute('publicUrl'), attribute('qr')) : undefined
   if (card) foot.prepend(card)
-  setFloor()
+  updateFloor()
 }
 
-addEventListener('resize', setFloor)
+addEventListener('resize', updateFloor)
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return
-  const next = pressed(options, event.key)
+  const next = applyKey(options, event.key)
   if (!next) return
   options = next
-  history.replaceState(null, '', `?${queryOf(options, new URLSearchParams(location.search))}`)
-  show.changed(options)
-  invite()
+  history.replaceState(null, '', `?${toQuery(options, new URLSearchParams(location.search))}`)
+  display.setOptions(options)
+  updateQrCard()
 })
 
 // The room
 
-function end(): void {
+function clearStage(): void {
   room = undefined
-  pin(undefined)
-  invite()
-  show.clear()
+  showPinned(undefined)
+  updateQrCard()
+  display.clear()
 }
 
-const words = { clap: said('clap'), aha: said('aha'), lol: said('lol'), bravo: said('bravo') }
-const applause = new Applause(stage, words, () => still.matches)
+const texts = { clap: attribute('clap'), aha: attribute('aha'), lol: attribute('lol'), bravo: attribute('bravo') }
+const reactions = new Reactions(stage, texts, () => reducedMotion.matches)
 const connection = new Connection(() => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/socket`)
-new Hearing(connection, roomId, {
-  said: (comment) => show.add(comment),
-  gone: (commentId) => show.remove(commentId),
-  pinned: pin,
-  reacted: (reactions) => applause.heard(reactions),
-  room: (now) => {
-    room = now
+new RoomFeed(connection, roomId, {
+  commented: (comment) => display.add(comment),
+  removed: (commentId) => display.remove(commentId),
+  pinned: showPinned,
+  reacted: (reacted) => reactions.show(reacted),
+  roomChanged: (changed) => {
+    room = changed
     stage.dataset.joined = 'true'
-    invite()
+    updateQrCard()
   },
   closed: () => {
-    end()
-    endCard(stage, said('seal'), said('ended'))
+    clearStage()
+    showEndCard(stage, attribute('seal'), attribute('ended'))
   },
   missing: () => {
-    end()
-    note(stage, said('missing'))
+    clearStage()
+    showNote(stage, attribute('missing'))
   },
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { optionsOf, pressed, queryOf } from './options'
+import { parseOptions, applyKey, toQuery } from './options'
 
-const of = (query: string) => optionsOf(new URLSearchParams(query))
+const of = (query: string) => parseOptions(new URLSearchParams(query))
 
 test('an address without wishes gives what is usual', () => {
   expect(of('')).toEqual({ size: 40, speed: 160, names: false, qr: false })
@@ -17,16 +17,16 @@ test('wishes are kept within what there is', () => {
 
 test('keys change size, speed and the code, each to its end', () => {
   let options = of('')
-  for (const key of ['+', '=', '-', ']', '[', '[', 'q']) options = pressed(options, key) ?? options
+  for (const key of ['+', '=', '-', ']', '[', '[', 'q']) options = applyKey(options, key) ?? options
   expect(options).toEqual({ size: 44, speed: 140, names: false, qr: true })
-  for (let n = 0; n < 50; n += 1) options = pressed(pressed(options, '+')!, ']')!
+  for (let n = 0; n < 50; n += 1) options = applyKey(applyKey(options, '+')!, ']')!
   expect(options).toMatchObject({ size: 96, speed: 400 })
-  expect(pressed(options, 'x')).toBeUndefined()
+  expect(applyKey(options, 'x')).toBeUndefined()
 })
 
 test('the address says what was chosen, and keeps what else it said', () => {
   const query = new URLSearchParams('lang=ko&size=12')
-  const next = queryOf({ size: 44, speed: 100, names: true, qr: false }, query)
+  const next = toQuery({ size: 44, speed: 100, names: true, qr: false }, query)
   expect(next).toBe('lang=ko&size=44&speed=100&names=1&qr=0')
   expect(of(next)).toEqual({ size: 44, speed: 100, names: true, qr: false })
 })

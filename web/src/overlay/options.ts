@@ -1,30 +1,30 @@
-/** How the overlay looks, by its address: `?size=40&speed=160&names=1&qr=1`. Keys change it, and the address with it. */
+/** Display options of the overlay, read from its URL: `?size=40&speed=160&names=1&qr=1`. Keys change them and the URL. */
 
 export interface Options {
-  /** Height of the letters in pixels. */
+  /** Font size in pixels. */
   size: number
-  /** Pixels a second. */
+  /** Pixels per second. */
   speed: number
   names: boolean
   qr: boolean
 }
 
-const SIZE = { least: 16, most: 96, usual: 40, step: 4 }
-const SPEED = { least: 50, most: 400, usual: 160, step: 20 }
+const SIZE = { min: 16, max: 96, initial: 40, step: 4 }
+const SPEED = { min: 50, max: 400, initial: 160, step: 20 }
 type Range = typeof SIZE
 
-/** What an address asks for. What makes no sense is as if it were not there; what is too much is as much as there is. */
-export function optionsOf(query: URLSearchParams): Options {
+/** The options of a query. A value that is no number counts as missing; one out of range is clamped. */
+export function parseOptions(query: URLSearchParams): Options {
   return {
-    size: within(SIZE, query.get('size')),
-    speed: within(SPEED, query.get('speed')),
+    size: parseNumber(SIZE, query.get('size')),
+    speed: parseNumber(SPEED, query.get('speed')),
     names: query.get('names') === '1',
     qr: query.get('qr') === '1',
   }
 }
 
-/** The query of an address with these options; what it says beyond them stays. */
-export function queryOf(options: Options, query: URLSearchParams): string {
+/** A query with these options; its other parameters are kept. */
+export function toQuery(options: Options, query: URLSearchParams): string {
   const next = new URLSearchParams(query)
   next.set('size', String(options.size))
   next.set('speed', String(options.speed))
@@ -33,18 +33,18 @@ export function queryOf(options: Options, query: URLSearchParams): string {
   return next.toString()
 }
 
-/** What a key makes of the options; undefined for one that means nothing here. */
-export function pressed(options: Options, key: string): Options | undefined {
+/** The options after a key press; undefined for a key without a meaning. */
+export function applyKey(options: Options, key: string): Options | undefined {
   switch (key) {
     case '+':
     case '=':
-      return { ...options, size: clamped(SIZE, options.size + SIZE.step) }
+      return { ...options, size: clamp(SIZE, options.size + SIZE.step) }
     case '-':
-      return { ...options, size: clamped(SIZE, options.size - SIZE.step) }
+      return { ...options, size: clamp(SIZE, options.size - SIZE.step) }
     case ']':
-      return { ...options, speed: clamped(SPEED, options.speed + SPEED.step) }
+      return { ...options, speed: clamp(SPEED, options.speed + SPEED.step) }
     case '[':
-      return { ...options, speed: clamped(SPEED, options.speed - SPEED.step) }
+      return { ...options, speed: clamp(SPEED, options.speed - SPEED.step) }
     case 'q':
     case 'Q':
       return { ...options, qr: !options.qr }
@@ -53,11 +53,11 @@ export function pressed(options: Options, key: string): Options | undefined {
   }
 }
 
-function within(range: Range, asked: string | null): number {
-  const number = asked?.trim() ? Number(asked) : NaN
-  return Number.isFinite(number) ? clamped(range, Math.round(number)) : range.usual
+function parseNumber(range: Range, text: string | null): number {
+  const number = text?.trim() ? Number(text) : NaN
+  return Number.isFinite(number) ? clamp(range, Math.round(number)) : range.initial
 }
 
-function clamped(range: Range, number: number): number {
-  return Math.min(range.most, Math.max(range.least, number))
+function clamp(range: Range, number: number): number {
+  return Math.min(range.max, Math.max(range.min, number))
 }

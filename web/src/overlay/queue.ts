@@ -1,88 +1,87 @@
 /**
- * Comments that wait for a lane, in order. When there are more than can fly in a while, those that start go faster; when
- * even that is not enough, the ones that have waited longest are left out, and counted.
+ * Comments that wait for a lane, in order. When the queue is long, comments fly faster; when even that is not enough, the
+ * oldest are dropped and counted.
  */
 
-import { gapOf, lanesOf, type Stage } from './lanes'
+import { gapOf, laneCount, type Stage } from './lanes'
 
-/** At leisure, all that wait should be able to fly in so many seconds. */
-const PATIENCE_S = 20
-const FASTEST = 2
-/** More than ever fly in time; it bounds what is kept while the page is not looked at and nothing flies. */
-const MOST_WAITING = 600
-/** What has waited so long was meant for slides that are gone. */
-const STALE_MS = 45_000
-/** Flying at the same time. */
-export const MOST_FLYING = 60
-/** A text of so many stages flies as fast as any; one stage and less is for reading at leisure. */
-const LONG_STAGES = 4
+/** At normal speed the queue should empty within this time. */
+const TARGET_SECONDS = 20
+const MAX_SPEEDUP = 2
+/** Bounds the queue while the page is hidden and nothing flies. */
+const MAX_QUEUED = 600
+/** An older comment refers to a slide that is gone. */
+const MAX_AGE_MS = 45_000
+export const MAX_FLYING = 60
+/** A text of this many stage widths gets the full speedup; one of a single width or less gets none. */
+const LONG_TEXT_STAGES = 4
 
-/** How a text of that width flies by itself: a very long one faster, or it would hold its lane for minutes. */
-export function paceOf(width: number, stage: Stage): number {
-  const beyond = (width / Math.max(1, stage.width) - 1) / (LONG_STAGES - 1)
-  return 1 + Math.min(1, Math.max(0, beyond)) * (FASTEST - 1)
+/** The speedup of a long text, which would occupy its lane for minutes otherwise. */
+export function speedupOf(width: number, stage: Stage): number {
+  const beyond = (width / Math.max(1, stage.width) - 1) / (LONG_TEXT_STAGES - 1)
+  return 1 + Math.min(1, Math.max(0, beyond)) * (MAX_SPEEDUP - 1)
 }
 
-export interface Waiting {
+export interface Queued {
   width: number
-  /** Since when, in milliseconds. */
+  /** When it was queued, in milliseconds. */
   since: number
 }
 
-export class Queue<T extends Waiting> {
-  leftOut = 0
-  #waiting: T[] = []
+export class Queue<T extends Queued> {
+  dropped = 0
+  #queued: T[] = []
 
   get first(): T | undefined {
-    return this.#waiting[0]
+    return this.#queued[0]
   }
 
   get all(): readonly T[] {
-    return this.#waiting
+    return this.#queued
   }
 
   add(item: T): void {
-    this.#waiting.push(item)
-    if (this.#waiting.length > MOST_WAITING) this.#leaveOut(1)
+    this.#queued.push(item)
+    if (this.#queued.length > MAX_QUEUED) this.#drop(1)
   }
 
   takeFirst(): void {
-    this.#waiting.shift()
+    this.#queued.shift()
   }
 
-  /** Take out what matches; true when there was something. */
+  /** Remove the matching items; true when there were any. */
   remove(matches: (item: T) => boolean): boolean {
-    const before = this.#waiting.length
-    this.#waiting = this.#waiting.filter((item) => !matches(item))
-    return this.#waiting.length < before
+    const before = this.#queued.length
+    this.#queued = this.#queued.filter((item) => !matches(item))
+    return this.#queued.length < before
   }
 
   clear(): void {
-    this.#waiting = []
+    this.#queued = []
   }
 
-  /** Leave out what waits since before the page was looked at again. */
-  freshen(now: number): void {
-    const fresh = this.#waiting.findIndex(({ since }) => since > now - STALE_MS)
-    this.#leaveOut(fresh < 0 ? this.#waiting.length : fresh)
+  /** Drop the items that are too old, after the page was hidden for a while. */
+  dropStale(now: number): void {
+    const firstFresh = this.#queued.findIndex(({ since }) => since > now - MAX_AGE_MS)
+    this.#drop(firstFresh < 0 ? this.#queued.length : firstFresh)
   }
 
-  /** How much faster than at leisure the next ones fly, after leaving out the oldest that would never make it in time. */
-  hurry(stage: Stage, speed: number): number {
-    // Seconds that each needs of a lane, and of one of the places in the air.
-    const needs = this.#waiting.map(({ width }) => {
-      const pace = paceOf(width, stage) * speed
-      return Math.max((width + gapOf(stage)) / pace / lanesOf(stage), (width + stage.width) / pace / MOST_FLYING)
+  /** The speedup for the next comments, after dropping the oldest that could not fly in time. */
+  speedup(stage: Stage, speed: number): number {
+    // Seconds that each takes of a lane's time, or of the limit on flying comments.
+    const costs = this.#queued.map(({ width }) => {
+      const pixelsPerSecond = speedupOf(width, stage) * speed
+      return Math.max((width + gapOf(stage)) / pixelsPerSecond / laneCount(stage), (width + stage.width) / pixelsPerSecond / MAX_FLYING)
     })
-    let wait = needs.reduce((sum, need) => sum + need, 0)
+    let total = costs.reduce((sum, cost) => sum + cost, 0)
     let late = 0
-    while (wait > PATIENCE_S * FASTEST && late < needs.length - 1) wait -= needs[late++] ?? 0
-    this.#leaveOut(late)
-    return Math.min(FASTEST, Math.max(1, wait / PATIENCE_S))
+    while (total > TARGET_SECONDS * MAX_SPEEDUP && late < costs.length - 1) total -= costs[late++] ?? 0
+    this.#drop(late)
+    return Math.min(MAX_SPEEDUP, Math.max(1, total / TARGET_SECONDS))
   }
 
-  #leaveOut(count: number): void {
-    this.#waiting.splice(0, count)
-    this.leftOut += count
+  #drop(count: number): void {
+    this.#queued.splice(0, count)
+    this.dropped += count
   }
 }

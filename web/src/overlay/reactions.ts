@@ -1,20 +1,24 @@
-/** What people do without a word: small tags that rise at the right, and a wave along the lower edge when many clap. */
+/** Reactions on the stage: small tags that rise at the right, and a wave along the lower edge when many people clap. */
 
 import type { LiveReacted } from '../generated'
-import { Burst } from './applause'
-import { stageTime } from './commentElement'
+import { stageTime } from './elements'
 
 const KINDS = ['clap', 'aha', 'lol'] as const
 type Kind = (typeof KINDS)[number]
-export type ReactionWords = Record<Kind | 'bravo', string>
+export type ReactionTexts = Record<Kind | 'bravo', string>
 
-const RISING_MS = 2_400
-/** A tag that is younger counts on, so that the next one does not touch it. */
-const YOUNG_MS = 600
+const RISE_MS = 2_400
+/** A younger tag counts up instead of a second one rising over it. */
+const TAG_MERGE_MS = 600
 const CREST_MS = 1_280
-/** From one crest to the next on its left. */
-const PASSING_MS = 70
+/** Between the start of one crest and of the next one on its left. */
+const CREST_DELAY_MS = 70
 const SEAL_MS = 3_000
+
+const APPLAUSE_CLAPS = 20
+const APPLAUSE_WINDOW_MS = 3_000
+/** With fewer claps the applause is over, and another one can begin. */
+const APPLAUSE_END_CLAPS = 10
 
 interface Tag {
   element: HTMLElement
@@ -22,15 +26,15 @@ interface Tag {
   since: number
 }
 
-export class Applause {
-  #burst = new Burst()
+export class Reactions {
+  #applause = new ApplauseDetector()
   #columns = new Map<Kind, HTMLElement>()
-  #latest = new Map<Kind, Tag>()
+  #latestTags = new Map<Kind, Tag>()
 
   constructor(
     readonly stage: HTMLElement,
-    readonly words: ReactionWords,
-    readonly still: () => boolean,
+    readonly texts: ReactionTexts,
+    readonly isStill: () => boolean,
   ) {
     const tags = element('div', 'tags')
     for (const kind of KINDS) {
@@ -41,79 +45,99 @@ export class Applause {
     stage.append(tags)
   }
 
-  heard(reacted: LiveReacted): void {
+  show(reacted: LiveReacted): void {
     const now = stageTime()
     for (const kind of KINDS) {
       const count = reacted[kind] ?? 0
       if (count > 0) this.#count(kind, count, now)
     }
-    if (!this.#burst.heard(reacted.clap ?? 0, now)) return
-    if (this.still()) this.#seal()
-    else this.#wave()
+    if (!this.#applause.add(reacted.clap ?? 0, now)) return
+    if (this.isStill()) this.#showSeal()
+    else this.#showWave()
   }
 
   #count(kind: Kind, count: number, now: number): void {
-    const latest = this.#latest.get(kind)
-    const young = latest !== undefined && now - latest.since < YOUNG_MS
-    const tag = young ? latest : this.#rise(kind, now)
+    const latest = this.#latestTags.get(kind)
+    const isYoung = latest !== undefined && now - latest.since < TAG_MERGE_MS
+    const tag = isYoung ? latest : this.#addTag(kind, now)
     tag.count += count
-    tag.element.textContent = tag.count > 1 ? `${this.words[kind]} ×${tag.count}` : this.words[kind]
+    tag.element.textContent = tag.count > 1 ? `${this.texts[kind]} ×${tag.count}` : this.texts[kind]
   }
 
-  #rise(kind: Kind, now: number): Tag {
+  #addTag(kind: Kind, now: number): Tag {
     const tag = { element: element('p', 'tag'), count: 0, since: now }
-    this.#latest.set(kind, tag)
-    // Nothing moves for those who do not want it: one tag of a kind at its place, which the next one replaces.
-    if (this.still()) this.#columns.get(kind)?.replaceChildren()
+    this.#latestTags.set(kind, tag)
+    // With reduced motion there is one tag of a kind in place, which the next one replaces.
+    if (this.isStill()) this.#columns.get(kind)?.replaceChildren()
     this.#columns.get(kind)?.append(tag.element)
-    const rising = this.still() ? 'none' : 'translateY(-28vh)'
-    const way = [
+    const risen = this.isStill() ? 'none' : 'translateY(-28vh)'
+    const keyframes = [
       { opacity: 0, transform: 'none' },
       { opacity: 1, offset: 0.08 },
       { opacity: 1, offset: 0.7 },
-      { opacity: 0, transform: rising },
+      { opacity: 0, transform: risen },
     ]
-    tag.element.animate(way, RISING_MS).onfinish = () => tag.element.remove()
+    tag.element.animate(keyframes, RISE_MS).onfinish = () => tag.element.remove()
     return tag
   }
 
   /** Crests rise one after the other, from right to left, and sink again. */
-  #wave(): void {
+  #showWave(): void {
     const wave = element('div', 'wave')
     const width = Math.round(Math.max(96, innerHeight / 6))
     wave.style.height = `${width / 2}px`
-    const places = Math.ceil((innerWidth / width) * 2) + 1
-    const crests = Array.from({ length: places }, (_, place) => {
+    const count = Math.ceil((innerWidth / width) * 2) + 1
+    const crests = Array.from({ length: count }, (_, index) => {
       const crest = element('i', 'crest')
       crest.style.width = `${width}px`
-      crest.style.right = `${((place - 1) * width) / 2}px`
+      crest.style.right = `${((index - 1) * width) / 2}px`
       wave.append(crest)
       return crest
     })
     this.stage.append(wave)
-    const rising = [
+    const keyframes = [
       { transform: 'translateY(100%)', easing: 'cubic-bezier(.2, .9, .25, 1)' },
       { transform: 'none', offset: 0.45, easing: 'cubic-bezier(.5, 0, .9, .4)' },
       { transform: 'translateY(100%)' },
     ]
-    const moving = crests.map((crest, place) =>
-      crest.animate(rising, { duration: CREST_MS, delay: (place * PASSING_MS) / 2, fill: 'both' }),
+    const animations = crests.map((crest, index) =>
+      crest.animate(keyframes, { duration: CREST_MS, delay: (index * CREST_DELAY_MS) / 2, fill: 'both' }),
     )
-    const last = moving.at(-1)
+    const last = animations.at(-1)
     if (last) last.onfinish = () => wave.remove()
   }
 
-  #seal(): void {
+  #showSeal(): void {
     const seal = element('p', 'seal bravo')
-    seal.textContent = this.words.bravo
+    seal.textContent = this.texts.bravo
     this.stage.append(seal)
-    const fading = [{ opacity: 0 }, { opacity: 1, offset: 0.03 }, { opacity: 1, offset: 0.97 }, { opacity: 0 }]
-    seal.animate(fading, SEAL_MS).onfinish = () => seal.remove()
+    const keyframes = [{ opacity: 0 }, { opacity: 1, offset: 0.03 }, { opacity: 1, offset: 0.97 }, { opacity: 0 }]
+    seal.animate(keyframes, SEAL_MS).onfinish = () => seal.remove()
   }
 }
 
-function element(name: string, kind: string): HTMLElement {
+/** Detects applause: enough claps within a short window, reported once until it has died down. */
+export class ApplauseDetector {
+  #claps: { at: number; count: number }[] = []
+  #ongoing = false
+
+  /** Count claps. True when they start an applause. */
+  add(count: number, now: number): boolean {
+    this.#claps = this.#claps.filter((clap) => clap.at > now - APPLAUSE_WINDOW_MS)
+    if (this.#total < APPLAUSE_END_CLAPS) this.#ongoing = false
+    this.#claps.push({ at: now, count })
+    if (this.#ongoing || this.#total < APPLAUSE_CLAPS) return false
+    this.#ongoing = true
+    return true
+  }
+
+  get #total(): number {
+    return this.#claps.reduce((sum, clap) => sum + clap.count, 0)
+  }
+}
+
+function element(name: string, className: string): HTMLElement {
   const made = document.createElement(name)
-  made.className = kind
+  made.className = className
   return made
 }

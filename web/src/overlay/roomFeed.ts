@@ -1,115 +1,114 @@
 /**
- * What happens in the room, as the overlay needs to know it: what is said from now on, what must not be seen any more, what
- * is pinned. It comes back by itself after any outage; after a short one, what was missed is told late.
+ * A live room's events as the overlay needs them: new comments, removed ones, and the pinned one. It reconnects by itself;
+ * after a short outage the missed comments are delivered late.
  */
 
 import type { LiveCommentView, LiveEvent, LiveReacted, LiveRoomView, LiveSnapshot } from '../generated'
-import type { Connection, Handle } from '../lib/socket/connection'
+import type { Connection, Subscription } from '../lib/socket/connection'
 
-export interface Audience {
-  said(comment: LiveCommentView): void
-  gone(commentId: string): void
-  /** The pinned comment that counts, if there is one. */
+export interface FeedListener {
+  commented(comment: LiveCommentView): void
+  removed(commentId: string): void
+  /** The pinned comment to show, if there is one. */
   pinned(comment: LiveCommentView | undefined): void
   reacted(reactions: LiveReacted): void
-  room(room: LiveRoomView): void
+  roomChanged(room: LiveRoomView): void
   closed(): void
-  /** There is no such room, or it is not for this reader. */
+  /** There is no such room, or this reader may not join it. */
   missing(): void
 }
 
-/** What was said while the overlay was away is worth seeing for so long. */
-const LATE_MS = 10_000
+/** Comments that were missed are still shown when they are at most this old. */
+const MAX_AGE_MS = 10_000
 
-export class Hearing {
-  #entered = false
-  /** The place of the last comment that was heard of. */
-  #last = ''
-  /** By the server's clock: what was said before is old. */
-  #since = -Infinity
+export class RoomFeed {
+  #hasSnapshot = false
+  #lastSeq = ''
+  /** In server time: comments from before are too old to be shown. */
+  #oldest = -Infinity
   #pins: LiveCommentView[] = []
-  #gone = new Set<string>()
-  #handle: Handle
-  #over = false
+  #removed = new Set<string>()
+  #subscription: Subscription
+  #ended = false
 
   constructor(
     readonly connection: Connection,
     readonly roomId: string,
-    readonly audience: Audience,
+    readonly listener: FeedListener,
   ) {
-    this.#handle = connection.hear<LiveSnapshot, LiveEvent, unknown, unknown>(`live/${roomId}`, {
-      onSnapshot: (snapshot) => this.#show(snapshot),
-      onEvents: (events) => events.forEach((event) => this.#happened(event)),
-      onPassing: (events) => events.forEach((event) => this.#happened(event)),
-      onReady: (ready) => ready && this.#notice(),
-      onGone: ({ code }) => this.#ended(code),
+    // Without `since`, a snapshot has the latest comments only: after a long outage no others are shown.
+    this.#subscription = connection.subscribe<LiveSnapshot, LiveEvent, unknown, unknown>(`live/${roomId}`, {
+      onSnapshot: (snapshot) => this.#replace(snapshot),
+      onEvents: (events) => events.forEach((event) => this.#apply(event)),
+      onTransient: (events) => events.forEach((event) => this.#apply(event)),
+      onReady: (ready) => ready && this.#updateOldest(),
+      onEnded: ({ code }) => this.#end(code),
     })
   }
 
-  /** Without `since`, so that a snapshot brings the latest: whoever was away for long wants no more than those. */
-  #show({ room, comments, standing }: LiveSnapshot): void {
-    this.#notice()
-    this.audience.room(room)
-    for (const id of standing?.gone ?? []) this.audience.gone(id)
-    this.#gone.clear()
+  #replace({ room, comments, standing }: LiveSnapshot): void {
+    this.#updateOldest()
+    this.listener.roomChanged(room)
+    for (const id of standing?.gone ?? []) this.listener.removed(id)
+    this.#removed.clear()
     this.#pins = standing?.pinned ?? []
-    this.#tellPinned()
-    if (this.#entered) comments.forEach((comment) => this.#said(comment))
-    else this.#last = comments.at(-1)?.seq ?? ''
-    this.#entered = true
-    if (room.status === 'CLOSED') this.#ended('room_closed')
+    this.#notifyPinned()
+    if (this.#hasSnapshot) comments.forEach((comment) => this.#add(comment))
+    else this.#lastSeq = comments.at(-1)?.seq ?? ''
+    this.#hasSnapshot = true
+    if (room.status === 'CLOSED') this.#end('room_closed')
   }
 
-  #happened(event: LiveEvent): void {
+  #apply(event: LiveEvent): void {
     switch (event.k) {
       case 'commented':
-        return this.#said(event.comment)
+        return this.#add(event.comment)
       case 'gone':
-        this.#gone.add(event.commentId)
-        this.audience.gone(event.commentId)
-        return this.#tellPinned()
+        this.#removed.add(event.commentId)
+        this.listener.removed(event.commentId)
+        return this.#notifyPinned()
       case 'back':
-        this.#gone.delete(event.comment.commentId)
-        return this.#tellPinned()
+        this.#removed.delete(event.comment.commentId)
+        return this.#notifyPinned()
       case 'pinned':
-        this.#pins = [event.comment, ...this.#without(event.comment.commentId)]
-        return this.#tellPinned()
+        this.#pins = [event.comment, ...this.#pinsWithout(event.comment.commentId)]
+        return this.#notifyPinned()
       case 'unpinned':
-        this.#pins = this.#without(event.commentId)
-        return this.#tellPinned()
+        this.#pins = this.#pinsWithout(event.commentId)
+        return this.#notifyPinned()
       case 'changed':
-        return this.audience.room(event.room)
+        return this.listener.roomChanged(event.room)
       case 'reacted':
-        return this.audience.reacted(event)
+        return this.listener.reacted(event)
       case 'closed':
-        return this.#ended('room_closed')
+        return this.#end('room_closed')
     }
   }
 
-  #said(comment: LiveCommentView): void {
-    if (comment.seq <= this.#last) return
-    this.#last = comment.seq
-    if (Date.parse(comment.createdAt) >= this.#since) this.audience.said(comment)
+  #add(comment: LiveCommentView): void {
+    if (comment.seq <= this.#lastSeq) return
+    this.#lastSeq = comment.seq
+    if (Date.parse(comment.createdAt) >= this.#oldest) this.listener.commented(comment)
   }
 
-  #without(commentId: string): LiveCommentView[] {
+  #pinsWithout(commentId: string): LiveCommentView[] {
     return this.#pins.filter((comment) => comment.commentId !== commentId)
   }
 
-  #tellPinned(): void {
-    this.audience.pinned(this.#pins.find((comment) => !this.#gone.has(comment.commentId)))
+  #notifyPinned(): void {
+    this.listener.pinned(this.#pins.find((comment) => !this.#removed.has(comment.commentId)))
   }
 
-  /** From the moment of coming back, whatever is older than a little while is passed over when it is told. */
-  #notice(): void {
-    this.#since = Date.now() + this.connection.time.offset - LATE_MS
+  /** On every (re)connection, skip the comments that are older than `MAX_AGE_MS` by then. */
+  #updateOldest(): void {
+    this.#oldest = Date.now() + this.connection.clock.offset - MAX_AGE_MS
   }
 
-  #ended(code: string): void {
-    if (this.#over) return
-    this.#over = true
-    this.#handle.leave()
-    if (code === 'room_closed') this.audience.closed()
-    else this.audience.missing()
+  #end(code: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#subscription.leave()
+    if (code === 'room_closed') this.listener.closed()
+    else this.listener.missing()
   }
 }

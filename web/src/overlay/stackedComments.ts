@@ -1,20 +1,20 @@
-/** Comments for those who want nothing to move: the latest few above one another, the newest below; each fades away. */
+/** Comments for reduced motion: the latest few above one another, the newest below; each fades out. */
 
 import type { LiveCommentView } from '../generated'
-import type { Show } from './flyingComments'
+import { commentElement, stageTime } from './elements'
+import type { CommentDisplay } from './flyingComments'
 import type { Options } from './options'
-import { spoken, stageTime } from './commentElement'
 
-const MOST_SHOWN = 6
+const MAX_SHOWN = 6
 const SHOWN_MS = 9_000
-/** Between two that appear; a flood would flicker. */
-const PAUSE_MS = 300
+/** Between two comments that appear, so that a flood does not flicker. */
+const INTERVAL_MS = 300
 
-export class Stack implements Show {
-  #waiting: LiveCommentView[] = []
+export class StackedComments implements CommentDisplay {
+  #queue: LiveCommentView[] = []
   #column = document.createElement('div')
-  #last = -Infinity
-  #leftOut = 0
+  #lastShownAt = -Infinity
+  #dropped = 0
   #frame = 0
 
   constructor(
@@ -23,25 +23,25 @@ export class Stack implements Show {
   ) {
     this.#column.className = 'stack'
     stage.append(this.#column)
-    this.changed(options)
+    this.setOptions(options)
   }
 
   add(comment: LiveCommentView): void {
-    this.#waiting.push(comment)
-    if (this.#waiting.length > MOST_SHOWN) {
-      this.#waiting.shift()
-      this.#leftOut += 1
-      this.stage.dataset.leftOut = String(this.#leftOut)
+    this.#queue.push(comment)
+    if (this.#queue.length > MAX_SHOWN) {
+      this.#queue.shift()
+      this.#dropped += 1
+      this.stage.dataset.leftOut = String(this.#dropped)
     }
-    this.#wake()
+    this.#requestFrame()
   }
 
   remove(commentId: string): void {
-    this.#waiting = this.#waiting.filter((comment) => comment.commentId !== commentId)
+    this.#queue = this.#queue.filter((comment) => comment.commentId !== commentId)
     for (const element of this.#shown()) if (element.dataset.comment === commentId) element.remove()
   }
 
-  changed(options: Options): void {
+  setOptions(options: Options): void {
     this.options = options
     this.#column.style.fontSize = `${options.size}px`
   }
@@ -55,28 +55,28 @@ export class Stack implements Show {
     cancelAnimationFrame(this.#frame)
   }
 
-  #wake(): void {
-    this.#frame ||= requestAnimationFrame(() => this.#next())
+  #requestFrame(): void {
+    this.#frame ||= requestAnimationFrame(() => this.#showNext())
   }
 
-  #next(): void {
+  #showNext(): void {
     this.#frame = 0
     const now = stageTime()
-    if (now - this.#last >= PAUSE_MS) {
-      const comment = this.#waiting.shift()
-      if (comment) this.#appear(comment)
-      this.#last = now
+    if (now - this.#lastShownAt >= INTERVAL_MS) {
+      const comment = this.#queue.shift()
+      if (comment) this.#show(comment)
+      this.#lastShownAt = now
     }
-    if (this.#waiting.length) this.#wake()
+    if (this.#queue.length) this.#requestFrame()
   }
 
-  #appear(comment: LiveCommentView): void {
-    const element = spoken(comment, 'entry', this.options.names)
+  #show(comment: LiveCommentView): void {
+    const element = commentElement(comment, 'entry', this.options.names)
     this.#column.append(element)
-    const fading = element.animate([{ opacity: 1 }, { opacity: 1, offset: 0.9 }, { opacity: 0 }], SHOWN_MS)
-    fading.onfinish = () => element.remove()
+    const animation = element.animate([{ opacity: 1 }, { opacity: 1, offset: 0.9 }, { opacity: 0 }], SHOWN_MS)
+    animation.onfinish = () => element.remove()
     const shown = this.#shown()
-    if (shown.length > MOST_SHOWN) shown[0]?.remove()
+    if (shown.length > MAX_SHOWN) shown[0]?.remove()
   }
 
   #shown(): HTMLElement[] {

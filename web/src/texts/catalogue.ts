@@ -1,8 +1,8 @@
-/** A language's words: a text for each key, or its plural forms. */
-export type Words = Record<string, string | Plural>
-export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>
+/** All texts of a language by key; a text that depends on a number has its plural forms. */
+export type Catalogue = Record<string, string | PluralForms>
+export type PluralForms = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>
 
-/** Everything in a folder of words as one. Keys are told apart by their first part, so no file hides another's. */
-export function merged(files: Record<string, Words>): Words {
+/** The files of a language as one catalogue. No two files share a key. */
+export function merge(files: Record<string, Catalogue>): Catalogue {
   return Object.assign({}, ...Object.values(files))
 }

@@ -1,3 +1,3 @@
-import { merged, type Words } from './catalogue'
+import { merge, type Catalogue } from './catalogue'
 
-export default merged(import.meta.glob<Words>('./en/*.json', { eager: true, import: 'default' }))
+export default merge(import.meta.glob<Catalogue>('./en/*.json', { eager: true, import: 'default' }))

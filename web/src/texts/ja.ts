@@ -1,3 +1,3 @@
-import { merged, type Words } from './catalogue'
+import { merge, type Catalogue } from './catalogue'
 
-export default merged(import.meta.glob<Words>('./ja/*.json', { eager: true, import: 'default' }))
+export default merge(import.meta.glob<Catalogue>('./ja/*.json', { eager: true, import: 'default' }))

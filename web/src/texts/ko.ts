@@ -1,3 +1,3 @@
-import { merged, type Words } from './catalogue'
+import { merge, type Catalogue } from './catalogue'
 
-export default merged(import.meta.glob<Words>('./ko/*.json', { eager: true, import: 'default' }))
+export default merge(import.meta.glob<Catalogue>('./ko/*.json', { eager: true, import: 'default' }))

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { pointedAt } from './hoverIntent'
+import { hoverIntent } from './hoverIntent'
 
-let told: boolean[]
+let reported: boolean[]
 let rows: EventTarget
 let stop: () => void
 
 beforeEach(() => {
   vi.useFakeTimers()
   vi.stubGlobal('Element', Button)
-  told = []
+  reported = []
   rows = new EventTarget()
-  stop = pointedAt((on) => told.push(on))(rows as HTMLElement)
+  stop = hoverIntent((on) => reported.push(on))(rows as HTMLElement)
 })
 afterEach(() => {
   stop()
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** Something that takes the focus; by keyboard, the browser shows where it is. */
+/** An element that takes the focus; after keyboard focus it matches `:focus-visible`. */
 class Button extends EventTarget {
   constructor(readonly byKeyboard: boolean) {
     super()
@@ -33,31 +33,31 @@ function focus(button: Button): void {
   rows.dispatchEvent(Object.defineProperty(new Event('focusin'), 'target', { value: button }))
 }
 
-test('who points at it is told of once, until they leave', () => {
+test('pointing is reported once, until the pointer leaves', () => {
   for (const name of ['pointermove', 'pointermove', 'pointerleave', 'pointerleave']) rows.dispatchEvent(new Event(name))
-  expect(told).toEqual([true, false])
+  expect(reported).toEqual([true, false])
 })
 
-test('a mouse that was left lying there points at nothing, until it moves', () => {
+test('an idle mouse does not count, until it moves', () => {
   rows.dispatchEvent(new Event('pointermove'))
   vi.advanceTimersByTime(5_000)
   rows.dispatchEvent(new Event('pointermove'))
   vi.advanceTimersByTime(5_000)
-  expect(told).toEqual([true])
+  expect(reported).toEqual([true])
   vi.advanceTimersByTime(5_000)
-  expect(told).toEqual([true, false])
+  expect(reported).toEqual([true, false])
   rows.dispatchEvent(new Event('pointermove'))
-  expect(told).toEqual([true, false, true])
+  expect(reported).toEqual([true, false, true])
 })
 
-test('who goes through it by keyboard is there for as long as it takes, and a pressed button is not', () => {
+test('keyboard focus counts for as long as it lasts, focus by a click does not', () => {
   focus(new Button(false))
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   focus(new Button(true))
   vi.advanceTimersByTime(60_000)
   rows.dispatchEvent(new Event('pointermove'))
   rows.dispatchEvent(new Event('pointerleave'))
-  expect(told).toEqual([true])
+  expect(reported).toEqual([true])
   rows.dispatchEvent(new Event('focusout'))
-  expect(told).toEqual([true, false])
+  expect(reported).toEqual([true, false])
 })

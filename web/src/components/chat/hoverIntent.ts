@@ -1,40 +1,40 @@
-/** Telling when somebody is about to press something: points at it, touches it, or goes through it by keyboard. */
+/** Tells when the reader is about to press something in an element: by pointer, touch or keyboard. */
 
-/** A mouse that does not move was left lying there. */
-const LEFT_MS = 8_000
+/** A mouse that does not move for this long counts as left alone. */
+const IDLE_MS = 8_000
 
-/** To be attached to an element; says when that begins within it, and when it ends. */
-export function pointedAt(tell: (on: boolean) => void): (element: HTMLElement) => () => void {
+/** An attachment for an element; calls `onchange` when the intent begins and ends. */
+export function hoverIntent(onchange: (on: boolean) => void): (element: HTMLElement) => () => void {
   return (element) => {
-    let pointed = false
-    let focused = false
-    let told = false
+    let isPointed = false
+    let isFocused = false
+    let reported = false
     let timer: ReturnType<typeof setTimeout> | undefined
 
-    function update(change: { pointed?: boolean; focused?: boolean }): void {
-      pointed = change.pointed ?? pointed
-      focused = change.focused ?? focused
-      if ((pointed || focused) === told) return
-      told = !told
-      tell(told)
+    function update(change: { isPointed?: boolean; isFocused?: boolean }): void {
+      isPointed = change.isPointed ?? isPointed
+      isFocused = change.isFocused ?? isFocused
+      if ((isPointed || isFocused) === reported) return
+      reported = !reported
+      onchange(reported)
     }
-    function point(on: boolean): void {
+    function setPointed(on: boolean): void {
       clearTimeout(timer)
-      if (on) timer = setTimeout(() => update({ pointed: false }), LEFT_MS)
-      update({ pointed: on })
+      if (on) timer = setTimeout(() => update({ isPointed: false }), IDLE_MS)
+      update({ isPointed: on })
     }
-    const heard: Record<string, (event: Event) => void> = {
-      pointermove: () => point(true),
-      pointerdown: () => point(true),
-      pointerleave: () => point(false),
-      // A press with the mouse leaves the focus behind; who goes by keyboard is where it is. In what scrolls, they read.
-      focusin: ({ target }) => update({ focused: target instanceof Element && target.matches(':focus-visible:not([role=log])') }),
-      focusout: () => update({ focused: false }),
+    const listeners: Record<string, (event: Event) => void> = {
+      pointermove: () => setPointed(true),
+      pointerdown: () => setPointed(true),
+      pointerleave: () => setPointed(false),
+      // A mouse click leaves the focus behind, so only keyboard focus counts; focus on the log itself is for reading.
+      focusin: ({ target }) => update({ isFocused: target instanceof Element && target.matches(':focus-visible:not([role=log])') }),
+      focusout: () => update({ isFocused: false }),
     }
-    for (const [name, listen] of Object.entries(heard)) element.addEventListener(name, listen)
+    for (const [name, listener] of Object.entries(listeners)) element.addEventListener(name, listener)
     return () => {
       clearTimeout(timer)
-      for (const [name, listen] of Object.entries(heard)) element.removeEventListener(name, listen)
+      for (const [name, listener] of Object.entries(listeners)) element.removeEventListener(name, listener)
     }
   }
 }

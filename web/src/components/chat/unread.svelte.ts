@@ -1,57 +1,56 @@
-/** What is new in a list that somebody reads while it grows: what they see of it, and how much waits for them. */
+/** New entries of a growing list that somebody reads: which are shown, and how many are unread. */
 
 import { untrack } from 'svelte'
 
 /** Later entries have larger keys. */
-export class Arrivals<T, K extends string | number> {
-  /** How many came that the reader has not seen. */
+export class UnreadTracker<T, K extends string | number> {
+  /** The number of entries that the reader has not seen. */
   unread = $state(0)
-  /** While it holds still, what came after this waits. */
-  #held = $state<K>()
+  /** While the list is held still, entries after this key are not shown. */
+  #heldAt = $state<K>()
   #newest: K | undefined
 
   constructor(
     readonly key: (entry: T) => K,
-    already: readonly T[],
+    initial: readonly T[],
   ) {
-    this.#newest = this.#latest(already)
+    this.#newest = this.#lastKey(initial)
   }
 
-  /** No row moves because of others that came. */
-  get holding(): boolean {
-    return this.#held !== undefined
+  /** The list is held still: new entries do not move its rows. */
+  get isHeld(): boolean {
+    return this.#heldAt !== undefined
   }
 
-  /** What is to be seen now. */
   shown(all: readonly T[]): readonly T[] {
-    return this.holding ? all.filter((entry) => !this.#isAfter(entry, this.#held)) : all
+    return this.isHeld ? all.filter((entry) => !this.#isAfter(entry, this.#heldAt)) : all
   }
 
-  /** Find out what came. It is unread, unless the reader follows. */
-  hear(all: readonly T[], following: boolean): readonly T[] {
-    // What goes, or comes back to its old place, is not news.
+  /** The entries that are new since the last call. They count as unread, unless the reader follows the end of the list. */
+  update(all: readonly T[], isFollowing: boolean): readonly T[] {
+    // A removed entry, or one that is back at its old position, is not new.
     const added = all.filter((entry) => this.#isAfter(entry, this.#newest))
-    if (added.length) this.#newest = this.#latest(added)
-    if (!following || untrack(() => this.holding)) this.unread += added.length
+    if (added.length) this.#newest = this.#lastKey(added)
+    if (!isFollowing || untrack(() => this.isHeld)) this.unread += added.length
     return added
   }
 
   hold(on: boolean): void {
-    this.#held = on ? this.#newest : undefined
+    this.#heldAt = on ? this.#newest : undefined
   }
 
-  /** The reader wants to see what waits. */
+  /** Show all entries that have come while the list was held. */
   catchUp(): void {
-    if (this.holding) this.hold(true)
+    if (this.isHeld) this.hold(true)
     this.unread = 0
   }
 
-  #latest(all: readonly T[]): K | undefined {
+  #lastKey(all: readonly T[]): K | undefined {
     const last = all.at(-1)
     return last === undefined ? undefined : this.key(last)
   }
 
-  #isAfter(entry: T, place: K | undefined): boolean {
-    return place === undefined || this.key(entry) > place
+  #isAfter(entry: T, key: K | undefined): boolean {
+    return key === undefined || this.key(entry) > key
   }
 }

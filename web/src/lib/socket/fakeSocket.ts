@@ -1,14 +1,14 @@
-/** A socket whose server is played by a test. */
+/** A WebSocket for tests: the test plays the server. */
 
 import type { FromBrowser, ToBrowser } from '../../generated'
 
-export class ScriptedSocket {
+export class FakeSocket {
   static readonly OPEN = 1
-  static opened: ScriptedSocket[] = []
+  static opened: FakeSocket[] = []
 
   /** The socket that was opened last. */
-  static get last(): ScriptedSocket {
-    const last = ScriptedSocket.opened.at(-1)
+  static get last(): FakeSocket {
+    const last = FakeSocket.opened.at(-1)
     if (!last) throw new Error('no socket was opened')
     return last
   }
@@ -21,7 +21,7 @@ export class ScriptedSocket {
   onclose: () => void = () => {}
 
   constructor(readonly url: string) {
-    ScriptedSocket.opened.push(this)
+    FakeSocket.opened.push(this)
   }
 
   send(frame: string | Uint8Array): void {
@@ -33,35 +33,35 @@ export class ScriptedSocket {
     this.readyState = 3
   }
 
-  // What the server does
+  // The server's side
 
   welcome(now = Date.now(), beat = 20_000): this {
-    this.readyState = ScriptedSocket.OPEN
-    this.says({ t: 'welcome', now, beat })
+    this.readyState = FakeSocket.OPEN
+    this.deliver({ t: 'welcome', now, beat })
     return this
   }
 
-  says(message: ToBrowser): void {
+  deliver(message: ToBrowser): void {
     this.onmessage({ data: JSON.stringify(message) })
   }
 
-  saysBinary(...bytes: number[]): void {
+  deliverBinary(...bytes: number[]): void {
     this.onmessage({ data: new Uint8Array(bytes).buffer })
   }
 
-  breaks(): void {
+  disconnect(): void {
     this.readyState = 3
     this.onclose()
   }
 
-  /** The last message of a kind that came up. */
-  heard<T extends FromBrowser['t']>(kind: T): FromBrowser & { t: T } {
-    const found = this.sent.findLast((message) => message.t === kind)
-    if (!found) throw new Error(`no ${kind} came up`)
+  /** The last message of a type that the page sent. */
+  lastSent<T extends FromBrowser['t']>(type: T): FromBrowser & { t: T } {
+    const found = this.sent.findLast((message) => message.t === type)
+    if (!found) throw new Error(`no ${type} was sent`)
     return found as FromBrowser & { t: T }
   }
 
-  count(kind: FromBrowser['t']): number {
-    return this.sent.filter((message) => message.t === kind).length
+  countSent(type: FromBrowser['t']): number {
+    return this.sent.filter((message) => message.t === type).length
   }
 }

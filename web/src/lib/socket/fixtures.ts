@@ -1,15 +1,16 @@
-/** What the tests of sockets share: a page whose server is played by the test. */
+/** Shared by the tests of sockets: a page whose server is played by the test. */
 
 import { afterEach, beforeEach, vi } from 'vitest'
-import { Connection, type Handle, type Phase } from './connection'
-import { ScriptedSocket } from './fakeSocket'
+import { Connection, type Phase, type Subscription } from './connection'
+import { FakeSocket } from './fakeSocket'
 import type { Handlers } from './topic'
 
-export interface Heard {
+/** Everything that a page's handlers were called with. */
+export interface Received {
   snapshots: unknown[]
   events: unknown[]
   ready: boolean[]
-  gone: string[]
+  ended: string[]
   missed: number
   here: number[]
 }
@@ -17,13 +18,13 @@ export interface Heard {
 /** The page of the running test: its connection, and the phases that it went through. */
 export const page: { connection: Connection; phases: Phase[] } = { connection: new Connection(() => ''), phases: [] }
 
-/** Before each test of a file a new page, sockets that are scripted, a clock that stands, and no chance. */
-export function setStage(): void {
+/** Before each test of a file: a new page, fake sockets, a stopped clock, and no randomness. */
+export function useFakeServer(): void {
   beforeEach(() => {
     vi.useFakeTimers({ now: 1_000_000 })
-    vi.stubGlobal('WebSocket', ScriptedSocket)
+    vi.stubGlobal('WebSocket', FakeSocket)
     vi.spyOn(Math, 'random').mockReturnValue(1)
-    ScriptedSocket.opened = []
+    FakeSocket.opened = []
     page.phases = []
     page.connection = new Connection(() => 'ws://table/socket', (phase) => page.phases.push(phase))
   })
@@ -34,32 +35,32 @@ export function setStage(): void {
   })
 }
 
-export function hear(name = 'live/A', more: Handlers = {}): { heard: Heard; handle: Handle } {
-  const heard: Heard = { snapshots: [], events: [], ready: [], gone: [], missed: 0, here: [] }
-  const handle = page.connection.hear(name, {
-    onSnapshot: (snapshot) => heard.snapshots.push(snapshot),
-    onEvents: (events) => heard.events.push(...events),
-    onReady: (ready) => heard.ready.push(ready),
-    onGone: (error) => heard.gone.push(error.code),
-    onMissed: () => (heard.missed += 1),
-    onPresence: (here) => heard.here.push(here),
+export function subscribe(name = 'live/A', more: Handlers = {}): { received: Received; subscription: Subscription } {
+  const received: Received = { snapshots: [], events: [], ready: [], ended: [], missed: 0, here: [] }
+  const subscription = page.connection.subscribe(name, {
+    onSnapshot: (snapshot) => received.snapshots.push(snapshot),
+    onEvents: (events) => received.events.push(...events),
+    onReady: (ready) => received.ready.push(ready),
+    onEnded: (error) => received.ended.push(error.code),
+    onMissed: () => (received.missed += 1),
+    onPresence: (here) => received.here.push(here),
     ...more,
   })
-  return { heard, handle }
+  return { received, subscription }
 }
 
-/** A page in a room at (3, 10). */
-export function inRoom(more: Handlers = {}): { heard: Heard; handle: Handle; socket: ScriptedSocket } {
-  const { heard, handle } = hear('live/A', more)
-  const socket = ScriptedSocket.last.welcome()
-  joined(socket, { at: { epoch: 3, seq: 10 }, snapshot: { name: 'room' } })
-  return { heard, handle, socket }
+/** A page that joined a room at (3, 10). */
+export function joinRoom(more: Handlers = {}): { received: Received; subscription: Subscription; socket: FakeSocket } {
+  const { received, subscription } = subscribe('live/A', more)
+  const socket = FakeSocket.last.welcome()
+  confirmJoin(socket, { at: { epoch: 3, seq: 10 }, snapshot: { name: 'room' } })
+  return { received, subscription, socket }
 }
 
-export function joined(socket: ScriptedSocket, rest: object = {}): void {
-  socket.says({ t: 'joined', id: socket.heard('join').id, to: socket.heard('join').to, channel: 7, ...rest })
+export function confirmJoin(socket: FakeSocket, rest: object = {}): void {
+  socket.deliver({ t: 'joined', id: socket.lastSent('join').id, to: socket.lastSent('join').to, channel: 7, ...rest })
 }
 
-export function happens(socket: ScriptedSocket, after: number, events: unknown[], epoch = 3): void {
-  socket.says({ t: 'events', to: 'live/A', epoch, after, seq: after + events.length, events })
+export function deliverEvents(socket: FakeSocket, after: number, events: unknown[], epoch = 3): void {
+  socket.deliver({ t: 'events', to: 'live/A', epoch, after, seq: after + events.length, events })
 }

@@ -1,19 +1,19 @@
-/** Commands that are under way and the promises of whoever asked for them. */
+/** Commands that were sent and not yet answered. */
 
 import type { Problem } from '../../generated'
 
 /**
- * A command that got no answer. `offline`: it never left, and nothing happened. `unsettled`: nobody knows whether it was
- * carried out; look before asking again.
+ * A command without a reply. `offline`: it was never sent, nothing happened. `unsettled`: the outcome is unknown, so check
+ * the state before sending it again.
  */
-export class Unanswered extends Error {
+export class NoReply extends Error {
   constructor(readonly code: 'offline' | 'unsettled') {
     super(code)
   }
 }
 
-/** A command that the server refused. Nothing changed. */
-export class Declined extends Error {
+/** A command that the server rejected. Nothing changed. */
+export class CommandRejected extends Error {
   readonly code: string
   readonly details: Record<string, unknown>
 
@@ -24,42 +24,43 @@ export class Declined extends Error {
   }
 }
 
-interface Open {
+interface Pending {
   resolve: (result: unknown) => void
   reject: (error: Error) => void
-  limit: ReturnType<typeof setTimeout>
+  timeout: ReturnType<typeof setTimeout>
 }
 
-const PATIENCE_MS = 20_000
+const REPLY_TIMEOUT_MS = 20_000
 
-export class Asking {
-  #open = new Map<number, Open>()
+export class PendingCommands {
+  #pending = new Map<number, Pending>()
 
-  wait(id: number): Promise<unknown> {
+  /** The reply to a command, by the id it was sent with. */
+  add(id: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => this.#take(id)?.reject(new Unanswered('unsettled')), PATIENCE_MS)
-      this.#open.set(id, { resolve, reject, limit })
+      const timeout = setTimeout(() => this.#remove(id)?.reject(new NoReply('unsettled')), REPLY_TIMEOUT_MS)
+      this.#pending.set(id, { resolve, reject, timeout })
     })
   }
 
-  done(id: number, result: unknown): void {
-    this.#take(id)?.resolve(result)
+  resolve(id: number, result: unknown): void {
+    this.#remove(id)?.resolve(result)
   }
 
-  refused(id: number, problem: Problem): void {
-    const error = problem.code === 'unsettled' ? new Unanswered('unsettled') : new Declined(problem)
-    this.#take(id)?.reject(error)
+  reject(id: number, problem: Problem): void {
+    const error = problem.code === 'unsettled' ? new NoReply('unsettled') : new CommandRejected(problem)
+    this.#remove(id)?.reject(error)
   }
 
-  /** The socket is lost, and with it the answers. */
-  lost(): void {
-    for (const id of [...this.#open.keys()]) this.#take(id)?.reject(new Unanswered('unsettled'))
+  /** Reject all: the socket is lost, and the replies with it. */
+  rejectAll(): void {
+    for (const id of [...this.#pending.keys()]) this.#remove(id)?.reject(new NoReply('unsettled'))
   }
 
-  #take(id: number): Open | undefined {
-    const found = this.#open.get(id)
-    clearTimeout(found?.limit)
-    this.#open.delete(id)
-    return found
+  #remove(id: number): Pending | undefined {
+    const pending = this.#pending.get(id)
+    clearTimeout(pending?.timeout)
+    this.#pending.delete(id)
+    return pending
   }
 }

@@ -1,160 +1,159 @@
 /**
- * One topic that a page hears, through any number of sockets.
+ * A page's subscription to one topic, across reconnections.
  *
- * Events reach the page strictly in order and once: those that it had are passed over, a gap means joining anew after
- * the last one that it has, and a second gap in a row means beginning afresh with a snapshot.
+ * Events reach the page in order and once: known ones are skipped, a gap means joining again from the last known event, and
+ * a second gap in a row means starting over with a snapshot.
  */
 
 import type { Place, Problem, ToBrowser } from '../../generated'
-import { pause } from './timing'
+import { retryDelay } from './transport'
 
-/** What a page does with what it hears. */
+/** A page's callbacks for a topic. */
 export interface Handlers<S = unknown, E = unknown> {
-  /** How everything is now; whatever was known before is replaced, but for what `since` names. */
+  /** The whole state; it replaces all earlier state, except what `since` names. */
   onSnapshot?: (snapshot: S) => void
-  /** What happened after that, in order. */
+  /** Events after the snapshot, in order. */
   onEvents?: (events: E[]) => void
-  /** What is worth seeing now and nowhere kept; all events of a topic without a room. */
-  onPassing?: (events: E[]) => void
+  /** Events that are not stored; all events of a topic without a room. */
+  onTransient?: (events: E[]) => void
   onBinary?: (payload: Uint8Array) => void
   onPresence?: (here: number) => void
-  /** Events of a topic without a room may have been missed: fetch anew what it is about. */
+  /** Events of a topic without a room may have been missed: fetch the state again. */
   onMissed?: () => void
-  /** Commands can be sent, or cannot for now. */
+  /** Commands can be sent from now on, or can not. */
   onReady?: (ready: boolean) => void
-  /** The topic ended, or is not for this reader. */
-  onGone?: (error: Problem) => void
-  /** What the system calls the last thing that the page has. */
+  /** The topic ended, or this reader may not join it. */
+  onEnded?: (error: Problem) => void
+  /** The system's name for the last item that the page has. */
   since?: () => string | undefined
 }
 
-/** What a topic needs of the socket beneath it. */
-export interface Below {
-  /** Ask to hear the topic, and give the number of the request. */
-  join(topic: Topic): number
-  forget(topic: Topic): void
+/** What a topic needs of its connection. */
+export interface TopicConnection {
+  /** Send a join request and return its id. */
+  sendJoin(topic: Topic): number
+  remove(topic: Topic): void
 }
 
-const AFRESH_AFTER_GAPS = 2
+const SNAPSHOT_AFTER_GAPS = 2
 
 export class Topic {
-  place: Place | undefined
+  position: Place | undefined
   channel: number | undefined
   ready = false
-  #request: number | undefined
-  #heardBefore = false
+  #joinRequest: number | undefined
+  #hasJoined = false
   #gaps = 0
-  #tries = 0
-  #retry: ReturnType<typeof setTimeout> | undefined
+  #attempts = 0
+  #retryTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
     readonly name: string,
     readonly handlers: Handlers<never, never>,
-    readonly below: Below,
+    readonly connection: TopicConnection,
   ) {}
 
-  /** Ask to hear it from where the page is: on a new socket, or after a gap. */
+  /** Join at the page's position: on a new socket, or after a gap. */
   join(): void {
-    clearTimeout(this.#retry)
+    clearTimeout(this.#retryTimer)
     this.#setReady(false)
-    this.#request = this.below.join(this)
+    this.#joinRequest = this.connection.sendJoin(this)
   }
 
-  /** The socket is lost. */
-  lost(): void {
-    clearTimeout(this.#retry)
-    this.#request = undefined
+  disconnected(): void {
+    clearTimeout(this.#retryTimer)
+    this.#joinRequest = undefined
     this.channel = undefined
     this.#setReady(false)
   }
 
-  asked(id: number): boolean {
-    return this.#request === id
+  isJoinRequest(id: number): boolean {
+    return this.#joinRequest === id
   }
 
   joined(message: ToBrowser & { t: 'joined' }): void {
-    this.#request = undefined
+    this.#joinRequest = undefined
     this.channel = message.channel
-    const afresh = 'snapshot' in message
-    if (!afresh && message.at && this.place && message.at.epoch !== this.place.epoch) return this.#rejoinAfresh()
-    if (afresh) this.#show(message.at, message.snapshot)
-    else this.place ??= message.at
+    const hasSnapshot = 'snapshot' in message
+    if (!hasSnapshot && message.at && this.position && message.at.epoch !== this.position.epoch) return this.#startOver()
+    if (hasSnapshot) this.#replace(message.at, message.snapshot)
+    else this.position ??= message.at
     if (message.here !== undefined) this.presence(message.here)
-    this.#tries = 0
+    this.#attempts = 0
     this.#setReady(true)
-    if (!message.at && this.#heardBefore) this.missed()
-    this.#heardBefore = true
+    if (!message.at && this.#hasJoined) this.missed()
+    this.#hasJoined = true
   }
 
   events(message: ToBrowser & { t: 'events' }): void {
-    // What comes between asking and joining is told again after it.
-    if (this.#request !== undefined || !this.place) return
-    const { epoch, seq } = this.place
+    // Events between a join request and its answer are sent again after it.
+    if (this.#joinRequest !== undefined || !this.position) return
+    const { epoch, seq } = this.position
     if (message.epoch === epoch && message.seq <= seq) return
-    if (message.epoch !== epoch || message.after !== seq) return this.#gap()
+    if (message.epoch !== epoch || message.after !== seq) return this.#rejoinAfterGap()
     this.#gaps = 0
-    this.place = { epoch, seq: message.seq }
-    if (message.events.length) this.#tell(() => this.handlers.onEvents?.(message.events as never[]))
+    this.position = { epoch, seq: message.seq }
+    if (message.events.length) this.#notify(() => this.handlers.onEvents?.(message.events as never[]))
   }
 
   snapshot(message: ToBrowser & { t: 'snapshot' }): void {
-    if (this.#request === undefined) this.#show(message.at, message.snapshot)
+    if (this.#joinRequest === undefined) this.#replace(message.at, message.snapshot)
   }
 
-  passing(events: unknown[]): void {
-    this.#tell(() => this.handlers.onPassing?.(events as never[]))
+  transient(events: unknown[]): void {
+    this.#notify(() => this.handlers.onTransient?.(events as never[]))
   }
 
   binary(payload: Uint8Array): void {
-    this.#tell(() => this.handlers.onBinary?.(payload))
+    this.#notify(() => this.handlers.onBinary?.(payload))
   }
 
   presence(here: number): void {
-    this.#tell(() => this.handlers.onPresence?.(here))
+    this.#notify(() => this.handlers.onPresence?.(here))
   }
 
   missed(): void {
-    this.#tell(() => this.handlers.onMissed?.())
+    this.#notify(() => this.handlers.onMissed?.())
   }
 
-  /** Joining is refused or the topic ended. What may be possible in a moment is tried again. */
-  gone(error: Problem): void {
-    this.lost()
-    const wait = again(error, this.#tries)
-    if (wait === undefined) {
-      this.below.forget(this)
-      this.#tell(() => this.handlers.onGone?.(error))
+  /** The join was rejected or the topic ended. A temporary rejection is retried. */
+  ended(error: Problem): void {
+    this.disconnected()
+    const delay = rejoinDelay(error, this.#attempts)
+    if (delay === undefined) {
+      this.connection.remove(this)
+      this.#notify(() => this.handlers.onEnded?.(error))
       return
     }
-    this.#tries += 1
-    this.#retry = setTimeout(() => this.join(), wait)
+    this.#attempts += 1
+    this.#retryTimer = setTimeout(() => this.join(), delay)
   }
 
-  #show(at: Place | undefined, snapshot: unknown): void {
+  #replace(at: Place | undefined, snapshot: unknown): void {
     this.#gaps = 0
-    this.place = at
-    this.#tell(() => this.handlers.onSnapshot?.(snapshot as never))
+    this.position = at
+    this.#notify(() => this.handlers.onSnapshot?.(snapshot as never))
   }
 
-  #gap(): void {
+  #rejoinAfterGap(): void {
     this.#gaps += 1
-    if (this.#gaps >= AFRESH_AFTER_GAPS) this.#rejoinAfresh()
+    if (this.#gaps >= SNAPSHOT_AFTER_GAPS) this.#startOver()
     else this.join()
   }
 
-  #rejoinAfresh(): void {
-    this.place = undefined
+  #startOver(): void {
+    this.position = undefined
     this.join()
   }
 
   #setReady(ready: boolean): void {
     if (this.ready === ready) return
     this.ready = ready
-    this.#tell(() => this.handlers.onReady?.(ready))
+    this.#notify(() => this.handlers.onReady?.(ready))
   }
 
-  /** A page that fails at one message must not keep the others from their own. */
-  #tell(call: () => void): void {
+  /** An exception in one page's handler must not keep messages from the others. */
+  #notify(call: () => void): void {
     try {
       call()
     } catch (error) {
@@ -163,9 +162,9 @@ export class Topic {
   }
 }
 
-/** After how long joining is worth another try; undefined when it is not. */
-function again(error: Problem, tries: number): number | undefined {
-  if (error.code === 'unavailable') return pause(tries)
+/** Milliseconds before a rejected join is tried again; undefined when it never will succeed. */
+function rejoinDelay(error: Problem, attempts: number): number | undefined {
+  if (error.code === 'unavailable') return retryDelay(attempts)
   if (error.code !== 'too_many_requests') return undefined
-  return Math.max(Number(error.details.retry_after ?? 1) * 1000, pause(tries))
+  return Math.max(Number(error.details.retry_after ?? 1) * 1000, retryDelay(attempts))
 }

@@ -1,55 +1,56 @@
 /**
- * One socket to the server, from its opening to its loss. A server that says nothing for two and a half beats is gone,
- * whatever the machine's network believes.
+ * One WebSocket from opening to loss, the server's clock, and the delay before the next attempt.
+ *
+ * A server that is silent for two and a half heartbeats counts as lost, whatever the state of the socket.
  */
 
 import type { FromBrowser, ToBrowser } from '../../generated'
 
-/** What becomes of what is heard. After `onLost` nothing more is told. */
-export interface Ears {
+/** Callbacks of a transport. None is called after `onLost`. */
+export interface TransportHandlers {
   onWelcome: (now: number) => void
   onMessage: (message: ToBrowser) => void
   onBinary: (channel: number, payload: Uint8Array) => void
   onLost: () => void
 }
 
-const OPENING_MS = 10_000
-const SILENT_BEATS = 2.5
-const QUIET_BEATS = 1.25
+const OPEN_TIMEOUT_MS = 10_000
+const LOST_AFTER_BEATS = 2.5
+const OVERDUE_AFTER_BEATS = 1.25
 
-export class Line {
-  /** The server has said welcome: what is sent now arrives, or the line is lost. */
+export class Transport {
+  /** The server has sent its welcome: what is sent now arrives, or the transport is lost. */
   welcomed = false
   #socket: WebSocket
-  #beat = 0
-  #heard = 0
+  #beatMs = 0
+  #lastReceived = 0
   #timer: ReturnType<typeof setTimeout>
-  #over = false
+  #closed = false
 
   constructor(
     url: string,
-    readonly ears: Ears,
+    readonly handlers: TransportHandlers,
   ) {
     this.#socket = new WebSocket(url)
     this.#socket.binaryType = 'arraybuffer'
-    this.#socket.onmessage = (message) => this.#hear(message.data as string | ArrayBuffer)
-    this.#socket.onclose = () => this.#lost()
-    this.#timer = setTimeout(() => this.#lost(), OPENING_MS)
+    this.#socket.onmessage = (message) => this.#receive(message.data as string | ArrayBuffer)
+    this.#socket.onclose = () => this.#lose()
+    this.#timer = setTimeout(() => this.#lose(), OPEN_TIMEOUT_MS)
   }
 
-  /** True when a beat is overdue: after a sleep of the machine the line may be dead without anybody having said so. */
-  get quiet(): boolean {
-    return this.welcomed && Date.now() - this.#heard > this.#beat * QUIET_BEATS
+  /** True when a heartbeat is overdue: after the machine slept, the socket may be dead without a close event. */
+  get isOverdue(): boolean {
+    return this.welcomed && Date.now() - this.#lastReceived > this.#beatMs * OVERDUE_AFTER_BEATS
   }
 
   send(message: FromBrowser): boolean {
-    if (!this.#open) return false
+    if (!this.#isOpen) return false
     this.#socket.send(JSON.stringify(message))
     return true
   }
 
   sendBinary(channel: number, payload: Uint8Array): boolean {
-    if (!this.#open) return false
+    if (!this.#isOpen) return false
     const frame = new Uint8Array(payload.length + 2)
     frame.set([channel >> 8, channel & 255])
     frame.set(payload, 2)
@@ -57,47 +58,78 @@ export class Line {
     return true
   }
 
-  /** Hang up without telling anybody. */
+  /** Close without calling `onLost`. */
   close(): void {
-    this.#over = true
+    this.#closed = true
     this.welcomed = false
     clearTimeout(this.#timer)
     this.#socket.close()
   }
 
-  get #open(): boolean {
+  get #isOpen(): boolean {
     return this.welcomed && this.#socket.readyState === WebSocket.OPEN
   }
 
-  #lost(): void {
-    if (this.#over) return
+  #lose(): void {
+    if (this.#closed) return
     this.close()
-    this.ears.onLost()
+    this.handlers.onLost()
   }
 
-  #hear(frame: string | ArrayBuffer): void {
-    if (this.#over) return
-    this.#heard = Date.now()
+  #receive(frame: string | ArrayBuffer): void {
+    if (this.#closed) return
+    this.#lastReceived = Date.now()
     if (typeof frame !== 'string') {
       const [high = 0, low = 0] = new Uint8Array(frame, 0, 2)
-      return this.ears.onBinary((high << 8) | low, new Uint8Array(frame, 2))
+      return this.handlers.onBinary((high << 8) | low, new Uint8Array(frame, 2))
     }
     const message = JSON.parse(frame) as ToBrowser
     if (message.t === 'welcome') this.#welcome(message)
-    else this.ears.onMessage(message)
+    else this.handlers.onMessage(message)
   }
 
   #welcome({ now, beat }: ToBrowser & { t: 'welcome' }): void {
-    this.#beat = beat
+    this.#beatMs = beat
     this.welcomed = true
     clearTimeout(this.#timer)
-    this.#listen()
-    this.ears.onWelcome(now)
+    this.#checkHeartbeat()
+    this.handlers.onWelcome(now)
   }
 
-  #listen(): void {
-    const left = this.#heard + this.#beat * SILENT_BEATS - Date.now()
-    if (left <= 0) this.#lost()
-    else this.#timer = setTimeout(() => this.#listen(), left)
+  #checkHeartbeat(): void {
+    const left = this.#lastReceived + this.#beatMs * LOST_AFTER_BEATS - Date.now()
+    if (left <= 0) this.#lose()
+    else this.#timer = setTimeout(() => this.#checkHeartbeat(), left)
   }
+}
+
+const CLOCK_SAMPLES = 8
+const CLOCK_JUMP_MS = 2_000
+
+/**
+ * The server's clock, sampled from its heartbeats. A message can only be late, never early, so the largest difference of
+ * the last few is the nearest; a jump means that this machine's clock was set.
+ */
+export class ServerClock {
+  #differences: number[] = []
+
+  sample(now: number): void {
+    const difference = now - Date.now()
+    if (this.offset - difference > CLOCK_JUMP_MS) this.#differences = []
+    this.#differences = [...this.#differences.slice(1 - CLOCK_SAMPLES), difference]
+  }
+
+  /** Milliseconds to add to this machine's time. */
+  get offset(): number {
+    return this.#differences.length ? Math.max(...this.#differences) : 0
+  }
+}
+
+const FIRST_DELAY_MS = 500
+const MAX_DELAY_MS = 15_000
+
+/** Milliseconds before the next attempt: exponential backoff with jitter, so that clients do not come back all at once. */
+export function retryDelay(attempts: number): number {
+  const longest = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts, 10))
+  return longest * (0.5 + Math.random() / 2)
 }

@@ -2,7 +2,7 @@
 
 import type { HomeState } from '../../generated'
 import { call } from '../../lib/api'
-import { join } from '../../lib/socket.svelte'
+import { joinTopic } from '../../lib/socket.svelte'
 
 /** A busy evening changes the table many times a second; nobody reads that fast. */
 const PAUSE = 2000
@@ -17,7 +17,7 @@ export class Home {
   follow(): () => void {
     void this.fetch()
     const soon = (): void => this.#later()
-    const topic = join('home', { onPassing: soon, onEvents: soon, onMissed: soon })
+    const topic = joinTopic('home', { onTransient: soon, onEvents: soon, onMissed: soon })
     // Who comes back to the page after a while sees how it is now.
     document.addEventListener('visibilitychange', soon)
     return () => {

@@ -1,51 +1,51 @@
-/** What a host can still do when a talk is over: hide, delete, pin, mark as answered. Fetched for the host alone. */
+/** The host's moderation of a closed room: hide, delete, pin, mark as answered. Loaded for the host only. */
 
 import { untrack } from 'svelte'
 import type { LiveLogView } from '../../../generated'
-import type { Actions as Deeds, Moderation } from '../host'
-import type { Talk } from './roomArchive.svelte'
+import type { CommentActions, HostModeration } from '../host'
+import type { RoomArchive } from './roomArchive.svelte'
 
-export class Hosting {
-  moderation = $state.raw<Moderation | null>(null)
-  #actions = $state.raw<typeof Deeds | null>(null)
-  /** What the log said when it was fetched has happened already. */
-  #known: LiveLogView | null | undefined
-  #begun: Promise<void> | undefined
+export class ArchiveModeration {
+  moderation = $state.raw<HostModeration | null>(null)
+  #component = $state.raw<typeof CommentActions | null>(null)
+  /** The latest log entry that the archive includes. */
+  #lastApplied: LiveLogView | null | undefined
+  #loading: Promise<void> | undefined
 
-  constructor(readonly talk: Talk) {}
+  constructor(readonly archive: RoomArchive) {}
 
   get ready(): boolean {
-    return this.moderation !== null && this.#actions !== null
+    return this.moderation !== null && this.#component !== null
   }
 
-  get Actions(): typeof Deeds {
-    return this.#actions!
+  get CommentActions(): typeof CommentActions {
+    return this.#component!
   }
 
-  /** Once is enough. Without it the host reads like everybody else. */
-  begin(): Promise<void> {
-    this.#begun ??= this.#fetch().catch(() => void (this.#begun = undefined))
-    return this.#begun
+  /** Load it once. When that fails, the host can still read. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load().catch(() => void (this.#loading = undefined))
+    return this.#loading
   }
 
-  async #fetch(): Promise<void> {
-    const { Actions, Moderation } = await import('../host')
-    const moderation = new Moderation(this.talk)
+  async #load(): Promise<void> {
+    const { CommentActions, HostModeration } = await import('../host')
+    const moderation = new HostModeration(this.archive)
     await moderation.load()
-    this.#known = moderation.log[0] ?? null
-    this.#actions = Actions
+    this.#lastApplied = moderation.log[0] ?? null
+    this.#component = CommentActions
     this.moderation = moderation
   }
 
-  /** To be called in an effect: passes on what the host does. */
-  follow(): void {
+  /** Apply new log entries to the archive. To be called in an effect. */
+  applyNewEntries(): void {
     const log = this.moderation?.log ?? []
     untrack(() => {
-      if (this.#known === undefined) return
-      const until = log.findIndex((entry) => entry.logId === this.#known?.logId)
-      const done = until < 0 ? log : log.slice(0, until)
-      for (const entry of done.toReversed()) this.talk.happened(entry)
-      this.#known = log[0] ?? this.#known
+      if (this.#lastApplied === undefined) return
+      const until = log.findIndex((entry) => entry.logId === this.#lastApplied?.logId)
+      const added = until < 0 ? log : log.slice(0, until)
+      for (const entry of added.toReversed()) this.archive.apply(entry)
+      this.#lastApplied = log[0] ?? this.#lastApplied
     })
   }
 }

@@ -1,29 +1,28 @@
-/** A talk that is over: when how much was said, what people wanted to know, and everything that was said. */
+/** A closed room: its timeline, questions and all comments, with search. */
 
 import type { LiveCommentView, LiveEvent, LiveLogView, LiveQuestion, LiveTimeline } from '../../../generated'
 import { call } from '../../../lib/api'
 import type { LiveRoom } from '../room/room.svelte'
-import { Standing } from '../room/commentStatus.svelte'
-import { Roll, type Source, type Stretch } from './windowedList.svelte'
+import { CommentStatus } from '../room/commentStatus.svelte'
+import { WindowedList, type CommentPage, type CommentSource } from './windowedList.svelte'
 
-/** A search goes on by itself until so many were found. */
-const ENOUGH = 30
+/** A search fetches further pages until it has this many results. */
+const MIN_RESULTS = 30
 
-export class Talk {
+export class RoomArchive {
   timeline = $state.raw<LiveTimeline | null>(null)
   questions = $state.raw<LiveQuestion[]>([])
   error = $state.raw<unknown>(null)
-  readonly standing = new Standing()
-  readonly all: Roll
-  /** What is looked for, and what was found; null while nothing is. */
-  search = $state.raw<{ wanted: string; found: Roll } | null>(null)
-  // What the host's side asks of a room.
+  readonly status = new CommentStatus()
+  readonly all: WindowedList
+  search = $state.raw<{ query: string; results: WindowedList } | null>(null)
+  // What `HostModeration` and its components need of a room.
   readonly state = 'closed'
   onModerated: ((entry: LiveLogView) => void) | null = null
-  onRenewed: (() => void) | null = null
+  onSnapshot: (() => void) | null = null
 
   constructor(readonly room: LiveRoom) {
-    this.all = new Roll(this.#everything())
+    this.all = new WindowedList(this.#allComments())
   }
 
   get id(): string {
@@ -31,33 +30,32 @@ export class Talk {
   }
 
   get comments(): LiveCommentView[] {
-    const pinned = this.standing.pinned
-    return [...this.all.rows, ...(this.search?.found.rows ?? []), ...pinned, ...this.questions.map((one) => one.comment)]
+    return [...this.all.rows, ...(this.search?.results.rows ?? []), ...this.pinned, ...this.questions.map((question) => question.comment)]
   }
 
   get pinned(): LiveCommentView[] {
-    return this.standing.pinned
+    return this.status.pinned
   }
 
-  /** What was pinned, latest first, and then what most people wanted to know; each once. */
+  /** The pinned comments, latest first, then the most upvoted ones; each once. */
   get highlights(): LiveCommentView[] {
     const { pinned } = this
-    const asked = this.questions.map((one) => one.comment)
-    return [...pinned, ...asked.filter((one) => !pinned.some((pin) => pin.commentId === one.commentId))]
+    const upvoted = this.questions.map((question) => question.comment)
+    return [...pinned, ...upvoted.filter((comment) => !pinned.some((pin) => pin.commentId === comment.commentId))]
   }
 
-  /** Nobody said anything. */
-  get silent(): boolean {
-    return this.all.ended && this.all.error === null && this.all.rows.length === 0
+  /** The room has no comments. */
+  get isEmpty(): boolean {
+    return this.all.isAtEnd && this.all.error === null && this.all.rows.length === 0
   }
 
   get answered(): ReadonlySet<string> {
-    return this.standing.answered
+    return this.status.answered
   }
 
-  /** Only ever filled for the host. */
+  /** Empty for everybody but the host. */
   get hidden(): ReadonlySet<string> {
-    return this.room.isHost ? this.standing.gone : new Set()
+    return this.room.isHost ? this.status.removed : new Set()
   }
 
   isMine(comment: LiveCommentView): boolean {
@@ -68,13 +66,13 @@ export class Talk {
     const path = { room_id: this.id }
     this.error = null
     try {
-      const [timeline, standing, { questions }] = await Promise.all([
+      const [timeline, status, { questions }] = await Promise.all([
         call('GET /api/live/rooms/{room_id}/timeline', { path }),
         call('GET /api/live/rooms/{room_id}/standing', { path }),
         call('GET /api/live/rooms/{room_id}/questions', { path }),
         this.all.open(),
       ])
-      this.standing.replace(standing)
+      this.status.replace(status)
       this.questions = questions
       this.timeline = timeline
     } catch (error) {
@@ -82,28 +80,28 @@ export class Talk {
     }
   }
 
-  /** Look for something; nothing ends the search. */
-  look(wanted: string): void {
-    const wish = wanted.trim()
-    if (wish === (this.search?.wanted ?? '')) return
-    this.search = wish ? { wanted: wish, found: new Roll(this.#found(wish)) } : null
-    void this.search?.found.open()
+  /** Start a search; an empty text ends it. */
+  find(text: string): void {
+    const query = text.trim()
+    if (query === (this.search?.query ?? '')) return
+    this.search = query ? { query, results: new WindowedList(this.#searchResults(query)) } : null
+    void this.search?.results.open()
   }
 
-  /** The host did something with a comment. Nobody else tells of it: the room has ended. */
-  happened(entry: LiveLogView): void {
-    const event = this.#event(entry)
+  /** Apply an action of the host. A closed room sends no events, so the log entry stands in for them. */
+  apply(entry: LiveLogView): void {
+    const event = this.#eventOf(entry)
     if (!event) return
-    this.standing.happened([event])
+    this.status.apply([event])
     if (event.k !== 'gone') return
-    this.questions = this.questions.filter((one) => one.comment.commentId !== event.commentId)
+    this.questions = this.questions.filter((question) => question.comment.commentId !== event.commentId)
     if (!event.deleted) return
     this.all.remove(event.commentId)
-    this.search?.found.remove(event.commentId)
+    this.search?.results.remove(event.commentId)
   }
 
-  #event({ action, subject: commentId = '' }: LiveLogView): LiveEvent | null {
-    const comment = this.comments.find((one) => one.commentId === commentId)
+  #eventOf({ action, subject: commentId = '' }: LiveLogView): LiveEvent | null {
+    const comment = this.comments.find((known) => known.commentId === commentId)
     switch (action) {
       case 'HIDE':
         return { k: 'gone', commentId }
@@ -123,28 +121,40 @@ export class Talk {
     }
   }
 
-  #everything(): Source {
-    const page = async (query: { after?: string; before?: string }): Promise<Stretch> => {
+  #allComments(): CommentSource {
+    const fetchPage = async (query: { after?: string; before?: string }): Promise<CommentPage> => {
       const { comments, more } = await call('GET /api/live/rooms/{room_id}/comments', { path: { room_id: this.id }, query })
       const edge = query.before === undefined ? comments.at(-1) : comments[0]
       return { rows: comments, next: more && edge ? edge.seq : null }
     }
-    return { after: (place) => page({ after: place ?? undefined }), before: (place) => page({ before: place }) }
+    return { after: (seq) => fetchPage({ after: seq ?? undefined }), before: (seq) => fetchPage({ before: seq }) }
   }
 
-  #found(wanted: string): Source {
+  #searchResults(text: string): CommentSource {
     return {
-      after: async (place) => {
+      after: async (seq) => {
         const rows: LiveCommentView[] = []
-        let next: string | null = place
+        let next: string | null = seq
         do {
-          const query: { q: string; after?: string } = { q: wanted, after: next ?? undefined }
+          const query: { q: string; after?: string } = { q: text, after: next ?? undefined }
           const found = await call('GET /api/live/rooms/{room_id}/search', { path: { room_id: this.id }, query })
           rows.push(...found.comments)
           next = found.next ?? null
-        } while (next !== null && rows.length < ENOUGH && this.search?.wanted === wanted)
+        } while (next !== null && rows.length < MIN_RESULTS && this.search?.query === text)
         return { rows, next }
       },
     }
   }
+}
+
+/** The index of the part that a comment belongs to. */
+export function partOf(timeline: LiveTimeline, comment: LiveCommentView): number {
+  const elapsedMs = Date.parse(comment.createdAt) - Date.parse(timeline.begin)
+  const part = Math.floor(elapsedMs / 1000 / timeline.partSeconds)
+  return Math.min(Math.max(0, part), Math.max(0, timeline.parts.length - 1))
+}
+
+/** The `seq` of a part's first comment; the next part's where it is empty, or else the last one before it. */
+export function seqOfPart({ parts }: LiveTimeline, at: number): string | undefined {
+  return (parts.slice(at).find((part) => part.seq) ?? parts.slice(0, at).findLast((part) => part.seq))?.seq
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { pieces } from './searchHits'
+import { splitByHits } from './searchHits'
 
-/** The text with brackets around what was found. */
-function shown(text: string, wanted: string): string {
-  return pieces(text, wanted).map((piece) => (piece.hit ? `[${piece.text}]` : piece.text)).join('')
+/** The text with brackets around the hits. */
+function bracketed(text: string, query: string): string {
+  return splitByHits(text, query).map((piece) => (piece.isHit ? `[${piece.text}]` : piece.text)).join('')
 }
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   ['aaa', 'aa', '[aa]a'],
   ['nothing', 'zzz', 'nothing'],
   ['nothing', '  ', 'nothing'],
-])('%s has %s', (text, wanted, expected) => {
-  expect(shown(text, wanted)).toBe(expected)
-  expect(pieces(text, wanted).map((piece) => piece.text).join('')).toBe(text)
+])('%s has %s', (text, query, expected) => {
+  expect(bracketed(text, query)).toBe(expected)
+  expect(splitByHits(text, query).map((piece) => piece.text).join('')).toBe(text)
 })

@@ -1,49 +1,49 @@
-/** Where in a text something stands that was looked for, as the server finds it: whatever the case and width of letters. */
+/** Search hits within a text, matched like the server does: regardless of case and width. */
 
 export interface Piece {
   text: string
-  hit: boolean
+  isHit: boolean
 }
 
-const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** A text in pieces, those that were looked for and those between. Together they are the text. */
-export function pieces(text: string, wanted: string): Piece[] {
-  const needle = folded(wanted.trim())
-  if (!needle) return [{ text, hit: false }]
-  const { all, starts } = unfolded(text)
-  const found: Piece[] = []
+/** A text split into hits and the parts between them. */
+export function splitByHits(text: string, query: string): Piece[] {
+  const needle = fold(query.trim())
+  if (!needle) return [{ text, isHit: false }]
+  const { folded, starts } = foldWithPositions(text)
+  const pieces: Piece[] = []
   let done = 0
-  for (let at = all.indexOf(needle); at >= 0; at = all.indexOf(needle, at + needle.length)) {
+  for (let at = folded.indexOf(needle); at >= 0; at = folded.indexOf(needle, at + needle.length)) {
     const from = Math.max(done, starts[at]!)
-    const to = ending(starts, at + needle.length - 1, text.length)
-    if (from > done) found.push({ text: text.slice(done, from), hit: false })
-    if (to > from) found.push({ text: text.slice(from, to), hit: true })
+    const to = endOfGrapheme(starts, at + needle.length - 1, text.length)
+    if (from > done) pieces.push({ text: text.slice(done, from), isHit: false })
+    if (to > from) pieces.push({ text: text.slice(from, to), isHit: true })
     done = Math.max(done, to)
   }
-  if (done < text.length) found.push({ text: text.slice(done), hit: false })
-  return found
+  if (done < text.length) pieces.push({ text: text.slice(done), isHit: false })
+  return pieces
 }
 
-/** The folded text, and for each of its characters where the letter begins that it comes from. */
-function unfolded(text: string): { all: string; starts: number[] } {
+/** The folded text, and for each of its characters the start of its grapheme in the original text. */
+function foldWithPositions(text: string): { folded: string; starts: number[] } {
   const starts: number[] = []
-  let all = ''
-  for (const { segment, index } of letters.segment(text)) {
-    const part = folded(segment)
-    all += part
+  let folded = ''
+  for (const { segment, index } of graphemes.segment(text)) {
+    const part = fold(segment)
+    folded += part
     for (let at = 0; at < part.length; at += 1) starts.push(index)
   }
-  return { all, starts }
+  return { folded, starts }
 }
 
-/** Where the letter ends that a folded character comes from. */
-function ending(starts: number[], at: number, end: number): number {
-  const next = starts.findIndex((start, place) => place > at && start > starts[at]!)
+/** The end of the grapheme that a folded character comes from. */
+function endOfGrapheme(starts: number[], at: number, end: number): number {
+  const next = starts.findIndex((start, index) => index > at && start > starts[at]!)
   return next < 0 ? end : starts[next]!
 }
 
-function folded(text: string): string {
-  // Large letters first: ß is SS, and both kinds of a small sigma are one.
+function fold(text: string): string {
+  // Upper case first: ß becomes SS, and both forms of the small sigma become one.
   return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
 }

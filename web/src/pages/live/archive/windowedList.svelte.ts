@@ -1,104 +1,103 @@
 /**
- * A list as long as a talk, of which the page has a few rows: it goes on in both directions, and what lies far behind is let
- * go of. What is at hand has no holes.
+ * A long list of comments, of which a window is shown. It fetches pages in both directions, drops the rows that are far from
+ * the window, and has no gaps.
  */
 
 import type { LiveCommentView } from '../../../generated'
 
-/** Some comments in order, and from where to go on; null at the end. */
-export interface Stretch {
+/** Comments in order, and the cursor of the next page; null at the end. */
+export interface CommentPage {
   rows: LiveCommentView[]
   next: string | null
 }
 
-/** Where the comments come from: those after a place, or from the beginning; and those before one. */
-export interface Source {
-  after(place: string | null): Promise<Stretch>
-  before?(place: string): Promise<Stretch>
+/** Fetches the page after a `seq` (null: from the beginning), and the one before, where it can. */
+export interface CommentSource {
+  after(seq: string | null): Promise<CommentPage>
+  before?(seq: string): Promise<CommentPage>
 }
 
-export const SHOWN = 150
+export const WINDOW_SIZE = 150
 const STEP = 50
-const AT_HAND = 800
+const MAX_LOADED = 800
 
-export class Roll {
+export class WindowedList {
   rows = $state.raw<LiveCommentView[]>([])
   error = $state.raw<unknown>(null)
   busy = $state(true)
-  #from = $state(0)
-  #earlier: string | null = null
-  #later: string | null = null
-  #asked = 0
+  #start = $state(0)
+  #previousCursor: string | null = null
+  #nextCursor: string | null = null
+  #requests = 0
 
-  constructor(readonly source: Source) {}
+  constructor(readonly source: CommentSource) {}
 
   get shown(): LiveCommentView[] {
-    return this.rows.slice(this.#from, this.#from + SHOWN)
+    return this.rows.slice(this.#start, this.#start + WINDOW_SIZE)
   }
 
-  /** The first row in the page is the first there is. */
-  get begun(): boolean {
-    return this.#from === 0 && this.#earlier === null
+  get isAtStart(): boolean {
+    return this.#start === 0 && this.#previousCursor === null
   }
 
-  get ended(): boolean {
-    return !this.busy && this.#from + SHOWN >= this.rows.length && this.#later === null
+  get isAtEnd(): boolean {
+    return !this.busy && this.#start + WINDOW_SIZE >= this.rows.length && this.#nextCursor === null
   }
 
-  /** Begin at a place, or at the beginning. True when it is in the page then. */
-  async open(place: string | null = null): Promise<boolean> {
-    if (place !== null && this.#has(place)) {
-      this.#asked += 1
+  /** Show a position, or the beginning. True when it is shown. */
+  async open(seq: string | null = null): Promise<boolean> {
+    if (seq !== null && this.#has(seq)) {
+      this.#requests += 1
       this.busy = false
-      const at = this.rows.findIndex((row) => row.seq >= place)
-      this.#from = Math.max(0, Math.min(at - STEP, this.rows.length - SHOWN))
+      const at = this.rows.findIndex((row) => row.seq >= seq)
+      this.#start = Math.max(0, Math.min(at - STEP, this.rows.length - WINDOW_SIZE))
       return true
     }
-    return this.#ask(() => this.source.after(place === null ? null : justBefore(place)), (found) => {
-      this.rows = found.rows
-      this.#from = 0
-      this.#later = found.next
-      // Whether there is something before is known when somebody wants to see it.
-      this.#earlier = place === null || !this.source.before ? null : place
+    return this.#fetch(() => this.source.after(seq === null ? null : seqBefore(seq)), (page) => {
+      this.rows = page.rows
+      this.#start = 0
+      this.#nextCursor = page.next
+      // Whether there are earlier comments is unknown until they are fetched.
+      this.#previousCursor = seq === null || !this.source.before ? null : seq
     })
   }
 
-  /** See to it that there are rows below those in the page, if there are any. */
-  async reachDown(): Promise<boolean> {
-    const later = this.#later
-    if (later === null || this.#from + SHOWN + STEP <= this.rows.length) return true
-    return this.#ask(() => this.source.after(later), (found) => {
-      const all = [...this.rows, ...found.rows]
-      const over = Math.min(this.#from, Math.max(0, all.length - AT_HAND))
-      this.#later = found.next
-      // What a search finds cannot be gone back to.
-      if (over === 0 || !this.source.before) return void (this.rows = all)
-      this.rows = all.slice(over)
-      this.#from -= over
-      this.#earlier = this.rows[0]!.seq
+  /** Make sure that the rows below the window are loaded, if there are any. */
+  async fetchBelow(): Promise<boolean> {
+    const cursor = this.#nextCursor
+    if (cursor === null || this.#start + WINDOW_SIZE + STEP <= this.rows.length) return true
+    return this.#fetch(() => this.source.after(cursor), (page) => {
+      const all = [...this.rows, ...page.rows]
+      const dropped = Math.min(this.#start, Math.max(0, all.length - MAX_LOADED))
+      this.#nextCursor = page.next
+      // Search results cannot be fetched backwards, so none are dropped.
+      if (dropped === 0 || !this.source.before) return void (this.rows = all)
+      this.rows = all.slice(dropped)
+      this.#start -= dropped
+      this.#previousCursor = this.rows[0]!.seq
     })
   }
 
-  async reachUp(): Promise<boolean> {
-    const earlier = this.#earlier
-    if (earlier === null || this.#from >= STEP) return true
-    return this.#ask(() => this.source.before!(earlier), (found) => {
-      const all = [...found.rows, ...this.rows]
-      const from = this.#from + found.rows.length
-      this.#earlier = found.next
-      this.rows = all.slice(0, Math.max(AT_HAND, from + SHOWN))
-      if (this.rows.length < all.length) this.#later = this.rows.at(-1)!.seq
-      this.#from = from
+  async fetchAbove(): Promise<boolean> {
+    const cursor = this.#previousCursor
+    if (cursor === null || this.#start >= STEP) return true
+    return this.#fetch(() => this.source.before!(cursor), (page) => {
+      const all = [...page.rows, ...this.rows]
+      const from = this.#start + page.rows.length
+      this.#previousCursor = page.next
+      this.rows = all.slice(0, Math.max(MAX_LOADED, from + WINDOW_SIZE))
+      if (this.rows.length < all.length) this.#nextCursor = this.rows.at(-1)!.seq
+      this.#start = from
     })
   }
 
-  /** Turn the page on by some rows; false at the end of what is at hand. */
-  down(): boolean {
-    return this.#move(Math.min(this.#from + STEP, this.rows.length - SHOWN))
+  /** Move the window by some rows; false at the end of the loaded rows. */
+  moveDown(): boolean {
+    return this.#move(Math.min(this.#start + STEP, this.rows.length - WINDOW_SIZE))
   }
 
-  up(): boolean {
-    return this.#move(this.#from - STEP)
+  moveUp(): boolean {
+    return this.#move(this.#start - STEP)
   }
 
   remove(commentId: string): void {
@@ -106,26 +105,26 @@ export class Roll {
   }
 
   #move(to: number): boolean {
-    const before = this.#from
-    this.#from = Math.max(0, to)
-    return this.#from !== before
+    const before = this.#start
+    this.#start = Math.max(0, to)
+    return this.#start !== before
   }
 
-  #has(place: string): boolean {
-    return this.rows.length > 0 && this.rows[0]!.seq <= place && place <= this.rows.at(-1)!.seq
+  #has(seq: string): boolean {
+    return this.rows.length > 0 && this.rows[0]!.seq <= seq && seq <= this.rows.at(-1)!.seq
   }
 
-  /** Ask the source; whoever asked for something else meanwhile does not get it. True when it came. */
-  async #ask(question: () => Promise<Stretch>, got: (found: Stretch) => void): Promise<boolean> {
-    const asked = (this.#asked += 1)
+  /** Fetch a page and apply it, unless a later request was made meanwhile. True when it was applied. */
+  async #fetch(request: () => Promise<CommentPage>, apply: (page: CommentPage) => void): Promise<boolean> {
+    const number = (this.#requests += 1)
     this.busy = true
     this.error = null
     try {
-      const found = await question()
-      if (asked !== this.#asked) return false
-      got(found)
+      const page = await request()
+      if (number !== this.#requests) return false
+      apply(page)
     } catch (error) {
-      if (asked !== this.#asked) return false
+      if (number !== this.#requests) return false
       this.error = error
     }
     this.busy = false
@@ -133,7 +132,7 @@ export class Roll {
   }
 }
 
-/** The place right before another. */
-export function justBefore(place: string): string {
-  return String(Math.max(0, Number(place) - 1)).padStart(place.length, '0')
+/** The position right before another. */
+export function seqBefore(seq: string): string {
+  return String(Math.max(0, Number(seq) - 1)).padStart(seq.length, '0')
 }

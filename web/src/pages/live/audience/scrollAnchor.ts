@@ -1,20 +1,20 @@
-/** Keeping a reader's place in a list of comments while rows come and go around it, and going through it by keys. */
+/** Keeps the scroll position and the keyboard focus in a log of comments while its rows change. */
 
 import type { LiveCommentView } from '../../../generated'
 
 const UPVOTE = '[data-upvote]'
 
-/** A comment, how far its row is from the top of what is seen, and where the focus is: in the box, or in a row of it. */
+/** A comment, the distance of its row from the top of the box, and the focus: in the box, in a row, or elsewhere (null). */
 export interface Anchor {
   seq: string
   top: number
   focus: string | null
 }
 
-/** The focus is in the box itself, or in nothing that another box has, too. */
+/** The focus is on the box itself. */
 export const IN_BOX = ''
 
-/** The first comment that is seen in a box. */
+/** The first visible comment of a box. */
 export function anchorIn(box: HTMLElement): Anchor | null {
   const edge = box.getBoundingClientRect().top
   for (const row of rowsOf(box)) {
@@ -24,43 +24,43 @@ export function anchorIn(box: HTMLElement): Anchor | null {
   return null
 }
 
-/** The row that Tab comes to: where the focus was last, and otherwise the newest. ↑ and ↓ lead to the others. */
-export function tabbedOf(shown: readonly LiveCommentView[], focused: string | null): string | undefined {
+/** The row that Tab leads to: the one that held the focus last, or the newest. ↑ and ↓ lead to the others. */
+export function tabStopOf(shown: readonly LiveCommentView[], focused: string | null): string | undefined {
   return shown.some((comment) => comment.seq === focused) ? focused! : shown.at(-1)?.seq
 }
 
-/** The place of the row in which something happened. */
-export function rowOf({ target }: Event): string | null {
+/** The `seq` of the row that an event happened in. */
+export function seqOf({ target }: Event): string | null {
   return (target instanceof Element && target.closest<HTMLElement>('[data-seq]')?.dataset.seq) || null
 }
 
-/** The place of the row that holds the focus, or what stands for the box itself; null when it is elsewhere. */
+/** The `seq` of the row that holds the focus, `IN_BOX` for the box itself, null for elsewhere. */
 export function focusIn(box: HTMLElement): string | null {
   const { activeElement } = document
   if (!activeElement || !box.contains(activeElement)) return null
   return activeElement.closest<HTMLElement>('[data-seq]')?.dataset.seq ?? IN_BOX
 }
 
-/** Give the focus to where it was in another box with the same comments. */
-export function giveFocus(box: HTMLElement, focus: string | null): void {
+/** Focus the row that had the focus in another box with the same comments. */
+export function restoreFocus(box: HTMLElement, focus: string | null): void {
   if (focus === null) return
-  const row = focus === IN_BOX ? undefined : rowsOf(box).find((one) => one.dataset.seq === focus)
+  const row = focus === IN_BOX ? undefined : rowsOf(box).find((element) => element.dataset.seq === focus)
   const target = row?.querySelector<HTMLElement>(UPVOTE) ?? box
   target.focus({ preventScroll: true })
 }
 
-/** The button that an arrow key leads to from an upvote: that of the row above or below. */
-export function besideUpvote(event: KeyboardEvent): HTMLElement | undefined {
-  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+/** The upvote button that an arrow key leads to: that of the row above or below. */
+export function adjacentUpvote(event: KeyboardEvent): HTMLElement | undefined {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key]
   const from = event.currentTarget as HTMLElement
-  if (by === undefined) return undefined
+  if (step === undefined) return undefined
   const all = [...(from.closest('[role=log]')?.querySelectorAll<HTMLElement>(UPVOTE) ?? [])]
-  return all[all.indexOf(from) + by]
+  return all[all.indexOf(from) + step]
 }
 
-/** Scroll a box so that a comment is where it was. One that went away meanwhile leaves its place to the next. */
-export function toAnchor(box: HTMLElement, { seq, top }: Anchor): void {
-  const row = rowsOf(box).find((one) => one.dataset.seq! >= seq)
+/** Scroll a box so that the comment is where it was; the next one, if it has been removed. */
+export function scrollToAnchor(box: HTMLElement, { seq, top }: Anchor): void {
+  const row = rowsOf(box).find((element) => element.dataset.seq! >= seq)
   if (row) box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top - top
 }
 

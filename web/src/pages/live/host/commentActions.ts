@@ -1,38 +1,64 @@
-/** What a host can do with one comment: always the same things at the same places, named after what they would do now. */
+/** The host's actions for one comment, in a fixed order, labelled by their effect; and moving between their buttons by keys. */
 
 import type { LiveCommentView } from '../../../generated'
 import { t } from '../../../lib/texts.svelte'
 import type { LiveRoom } from '../room/room.svelte'
-import type { Act, Moderation } from './moderation.svelte'
+import type { HostModeration, ModerationAct } from './moderation.svelte'
 
-export interface Deed {
+export interface CommentAction {
   name: 'pin' | 'answer' | 'hide' | 'delete' | 'block'
   label: string
-  act: Act
-  /** The key that does it while the focus is on the comment; what has one is at hand in its row. */
+  act: ModerationAct
+  /** The key that runs it while the focus is on the comment; actions with a key show in the row. */
   key?: string
-  /** It cannot be undone: whoever wants it is asked first. */
-  forGood?: boolean
+  /** It needs a confirmation. */
+  irreversible?: boolean
 }
 
-/** What must be known of a room. */
-export type Marked = Pick<LiveRoom, 'state' | 'pinned' | 'answered' | 'hidden' | 'isMine'>
+/** The part of a room that decides which actions a comment has. */
+export type CommentMarks = Pick<LiveRoom, 'state' | 'pinned' | 'answered' | 'hidden' | 'isMine'>
 
-export function deedsOn(room: Marked, moderation: Moderation, comment: LiveCommentView): Deed[] {
+export function actionsFor(room: CommentMarks, moderation: HostModeration, comment: LiveCommentView): CommentAction[] {
   const { commentId } = comment
   const hidden = room.hidden.has(commentId)
   const answered = room.answered.has(commentId)
-  const pinned = room.pinned.some((one) => one.commentId === commentId)
+  const pinned = room.pinned.some((pin) => pin.commentId === commentId)
   const blocked = moderation.isBlocked(comment)
-  const deeds: Deed[] = [
+  const actions: CommentAction[] = [
     { name: 'pin', key: 'p', label: t(pinned ? 'livehost.unpin' : 'livehost.pin'), act: { k: 'mark', commentId, mark: 'PINNED', on: !pinned } },
     { name: 'answer', key: 'a', label: t(answered ? 'livehost.reask' : 'livehost.answer'), act: { k: 'mark', commentId, mark: 'ANSWERED', on: !answered } },
     { name: 'hide', key: 'h', label: t(hidden ? 'livehost.show' : 'livehost.hide'), act: { k: 'mark', commentId, mark: 'HIDDEN', on: !hidden } },
     { name: 'block', label: t(blocked ? 'livehost.unblock' : 'livehost.block'), act: { k: 'block_sender', commentId, on: !blocked } },
-    { name: 'delete', label: t('livehost.delete'), act: { k: 'delete', commentId }, forGood: true },
+    { name: 'delete', label: t('livehost.delete'), act: { k: 'delete', commentId }, irreversible: true },
   ]
-  // Nobody sees what is hidden, so there is nothing to pin or to answer.
-  const visible = deeds.filter(({ name }) => !(hidden && (name === 'pin' || name === 'answer')))
-  // Hosts do not keep themselves out; and when a talk is over, nobody comes in anyway.
-  return visible.filter(({ name }) => name !== 'block' || (room.state === 'open' && !room.isMine(comment)))
+  // The audience does not see a hidden comment, so there is nothing to pin or to answer.
+  const applicable = actions.filter(({ name }) => !(hidden && (name === 'pin' || name === 'answer')))
+  // Hosts cannot block themselves, and a closed room takes no comments anyway.
+  return applicable.filter(({ name }) => name !== 'block' || (room.state === 'open' && !room.isMine(comment)))
+}
+
+const BUTTONS = ':scope > button'
+
+/** The button that an arrow key leads to: ← → within a row, ↑ ↓ to the same column of the next row; undefined at an end. */
+export function buttonByArrowKey(event: KeyboardEvent, row: HTMLElement | undefined): HTMLElement | undefined {
+  if (!row) return undefined
+  const buttons = buttonsOf(row)
+  const column = buttons.findIndex((button) => button === event.target)
+  if (column < 0) return undefined
+  if (event.key === 'ArrowRight') return buttons[column + 1]
+  if (event.key === 'ArrowLeft') return buttons[column - 1]
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+  return step === undefined ? undefined : buttonInRow(row, step, column)
+}
+
+function buttonInRow(row: HTMLElement, step: number, column: number): HTMLElement | undefined {
+  const rows = [...(row.closest('[role=log]')?.querySelectorAll<HTMLElement>('[data-comment-actions]') ?? [])]
+  const other = rows[rows.indexOf(row) + step]
+  if (!other) return undefined
+  const buttons = buttonsOf(other)
+  return buttons[column] ?? buttons.at(-1)
+}
+
+function buttonsOf(row: HTMLElement): HTMLElement[] {
+  return [...row.querySelectorAll<HTMLElement>(BUTTONS)]
 }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LiveCommentView } from '../../../generated'
-import { keepFlight, keptFlight, overlayPath, USUAL } from './overlaySettings'
-import { pick } from '../room/views'
+import { saveSettings, loadSettings, overlayPath, DEFAULTS } from './overlaySettings'
+import { commentsOf } from '../room/views'
 
-let kept: Map<string, string>
+let stored: Map<string, string>
 
 beforeEach(() => {
-  kept = new Map()
-  vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value) })
+  stored = new Map()
+  vi.stubGlobal('localStorage', { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, value: string) => stored.set(key, value) })
 })
 
 afterEach(() => vi.unstubAllGlobals())
@@ -23,36 +23,36 @@ const room = {
   votes: new Map([['id-1', 2], ['id-3', 9], ['id-4', 5], ['id-5', 4], ['id-0', 7]]),
 }
 const moderation = { hidden: [comment(0), comment(4)] }
-const seen = (view: 'all' | 'top' | 'hidden'): string[] => pick(room, view, moderation).map((one) => one.content)
+const seen = (view: 'all' | 'top' | 'hidden'): string[] => commentsOf(room, view, moderation).map((one) => one.content)
 
-test('the host looks at all comments, with what is hidden', () => {
+test('the view of all comments includes the hidden ones', () => {
   expect(seen('all')).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
   expect(seen('hidden')).toEqual(['c0', 'c4'])
 })
 
-test('what most people want answered comes first, what was answered last, what is hidden not at all', () => {
+test('the top view has the most upvoted first, answered ones last, and no hidden ones', () => {
   expect(seen('top')).toEqual(['c5', 'c1', 'c3'])
   expect(room.comments.map((one) => one.content)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
 })
 
-test('the address of the overlay says only what is not as usual', () => {
-  expect(overlayPath('A', USUAL)).toBe('/live/A/overlay')
+test('the URL of the overlay has only the settings that are not default', () => {
+  expect(overlayPath('A', DEFAULTS)).toBe('/live/A/overlay')
   expect(overlayPath('A', { size: 64, speed: 200, names: true, qr: true })).toBe('/live/A/overlay?size=64&speed=200&names=1&qr=1')
-  expect(overlayPath('A', { ...USUAL, qr: true }, 'ko')).toBe('/live/A/overlay?lang=ko&qr=1')
+  expect(overlayPath('A', { ...DEFAULTS, qr: true }, 'ko')).toBe('/live/A/overlay?lang=ko&qr=1')
 })
 
-test('how comments fly is remembered, and what makes no sense is as usual', () => {
-  expect(keptFlight()).toEqual(USUAL)
-  keepFlight({ ...USUAL, size: 96, qr: true })
-  expect(keptFlight()).toEqual({ ...USUAL, size: 96, qr: true })
+test('settings are stored, and invalid ones are the default', () => {
+  expect(loadSettings()).toEqual(DEFAULTS)
+  saveSettings({ ...DEFAULTS, size: 96, qr: true })
+  expect(loadSettings()).toEqual({ ...DEFAULTS, size: 96, qr: true })
   for (const odd of ['{"size":4000,"speed":"fast","names":1}', 'null', '{', '[]']) {
-    kept.set('zataku.overlay', odd)
-    expect(keptFlight(), odd).toEqual(USUAL)
+    stored.set('zataku.overlay', odd)
+    expect(loadSettings(), odd).toEqual(DEFAULTS)
   }
 })
 
-test('a browser that keeps nothing flies as usual', () => {
+test('a browser without storage has the default settings', () => {
   vi.stubGlobal('localStorage', undefined)
-  keepFlight({ ...USUAL, size: 96 })
-  expect(keptFlight()).toEqual(USUAL)
+  saveSettings({ ...DEFAULTS, size: 96 })
+  expect(loadSettings()).toEqual(DEFAULTS)
 })

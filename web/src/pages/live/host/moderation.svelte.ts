@@ -1,150 +1,150 @@
 /**
- * What a host does in a room, and what only the host sees of it: the log, what is kept out, and what is hidden.
+ * The host's moderation of a room: acts, their log, blocked words and senders, and hidden comments.
  *
- * Nothing is shown as done before the server says so. Each act comes back twice, as the answer and over the socket, and to
- * the host's other windows once: by the id of its entry it counts once.
+ * Nothing is shown as done before the server has confirmed it. Each act is reported twice, by its response and over the
+ * socket; the id of its log entry makes it count once.
  */
 
 import type { Api, LiveModerationResult, LiveBlockedSender, LiveCommentView, LiveLogView, LiveHostView } from '../../../generated'
 import { ApiError, call } from '../../../lib/api'
-import { Asked } from '../../../lib/resource.svelte'
-import { codeOf, said } from '../../../lib/errorText'
+import { Resource } from '../../../lib/resource.svelte'
+import { errorCode, errorText } from '../../../lib/errorText'
 import { has, t } from '../../../lib/texts.svelte'
 import { toast } from '../../../lib/toasts.svelte'
 
-export type Act = Api['POST /api/live/rooms/{room_id}/acts']['body']
+export type ModerationAct = Api['POST /api/live/rooms/{room_id}/acts']['body']
 
-/** What the host's side needs of a room. */
-export interface Hosted {
+/** The part of a room that moderation needs. */
+export interface ModeratedRoom {
   readonly id: string
   readonly comments: readonly LiveCommentView[]
   onModerated: ((entry: LiveLogView) => void) | null
-  onRenewed: (() => void) | null
+  onSnapshot: (() => void) | null
 }
 
-const NOTHING: LiveHostView = { log: [], words: [], senders: [], hidden: [] }
+const EMPTY: LiveHostView = { log: [], words: [], senders: [], hidden: [] }
 
-export class Moderation {
-  #seen = $state.raw<LiveHostView>(NOTHING)
+export class HostModeration {
+  #state = $state.raw<LiveHostView>(EMPTY)
   #busy = $state.raw<ReadonlySet<string>>(new Set())
-  /** What was heard while everything is fetched: the answer may be from before. */
-  #heard: LiveLogView[] | null = null
-  #asked: Asked<LiveHostView>
+  /** Entries that arrived while the state is loading: the response may be older. */
+  #arrived: LiveLogView[] | null = null
+  #resource: Resource<LiveHostView>
 
-  constructor(readonly room: Hosted) {
+  constructor(readonly room: ModeratedRoom) {
     const path = { room_id: room.id }
-    this.#asked = new Asked((signal) => call('GET /api/live/rooms/{room_id}/moderation', { path, signal }))
-    room.onModerated = (entry) => this.#happened(entry)
-    room.onRenewed = () => void this.load()
+    this.#resource = new Resource((signal) => call('GET /api/live/rooms/{room_id}/moderation', { path, signal }))
+    room.onModerated = (entry) => this.#receive(entry)
+    room.onSnapshot = () => void this.load()
   }
 
-  /** What the host did, newest first. */
+  /** The host's actions, newest first. */
   get log(): readonly LiveLogView[] {
-    return this.#seen.log
+    return this.#state.log
   }
 
   get words(): readonly string[] {
-    return this.#seen.words
+    return this.#state.words
   }
 
   get senders(): readonly LiveBlockedSender[] {
-    return this.#seen.senders
+    return this.#state.senders
   }
 
-  /** The comments that are hidden, in the order of the room. */
+  /** Hidden comments, in the order of the room. */
   get hidden(): readonly LiveCommentView[] {
-    return this.#seen.hidden
+    return this.#state.hidden
   }
 
-  /** Why all this could not be fetched; null while it is or can be. */
+  /** Why the state could not be loaded. */
   get error(): unknown {
-    return this.#asked.error
+    return this.#resource.error
   }
 
-  /** True while the server has not answered an act on the same thing. */
-  isBusy(act: Act): boolean {
-    return this.#busy.has(thingOf(act))
+  /** True while an act on the same target is running. */
+  isBusy(act: ModerationAct): boolean {
+    return this.#busy.has(targetOf(act))
   }
 
-  /** True when whoever wrote this comment is kept out because of it. */
+  /** True when the author was blocked for this comment. */
   isBlocked(comment: LiveCommentView): boolean {
     return this.senders.some((sender) => sender.commentId === comment.commentId)
   }
 
-  /** Fetch everything anew. */
+  /** Load the whole state. */
   async load(): Promise<void> {
-    const heard = (this.#heard ??= [])
-    await this.#asked.load()
-    // A later question is still open: it gets what was heard.
-    if (this.#asked.busy || heard !== this.#heard) return
-    this.#heard = null
-    if (this.#asked.error || !this.#asked.value) return
-    this.#seen = this.#asked.value
-    for (const entry of heard) this.#apply(entry)
+    const arrived = (this.#arrived ??= [])
+    await this.#resource.load()
+    // A later request is still running: it applies the arrived entries.
+    if (this.#resource.busy || arrived !== this.#arrived) return
+    this.#arrived = null
+    if (this.#resource.error || !this.#resource.value) return
+    this.#state = this.#resource.value
+    for (const entry of arrived) this.#apply(entry)
   }
 
-  /** Do something in the room. What went wrong is said in passing, and so is how to undo it; true when it is done. */
-  async act(act: Act): Promise<boolean> {
-    const thing = thingOf(act)
-    if (this.#busy.has(thing)) return false
-    this.#busy = new Set([...this.#busy, thing])
+  /** Perform an act; true when it is done. A toast shows the error, or how to undo it. */
+  async act(act: ModerationAct): Promise<boolean> {
+    const target = targetOf(act)
+    if (this.#busy.has(target)) return false
+    this.#busy = new Set([...this.#busy, target])
     try {
       const done = await call('POST /api/live/rooms/{room_id}/acts', { path: { room_id: this.room.id }, body: act })
-      this.#done(act, done)
+      this.#confirm(act, done)
       return true
     } catch (error) {
-      this.#refused(error)
+      this.#showError(error)
       return false
     } finally {
-      this.#busy = new Set([...this.#busy].filter((one) => one !== thing))
+      this.#busy = new Set([...this.#busy].filter((other) => other !== target))
     }
   }
 
-  #done(act: Act, { entry }: LiveModerationResult): void {
-    if (entry) this.#happened(entry)
-    // It was so already: by another comment of theirs, or this page has not heard of it.
+  #confirm(act: ModerationAct, { entry }: LiveModerationResult): void {
+    if (entry) this.#receive(entry)
+    // It had no effect: the sender was blocked for another comment, or this page is out of date.
     else void this.load()
-    const undone = entry && undoing(act)
+    const undo = entry && undoOf(act)
     const key = entry ? `livehost.done.${entry.action}` : `livehost.already.${act.k}`
-    if (has(key)) toast(t(key), undone && { label: t('livehost.undo'), run: () => void this.act(undone) })
+    if (has(key)) toast(t(key), undo && { label: t('livehost.undo'), run: () => void this.act(undo) })
   }
 
-  #refused(error: unknown): void {
-    const code = codeOf(error)
+  #showError(error: unknown): void {
+    const code = errorCode(error)
     const key = `livehost.refused.${code}`
-    const most = error instanceof ApiError ? Number(error.details.most) : 0
-    toast(has(key) ? t(key, { n: most }) : said(error))
+    const limit = error instanceof ApiError ? Number(error.details.most) : 0
+    toast(has(key) ? t(key, { n: limit }) : errorText(error))
     if (code === 'no_such_comment' || code === 'unsettled') void this.load()
   }
 
-  #happened(entry: LiveLogView): void {
-    const isKnown = (one: LiveLogView): boolean => one.logId === entry.logId
-    if (this.log.some(isKnown) || this.#heard?.some(isKnown)) return
-    this.#heard?.push(entry)
+  #receive(entry: LiveLogView): void {
+    const isSame = (other: LiveLogView): boolean => other.logId === entry.logId
+    if (this.log.some(isSame) || this.#arrived?.some(isSame)) return
+    this.#arrived?.push(entry)
     this.#apply(entry)
   }
 
   #apply(entry: LiveLogView): void {
-    this.#seen = { ...this.#seen, ...this.#effect(entry), log: logged(this.#seen.log, entry) }
+    this.#state = { ...this.#state, ...this.#effectOf(entry), log: insertEntry(this.#state.log, entry) }
   }
 
-  #effect({ action, subject = '', about, at }: LiveLogView): Partial<LiveHostView> {
-    const { words, senders, hidden } = this.#seen
+  #effectOf({ action, subject = '', about, at }: LiveLogView): Partial<LiveHostView> {
+    const { words, senders, hidden } = this.#state
     switch (action) {
       case 'BLOCK_WORD':
         return { words: [...new Set([...words, subject])].sort() }
       case 'UNBLOCK_WORD':
         return { words: words.filter((word) => word !== subject) }
       case 'BLOCK_SENDER': {
-        const nickname = this.#said(subject)?.nickname
+        const nickname = this.#find(subject)?.nickname
         return { senders: [...without(senders, subject), { commentId: subject, at, about, nickname }] }
       }
       case 'UNBLOCK_SENDER':
-        // They may have been let in by another comment of theirs.
+        // The sender may have been blocked for another comment.
         if (!senders.some((sender) => sender.commentId === subject)) void this.load()
         return { senders: without(senders, subject) }
       case 'HIDE': {
-        const comment = this.#said(subject) ?? hidden.find((one) => one.commentId === subject)
+        const comment = this.#find(subject) ?? hidden.find((one) => one.commentId === subject)
         if (!comment) void this.load()
         return { hidden: [...without(hidden, subject), ...(comment ? [comment] : [])].sort(bySeq) }
       }
@@ -156,7 +156,7 @@ export class Moderation {
     }
   }
 
-  #said(commentId: string): LiveCommentView | undefined {
+  #find(commentId: string): LiveCommentView | undefined {
     return this.room.comments.find((comment) => comment.commentId === commentId)
   }
 }
@@ -169,22 +169,22 @@ function bySeq(one: LiveCommentView, other: LiveCommentView): number {
   return one.seq < other.seq ? -1 : 1
 }
 
-/** The log with one entry more, newest first. What a deleted comment said is in none of them. */
-function logged(log: readonly LiveLogView[], entry: LiveLogView): LiveLogView[] {
-  const others = log.filter((one) => one.logId !== entry.logId)
-  const kept = entry.action === 'DELETE' ? others.map((one) => (one.subject === entry.subject ? { ...one, about: undefined } : one)) : others
-  const later = kept.filter((one) => one.at > entry.at)
-  return [...later, entry, ...kept.slice(later.length)]
+/** The log with one more entry, newest first. No entry quotes a deleted comment. */
+function insertEntry(log: readonly LiveLogView[], entry: LiveLogView): LiveLogView[] {
+  const others = log.filter((other) => other.logId !== entry.logId)
+  const entries = entry.action === 'DELETE' ? others.map((other) => (other.subject === entry.subject ? { ...other, about: undefined } : other)) : others
+  const later = entries.filter((other) => other.at > entry.at)
+  return [...later, entry, ...entries.slice(later.length)]
 }
 
-/** What an act is about: nothing is done to the same thing twice at a time. */
-function thingOf(act: Act): string {
+/** The target of an act; only one act on it runs at a time. */
+function targetOf(act: ModerationAct): string {
   if ('commentId' in act) return act.commentId
   return act.k === 'block_word' ? `word ${act.word}` : act.k
 }
 
-/** What takes an act back; none for what stays as it is, and for what is seen and changed at one place anyway. */
-function undoing(act: Act): Act | undefined {
+/** The act that undoes another one; undefined for a deletion, and for the room's controls, which need none. */
+function undoOf(act: ModerationAct): ModerationAct | undefined {
   if (act.k !== 'mark' && act.k !== 'block_word' && act.k !== 'block_sender') return undefined
   return { ...act, on: false }
 }

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { LiveCommentView, LiveLogView, LiveHostView } from '../../../generated'
-import type { Hosted, Moderation } from './moderation.svelte'
+import type { ModeratedRoom, HostModeration } from './moderation.svelte'
 
-interface Asked {
+interface PendingRequest {
   body: unknown
   answer: (status: number, body: unknown) => void
 }
 
-// The pages look for a browser as soon as they are loaded: they are when there is one.
-const parts = async () => ({
+// The modules use browser globals on import, so they are imported after the stubs.
+const importModules = async () => ({
   ...(await import('./moderation.svelte')),
   ...(await import('./commentActions')),
   ...(await import('../../../lib/toasts.svelte')),
   ...(await import('../../../lib/texts.svelte')),
 })
-let host: Awaited<ReturnType<typeof parts>>
-let asked: Asked[]
-let room: Hosted
+let host: Awaited<ReturnType<typeof importModules>>
+let requests: PendingRequest[]
+let room: ModeratedRoom
 
 beforeAll(async () => {
   vi.stubGlobal('document', { documentElement: { lang: 'en' }, addEventListener: () => undefined })
@@ -24,15 +24,15 @@ beforeAll(async () => {
   vi.stubGlobal('fetch', (_: string, { body, signal }: RequestInit) => new Promise((resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error))
     const answer = (status: number, given: unknown): void => resolve(new Response(JSON.stringify(given), { status }))
-    asked.push({ body: body && JSON.parse(body as string), answer })
+    requests.push({ body: body && JSON.parse(body as string), answer })
   }))
-  host = await parts()
-  await host.loadWords()
+  host = await importModules()
+  await host.loadTexts()
 }, 60_000)
 
 beforeEach(() => {
-  asked = []
-  room = { id: 'A', comments: [comment(1), comment(2), comment(3)], onModerated: null, onRenewed: null }
+  requests = []
+  room = { id: 'A', comments: [comment(1), comment(2), comment(3)], onModerated: null, onSnapshot: null }
   for (const { id } of [...host.toasts]) host.dismiss(id)
 })
 
@@ -46,24 +46,24 @@ function entry(logId: string, action: LiveLogView['action'], subject?: string, r
   return { logId, at: `2025-11-16T00:00:0${logId}.000Z`, action, subject, ...rest }
 }
 
-async function hosting(known: Partial<LiveHostView> = {}): Promise<Moderation> {
-  const moderation = new host.Moderation(room)
-  const loaded = moderation.load()
+async function loadModeration(known: Partial<LiveHostView> = {}): Promise<HostModeration> {
+  const moderation = new host.HostModeration(room)
+  const loading = moderation.load()
   answer(200, { log: [], words: [], senders: [], hidden: [], ...known })
-  await loaded
+  await loading
   return moderation
 }
 
 function answer(status: number, body: unknown): void {
-  asked.shift()!.answer(status, body)
+  requests.shift()!.answer(status, body)
 }
 
-const contents = (moderation: Moderation): string[] => moderation.hidden.map((one) => one.content)
+const contents = (moderation: HostModeration): string[] => moderation.hidden.map((one) => one.content)
 
-test('an act is told by its answer and over the socket, and counts once', async () => {
-  const moderation = await hosting({ words: ['zebra'] })
+test('an act is reported by its response and over the socket, and counts once', async () => {
+  const moderation = await loadModeration({ words: ['zebra'] })
   const done = moderation.act({ k: 'block_word', word: 'Ape' })
-  expect(asked[0]!.body).toEqual({ k: 'block_word', word: 'Ape' })
+  expect(requests[0]!.body).toEqual({ k: 'block_word', word: 'Ape' })
   room.onModerated!(entry('1', 'BLOCK_WORD', 'ape'))
   answer(200, { entry: entry('1', 'BLOCK_WORD', 'ape') })
   expect(await done).toBe(true)
@@ -73,12 +73,12 @@ test('an act is told by its answer and over the socket, and counts once', async 
 })
 
 test('nothing is shown as done before the server says so, and not twice at a time', async () => {
-  const moderation = await hosting()
+  const moderation = await loadModeration()
   const act = { k: 'mark', commentId: 'id-2', mark: 'HIDDEN' } as const
   const first = moderation.act(act)
   expect(moderation.isBusy(act)).toBe(true)
   expect(await moderation.act(act)).toBe(false)
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
   expect(moderation.hidden).toEqual([])
   answer(200, { entry: entry('1', 'HIDE', 'id-2') })
   await first
@@ -86,8 +86,8 @@ test('nothing is shown as done before the server says so, and not twice at a tim
   expect(moderation.isBusy(act)).toBe(false)
 })
 
-test('an answer that comes late does not bring back what was taken back meanwhile', async () => {
-  const moderation = await hosting()
+test('a late response does not revert an undo that came meanwhile', async () => {
+  const moderation = await loadModeration()
   const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN' })
   room.onModerated!(entry('1', 'HIDE', 'id-2'))
   room.onModerated!(entry('2', 'SHOW', 'id-2'))
@@ -98,20 +98,20 @@ test('an answer that comes late does not bring back what was taken back meanwhil
 })
 
 test('hiding is undone from the toast', async () => {
-  const moderation = await hosting()
+  const moderation = await loadModeration()
   const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: true })
   answer(200, { entry: entry('1', 'HIDE', 'id-2') })
   await hidden
   expect(host.toasts.at(-1)!.action!.label).toBe('Undo')
   host.toasts.at(-1)!.action!.run()
-  expect(asked[0]!.body).toEqual({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: false })
+  expect(requests[0]!.body).toEqual({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: false })
   answer(200, { entry: entry('2', 'SHOW', 'id-2') })
   await vi.waitFor(() => expect(moderation.hidden).toEqual([]))
   expect(host.toasts).toHaveLength(1)
 })
 
-test('what is deleted has no undo, and its text leaves the log', async () => {
-  const moderation = await hosting({ log: [entry('1', 'PIN', 'id-2', { about: 'c2' })], hidden: [comment(2)] })
+test('a deletion has no undo, and the comment’s text leaves the log', async () => {
+  const moderation = await loadModeration({ log: [entry('1', 'PIN', 'id-2', { about: 'c2' })], hidden: [comment(2)] })
   const deleted = moderation.act({ k: 'delete', commentId: 'id-2' })
   answer(200, { entry: entry('2', 'DELETE', 'id-2') })
   await deleted
@@ -120,8 +120,8 @@ test('what is deleted has no undo, and its text leaves the log', async () => {
   expect(moderation.log.map((one) => one.about)).toEqual([undefined, undefined])
 })
 
-test('a refusal is said in words, and nothing changes', async () => {
-  const moderation = await hosting()
+test('a rejected act shows its error, and nothing changes', async () => {
+  const moderation = await loadModeration()
   const pinned = moderation.act({ k: 'mark', commentId: 'id-1', mark: 'PINNED' })
   answer(409, { error: { code: 'too_many_pins', message: '', details: { most: 5 } } })
   expect(await pinned).toBe(false)
@@ -133,8 +133,8 @@ test('a refusal is said in words, and nothing changes', async () => {
   expect(host.toasts.at(-1)!.text).toBe('Only the host can do that.')
 })
 
-test('who is blocked already is said to be, and everything is fetched anew', async () => {
-  const moderation = await hosting()
+test('blocking a blocked sender says so, and the state is loaded again', async () => {
+  const moderation = await loadModeration()
   const blocked = moderation.act({ k: 'block_sender', commentId: 'id-3' })
   answer(200, {})
   expect(await blocked).toBe(true)
@@ -143,47 +143,47 @@ test('who is blocked already is said to be, and everything is fetched anew', asy
   await vi.waitFor(() => expect(moderation.senders).toHaveLength(1))
 })
 
-test('a sender is known by the comment, blocked by one and let in by the same', async () => {
-  const moderation = await hosting()
+test('a sender is blocked and unblocked by one of their comments', async () => {
+  const moderation = await loadModeration()
   room.onModerated!(entry('1', 'BLOCK_SENDER', 'id-2', { about: 'c2' }))
   expect(moderation.senders).toMatchObject([{ commentId: 'id-2', about: 'c2', nickname: 'Ada' }])
   expect(moderation.isBlocked(comment(2))).toBe(true)
   room.onModerated!(entry('2', 'UNBLOCK_SENDER', 'id-2'))
   expect(moderation.senders).toEqual([])
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
-test('what happens while everything is fetched is not lost to an older answer', async () => {
-  const moderation = await hosting()
-  room.onRenewed!()
+test('an entry that arrives while the state loads is not lost to an older response', async () => {
+  const moderation = await loadModeration()
+  room.onSnapshot!()
   room.onModerated!(entry('2', 'BLOCK_WORD', 'late'))
   answer(200, { log: [entry('1', 'BLOCK_WORD', 'early')], words: ['early'], senders: [], hidden: [] })
   await vi.waitFor(() => expect(moderation.words).toEqual(['early', 'late']))
   expect(moderation.log.map((one) => one.logId)).toEqual(['2', '1'])
 })
 
-test('of two questions at once the later answer holds, and what was heard during either', async () => {
-  const moderation = await hosting()
-  room.onRenewed!()
+test('of two concurrent loads the later response counts, with the entries that arrived during either', async () => {
+  const moderation = await loadModeration()
+  room.onSnapshot!()
   room.onModerated!(entry('2', 'BLOCK_WORD', 'late'))
-  room.onRenewed!()
-  asked.shift()
+  room.onSnapshot!()
+  requests.shift()
   answer(200, { log: [], words: ['other'], senders: [], hidden: [] })
   await vi.waitFor(() => expect(moderation.words).toEqual(['late', 'other']))
 })
 
-test('a comment hidden elsewhere that is not at hand is fetched', async () => {
-  const moderation = await hosting({ hidden: [comment(3)] })
+test('a comment that was hidden elsewhere and is not loaded is fetched', async () => {
+  const moderation = await loadModeration({ hidden: [comment(3)] })
   room.onModerated!(entry('1', 'HIDE', 'id-9'))
   expect(contents(moderation)).toEqual(['c3'])
   answer(200, { log: [entry('1', 'HIDE', 'id-9')], words: [], senders: [], hidden: [comment(3), comment(9)] })
   await vi.waitFor(() => expect(contents(moderation)).toEqual(['c3', 'c9']))
 })
 
-test('what could not be fetched leaves what was known, and can be asked for again', async () => {
-  const moderation = await hosting({ words: ['kept'] })
+test('a failed load keeps the known state, and can be requested again', async () => {
+  const moderation = await loadModeration({ words: ['kept'] })
   room.onModerated!(entry('0', 'BLOCK_WORD', 'since'))
-  room.onRenewed!()
+  room.onSnapshot!()
   answer(503, { error: { code: 'unavailable', message: '', details: {} } })
   await vi.waitFor(() => expect(moderation.error).not.toBeNull())
   expect(moderation.words).toEqual(['kept', 'since'])
@@ -194,18 +194,18 @@ test('what could not be fetched leaves what was known, and can be asked for agai
   await vi.waitFor(() => expect(moderation.error).toBeNull())
 })
 
-test('what can be done with a comment is named after what it would do now', async () => {
-  const moderation = await hosting({ senders: [{ commentId: 'id-2', at: '' }] })
+test('the actions of a comment are labelled by their effect', async () => {
+  const moderation = await loadModeration({ senders: [{ commentId: 'id-2', at: '' }] })
   const seat = { state: 'open' as const, pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
-  const labels = (seq: number): string[] => host.deedsOn(seat, moderation, comment(seq)).map((deed) => deed.label)
+  const labels = (seq: number): string[] => host.actionsFor(seat, moderation, comment(seq)).map((deed) => deed.label)
   expect(labels(1)).toEqual(['Pin', 'Mark answered', 'Hide', 'Block sender', 'Delete'])
   expect(labels(2)).toEqual(['Unpin', 'Ask again', 'Hide', 'Let in again', 'Delete'])
   // Hidden, and the host's own.
   expect(labels(3)).toEqual(['Show again', 'Delete'])
   // Nobody comes in any more, so nobody needs to be kept out.
-  expect(host.deedsOn({ ...seat, state: 'closed' }, moderation, comment(1)).map((deed) => deed.name)).not.toContain('block')
-  const [pin, , , block, remove] = host.deedsOn(seat, moderation, comment(2))
+  expect(host.actionsFor({ ...seat, state: 'closed' }, moderation, comment(1)).map((deed) => deed.name)).not.toContain('block')
+  const [pin, , , block, remove] = host.actionsFor(seat, moderation, comment(2))
   expect(pin!.act).toEqual({ k: 'mark', commentId: 'id-2', mark: 'PINNED', on: false })
   expect(block!.act).toEqual({ k: 'block_sender', commentId: 'id-2', on: false })
-  expect(remove!.forGood).toBe(true)
+  expect(remove!.irreversible).toBe(true)
 })

@@ -1,9 +1,9 @@
-/** How the comments fly over the slides: what the host chose, kept in this browser and carried by the overlay's address. */
+/** The host's display settings of the overlay: stored in this browser, and passed in the overlay's URL. */
 
-export interface Flight {
-  /** The size of the letters, in px. */
+export interface OverlaySettings {
+  /** Font size in px. */
   size: number
-  /** Px in a second. */
+  /** Px per second. */
   speed: number
   names: boolean
   qr: boolean
@@ -11,45 +11,45 @@ export interface Flight {
 
 export const SIZES = { min: 16, max: 96, step: 4 }
 export const SPEEDS = { min: 50, max: 400, step: 10 }
-export const USUAL: Flight = { size: 40, speed: 160, names: false, qr: false }
+export const DEFAULTS: OverlaySettings = { size: 40, speed: 160, names: false, qr: false }
 
 const KEY = 'zataku.overlay'
 
-/** The path of a room's overlay; what is as usual is not said. A program that keeps no cookies is told the language. */
-export function overlayPath(roomId: string, flight: Flight, language?: string): string {
+/** The path of a room's overlay; default settings are left out. OBS keeps no cookies, so its URL names the language. */
+export function overlayPath(roomId: string, settings: OverlaySettings, language?: string): string {
   const query = new URLSearchParams()
   if (language) query.set('lang', language)
-  if (flight.size !== USUAL.size) query.set('size', String(flight.size))
-  if (flight.speed !== USUAL.speed) query.set('speed', String(flight.speed))
-  if (flight.names) query.set('names', '1')
-  if (flight.qr) query.set('qr', '1')
+  if (settings.size !== DEFAULTS.size) query.set('size', String(settings.size))
+  if (settings.speed !== DEFAULTS.speed) query.set('speed', String(settings.speed))
+  if (settings.names) query.set('names', '1')
+  if (settings.qr) query.set('qr', '1')
   const path = `/live/${encodeURIComponent(roomId)}/overlay`
   return query.size ? `${path}?${query}` : path
 }
 
-/** What was chosen the last time; as usual where nothing fitting was kept. */
-export function keptFlight(): Flight {
+/** The stored settings; the default for each that is missing or invalid. */
+export function loadSettings(): OverlaySettings {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Record<keyof Flight, unknown>> | null
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Record<keyof OverlaySettings, unknown>> | null
     return {
-      size: within(kept?.size, SIZES) ?? USUAL.size,
-      speed: within(kept?.speed, SPEEDS) ?? USUAL.speed,
-      names: kept?.names === true,
-      qr: kept?.qr === true,
+      size: inRange(stored?.size, SIZES) ?? DEFAULTS.size,
+      speed: inRange(stored?.speed, SPEEDS) ?? DEFAULTS.speed,
+      names: stored?.names === true,
+      qr: stored?.qr === true,
     }
   } catch {
-    return { ...USUAL }
+    return { ...DEFAULTS }
   }
 }
 
-export function keepFlight(flight: Flight): void {
+export function saveSettings(settings: OverlaySettings): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify(flight))
+    localStorage.setItem(KEY, JSON.stringify(settings))
   } catch {
-    // A browser that keeps nothing begins as usual the next time.
+    // It is full, or forbidden.
   }
 }
 
-function within(value: unknown, { min, max }: { min: number; max: number }): number | undefined {
+function inRange(value: unknown, { min, max }: { min: number; max: number }): number | undefined {
   return typeof value === 'number' && value >= min && value <= max ? value : undefined
 }

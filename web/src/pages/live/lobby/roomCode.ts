@@ -1,8 +1,16 @@
-/** The number that leads to a room, as people type it off a slide. */
+/** The six-digit number of a room, which people type from a slide. */
+
+import type { LiveRoomView } from '../../../generated'
+import { call } from '../../../lib/api'
 
 export const CODE_DIGITS = 6
 
-/** Its digits: wide ones of a Japanese keyboard are the same, and so is a number with blanks or a hyphen in it. */
-export function digitsOf(typed: string): string {
+/** The digits of a typed number: full-width digits, spaces and hyphens are accepted. */
+export function parseRoomCode(typed: string): string {
   return typed.normalize('NFKC').replace(/\D/g, '')
+}
+
+/** The open rooms with this number; more than one on a rare collision. */
+export async function findRooms(code: string, signal?: AbortSignal): Promise<LiveRoomView[]> {
+  return (await call('GET /api/live/codes/{code}', { path: { code }, signal })).rooms
 }

@@ -1,139 +1,157 @@
 /**
- * What a reader has at hand of what was said in a room: in order, each once, and without a hole.
+ * The comments of a room that a reader has loaded: in order, each once, and without gaps.
  *
- * It is everything from one place of the room to another, but for what is gone. What is heard after a hole waits until
- * that is fetched. What may have come back or gone for good while nobody listened is looked at again.
+ * It is the whole range between two positions, except for removed comments. Comments after a gap wait until the gap is
+ * fetched. Comments that may have been removed or restored while the page was offline are fetched again.
  */
 
 import type { LiveCommentView, LiveSnapshot } from '../../../generated'
 import { call } from '../../../lib/api'
-import { AFTER_ALL, merged, placeBefore } from './order'
 
-const MOST = 500
+const MAX_COMMENTS = 500
+/** Sorts after every `seq` of a room. */
+const AFTER_ALL = '999999999999'
 
-export class AtHand {
+export class CommentCache {
   comments = $state.raw<LiveCommentView[]>([])
-  /** Where it begins; empty for the beginning of the room. */
-  #from = $state('')
-  #upto = ''
-  #most = MOST
-  /** What was heard after a hole; null without one. */
-  #beyond: LiveCommentView[] | null = null
-  #doubtful = false
-  #earlier: Promise<void> | undefined
+  /** Where the range begins; empty for the beginning of the room. */
+  #firstSeq = $state('')
+  #lastSeq = ''
+  #maxComments = MAX_COMMENTS
+  /** Comments after a gap; null without one. */
+  #afterGap: LiveCommentView[] | null = null
+  #isStale = false
+  #fetchingEarlier: Promise<void> | undefined
 
   constructor(
     readonly roomId: string,
-    readonly isToBeSeen: (comment: LiveCommentView) => boolean,
+    readonly isVisible: (comment: LiveCommentView) => boolean,
   ) {}
 
-  /** There is more before the first comment. */
-  get earlier(): boolean {
-    return this.#from !== ''
+  /** There are comments before the first one. */
+  get hasEarlier(): boolean {
+    return this.#firstSeq !== ''
   }
 
-  /** The place of the last one. */
-  get upto(): string | undefined {
-    return this.#upto || undefined
+  get lastSeq(): string | undefined {
+    return this.#lastSeq || undefined
   }
 
-  /** There is something to fetch. */
-  get incomplete(): boolean {
-    return this.#beyond !== null || this.#doubtful
+  get needsFetch(): boolean {
+    return this.#afterGap !== null || this.#isStale
   }
 
   has(commentId: string): boolean {
     return this.comments.some((comment) => comment.commentId === commentId)
   }
 
-  /** A snapshot has what comes after the last one at hand; the latest for a newcomer, and whenever a room comes anew. */
-  renew({ comments, earlier = false, more = false }: LiveSnapshot): void {
+  /**
+   * A snapshot has the comments after the last known one; the latest ones on the first join, and when the room's owner
+   * changed.
+   */
+  applySnapshot({ comments, earlier = false, more = false }: LiveSnapshot): void {
     const first = comments[0]?.seq ?? AFTER_ALL
-    const newcomer = this.#upto === ''
-    if (newcomer) this.#from = earlier ? first : ''
-    const hole = !newcomer && earlier && first > this.#upto
-    this.#beyond = hole ? [...comments] : more ? [] : null
-    this.add(hole ? [] : comments)
+    const isFirstJoin = this.#lastSeq === ''
+    if (isFirstJoin) this.#firstSeq = earlier ? first : ''
+    const hasGap = !isFirstJoin && earlier && first > this.#lastSeq
+    this.#afterGap = hasGap ? [...comments] : more ? [] : null
+    this.merge(hasGap ? [] : comments)
   }
 
-  /** What was said now, or is shown again. */
-  hear(comments: LiveCommentView[]): void {
-    const beyond = this.#beyond ? comments.filter((comment) => comment.seq > this.#upto) : []
-    this.#beyond?.push(...beyond)
-    this.add(comments.filter((comment) => !beyond.includes(comment)))
+  /** Add new comments, and restored ones. */
+  receive(comments: LiveCommentView[]): void {
+    const waiting = this.#afterGap ? comments.filter((comment) => comment.seq > this.#lastSeq) : []
+    this.#afterGap?.push(...waiting)
+    this.merge(comments.filter((comment) => !waiting.includes(comment)))
   }
 
-  /** Put comments in their places, and leave out what is no longer to be seen. */
-  add(heard: readonly LiveCommentView[]): void {
-    // Between those before what is at hand and the first of it, others are missing.
-    const fitting = heard.filter((comment) => comment.seq > this.#upto || comment.seq >= this.#from)
-    const all = merged(this.comments, fitting).filter((comment) => this.isToBeSeen(comment))
-    this.#upto = fitting.reduce((last, comment) => (comment.seq > last ? comment.seq : last), this.#upto)
-    if (all.length > this.#most) this.#from = all.at(-this.#most)!.seq
-    this.comments = all.slice(-this.#most)
+  /** Insert comments at their positions, and drop those that are not visible any more. */
+  merge(received: readonly LiveCommentView[]): void {
+    // A comment before the range would leave a gap.
+    const adjacent = received.filter((comment) => comment.seq > this.#lastSeq || comment.seq >= this.#firstSeq)
+    const all = mergeBySeq(this.comments, adjacent).filter((comment) => this.isVisible(comment))
+    this.#lastSeq = adjacent.reduce((last, comment) => (comment.seq > last ? comment.seq : last), this.#lastSeq)
+    if (all.length > this.#maxComments) this.#firstSeq = all.at(-this.#maxComments)!.seq
+    this.comments = all.slice(-this.#maxComments)
   }
 
-  /** More may have been said that nobody told. */
-  suspectHole(): void {
-    this.#beyond ??= []
+  /** There may be comments after the last one that were never received. */
+  markGap(): void {
+    this.#afterGap ??= []
   }
 
-  /** Some may have come back or gone for good that nobody told of. */
-  doubt(): void {
-    this.#doubtful = true
+  /** Comments may have been restored or deleted without an event. */
+  markStale(): void {
+    this.#isStale = true
   }
 
-  /** Fetch what is missing, and look again at what is doubtful. `onThere` hears what is there, up to which place. */
-  async complete(onThere: (ids: ReadonlySet<string>, upto: string) => void): Promise<void> {
-    const hole = this.#beyond
-    if (hole) {
-      await this.#fetchFrom(this.upto, AFTER_ALL)
-      // Another hole may have come meanwhile, which what was fetched need not reach over.
-      if (this.#beyond === hole) {
-        this.#beyond = null
-        this.add(hole)
+  /** Fetch what is missing or stale. `onFetched` gets the ids of all existing comments up to a position. */
+  async fetchMissing(onFetched: (ids: ReadonlySet<string>, upTo: string) => void): Promise<void> {
+    const waiting = this.#afterGap
+    if (waiting) {
+      await this.#fetchRange(this.lastSeq, AFTER_ALL)
+      // Another gap may have appeared meanwhile, which the fetched pages need not cover.
+      if (this.#afterGap === waiting) {
+        this.#afterGap = null
+        this.merge(waiting)
       }
     }
-    if (!this.#doubtful) return
-    this.#doubtful = false
+    if (!this.#isStale) return
+    this.#isStale = false
     try {
-      const upto = this.#upto
-      onThere(await this.#fetchFrom(placeBefore(this.#from), upto), upto)
-      this.add([])
+      const upTo = this.#lastSeq
+      onFetched(await this.#fetchRange(seqBefore(this.#firstSeq), upTo), upTo)
+      this.merge([])
     } catch (error) {
-      this.#doubtful = true
+      this.#isStale = true
       throw error
     }
   }
 
-  /** Fetch what was said before the first one; for who has none, the latest. */
+  /** Fetch the page before the first comment; the latest page when there is none. */
   fetchEarlier(): Promise<void> {
-    this.#earlier ??= this.#before(this.#from || AFTER_ALL).finally(() => (this.#earlier = undefined))
-    return this.#earlier
+    this.#fetchingEarlier ??= this.#fetchBefore(this.#firstSeq || AFTER_ALL).finally(() => (this.#fetchingEarlier = undefined))
+    return this.#fetchingEarlier
   }
 
-  async #before(before: string): Promise<void> {
-    const page = await this.#page({ before })
-    this.#most += page.comments.length
-    this.#from = page.more ? (page.comments[0]?.seq ?? '') : ''
-    this.add(page.comments)
+  async #fetchBefore(before: string): Promise<void> {
+    const page = await this.#fetchPage({ before })
+    this.#maxComments += page.comments.length
+    this.#firstSeq = page.more ? (page.comments[0]?.seq ?? '') : ''
+    this.merge(page.comments)
   }
 
-  /** Fetch everything after a place, up to another. Gives the ids of all that is there. */
-  async #fetchFrom(start: string | undefined, upto: string): Promise<Set<string>> {
-    const there = new Set<string>()
+  /** Fetch everything after a position up to another, and return the ids. */
+  async #fetchRange(start: string | undefined, upTo: string): Promise<Set<string>> {
+    const ids = new Set<string>()
     let after = start
     for (let more = true; more; ) {
-      const page = await this.#page({ after })
-      this.add(page.comments)
-      for (const { commentId } of page.comments) there.add(commentId)
+      const page = await this.#fetchPage({ after })
+      this.merge(page.comments)
+      for (const { commentId } of page.comments) ids.add(commentId)
       after = page.comments.at(-1)?.seq
-      more = page.more === true && after !== undefined && after < upto
+      more = page.more === true && after !== undefined && after < upTo
     }
-    return there
+    return ids
   }
 
-  #page(query: { after?: string; before?: string }): Promise<{ comments: LiveCommentView[]; more?: boolean }> {
+  #fetchPage(query: { after?: string; before?: string }): Promise<{ comments: LiveCommentView[]; more?: boolean }> {
     return call('GET /api/live/rooms/{room_id}/comments', { path: { room_id: this.roomId }, query })
   }
+}
+
+/** Two lists of comments as one, in order and each once. */
+function mergeBySeq(known: readonly LiveCommentView[], received: readonly LiveCommentView[]): LiveCommentView[] {
+  const last = known.at(-1)?.seq ?? ''
+  const bySeq = new Map(known.map((comment) => [comment.seq, comment]))
+  for (const comment of received) bySeq.set(comment.seq, comment)
+  const all = [...bySeq.values()]
+  // The usual case needs no sorting: all of them come after the known ones, in order.
+  const isInOrder = received.every((comment, at) => comment.seq > (received[at - 1]?.seq ?? last))
+  return isInOrder ? all : all.sort((a, b) => (a.seq < b.seq ? -1 : 1))
+}
+
+/** The position right before another, as a start for fetching; undefined for the beginning of the room. */
+function seqBefore(seq: string): string | undefined {
+  return seq ? String(Number(seq) - 1).padStart(seq.length, '0') : undefined
 }

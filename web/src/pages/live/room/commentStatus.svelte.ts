@@ -1,60 +1,60 @@
-/** What became of the comments of a room: pinned, answered, gone, upvoted; and how often people reacted. */
+/** The status of a room's comments (pinned, answered, removed, upvoted) and its reaction counts. */
 
 import type { LiveCommentView, LiveEvent, LiveReacted, LiveModerationStateView } from '../../../generated'
 
 export type Reaction = 'clap' | 'aha' | 'lol'
 export const REACTIONS: readonly Reaction[] = ['clap', 'aha', 'lol']
 
-export class Standing {
+export class CommentStatus {
   answered = $state.raw<ReadonlySet<string>>(new Set())
-  /** What only the host sees, or nobody any more. */
-  gone = $state.raw<ReadonlySet<string>>(new Set())
+  /** Ids of comments that are hidden or deleted. */
+  removed = $state.raw<ReadonlySet<string>>(new Set())
   votes = $state.raw<ReadonlyMap<string, number>>(new Map())
   reactions = $state.raw<Record<Reaction, number>>({ clap: 0, aha: 0, lol: 0 })
   #pins = $state.raw<LiveCommentView[]>([])
 
   /** Latest first. */
   get pinned(): LiveCommentView[] {
-    return this.#pins.filter((comment) => !this.gone.has(comment.commentId))
+    return this.#pins.filter((comment) => !this.removed.has(comment.commentId))
   }
 
-  /** Everything anew, as a snapshot has it. */
-  replace(now: LiveModerationStateView): void {
-    this.answered = new Set(now.answered)
-    this.gone = new Set(now.gone)
-    this.votes = new Map(Object.entries(now.votes ?? {}))
-    this.reactions = { clap: 0, aha: 0, lol: 0, ...now.reactions }
-    this.#pins = now.pinned ?? []
+  /** Replace everything with the status of a snapshot. */
+  replace(status: LiveModerationStateView): void {
+    this.answered = new Set(status.answered)
+    this.removed = new Set(status.gone)
+    this.votes = new Map(Object.entries(status.votes ?? {}))
+    this.reactions = { clap: 0, aha: 0, lol: 0, ...status.reactions }
+    this.#pins = status.pinned ?? []
   }
 
-  happened(events: LiveEvent[]): void {
+  apply(events: LiveEvent[]): void {
     for (const event of events) {
-      if (event.k === 'gone') this.gone = withId(this.gone, event.commentId)
-      else if (event.k === 'back') this.gone = withId(this.gone, event.comment.commentId, false)
+      if (event.k === 'gone') this.removed = withId(this.removed, event.commentId)
+      else if (event.k === 'back') this.removed = withId(this.removed, event.comment.commentId, false)
       else if (event.k === 'answered') this.answered = withId(this.answered, event.commentId, event.on)
-      else if (event.k === 'pinned') this.#pins = [event.comment, ...this.#without(event.comment.commentId)]
-      else if (event.k === 'unpinned') this.#pins = this.#without(event.commentId)
+      else if (event.k === 'pinned') this.#pins = [event.comment, ...this.#pinsWithout(event.comment.commentId)]
+      else if (event.k === 'unpinned') this.#pins = this.#pinsWithout(event.commentId)
     }
-    const counted = events.filter((event) => event.k === 'upvoted')
-    if (counted.length) this.votes = new Map([...this.votes, ...counted.map((it) => [it.commentId, it.votes] as const)])
+    const upvotes = events.filter((event) => event.k === 'upvoted')
+    if (upvotes.length) this.votes = new Map([...this.votes, ...upvotes.map((event) => [event.commentId, event.votes] as const)])
   }
 
-  /** The answer to one's own upvote, which may come after that of somebody later. */
-  upvoted(commentId: string, votes: number): void {
+  /** Set the votes from the reply to an upvote, which may arrive after a later event. */
+  raiseVotes(commentId: string, votes: number): void {
     if (votes > (this.votes.get(commentId) ?? 0)) this.votes = new Map([...this.votes, [commentId, votes]])
   }
 
-  reacted(more: LiveReacted): void {
+  addReactions(more: LiveReacted): void {
     const { clap, aha, lol } = this.reactions
     this.reactions = { clap: clap + (more.clap ?? 0), aha: aha + (more.aha ?? 0), lol: lol + (more.lol ?? 0) }
   }
 
-  #without(commentId: string): LiveCommentView[] {
+  #pinsWithout(commentId: string): LiveCommentView[] {
     return this.#pins.filter((comment) => comment.commentId !== commentId)
   }
 }
 
-/** The same with an id in it, or without. */
+/** A copy of the set with the id added or removed. */
 export function withId(ids: ReadonlySet<string>, id: string, on = true): Set<string> {
   const changed = new Set(ids)
   if (on) changed.add(id)

@@ -1,334 +1,331 @@
-/** A live room as somebody sits in it: what was said and what became of it, as it happens, and saying something. */
+/** A live room on the page: its comments and their status as they change, and the reader's actions. */
 
 import type {
   LiveCommand, LiveCommentRemoved, LiveCommentView, LiveEvent, LiveLogView, LiveReact, LiveReacted, LiveRoomView, LiveSnapshot, LiveUpvoted, Problem,
 } from '../../../generated'
 import { call } from '../../../lib/api'
-import { codeOf, isMissing } from '../../../lib/errorText'
-import { join, serverNow, Unanswered, type Handle } from '../../../lib/socket.svelte'
-import { pause } from '../../../lib/socket/timing'
-import { AtHand } from './commentCache.svelte'
-import { keepIds, keptIds } from './storage'
-import { Sending, type Draft } from './outbox.svelte'
-import { Standing, withId, type Reaction } from './commentStatus.svelte'
+import { errorCode, isNotFound } from '../../../lib/errorText'
+import { joinTopic, NoReply, serverNow, type Subscription } from '../../../lib/socket.svelte'
+import { retryDelay } from '../../../lib/socket/transport'
+import { CommentCache } from './commentCache.svelte'
+import { CommentStatus, withId, type Reaction } from './commentStatus.svelte'
+import { Outbox, type Draft } from './outbox.svelte'
+import { loadIds, saveIds } from './storage'
 
 export type State = 'loading' | 'open' | 'closed' | 'missing' | 'failed'
-type Answer = LiveCommentView | LiveUpvoted | LiveCommentRemoved
+type Reply = LiveCommentView | LiveUpvoted | LiveCommentRemoved
 
-/** How long people may take back what they said. */
-export const TAKE_BACK_MS = 60_000
-const REACTIONS_A_SECOND = 5
-const NOTHING: ReadonlySet<string> = new Set()
+/** How long authors may retract a comment. */
+export const RETRACT_MS = 60_000
+const REACTIONS_PER_SECOND = 5
+const NO_IDS: ReadonlySet<string> = new Set()
 
 export class LiveRoom {
   state = $state<State>('loading')
-  room = $state.raw<LiveRoomView | null>(null)
+  info = $state.raw<LiveRoomView | null>(null)
   here = $state<number | null>(null)
   /** Comments can be sent. */
   ready = $state(false)
   error = $state.raw<unknown>(null)
-  /** Ids that were upvoted from this browser. */
-  upvoted = $state.raw<ReadonlySet<string>>(NOTHING)
+  /** Ids that were upvoted in this browser. */
+  upvoted = $state.raw<ReadonlySet<string>>(NO_IDS)
   onReacted: ((reacted: LiveReacted) => void) | null = null
   onModerated: ((entry: LiveLogView) => void) | null = null
-  /** Everything is as a new snapshot has it. */
-  onRenewed: (() => void) | null = null
+  onSnapshot: (() => void) | null = null
 
-  #atHand: AtHand
-  #standing = new Standing()
+  #cache: CommentCache
+  #status = new CommentStatus()
   #deleted = new Set<string>()
-  #sending = new Sending((draft) => this.#send(draft), (id) => this.#atHand.has(id))
-  #mine = $state.raw<ReadonlySet<string>>(NOTHING)
-  #handle: Handle<LiveCommand | LiveReact, Answer> | undefined
+  #outbox = new Outbox((draft) => this.#send(draft), (id) => this.#cache.has(id))
+  #mine = $state.raw<ReadonlySet<string>>(NO_IDS)
+  #subscription: Subscription<LiveCommand | LiveReact, Reply> | undefined
   #left = false
-  #catchingUp = false
-  #reacted: number[] = []
-  #minutes = $state(0)
+  #isCatchingUp = false
+  #reactedAt: number[] = []
+  /** Changes whenever a comment can no longer be retracted. */
+  #retractExpirations = $state(0)
   #timers = new Set<ReturnType<typeof setTimeout>>()
 
   constructor(readonly id: string) {
-    this.#atHand = new AtHand(id, ({ commentId }) => (this.isHost ? !this.#deleted.has(commentId) : !this.#standing.gone.has(commentId)))
-    this.upvoted = keptIds(id, 'upvoted')
-    this.#mine = keptIds(id, 'mine')
+    this.#cache = new CommentCache(id, ({ commentId }) => (this.isHost ? !this.#deleted.has(commentId) : !this.#status.removed.has(commentId)))
+    this.upvoted = loadIds(id, 'upvoted')
+    this.#mine = loadIds(id, 'mine')
   }
 
   get isHost(): boolean {
-    return this.room?.mine === true
+    return this.info?.mine === true
   }
 
-  /** In order and each once; for the host with the hidden ones. */
+  /** In order and each once; the host's include the hidden ones. */
   get comments(): LiveCommentView[] {
-    return this.#atHand.comments
+    return this.#cache.comments
   }
 
-  /** There is more before the first comment. */
-  get earlier(): boolean {
-    return this.#atHand.earlier
+  /** There are comments before the first one. */
+  get hasEarlier(): boolean {
+    return this.#cache.hasEarlier
   }
 
   /** Latest first. */
   get pinned(): LiveCommentView[] {
-    return this.#standing.pinned
+    return this.#status.pinned
   }
 
   get answered(): ReadonlySet<string> {
-    return this.#standing.answered
+    return this.#status.answered
   }
 
-  /** What nobody but the host sees; empty for everybody else. */
+  /** Comments that only the host sees; empty for everybody else. */
   get hidden(): ReadonlySet<string> {
-    return this.isHost ? this.#standing.gone : NOTHING
+    return this.isHost ? this.#status.removed : NO_IDS
   }
 
   get votes(): ReadonlyMap<string, number> {
-    return this.#standing.votes
+    return this.#status.votes
   }
 
-  /** Something was upvoted that was said before all that is at hand. */
-  get lacksUpvoted(): boolean {
-    if (!this.earlier) return false
-    const held = new Set(this.comments.map((comment) => comment.commentId))
-    return [...this.votes.keys()].some((id) => !held.has(id) && !this.#standing.gone.has(id))
+  /** An upvoted comment is older than all that are loaded. */
+  get lacksUpvotedComments(): boolean {
+    if (!this.hasEarlier) return false
+    const loaded = new Set(this.comments.map((comment) => comment.commentId))
+    return [...this.votes.keys()].some((id) => !loaded.has(id) && !this.#status.removed.has(id))
   }
 
   get reactions(): Record<Reaction, number> {
-    return this.#standing.reactions
+    return this.#status.reactions
   }
 
-  /** A comment is being sent again, since nobody knows whether it arrived. */
-  get sendingAgain(): boolean {
-    return this.#sending.again
+  /** A comment is being sent again, since the outcome of the first attempt is unknown. */
+  get isRetrying(): boolean {
+    return this.#outbox.isRetrying
   }
 
   isMine(comment: LiveCommentView): boolean {
     return this.#mine.has(comment.commentId)
   }
 
-  /** True for what one said oneself in the last minute. */
-  canTakeBack(comment: LiveCommentView): boolean {
-    // Read, so that it is asked anew when a minute is over.
-    void this.#minutes
-    return this.state === 'open' && this.#leftToTakeBack(comment) > 0
+  /** True for the reader's own comments of the last minute. */
+  canRetract(comment: LiveCommentView): boolean {
+    // Read, so that the answer is reactive.
+    void this.#retractExpirations
+    return this.state === 'open' && this.#retractMsLeft(comment) > 0
   }
 
-  // What people do
+  // Actions of the reader
 
-  /** Look for the room, and sit down in it if it is open. */
+  /** Load the room, and join it if it is open. */
   async enter(): Promise<void> {
     this.state = 'loading'
     this.error = null
     try {
-      this.room = await call('GET /api/live/rooms/{room_id}', { path: { room_id: this.id } })
+      this.info = await call('GET /api/live/rooms/{room_id}', { path: { room_id: this.id } })
     } catch (error) {
       this.error = error
-      this.state = isMissing(error) ? 'missing' : 'failed'
+      this.state = isNotFound(error) ? 'missing' : 'failed'
       return
     }
     if (this.#left) return
-    if (this.room.status === 'CLOSED') return this.#ended()
-    this.#handle = join<LiveSnapshot, LiveEvent, LiveCommand | LiveReact, Answer>(`live/${this.id}`, {
-      since: () => this.#atHand.upto,
-      onSnapshot: (snapshot) => this.#show(snapshot),
-      onEvents: (events) => this.#happened(events),
-      onPassing: (events) => this.#passed(events),
+    if (this.info.status === 'CLOSED') return this.#close()
+    this.#subscription = joinTopic<LiveSnapshot, LiveEvent, LiveCommand | LiveReact, Reply>(`live/${this.id}`, {
+      since: () => this.#cache.lastSeq,
+      onSnapshot: (snapshot) => this.#applySnapshot(snapshot),
+      onEvents: (events) => this.#apply(events),
+      onTransient: (events) => this.#applyTransient(events),
       onPresence: (here) => (this.here = here),
       onReady: (ready) => this.#setReady(ready),
-      onGone: (problem) => this.#gone(problem),
+      onEnded: (problem) => this.#ended(problem),
     })
   }
 
   leave(): void {
     this.#left = true
     for (const timer of this.#timers) clearTimeout(timer)
-    this.#sending.stop()
-    this.#handle?.leave()
+    this.#outbox.stop()
+    this.#subscription?.leave()
   }
 
-  /** Say something; done when it is in the room, once. Rejects with what the server said. */
-  async say(draft: Draft): Promise<void> {
+  /** Post a comment; resolves when it is in the room, once. Rejects with the server's error. */
+  async post(draft: Draft): Promise<void> {
     this.#mine = withId(this.#mine, draft.id)
-    keepIds(this.id, 'mine', this.#mine)
+    saveIds(this.id, 'mine', this.#mine)
     try {
-      await this.#sending.say(draft)
+      await this.#outbox.post(draft)
     } catch (error) {
-      if (codeOf(error) === 'room_closed') await this.#ended()
+      if (errorCode(error) === 'room_closed') await this.#close()
       throw error
     }
   }
 
-  /** Want a question answered. It counts once, however often it is asked for. */
+  /** Upvote a comment. It counts once, however often it is called. */
   async upvote(commentId: string): Promise<void> {
     if (this.upvoted.has(commentId)) return
     this.#setUpvoted(commentId, true)
     try {
-      const done = await this.#do({ k: 'upvote', commentId })
-      if ('votes' in done) this.#standing.upvoted(commentId, done.votes)
+      const reply = await this.#execute({ k: 'upvote', commentId })
+      if ('votes' in reply) this.#status.raiseVotes(commentId, reply.votes)
     } catch (error) {
-      if (codeOf(error) === 'already_upvoted') return
+      if (errorCode(error) === 'already_upvoted') return
       this.#setUpvoted(commentId, false)
       throw error
     }
   }
 
-  /** Take back what one has just said. */
-  async takeBack(commentId: string): Promise<void> {
-    await this.#do({ k: 'take_back', commentId })
-    this.#happened([{ k: 'gone', commentId, deleted: true }])
+  /** Delete one of the reader's own comments shortly after posting it. */
+  async retract(commentId: string): Promise<void> {
+    await this.#execute({ k: 'take_back', commentId })
+    this.#apply([{ k: 'gone', commentId, deleted: true }])
   }
 
-  /** Clap, understand or laugh. False when that is more than the room counts, or nobody hears it. */
+  /** Send a reaction. False when it is over the rate limit, or the room is not connected. */
   react(reaction: Reaction): boolean {
     const now = Date.now()
-    this.#reacted = this.#reacted.filter((at) => now - at < 1_000)
-    if (this.#reacted.length >= REACTIONS_A_SECOND || !this.#handle?.pass({ k: 'react', reaction })) return false
-    this.#reacted.push(now)
+    this.#reactedAt = this.#reactedAt.filter((at) => now - at < 1_000)
+    if (this.#reactedAt.length >= REACTIONS_PER_SECOND || !this.#subscription?.sendTransient({ k: 'react', reaction })) return false
+    this.#reactedAt.push(now)
     return true
   }
 
-  /** Fetch what was said before the first comment. */
+  /** Fetch the page before the first comment. */
   async loadEarlier(): Promise<void> {
-    if (this.earlier) await this.#atHand.fetchEarlier()
+    if (this.hasEarlier) await this.#cache.fetchEarlier()
   }
 
-  /** The host closes the room for good. */
+  /** Close the room for good, as its host. */
   async close(): Promise<void> {
-    this.room = await call('POST /api/live/rooms/{room_id}/close', { path: { room_id: this.id } })
-    await this.#ended()
+    this.info = await call('POST /api/live/rooms/{room_id}/close', { path: { room_id: this.id } })
+    await this.#close()
   }
 
-  // What is heard
+  // Messages of the server
 
-  #show(snapshot: LiveSnapshot): void {
-    const goneBefore = this.#standing.gone
-    this.#setRoom(snapshot.room)
-    this.#standing.replace(snapshot.standing ?? {})
-    this.#atHand.renew(snapshot)
-    // Others have only lost what is gone now; what is gone no longer, and for the host what is hidden, must be fetched.
-    const { gone } = this.#standing
-    if (this.isHost ? gone.size > 0 : [...goneBefore].some((id) => !gone.has(id))) this.#atHand.doubt()
+  #applySnapshot(snapshot: LiveSnapshot): void {
+    const removedBefore = this.#status.removed
+    this.#setInfo(snapshot.room)
+    this.#status.replace(snapshot.standing ?? {})
+    this.#cache.applySnapshot(snapshot)
+    // Restored comments, and the hidden ones for the host, are not in the snapshot and must be fetched.
+    const { removed } = this.#status
+    if (this.isHost ? removed.size > 0 : [...removedBefore].some((id) => !removed.has(id))) this.#cache.markStale()
     this.state = 'open'
-    for (const comment of snapshot.comments) this.#watch(comment)
+    for (const comment of snapshot.comments) this.#watchRetractExpiration(comment)
     void this.#catchUp()
-    this.onRenewed?.()
+    this.onSnapshot?.()
   }
 
-  #happened(events: LiveEvent[]): void {
-    this.#standing.happened(events)
+  #apply(events: LiveEvent[]): void {
+    this.#status.apply(events)
     for (const event of events) {
       if (event.k === 'gone' && event.deleted) this.#deleted.add(event.commentId)
-      else if (event.k === 'changed') this.#setRoom(event.room)
+      else if (event.k === 'changed') this.#setInfo(event.room)
       else if (event.k === 'moderated') this.onModerated?.(event.entry)
     }
-    const heard = events.flatMap((event) => (event.k === 'commented' || event.k === 'back' ? [event.comment] : []))
-    if (heard.length || events.some((event) => event.k === 'gone')) this.#atHand.hear(heard)
-    for (const comment of heard) this.#watch(comment)
-    if (events.some((event) => event.k === 'closed')) void this.#ended(new Date(serverNow()).toISOString())
+    const received = events.flatMap((event) => (event.k === 'commented' || event.k === 'back' ? [event.comment] : []))
+    if (received.length || events.some((event) => event.k === 'gone')) this.#cache.receive(received)
+    for (const comment of received) this.#watchRetractExpiration(comment)
+    if (events.some((event) => event.k === 'closed')) void this.#close(new Date(serverNow()).toISOString())
   }
 
-  #passed(events: LiveEvent[]): void {
+  #applyTransient(events: LiveEvent[]): void {
     for (const event of events) {
       if (event.k !== 'reacted') continue
-      this.#standing.reacted(event)
+      this.#status.addReactions(event)
       this.onReacted?.(event)
     }
   }
 
   #setReady(ready: boolean): void {
     this.ready = ready
-    this.#sending.setReady(ready)
+    this.#outbox.setReady(ready)
   }
 
-  #gone(problem: Problem): void {
+  #ended(problem: Problem): void {
     this.ready = false
     if (problem.code === 'room_closed') {
-      this.#atHand.suspectHole()
-      return void this.#ended()
+      this.#cache.markGap()
+      return void this.#close()
     }
     this.state = problem.code === 'no_such_room' ? 'missing' : 'failed'
     this.error = Object.assign(new Error(problem.message), problem)
   }
 
-  /** The room is over, since now or since before; what was said stays readable. */
-  async #ended(now?: string): Promise<void> {
+  /** Leave a closed room; its comments stay readable. `closedAt` is given when it has just been closed. */
+  async #close(closedAt?: string): Promise<void> {
     this.ready = false
-    this.#sending.stop()
-    this.#handle?.leave()
-    if (this.room) this.room = { ...this.room, status: 'CLOSED', code: undefined, closedAt: this.room.closedAt ?? now }
-    void this.#askWhenItEnded()
+    this.#outbox.stop()
+    this.#subscription?.leave()
+    if (this.info) this.info = { ...this.info, status: 'CLOSED', code: undefined, closedAt: this.info.closedAt ?? closedAt }
+    void this.#loadClosedAt()
     try {
-      if (this.#atHand.upto === undefined) await this.#readLatest()
-      else await this.#complete()
+      if (this.#cache.lastSeq === undefined) await this.#loadLatest()
+      else await this.#fetchMissing()
       this.state = 'closed'
     } catch (error) {
-      // What is there stays readable; nothing at all would look as if nobody had said anything.
+      // Loaded comments stay readable; an empty list would look as if there had been none.
       this.error = error
       this.state = this.comments.length ? 'closed' : 'failed'
     }
   }
 
-  /** Who came too late to hear it asks; without an answer, the rest is still there to read. */
-  async #askWhenItEnded(): Promise<void> {
-    if (this.room?.closedAt) return
+  /** Load the time of closing, where no event told it. A failure is ignored: the comments are readable without. */
+  async #loadClosedAt(): Promise<void> {
+    if (this.info?.closedAt) return
     const room = await call('GET /api/live/rooms/{room_id}', { path: { room_id: this.id } }).catch(() => null)
-    if (room?.status === 'CLOSED') this.room = room
+    if (room?.status === 'CLOSED') this.info = room
   }
 
-  /** Fetch what is missing; when that fails, try until it is there. */
+  /** Fetch missing comments, with retries until there are none. */
   async #catchUp(): Promise<void> {
-    if (this.#catchingUp) return
-    this.#catchingUp = true
-    for (let tries = 0; this.#atHand.incomplete && this.state === 'open' && !this.#left; tries++) {
-      await this.#complete().catch(() => new Promise<void>((resume) => this.#later(resume, pause(tries))))
+    if (this.#isCatchingUp) return
+    this.#isCatchingUp = true
+    for (let attempts = 0; this.#cache.needsFetch && this.state === 'open' && !this.#left; attempts++) {
+      await this.#fetchMissing().catch(() => new Promise<void>((resume) => this.#schedule(resume, retryDelay(attempts))))
     }
-    this.#catchingUp = false
+    this.#isCatchingUp = false
   }
 
-  #complete(): Promise<void> {
-    return this.#atHand.complete((there, upto) => {
-      // To the host a hidden comment is there; what is not was deleted.
-      const deleted = this.comments.filter(({ commentId, seq }) => seq <= upto && this.hidden.has(commentId) && !there.has(commentId))
+  #fetchMissing(): Promise<void> {
+    return this.#cache.fetchMissing((existing, upTo) => {
+      // The host also gets hidden comments: one that is not there was deleted.
+      const deleted = this.comments.filter(({ commentId, seq }) => seq <= upTo && this.hidden.has(commentId) && !existing.has(commentId))
       for (const { commentId } of deleted) this.#deleted.add(commentId)
     })
   }
 
-  /** A room that was over before this reader came: its last comments, and what became of all of them. */
-  async #readLatest(): Promise<void> {
-    this.#standing.replace(await call('GET /api/live/rooms/{room_id}/standing', { path: { room_id: this.id } }))
-    await this.#atHand.fetchEarlier()
+  /** The latest comments of a room that was closed before this reader came, and the status of all. */
+  async #loadLatest(): Promise<void> {
+    this.#status.replace(await call('GET /api/live/rooms/{room_id}/standing', { path: { room_id: this.id } }))
+    await this.#cache.fetchEarlier()
   }
 
-  // Small things
-
-  #do(command: LiveCommand): Promise<Answer> {
-    return this.#handle?.do(command) ?? Promise.reject(new Unanswered('offline'))
+  #execute(command: LiveCommand): Promise<Reply> {
+    return this.#subscription?.execute(command) ?? Promise.reject(new NoReply('offline'))
   }
 
   async #send({ content, nickname, id }: Draft): Promise<void> {
-    const said = await this.#do({ k: 'comment', content, nickname: nickname || undefined, id })
-    if ('seq' in said) this.#watch(said)
+    const reply = await this.#execute({ k: 'comment', content, nickname: nickname || undefined, id })
+    if ('seq' in reply) this.#watchRetractExpiration(reply)
   }
 
-  /** Whose it is and how it is found stay known, where a message leaves them out. */
-  #setRoom(room: LiveRoomView): void {
-    this.room = { ...room, mine: this.room?.mine, code: room.code ?? this.room?.code }
+  /** Messages to everybody leave out `mine` and `code`. */
+  #setInfo(info: LiveRoomView): void {
+    this.info = { ...info, mine: this.info?.mine, code: info.code ?? this.info?.code }
   }
 
   #setUpvoted(commentId: string, on: boolean): void {
     this.upvoted = withId(this.upvoted, commentId, on)
-    keepIds(this.id, 'upvoted', this.upvoted)
+    saveIds(this.id, 'upvoted', this.upvoted)
   }
 
-  #leftToTakeBack(comment: LiveCommentView): number {
-    return this.isMine(comment) ? Date.parse(comment.createdAt) + TAKE_BACK_MS - serverNow() : 0
+  #retractMsLeft(comment: LiveCommentView): number {
+    return this.isMine(comment) ? Date.parse(comment.createdAt) + RETRACT_MS - serverNow() : 0
   }
 
-  /** Look at the clock again when a comment of one's own can no longer be taken back. */
-  #watch(comment: LiveCommentView): void {
-    const left = this.#leftToTakeBack(comment)
-    if (left > 0) this.#later(() => (this.#minutes += 1), left)
+  #watchRetractExpiration(comment: LiveCommentView): void {
+    const left = this.#retractMsLeft(comment)
+    if (left > 0) this.#schedule(() => (this.#retractExpirations += 1), left)
   }
 
-  #later(run: () => void, ms: number): void {
+  #schedule(run: () => void, ms: number): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       run()

@@ -1,41 +1,60 @@
-/** What this browser keeps of a room: which comments are one's own, which ones one upvoted, and what is half written. */
+/** What this browser stores of live rooms: the reader's own and upvoted comments, drafts, and the nickname. */
 
 import type { Draft } from './outbox.svelte'
 
 const KEY = 'zataku.live'
-const ROOMS = 20
-const IDS = 500
+const NICKNAME_KEY = 'zataku.nickname'
+const MAX_ROOMS = 20
+const MAX_IDS = 500
+export const MAX_NICKNAME_LENGTH = 30
 
-type What = 'mine' | 'upvoted'
-type Kept = Partial<Record<What, string[]>>
+type IdKind = 'mine' | 'upvoted'
+type StoredIds = Partial<Record<IdKind, string[]>>
 
-/** What somebody is writing; `sent` is what went out under its id and was not acknowledged yet. */
-export interface Unsent {
+/** The content of a composer; `sent` is what was sent under its id and not yet acknowledged. */
+export interface ComposerDraft {
   content: string
   sent?: Draft
 }
 
-export function keptIds(roomId: string, what: What): Set<string> {
-  return new Set(read<Record<string, Kept>>(store('localStorage'), KEY)?.[roomId]?.[what])
+export function loadIds(roomId: string, kind: IdKind): Set<string> {
+  return new Set(read<Record<string, StoredIds>>(storage('localStorage'), KEY)?.[roomId]?.[kind])
 }
 
-/** Keep the latest ids of a room, and the rooms that were visited last. */
-export function keepIds(roomId: string, what: What, ids: ReadonlySet<string>): void {
-  const { [roomId]: before, ...others } = read<Record<string, Kept>>(store('localStorage'), KEY) ?? {}
-  const rooms = Object.entries(others).slice(1 - ROOMS)
-  write(store('localStorage'), KEY, Object.fromEntries([...rooms, [roomId, { ...before, [what]: [...ids].slice(-IDS) }]]))
+/** Store the latest ids of a room, for the rooms that were visited last. */
+export function saveIds(roomId: string, kind: IdKind, ids: ReadonlySet<string>): void {
+  const { [roomId]: stored, ...others } = read<Record<string, StoredIds>>(storage('localStorage'), KEY) ?? {}
+  const rooms = Object.entries(others).slice(1 - MAX_ROOMS)
+  write(storage('localStorage'), KEY, Object.fromEntries([...rooms, [roomId, { ...stored, [kind]: [...ids].slice(-MAX_IDS) }]]))
 }
 
-export function keptDraft(roomId: string): Unsent {
-  return read<Unsent>(store('sessionStorage'), `${KEY}.${roomId}`) ?? { content: '' }
+export function loadDraft(roomId: string): ComposerDraft {
+  return read<ComposerDraft>(storage('sessionStorage'), `${KEY}.${roomId}`) ?? { content: '' }
 }
 
-export function keepDraft(roomId: string, draft: Unsent): void {
-  write(store('sessionStorage'), `${KEY}.${roomId}`, draft.content ? draft : null)
+export function saveDraft(roomId: string, draft: ComposerDraft): void {
+  write(storage('sessionStorage'), `${KEY}.${roomId}`, draft.content ? draft : null)
 }
 
-/** A browser may have none, or forbid it: then it remembers nothing, and all else works. */
-function store(name: 'localStorage' | 'sessionStorage'): Storage | undefined {
+/** Null when none was chosen in this browser; empty when the reader chose to be anonymous. */
+export function loadNickname(): string | null {
+  try {
+    return storage('localStorage')?.getItem(NICKNAME_KEY) ?? null
+  } catch {
+    return null
+  }
+}
+
+export function saveNickname(nickname: string): void {
+  try {
+    storage('localStorage')?.setItem(NICKNAME_KEY, nickname)
+  } catch {
+    // It is full, or forbidden.
+  }
+}
+
+/** A browser may have no storage, or forbid it: nothing is remembered then. */
+function storage(name: 'localStorage' | 'sessionStorage'): Storage | undefined {
   try {
     return globalThis[name]
   } catch {

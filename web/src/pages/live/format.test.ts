@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { languageOf } from './letters'
+import { useFakeServer } from './room/fixtures'
+
+useFakeServer()
 
 test.each([
   ['その図、あとで', 'ja'],
@@ -8,4 +10,7 @@ test.each([
   ['한국어와 にほんご', 'ja'],
   ['same here! 8888', undefined],
   ['質問', undefined],
-])('%s is written in %s', (text, language) => expect(languageOf(text)).toBe(language))
+])('%s is written in %s', async (text, language) => {
+  const { languageOf } = await import('./format')
+  expect(languageOf(text)).toBe(language)
+})

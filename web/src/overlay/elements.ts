@@ -1,0 +1,79 @@
+/** Elements of the stage: comments as text, the pinned comment, the QR card, and notes. */
+
+import type { LiveCommentView } from '../generated'
+
+const ANONYMOUS = 'Anonymous'
+const END_CARD_MS = 8_000
+
+/** The time of the document's timeline in milliseconds, which all animations share. */
+export function stageTime(): number {
+  return Number(document.timeline.currentTime ?? 0)
+}
+
+/**
+ * A comment as text, never as markup, after its author's name where names are shown and given. Each part is isolated, so
+ * that right-to-left text does not reorder its neighbours.
+ */
+export function commentElement(comment: LiveCommentView, className: string, withName: boolean): HTMLElement {
+  const element = paragraph(className)
+  element.dataset.comment = comment.commentId
+  if (withName && comment.nickname !== ANONYMOUS) element.append(isolated('name', comment.nickname))
+  element.append(isolated('said', comment.content))
+  return element
+}
+
+/** The pinned comment on a wooden tag at the lower edge; undefined without one. */
+export function pinnedTag(comment: LiveCommentView | undefined): HTMLElement | undefined {
+  if (!comment) return undefined
+  const tag = document.createElement('div')
+  tag.className = 'fuda'
+  tag.append(commentElement(comment, 'pinned', true))
+  return tag
+}
+
+/** A QR code of the room, its number, and the address to type it at. */
+export function qrCard(roomId: string, code: string | undefined, publicUrl: string, label: string): HTMLElement {
+  const card = document.createElement('div')
+  card.className = 'way-in'
+  const image = document.createElement('img')
+  image.src = `/qr.svg?path=${encodeURIComponent(`/live/${roomId}`)}`
+  image.alt = label
+  card.append(image)
+  if (!code) return card
+  card.dataset.code = code
+  const link = paragraph('link', publicUrl.replace(/^https?:\/\//, ''))
+  link.append(document.createElement('wbr'), `/l/${code}`)
+  card.append(paragraph('code', code), link)
+  return card
+}
+
+/** Show a seal and a text at the end of the room, for a few seconds. */
+export function showEndCard(stage: HTMLElement, seal: string, text: string): void {
+  const card = showNote(stage, text)
+  card.prepend(paragraph('seal', seal))
+  const keyframes = [{ opacity: 0 }, { opacity: 1, offset: 0.04 }, { opacity: 1, offset: 0.94 }, { opacity: 0 }]
+  card.animate(keyframes, END_CARD_MS).onfinish = () => card.remove()
+}
+
+/** Show a sentence on paper in the middle of the stage. */
+export function showNote(stage: HTMLElement, text: string): HTMLElement {
+  const card = document.createElement('div')
+  card.className = 'note'
+  card.append(paragraph('text', text))
+  stage.append(card)
+  return card
+}
+
+function paragraph(className: string, text = ''): HTMLElement {
+  const element = document.createElement('p')
+  element.className = className
+  element.textContent = text
+  return element
+}
+
+function isolated(className: string, text: string): HTMLElement {
+  const element = document.createElement('bdi')
+  element.className = className
+  element.textContent = text
+  return element
+}
