@@ -3,7 +3,8 @@
 import msgspec
 from msgspec import Raw
 
-from zataku.live.limits import CommentId, seq_of
+from zataku.live.design import seq_of
+from zataku.live.limits import CommentId
 from zataku.live.messages import CommentPosted, CommentView
 from zataku.realtime.messages import Events
 

@@ -5,6 +5,7 @@ import heapq
 import itertools
 import time
 from collections.abc import Collection
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 
@@ -45,6 +46,18 @@ async def wait_until_done(tasks: Collection["asyncio.Future[Any]"], clock: Clock
     finally:
         timer.cancel()
         all_done.cancel()
+
+
+def instant_ms(seconds: float) -> str:
+    """A Unix time as ISO 8601 in UTC to the millisecond, rounded down: `2026-02-21T10:30:00.000Z`."""
+    millis = int(seconds * 1000 + 1e-3)
+    stamp = datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{stamp}.{millis % 1000:03d}Z"
+
+
+def instant_seconds(instant: str) -> float:
+    """The Unix time of an ISO 8601 instant."""
+    return datetime.fromisoformat(instant).timestamp()
 
 
 class SystemClock:

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket, uuid
 from tests.support.cost_assertions import Case
 from tests.support.stores import START
+from zataku.clock import instant_ms
 from zataku.live import design
-from zataku.live.design import OwnedConnection
-from zataku.live.limits import SEQ_START, CommentId, LogId, SenderId, instant_ms, seq_of
+from zataku.live.design import OwnedConnection, seq_of
+from zataku.live.limits import SEQ_START, CommentId, LogId, SenderId
 from zataku.live.moderation import design as moderation
 from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
 from zataku.live.moderation.writes import (

@@ -6,8 +6,9 @@ from uuid import UUID
 import pytest
 
 from tests.support.stores import START
-from zataku.live.design import Comment, Room, room_now
-from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId, instant_ms, seq_of
+from zataku.clock import instant_ms
+from zataku.live.design import Comment, Room, room_now, seq_of
+from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId
 from zataku.live.moderation.writes import HostAction
 from zataku.live.writes import create_room, take_room
 from zataku.table import ConditionFailed, Plan, Query, ResultUnknown, Store, TransactionCancelled

@@ -8,12 +8,12 @@ from structlog.testing import capture_logs
 
 from tests.live.entities import ATTIC, HALL, MIDORI, WEB, opened_room, room, socket, uuid
 from tests.support.store_reads import eventually
-from zataku.clock import ManualClock
+from zataku.clock import ManualClock, instant_ms
 from zataku.live import connections as keeping
-from zataku.live.connections import AFTER_TROUBLE, MOST_OF_A_TICK, TICK, ConnectionTracker
+from zataku.live.connections import FLUSH_SECONDS, MAX_JOINS_PER_FLUSH, RETRY_SECONDS, ConnectionTracker
 from zataku.live.design import Connection, connection, connections
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
-from zataku.live.limits import CONNECTION_TTL_SECONDS, ProcessName, instant_ms
+from zataku.live.limits import CONNECTION_TTL_SECONDS, ProcessName
 from zataku.live.writes import close_room, join
 from zataku.realtime.rooms.behaviour import Attendance as Hearing
 from zataku.table import NotGranted, ResultUnknown, Store, Throttled, TransactionCancelled
@@ -51,7 +51,7 @@ async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
     for number in range(3):
         hearing.joined(HALL, socket(number))
     assert await present(strict) == set()
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == {socket(0), socket(1), socket(2)}
     found = await strict.get(connection(socket(0)), strong=True)
     assert found == Connection(
@@ -62,14 +62,14 @@ async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
         owner=WEB,
     )
     hearing.left(HALL, socket(1))
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == {socket(0), socket(2)}
 
 
 async def test_whoever_left_before_they_were_written_down_never_is(hall: ConnectionTracker, strict: Store) -> None:
     hall.joined(HALL, socket(1))
     hall.left(HALL, socket(1))
-    await hall.write()
+    await hall.flush()
     assert joins_of(strict) == 0
 
 
@@ -80,7 +80,7 @@ async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
     on_a(day, strict)
     for number in range(8):
         hall.joined(HALL, socket(number))
-        writing = asyncio.create_task(hall.write())
+        writing = asyncio.create_task(hall.flush())
         await asyncio.sleep(0)
         hall.left(HALL, socket(number))
         (outcome,) = await asyncio.gather(writing, return_exceptions=True)
@@ -88,7 +88,7 @@ async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
     on_a(WELL, strict)
     joins = joins_of(strict)
     assert joins == 8
-    await hall.write()
+    await hall.flush()
     assert joins_of(strict) == joins, "nobody is written down again who has gone"
     assert await present(strict) == set()
 
@@ -96,18 +96,18 @@ async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
 async def test_a_crowd_is_written_in_several_ticks_and_goes_in_several(hall: ConnectionTracker, strict: Store) -> None:
     on_a(WELL, strict)
     await opened_room(strict, room(ATTIC))
-    crowd = [socket(number) for number in range(MOST_OF_A_TICK + 120)]
+    crowd = [socket(number) for number in range(MAX_JOINS_PER_FLUSH + 120)]
     for number, comer in enumerate(crowd):
         hall.joined(HALL if number % 5 else ATTIC, comer)
-    await hall.write()
-    assert len(await present(strict)) == MOST_OF_A_TICK
-    await hall.write()
+    await hall.flush()
+    assert len(await present(strict)) == MAX_JOINS_PER_FLUSH
+    await hall.flush()
     assert await present(strict) == set(crowd)
     for comer in crowd:
         hall.left(HALL, comer)
-    await hall.write()
+    await hall.flush()
     assert len(await present(strict)) < 120
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == set()
 
 
@@ -120,10 +120,10 @@ async def test_a_room_that_is_closed_or_unknown_takes_nobody_and_holds_nobody_up
     hall.joined(uuid(77), socket(2))
     hall.joined("no-room-has-such-an-id", socket(3))
     hall.joined(ATTIC, socket(4))
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == {socket(4)}
     joins = joins_of(strict)
-    await hall.write()
+    await hall.flush()
     assert joins_of(strict) == joins
 
 
@@ -132,18 +132,18 @@ async def test_what_a_busy_store_refuses_is_written_later_without_those_who_left
     hall: ConnectionTracker, strict: Store, day: Faults
 ) -> None:
     hall.joined(HALL, socket(1))
-    await hall.write()
+    await hall.flush()
     on_a(day, strict)
     hall.joined(HALL, socket(2))
     hall.joined(HALL, socket(3))
     with pytest.raises((Throttled, TransactionCancelled)):
-        await hall.write()
+        await hall.flush()
     hall.left(HALL, socket(1))
     hall.left(HALL, socket(3))
     with pytest.raises((Throttled, TransactionCancelled)):
-        await hall.write()
+        await hall.flush()
     on_a(WELL, strict)
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == {socket(2)}
 
 
@@ -154,31 +154,31 @@ async def test_when_replies_are_lost_all_who_stayed_are_there_in_the_end_and_nob
     for number in range(12):
         hall.joined(HALL, socket(number))
         with pytest.raises(ResultUnknown):
-            await hall.write()
+            await hall.flush()
         if number % 2:
             hall.left(HALL, socket(number))
     on_a(WELL, strict)
     written = await present(strict)
     assert {int(each[13:17]) % 2 for each in written} == {0, 1}, "a lost reply means nothing when none was stored"
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == {socket(number) for number in range(0, 12, 2)}
 
 
 async def test_what_waits_for_a_failing_store_has_a_limit(
     hall: ConnectionTracker, strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "MOST_PENDING", 10)
+    monkeypatch.setattr(keeping, "MAX_PENDING", 10)
     on_a(BUSY, strict)
     with capture_logs() as logs:
         async with hall.life():
             for number in range(30):
                 hall.joined(HALL, socket(number))
-            await passing(clock, TICK)
+            await passing(clock, FLUSH_SECONDS)
             await eventually(lambda: told(logs, "dropped"), [20])
             on_a(WELL, strict)
-            await passing(clock, AFTER_TROUBLE)
+            await passing(clock, RETRY_SECONDS)
             await eventually(lambda: present(strict), {socket(number) for number in range(10)})
-    assert [log["code"] for log in logs if log["event"].startswith("Who is in live rooms")] == ["throttled"]
+    assert [log["code"] for log in logs if log["event"] == "connection_flush_failed"] == ["throttled"]
 
 
 async def test_while_it_lives_the_table_follows_and_at_the_end_nobody_is_left(
@@ -187,24 +187,24 @@ async def test_while_it_lives_the_table_follows_and_at_the_end_nobody_is_left(
     async with hall.life():
         hall.joined(HALL, socket(1))
         hall.joined(HALL, socket(2))
-        await passing(clock, TICK)
+        await passing(clock, FLUSH_SECONDS)
         await eventually(lambda: present(strict), {socket(1), socket(2)})
         hall.left(HALL, socket(1))
-        await passing(clock, TICK)
+        await passing(clock, FLUSH_SECONDS)
         await eventually(lambda: present(strict), {socket(2)})
         hall.joined(HALL, socket(3))
     assert await present(strict) == set()
     # Sockets that end after that change nothing more.
     hall.left(HALL, socket(2))
     hall.joined(HALL, socket(4))
-    await hall.write()
+    await hall.flush()
     assert await present(strict) == set()
 
 
 async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: ConnectionTracker, strict: Store) -> None:
     async with hall.life():
         hall.joined(HALL, socket(1))
-        writing = asyncio.create_task(hall.write())
+        writing = asyncio.create_task(hall.flush())
         await asyncio.sleep(0)
     await writing
     assert await present(strict) == set()
@@ -213,13 +213,13 @@ async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: Connectio
 async def test_a_store_that_does_not_answer_does_not_keep_the_process_from_ending(
     hall: ConnectionTracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "STOP_WITHIN", 0.01)
+    monkeypatch.setattr(keeping, "STOP_SECONDS", 0.01)
     # As when the reply to a write does not come.
-    async with hall._writing:
+    async with hall._write_lock:
         with capture_logs() as logs:
             async with asyncio.timeout(5), hall.life():
                 hall.joined(HALL, socket(1))
-    assert await told(logs, "problem") == ["TimeoutError"]
+    assert await told(logs, "error") == ["TimeoutError"]
 
 
 async def test_after_a_crash_a_process_of_the_same_name_takes_away_what_was_left_behind(
@@ -230,13 +230,13 @@ async def test_after_a_crash_a_process_of_the_same_name_takes_away_what_was_left
     for number in range(5):
         crashed.joined(HALL, socket(number))
     neighbour.joined(HALL, socket(5))
-    await crashed.write()
-    await neighbour.write()
+    await crashed.flush()
+    await neighbour.flush()
     await clock.advance(0.001)
     started_anew = ConnectionTracker(embedded, clock, WEB)
     async with started_anew.life():
         started_anew.joined(HALL, socket(6))
-        await started_anew.write()
+        await started_anew.flush()
         await eventually(lambda: present(embedded), {socket(5), socket(6)})
     assert await present(embedded) == {socket(5)}
 
@@ -249,7 +249,7 @@ async def test_a_sweep_that_fails_is_done_later(strict: Store, clock: ManualCloc
         async with ConnectionTracker(strict, clock, WEB).life():
             await eventually(lambda: told(logs, "code"), ["throttled"])
             on_a(WELL, strict)
-            await passing(clock, AFTER_TROUBLE)
+            await passing(clock, RETRY_SECONDS)
             await eventually(lambda: present(strict), set())
             await eventually(lambda: told(logs, "swept"), [1])
 

@@ -4,8 +4,7 @@ import pytest
 
 from tests.live.entities import HALL, SORA, room, said, socket
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room
-from zataku.live.functions import comments, connections, moderation, rooms
-from zataku.live.functions.function import Function
+from zataku.live.functions import Function, comments, connections, moderation, ownership, post_comment, rooms
 from zataku.live.limits import CommentId
 from zataku.live.moderation.design import Upvotes
 from zataku.table import Entity, Key, NotGranted, Store
@@ -22,7 +21,7 @@ KEYS: dict[str, Key[Entity]] = {
 def test_every_row_of_the_matrix_is_a_use_case_and_every_use_case_a_row() -> None:
     assert set(FUNCTIONS) == {rights.function for rights in MATRIX}
     assert {it.__module__ for it in FUNCTIONS.values()} == {
-        it.__name__ for it in (comments, connections, moderation, rooms)
+        it.__name__ for it in (comments, connections, moderation, ownership, post_comment, rooms)
     }
 
 

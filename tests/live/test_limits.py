@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from tests.live.entities import HALL, NOW, act, room, said, socket, uuid
-from zataku.live.design import Comment, Connection, Room, comments
-from zataku.live.limits import SEQ_START, fold_word, instant_ms, seq_of
+from zataku.clock import instant_ms
+from zataku.live.design import Comment, Connection, Room, comments, seq_of
+from zataku.live.limits import SEQ_START, fold_word
 from zataku.live.moderation.design import Block
 from zataku.live.moderation.writes import block_sender, block_word
 from zataku.table import BadInput, Store, WrongType

@@ -10,9 +10,10 @@ import pytest
 from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
 from tests.support.store_reads import contents
 from tests.support.stores import START
+from zataku.clock import instant_ms
 from zataku.live import design
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, OwnedConnection, comments, connections, moderation, rooms
-from zataku.live.limits import SEQ_START, RoomId, instant_ms
+from zataku.live.limits import SEQ_START, RoomId
 from zataku.live.moderation import design as moderated
 from zataku.live.moderation.design import Reactions
 from zataku.live.moderation.writes import (

@@ -8,15 +8,16 @@ import pytest
 
 from tests.support.concurrency import race
 from tests.support.stores import START, temporary_store
-from zataku.clock import ManualClock
+from zataku.clock import ManualClock, instant_ms
 from zataku.errors import InvalidRequest, RequestError
 from zataku.live.design import TABLES, Comment, Room, comments_after, room_now
-from zataku.live.limits import SEQ_START, HostId, RoomId, instant_ms
+from zataku.live.limits import SEQ_START, HostId, RoomId
 from zataku.live.messages import CloseRoom, CommentView, PostComment, React, Snapshot
 from zataku.live.messages import Command as LiveCommand
+from zataku.live.moderation.writes import HostAction, delete_comment
 from zataku.live.room import LiveRoom
 from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
-from zataku.live.writes import close_room, create_room, hosting
+from zataku.live.writes import close_room, create_room
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, LostRoom, Outcome, Reply
@@ -51,14 +52,14 @@ def wants(command: LiveCommand | React, who: Identity = MIDORI) -> Command:
 
 
 async def carry_out(
-    talks: LiveRoom, state: RoomState, asked: Sequence[Command], now: float = START
+    live_room: LiveRoom, state: RoomState, asked: Sequence[Command], now: float = START
 ) -> Outcome[RoomState]:
     """Everything that is asked, as the task of a room does it: what has to wait comes again."""
     replies: dict[str, Reply] = {}
     events: list[Event] = []
     waiting, over = list(asked), None
     while waiting and over is None:
-        kept = await talks.handle(state, waiting, now)
+        kept = await live_room.handle(state, waiting, now)
         state, over, now = kept.state, kept.closed, now + 0.001
         events += kept.events
         replies |= {it.id: answer for it, answer in zip(waiting, kept.replies, strict=True) if answer is not DEFERRED}
@@ -91,14 +92,14 @@ async def stored(store: Store) -> list[Comment]:
     return [comment async for comment in store.each(comments_after(HALL, SEQ_START))]
 
 
-async def seen(talks: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
-    return msgspec.json.decode(await talks.snapshot(state, SORA, since), type=Snapshot)
+async def seen(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
+    return msgspec.json.decode(await live_room.snapshot(state, SORA, since), type=Snapshot)
 
 
 async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: Store) -> None:
-    talks = await hall(store)
-    state = await talks.acquire(HALL)
-    kept = await talks.handle(state, [asks("一"), asks("二", nickname="そら"), asks("三")], START)
+    live_room = await hall(store)
+    state = await live_room.acquire(HALL)
+    kept = await live_room.handle(state, [asks("一"), asks("二", nickname="そら"), asks("三")], START)
     assert answered(kept) == events(kept) == ["一", "二", "三"]
     found = await stored(store)
     assert [(it.content, it.nickname, it.seq) for it in found] == [
@@ -110,10 +111,10 @@ async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: St
 
 
 async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
-    talks = await hall(strict)
-    kept = await talks.handle(await talks.acquire(HALL), [asks("秘密")], START)
+    live_room = await hall(strict)
+    kept = await live_room.handle(await live_room.acquire(HALL), [asks("秘密")], START)
     wire = [event.body for event in kept.events] + [msgspec.json.encode(it) for it in kept.replies]
-    wire.append(await talks.snapshot(kept.state, SORA, None))
+    wire.append(await live_room.snapshot(kept.state, SORA, None))
     assert wire
     assert not [it for it in wire if SORA.account_id.encode() in it or MIDORI.account_id.encode() in it]
 
@@ -136,72 +137,74 @@ async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
     ],
 )
 async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, what: bytes) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     with pytest.raises(InvalidRequest):
-        talks.decode_command(what)
+        live_room.decode_command(what)
 
 
 async def test_a_comment_without_a_visible_character_is_refused_and_the_others_of_its_batch_are_stored(
     embedded: Store,
 ) -> None:
-    talks = await hall(embedded)
-    invisible = wants(talks.decode_command(b'{"k":"comment","content":"\\u200b"}'), SORA)
-    kept = await talks.handle(await talks.acquire(HALL), [asks("before"), invisible, asks("after")], START)
+    live_room = await hall(embedded)
+    invisible = wants(live_room.decode_command(b'{"k":"comment","content":"\\u200b"}'), SORA)
+    kept = await live_room.handle(await live_room.acquire(HALL), [asks("before"), invisible, asks("after")], START)
     assert answered(kept) == ["before", "invalid", "after"]
 
 
 async def test_an_owner_that_lost_the_room_stores_nothing_more(store: Store) -> None:
-    talks = await hall(store)
-    earlier = await talks.acquire(HALL)
-    later = await talks.acquire(HALL)
+    live_room = await hall(store)
+    earlier = await live_room.acquire(HALL)
+    later = await live_room.acquire(HALL)
     assert later.epoch == earlier.epoch + 1
     with pytest.raises(LostRoom):
-        await talks.handle(earlier, [asks("too late")], START)
+        await live_room.handle(earlier, [asks("too late")], START)
     assert await stored(store) == []
 
 
 async def test_a_new_owner_counts_on_after_the_old_one(strict: Store) -> None:
-    talks = await hall(strict)
-    first = await talks.handle(await talks.acquire(HALL), [asks("一"), asks("二")], START)
-    taken = await talks.acquire(HALL)
-    second = await talks.handle(taken, [asks("三")], START)
+    live_room = await hall(strict)
+    first = await live_room.handle(await live_room.acquire(HALL), [asks("一"), asks("二")], START)
+    taken = await live_room.acquire(HALL)
+    second = await live_room.handle(taken, [asks("三")], START)
     assert [it.content for it in await stored(strict)] == ["一", "二", "三"]
-    assert [it.content for it in (await seen(talks, second.state)).comments] == ["一", "二", "三"]
+    assert [it.content for it in (await seen(live_room, second.state)).comments] == ["一", "二", "三"]
     assert second.state.epoch > first.state.epoch
 
 
 async def test_a_comment_asked_for_again_is_answered_as_it_was_stored_and_not_stored_twice(strict: Store) -> None:
-    talks = await hall(strict)
+    live_room = await hall(strict)
     asked = asks("一度だけ")
-    await talks.handle(await talks.acquire(HALL), [asked], START)
+    await live_room.handle(await live_room.acquire(HALL), [asked], START)
     again = msgspec.structs.replace(asked, is_retry=True)
-    kept = await talks.handle(await talks.acquire(HALL), [again, asks("次")], START + 5)
+    kept = await live_room.handle(await live_room.acquire(HALL), [again, asks("次")], START + 5)
     assert answered(kept) == ["一度だけ", "次"]
     assert events(kept) == ["次"]
     assert [it.content for it in await stored(strict)] == ["一度だけ", "次"]
 
 
 async def test_a_comment_that_was_deleted_meanwhile_does_not_come_back_when_asked_for_again(strict: Store) -> None:
-    talks = await hall(strict)
+    live_room = await hall(strict)
     asked = asks("消して")
-    kept = await talks.handle(await talks.acquire(HALL), [asked], START)
+    kept = await live_room.handle(await live_room.acquire(HALL), [asked], START)
     said = kept.replies[0]
     assert isinstance(said, CommentView)
-    act = hosting.HostAction(
+    act = HostAction(
         room_id=HALL,
         host_id=HostId(MIDORI.account_id),
         at=instant_ms(START),
         log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11",
     )
-    await strict.write(hosting.delete_comment(act, said.comment_id, 1))
-    kept = await talks.handle(await talks.acquire(HALL), [msgspec.structs.replace(asked, is_retry=True)], START + 5)
+    await strict.write(delete_comment(act, said.comment_id, 1))
+    kept = await live_room.handle(
+        await live_room.acquire(HALL), [msgspec.structs.replace(asked, is_retry=True)], START + 5
+    )
     assert answered(kept) == ["deleted"]
     assert await stored(strict) == []
 
 
 async def test_the_host_closes_the_room_after_what_was_said_and_before_what_comes_after(store: Store) -> None:
-    talks = await hall(store)
-    kept = await carry_out(talks, await talks.acquire(HALL), [asks("last words"), close(), asks("too late")])
+    live_room = await hall(store)
+    kept = await carry_out(live_room, await live_room.acquire(HALL), [asks("last words"), close(), asks("too late")])
     assert answered(kept) == ["last words", "CLOSED", "room_closed"]
     assert events(kept) == ["last words", "closed"]
     assert kept.closed
@@ -211,17 +214,17 @@ async def test_the_host_closes_the_room_after_what_was_said_and_before_what_come
 
 
 async def test_only_the_host_closes_a_room(strict: Store) -> None:
-    talks = await hall(strict)
-    kept = await carry_out(talks, await talks.acquire(HALL), [close(SORA), asks("still open")])
+    live_room = await hall(strict)
+    kept = await carry_out(live_room, await live_room.acquire(HALL), [close(SORA), asks("still open")])
     assert answered(kept) == ["not_the_host", "still open"]
     assert not kept.closed
 
 
 async def test_a_room_closed_behind_its_owner_is_over_and_says_so(strict: Store) -> None:
-    talks = await hall(strict)
-    state = await talks.acquire(HALL)
+    live_room = await hall(strict)
+    state = await live_room.acquire(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, 1))
-    kept = await talks.handle(state, [asks("hello?")], START)
+    kept = await live_room.handle(state, [asks("hello?")], START)
     assert (answered(kept), events(kept)) == (["room_closed"], ["closed"])
     assert kept.closed is not None
     assert kept.closed.code == "room_closed"
@@ -229,45 +232,45 @@ async def test_a_room_closed_behind_its_owner_is_over_and_says_so(strict: Store)
 
 @pytest.mark.parametrize("room_id", ["nowhere", "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"])
 async def test_a_room_that_is_not_there_cannot_be_taken(strict: Store, room_id: str) -> None:
-    talks = await hall(strict)
+    live_room = await hall(strict)
     with pytest.raises(RequestError) as refused:
-        await talks.acquire(room_id)
+        await live_room.acquire(room_id)
     assert refused.value.code == "no_such_room"
 
 
 async def test_a_closed_room_cannot_be_taken(strict: Store) -> None:
-    talks = await hall(strict)
-    state = await talks.acquire(HALL)
+    live_room = await hall(strict)
+    state = await live_room.acquire(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, state.epoch))
     with pytest.raises(RequestError) as refused:
-        await talks.acquire(HALL)
+        await live_room.acquire(HALL)
     assert refused.value.code == "room_closed"
 
 
 async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = await talks.acquire(HALL)
+    live_room = await hall(embedded)
+    state = await live_room.acquire(HALL)
     for tick in range(30):
         state = (
-            await talks.handle(state, [asks(f"{tick}-{at}", somebody(at)) for at in range(10)], START + tick)
+            await live_room.handle(state, [asks(f"{tick}-{at}", somebody(at)) for at in range(10)], START + tick)
         ).state
     all_of_it = await stored(embedded)
     assert len(all_of_it) == 300
     for back in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
         since = all_of_it[-back - 1].seq
-        missed = await seen(talks, state, since)
+        missed = await seen(live_room, state, since)
         assert [it.seq for it in missed.comments] == [it.seq for it in all_of_it[-back:]]
         assert not missed.more
-    newcomer = await seen(talks, state)
+    newcomer = await seen(live_room, state)
     assert [it.seq for it in newcomer.comments] == [it.seq for it in all_of_it[-RECENT_COMMENTS:]]
     assert newcomer.earlier
 
 
 @pytest.mark.parametrize("since", ["", "x", "0000100000", "９99999999999", "-00010000001"])
 async def test_a_place_that_is_none_is_refused(embedded: Store, since: str) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     with pytest.raises(RequestError):
-        await talks.snapshot(await talks.acquire(HALL), SORA, since)
+        await live_room.snapshot(await live_room.acquire(HALL), SORA, since)
 
 
 async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_once_in_order(
@@ -278,14 +281,14 @@ async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_on
         made = Room(room_id=HALL, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
         while await lossy.get(room_now(HALL)) is None:
             await race(lossy.write(create_room(made)))
-        talks = LiveRoom(lossy)
-        state = await talks.acquire(HALL)
+        live_room = LiveRoom(lossy)
+        state = await live_room.acquire(HALL)
         replies: list[str] = []
         for tick in range(40):
             try:
-                kept = await talks.handle(state, [asks(f"{tick}a"), asks(f"{tick}b")], START + 2 * tick)
+                kept = await live_room.handle(state, [asks(f"{tick}a"), asks(f"{tick}b")], START + 2 * tick)
             except (LostRoom, RequestError):
-                state = await talks.acquire(HALL)
+                state = await live_room.acquire(HALL)
                 continue
             state = kept.state
             replies += answered(kept)

@@ -115,17 +115,17 @@ async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: House
 
 
 async def test_comments_do_not_wait_for_wishes_of_others(embedded: Store) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     wishes = [wants(RetractComment(comment_id=new_id()), somebody(n)) for n in range(40)]
     wishes += [wants(Upvote(comment_id=new_id()), somebody(n)) for n in range(40)]
-    kept = await talks.handle(await talks.acquire(HALL), [*wishes, asks("innocent")], START)
+    kept = await live_room.handle(await live_room.acquire(HALL), [*wishes, asks("innocent")], START)
     assert kept.replies[-1].content == "innocent"
 
 
 async def test_whoever_wishes_for_too_much_is_told_to_wait(embedded: Store) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     asked = [wants(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
-    kept = await carry_out(talks, await talks.acquire(HALL), asked)
+    kept = await carry_out(live_room, await live_room.acquire(HALL), asked)
     assert answered(kept) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
 
 
@@ -133,49 +133,49 @@ async def test_whoever_wishes_for_too_much_is_told_to_wait(embedded: Store) -> N
 async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
     embedded: Store, problem: type[Exception], code: str
 ) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     question = new_id()
-    state = (await carry_out(talks, await talks.acquire(HALL), [asks("question", id=question)])).state
-    voting = talks._voting._upvote
+    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("question", id=question)])).state
+    voting = live_room._upvote
     healthy, voting._store = voting._store, Failing(voting._store, problem)
     batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(PauseRoom()), asks("two")]
-    kept = await carry_out(talks, state, batch)
+    kept = await carry_out(live_room, state, batch)
     assert answered(kept, missing="done") == [code, "one", "done", "paused"]
     voting._store = healthy
-    kept = await carry_out(talks, kept.state, [wants(Upvote(comment_id=question), somebody(1))])
-    assert (await seen(talks, kept.state)).standing.votes == {question: 1}
+    kept = await carry_out(live_room, kept.state, [wants(Upvote(comment_id=question), somebody(1))])
+    assert (await seen(live_room, kept.state)).standing.votes == {question: 1}
 
 
 async def test_a_count_whose_reply_was_lost_is_looked_up(embedded: Store) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     question = new_id()
-    state = (await carry_out(talks, await talks.acquire(HALL), [asks("question", id=question)])).state
-    voting = talks._voting._upvote
+    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("question", id=question)])).state
+    voting = live_room._upvote
     healthy, voting._store = voting._store, Failing(voting._store, ResultUnknown, done=True)
-    kept = await carry_out(talks, state, [wants(Upvote(comment_id=question), somebody(1))])
+    kept = await carry_out(live_room, state, [wants(Upvote(comment_id=question), somebody(1))])
     voting._store = healthy
     assert answered(kept) == ["unsettled"]
-    kept = await carry_out(talks, kept.state, [wants(Upvote(comment_id=question), somebody(n)) for n in (1, 2)])
+    kept = await carry_out(live_room, kept.state, [wants(Upvote(comment_id=question), somebody(n)) for n in (1, 2)])
     assert answered(kept, missing="counted") == ["already_upvoted", "counted"]
-    assert (await seen(talks, kept.state)).standing.votes == {question: 2}
+    assert (await seen(live_room, kept.state)).standing.votes == {question: 2}
 
 
 async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lost(embedded: Store) -> None:
-    talks = await hall(embedded)
-    removing = talks._retracting._remove
+    live_room = await hall(embedded)
+    removing = live_room._remove
     removing._store = Failing(removing._store, ResultUnknown)
-    kept = await carry_out(talks, await talks.acquire(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
+    kept = await carry_out(live_room, await live_room.acquire(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
     assert (answered(kept), kept.events) == (["unsettled"], [])
-    assert not kept.state.standing.deleted
+    assert not kept.state.moderation.deleted
 
 
 async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Store) -> None:
-    talks = await hall(strict)
+    live_room = await hall(strict)
     one, two = new_id(), new_id()
     back, vote = wants(RetractComment(comment_id=one), SORA), wants(Upvote(comment_id=two), SORA)
-    await carry_out(talks, await talks.acquire(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
+    await carry_out(live_room, await live_room.acquire(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
     again = [replace(back, is_retry=True), replace(vote, is_retry=True)]
-    kept = await carry_out(talks, await talks.acquire(HALL), again, START + 1)
+    kept = await carry_out(live_room, await live_room.acquire(HALL), again, START + 1)
     assert answered(kept, missing="done") == ["done", "done"]
 
 
@@ -203,7 +203,7 @@ async def test_whoever_still_has_an_account_is_not_forgotten(alone: House) -> No
 async def test_a_word_as_long_as_an_id_is_a_word(alone: House) -> None:
     await do(alone, BlockWord(word="x" * 36), MIDORI)
     rooms = LiveRooms(app_context(alone.store, alone.clock, alone.rooms))
-    assert [it.subject for it in (await rooms.moderation(MIDORI, HALL)).log] == ["x" * 36]
+    assert [it.subject for it in (await rooms.host_view(MIDORI, HALL)).log] == ["x" * 36]
 
 
 @pytest.mark.parametrize("word", ["ß" * 30, "\ufdfa" * 4, "㌀" * 20, "ŉ" * 26])
@@ -233,57 +233,59 @@ async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: House, word: 
 
 
 async def test_everybodys_snapshot_does_not_grow_for_ever(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = await talks.acquire(HALL)
+    live_room = await hall(embedded)
+    state = await live_room.acquire(HALL)
     gone = {new_id(): None for _ in range(3000)}
     votes = {new_id(): 1 for _ in range(3000)}
     most_wanted = new_id()
-    standing = replace(state.standing, deleted=gone, votes={**votes, most_wanted: 9})
-    told = (await seen(talks, replace(state, standing=standing))).standing
+    moderation = replace(state.moderation, deleted=gone, votes={**votes, most_wanted: 9})
+    told = (await seen(live_room, replace(state, moderation=moderation))).standing
     assert told.gone == list(gone)[-500:]
     assert (len(told.votes), told.votes[most_wanted]) == (500, 9)
 
 
 async def test_an_id_that_is_taken_costs_its_sender_and_nobody_else(embedded: Store) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     taken = new_id()
-    state = (await carry_out(talks, await talks.acquire(HALL), [asks("mine", id=taken)])).state
+    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("mine", id=taken)])).state
     codes: list[str] = []
     for _ in range(7):
-        kept = await talks.handle(state, [asks("theirs", somebody(1), id=taken), asks("x", somebody(2))], START + 20)
+        kept = await live_room.handle(
+            state, [asks("theirs", somebody(1), id=taken), asks("x", somebody(2))], START + 20
+        )
         state = kept.state
         codes.append(answered(kept)[0])
     assert codes == ["id_taken"] * 5 + ["too_many_requests"] * 2
 
 
 async def test_a_clock_that_is_set_back_silences_nobody(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = (await carry_out(talks, await talks.acquire(HALL), [asks(str(n)) for n in range(5)])).state
-    state = (await carry_out(talks, state, [asks("at once")], START - 3600)).state
-    assert answered(await carry_out(talks, state, [asks("later")], START - 3595)) == ["later"]
+    live_room = await hall(embedded)
+    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks(str(n)) for n in range(5)])).state
+    state = (await carry_out(live_room, state, [asks("at once")], START - 3600)).state
+    assert answered(await carry_out(live_room, state, [asks("later")], START - 3595)) == ["later"]
 
 
 async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = await talks.acquire(HALL)
+    live_room = await hall(embedded)
+    state = await live_room.acquire(HALL)
     for seconds in range(1, 8):
-        state = (await talks.handle(state, [wants(SetSlowMode(seconds=seconds))], START)).state
-    log = (await LiveRooms(app_context(embedded, ProcessClock(START))).moderation(MIDORI, HALL)).log
+        state = (await live_room.handle(state, [wants(SetSlowMode(seconds=seconds))], START)).state
+    log = (await LiveRooms(app_context(embedded, ProcessClock(START))).host_view(MIDORI, HALL)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
 
 async def test_a_pinned_comment_that_was_hidden_comes_back_where_it_was(embedded: Store) -> None:
-    talks = await hall(embedded)
+    live_room = await hall(embedded)
     one, two = new_id(), new_id()
-    state = (await carry_out(talks, await talks.acquire(HALL), [asks("a", id=one), asks("b", id=two)])).state
+    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("a", id=one), asks("b", id=two)])).state
     pins = [wants(MarkComment(comment_id=it, mark="PINNED")) for it in (one, two)]
     hiding = [wants(MarkComment(comment_id=one, mark="HIDDEN", on=on)) for on in (True, False)]
-    kept = await carry_out(talks, state, [*pins, *hiding])
+    kept = await carry_out(live_room, state, [*pins, *hiding])
     order: list[str] = []
     for event in map(msgspec.json.decode, (it.body for it in kept.events)):
         if event["k"] == "pinned":
             order = [event["comment"]["content"], *(it for it in order if it != event["comment"]["content"])]
-    assert order == [it.content for it in (await seen(talks, kept.state)).standing.pinned] == ["b", "a"]
+    assert order == [it.content for it in (await seen(live_room, kept.state)).standing.pinned] == ["b", "a"]
 
 
 async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House) -> None:
@@ -300,7 +302,9 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
 
 
 async def test_what_was_said_stays_whatever_else_fails(embedded: Store) -> None:
-    talks = await hall(embedded)
-    kept = await carry_out(talks, await talks.acquire(HALL), [asks("kept"), wants(RetractComment(comment_id=new_id()))])
+    live_room = await hall(embedded)
+    kept = await carry_out(
+        live_room, await live_room.acquire(HALL), [asks("kept"), wants(RetractComment(comment_id=new_id()))]
+    )
     assert isinstance(kept.replies[1], RequestError)
     assert [it.content for it in await stored(embedded)] == ["kept"]

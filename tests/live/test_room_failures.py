@@ -26,14 +26,14 @@ class Troubled:
 
 
 async def test_a_closing_that_failed_leaves_the_room_open_with_all_that_was_said(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = await talks.acquire(HALL)
-    closing = talks._close
+    live_room = await hall(embedded)
+    state = await live_room.acquire(HALL)
+    closing = live_room._close
     healthy, closing._store = closing._store, Troubled(closing._store, Throttled)
-    kept = await carry_out(talks, state, [asks("一"), close(), asks("二")])
+    kept = await carry_out(live_room, state, [asks("一"), close(), asks("二")])
     assert (answered(kept), events(kept), kept.closed) == (["一", "unsettled", "二"], ["一", "二"], None)
     closing._store = healthy
-    kept = await carry_out(talks, kept.state, [asks("三"), close()])
+    kept = await carry_out(live_room, kept.state, [asks("三"), close()])
     assert (answered(kept), bool(kept.closed)) == (["三", "CLOSED"], True)
     assert [(it.content, it.seq) for it in await stored(embedded)] == [
         ("一", "000010000001"),
@@ -43,11 +43,12 @@ async def test_a_closing_that_failed_leaves_the_room_open_with_all_that_was_said
 
 
 async def test_comments_of_which_nobody_knows_are_not_refused_as_if_they_were_not_there(embedded: Store) -> None:
-    talks = await hall(embedded)
-    state = await talks.acquire(HALL)
-    posting, owning = talks._speaking._post, talks._taking._own
+    live_room = await hall(embedded)
+    state = await live_room.acquire(HALL)
+    posting = live_room._post
     posting._store = Troubled(posting._store, ResultUnknown, done=True)
-    owning._store = Troubled(owning._store, ResultUnknown)
+    for owning in (live_room._own, posting._own):
+        owning._store = Troubled(owning._store, ResultUnknown)
     with pytest.raises(ResultUnknown):
-        await talks.handle(state, [asks("一")], START)
+        await live_room.handle(state, [asks("一")], START)
     assert [it.content for it in await stored(embedded)] == ["一"]

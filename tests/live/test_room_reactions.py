@@ -4,7 +4,7 @@ import msgspec
 
 from tests.live.test_room import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
 from tests.support.stores import START
-from zataku.live.limits import instant_ms
+from zataku.clock import instant_ms
 from zataku.live.messages import BlockSender, React, Snapshot
 from zataku.live.moderation.design import reactions_in
 from zataku.live.room import LiveRoom
@@ -13,68 +13,68 @@ from zataku.platform.identity import Identity
 from zataku.table import Store
 
 
-def react(talks: LiveRoom, state: RoomState, who: Identity, kind: str = "clap", now: float = START) -> RoomState:
+def react(live_room: LiveRoom, state: RoomState, who: Identity, kind: str = "clap", now: float = START) -> RoomState:
     """Somebody reacts, as the room lets it pass."""
     asked = wants(React(reaction=kind), who)  # pyright: ignore[reportArgumentType]
-    return talks.handle_transient(state, asked, now).state if talks.accepts(asked, now) else state
+    return live_room.handle_transient(state, asked, now).state if live_room.accepts(asked, now) else state
 
 
 async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
     return [(it.minute, it.clap, it.aha, it.lol) async for it in store.each(reactions_in(HALL))]
 
 
-async def totals(talks: LiveRoom, state: RoomState) -> tuple[int, int, int]:
-    told = talks.tick(state, START).state
-    found = msgspec.json.decode(await talks.snapshot(told, SORA, None), type=Snapshot).standing.reactions
+async def totals(live_room: LiveRoom, state: RoomState) -> tuple[int, int, int]:
+    told = live_room.tick(state, START).state
+    found = msgspec.json.decode(await live_room.snapshot(told, SORA, None), type=Snapshot).standing.reactions
     return found.clap, found.aha, found.lol
 
 
 async def test_reactions_of_a_moment_are_told_together_and_once(strict: Store) -> None:
-    talks = await hall(strict)
-    state = await talks.acquire(HALL)
+    live_room = await hall(strict)
+    state = await live_room.acquire(HALL)
     for number in range(30):
-        state = react(talks, state, somebody(number), "clap" if number % 3 else "lol")
-    passed = talks.tick(state, START)
+        state = react(live_room, state, somebody(number), "clap" if number % 3 else "lol")
+    passed = live_room.tick(state, START)
     assert [msgspec.json.decode(it.body) for it in passed.events] == [{"k": "reacted", "clap": 20, "lol": 10}]
-    assert talks.tick(passed.state, START).events == ()
-    assert talks.tick(passed.state, START).state is passed.state
+    assert live_room.tick(passed.state, START).events == ()
+    assert live_room.tick(passed.state, START).state is passed.state
 
 
 async def test_one_person_counts_five_times_a_second(strict: Store) -> None:
-    talks = await hall(strict)
-    state = await talks.acquire(HALL)
+    live_room = await hall(strict)
+    state = await live_room.acquire(HALL)
     for moment_ in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9, 1.0, 1.1):
-        state = react(talks, state, SORA, now=START + moment_)
-    state = react(talks, state, MIDORI, now=START + 1.1)
-    assert await totals(talks, state) == (8, 0, 0)
+        state = react(live_room, state, SORA, now=START + moment_)
+    state = react(live_room, state, MIDORI, now=START + 1.1)
+    assert await totals(live_room, state) == (8, 0, 0)
 
 
 async def test_counts_are_stored_by_the_minute_and_a_new_owner_counts_on(store: Store) -> None:
-    talks = await hall(store)
-    state = await talks.acquire(HALL)
-    state = react(talks, state, SORA, now=START + 59)
-    state = react(talks, state, SORA, "aha", now=START + 61)
-    state = await talks.flush(state)
+    live_room = await hall(store)
+    state = await live_room.acquire(HALL)
+    state = react(live_room, state, SORA, now=START + 59)
+    state = react(live_room, state, SORA, "aha", now=START + 61)
+    state = await live_room.flush(state)
     assert await minutes(store) == [(instant_ms(START), 1, 0, 0), (instant_ms(START + 60), 0, 1, 0)]
-    state = await talks.acquire(HALL)
-    assert await totals(talks, state) == (1, 1, 0)
-    state = await talks.flush(react(talks, state, MIDORI, "aha", now=START + 62))
+    state = await live_room.acquire(HALL)
+    assert await totals(live_room, state) == (1, 1, 0)
+    state = await live_room.flush(react(live_room, state, MIDORI, "aha", now=START + 62))
     assert await minutes(store) == [(instant_ms(START), 1, 0, 0), (instant_ms(START + 60), 0, 2, 0)]
-    assert await totals(talks, state) == (1, 2, 0)
+    assert await totals(live_room, state) == (1, 2, 0)
 
 
 async def test_applause_before_the_closing_is_kept(strict: Store) -> None:
-    talks = await hall(strict)
-    state = react(talks, await talks.acquire(HALL), SORA)
-    kept = await carry_out(talks, state, [close()])
+    live_room = await hall(strict)
+    state = react(live_room, await live_room.acquire(HALL), SORA)
+    kept = await carry_out(live_room, state, [close()])
     assert kept.closed
     assert await minutes(strict) == [(instant_ms(START), 1, 0, 0)]
 
 
 async def test_whoever_is_kept_out_is_not_heard_clapping(strict: Store) -> None:
-    talks = await hall(strict)
-    kept = await carry_out(talks, await talks.acquire(HALL), [asks("x")])
+    live_room = await hall(strict)
+    kept = await carry_out(live_room, await live_room.acquire(HALL), [asks("x")])
     said = kept.replies[0].comment_id
-    state = (await carry_out(talks, kept.state, [wants(BlockSender(comment_id=said))])).state
-    assert react(talks, state, SORA) is state
-    assert react(talks, state, MIDORI) is not state
+    state = (await carry_out(live_room, kept.state, [wants(BlockSender(comment_id=said))])).state
+    assert react(live_room, state, SORA) is state
+    assert react(live_room, state, MIDORI) is not state

@@ -5,8 +5,8 @@ from random import Random
 
 from tests.live.entities import HALL, WEB
 from tests.support.stores import START
-from zataku.live.design import comments_after, comments_of, latest_comments, room_now
-from zataku.live.limits import SEQ_START, seq_of
+from zataku.live.design import comments_after, comments_of, latest_comments, room_now, seq_of
+from zataku.live.limits import SEQ_START
 from zataku.live.moderation.design import LogEntry, Mark, Upvote, Upvotes, log_of, marked, moderation_of, upvotes_in
 from zataku.live.samples import (
     TALK_COMMENTS,

@@ -10,8 +10,9 @@ from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, act, all_of, opene
 from tests.support.concurrency import race
 from tests.support.store_reads import eventually
 from tests.support.stores import START
-from zataku.live.design import OwnedConnection, comments_after, connection, room_now
-from zataku.live.limits import SEQ_START, SenderId, instant_ms, seq_of
+from zataku.clock import instant_ms
+from zataku.live.design import OwnedConnection, comments_after, connection, room_now, seq_of
+from zataku.live.limits import SEQ_START, SenderId
 from zataku.live.moderation.design import Block, LogEntry, Mark, Upvotes, blocks_of, upvoters_of, upvotes_on
 from zataku.live.moderation.writes import (
     HostAction,

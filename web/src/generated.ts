@@ -381,7 +381,7 @@ export interface LiveEraseSender {
 
 export type LiveEvent = LiveCommentPosted | LiveCommentRemoved | LiveCommentRestored | LivePinned | LiveUnpinned | LiveAnswered | LiveUpvoted | LiveRoomChanged | LiveModerated | LiveRoomClosed | LiveReacted;
 
-/** A room with everything that was said in it, in order. */
+/** A room with all its comments, in order. */
 export interface LiveExport {
   room: LiveRoomView;
   exportedAt: string;
@@ -389,7 +389,7 @@ export interface LiveExport {
   comments: LiveExportedComment[];
 }
 
-/** A comment and what became of it. Hidden ones are in the host's exports only. */
+/** A comment with its marks and votes. Hidden ones are in the host's exports only. */
 export interface LiveExportedComment {
   seq: string;
   createdAt: string;
@@ -478,14 +478,14 @@ export interface LivePostComment {
   id?: string | null;
 }
 
-/** A comment that people want answered, how many of them, and whether it was. */
+/** An upvoted comment, its votes, and whether it was answered. */
 export interface LiveQuestion {
   comment: LiveCommentView;
   votes: number;
   answered: boolean;
 }
 
-/** What people wanted to know, the most wanted first. */
+/** The upvoted comments of a room, the most upvoted first. */
 export interface LiveQuestions {
   questions: LiveQuestion[];
 }

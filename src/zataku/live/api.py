@@ -1,4 +1,4 @@
-"""Live rooms over HTTP. What happens in a room while it is open comes over its socket."""
+"""HTTP routes of live rooms. The events of an open room come over its socket."""
 
 from typing import Annotated, TypeAlias
 
@@ -25,7 +25,7 @@ from zataku.live.messages import (
 from zataku.live.service import LiveRooms
 from zataku.platform.identity import Identity
 
-Who: TypeAlias = NamedDependency[SkipValidation[Identity]]
+Caller: TypeAlias = NamedDependency[SkipValidation[Identity]]
 RoomPath: TypeAlias = Annotated[str, PathParameter(description="Id of the room", max_length=64)]
 CommentPath: TypeAlias = Annotated[str, PathParameter(description="Id of the comment", pattern=UUID_PATTERN)]
 CodePath: TypeAlias = Annotated[str, PathParameter(description="The short number of the room", pattern=CODE_FORM)]
@@ -45,78 +45,78 @@ def live_routes(rooms: LiveRooms) -> tuple[ControllerRouterHandler, ...]:
 
 def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @post("/rooms", summary="Open a room")
-    async def open_room(identity: Who, data: JSONBody[NewRoom]) -> RoomView:
+    async def open_room(identity: Caller, data: JSONBody[NewRoom]) -> RoomView:
         """Open a room for a talk. Whoever opens it is its host."""
-        return await rooms.open(identity, data.name)
+        return await rooms.open_room(identity, data.name)
 
     @get("/rooms", summary="My rooms")
-    async def my_rooms(identity: Who, after: Next = None) -> RoomList:
+    async def my_rooms(identity: Caller, after: Next = None) -> RoomList:
         """The caller's rooms, newest first."""
-        return await rooms.mine(identity, after)
+        return await rooms.rooms_of(identity, after)
 
     @get("/codes/{code:str}", summary="The room behind a number")
-    async def room_behind(identity: Who, code: CodePath) -> RoomList:
+    async def rooms_with_code(identity: Caller, code: CodePath) -> RoomList:
         """The open room that a short number leads to; two, if they were opened at the same moment."""
-        return await rooms.behind(identity, code)
+        return await rooms.rooms_by_code(identity, code)
 
     @get("/rooms/{room_id:str}", summary="A room")
-    async def one_room(identity: Who, room_id: RoomPath) -> RoomView:
+    async def one_room(identity: Caller, room_id: RoomPath) -> RoomView:
         """One room, open or closed."""
-        return await rooms.look(identity, room_id)
+        return await rooms.room(identity, room_id)
 
     @get("/rooms/{room_id:str}/standing", summary="What became of the comments")
     async def room_standing(room_id: RoomPath) -> ModerationStateView:
         """Which comments are pinned, answered or gone, how many people want which answered, and the reactions."""
-        return await rooms.standing(room_id)
+        return await rooms.moderation_state(room_id)
 
-    return [open_room, my_rooms, room_behind, one_room, room_standing]
+    return [open_room, my_rooms, rooms_with_code, one_room, room_standing]
 
 
 def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/comments", summary="The comments of a room")
     async def room_comments(
-        identity: Who, room_id: RoomPath, after: After = SEQ_START, before: Before = None
+        identity: Caller, room_id: RoomPath, after: After = SEQ_START, before: Before = None
     ) -> CommentList:
         """What was said after a place, or before one, in the order of the room. Its host sees what is hidden, too."""
         if before is not None:
-            return await rooms.earlier(identity, room_id, before)
-        return await rooms.comments(identity, room_id, after)
+            return await rooms.comments_before(identity, room_id, before)
+        return await rooms.comments_after(identity, room_id, after)
 
     @post("/rooms/{room_id:str}/comments", summary="Comment")
-    async def say(identity: Who, room_id: RoomPath, data: JSONBody[PostComment]) -> CommentView:
+    async def post_comment(identity: Caller, room_id: RoomPath, data: JSONBody[PostComment]) -> CommentView:
         """Write a comment, without a socket. Sent again with the same `id` it is still one comment."""
-        return await rooms.say(identity, room_id, data)
+        return await rooms.post_comment(identity, room_id, data)
 
     @delete("/rooms/{room_id:str}/comments/{comment_id:str}", summary="Take a comment back", status_code=200)
-    async def take_back(identity: Who, room_id: RoomPath, comment_id: CommentPath) -> CommentRemoved:
+    async def retract_comment(identity: Caller, room_id: RoomPath, comment_id: CommentPath) -> CommentRemoved:
         """Take back what one wrote in the last 60 seconds."""
-        return await rooms.take_back(identity, room_id, CommentId(comment_id))
+        return await rooms.retract_comment(identity, room_id, CommentId(comment_id))
 
     @post("/rooms/{room_id:str}/comments/{comment_id:str}/upvote", summary="Upvote", status_code=200)
-    async def upvote(identity: Who, room_id: RoomPath, comment_id: CommentPath) -> Upvoted:
+    async def upvote(identity: Caller, room_id: RoomPath, comment_id: CommentPath) -> Upvoted:
         """Want a question answered, once."""
         return await rooms.upvote(identity, room_id, CommentId(comment_id))
 
-    return [room_comments, say, take_back, upvote]
+    return [room_comments, post_comment, retract_comment, upvote]
 
 
 def _host_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/moderation", summary="The host's view")
-    async def room_moderation(identity: Who, room_id: RoomPath) -> HostView:
+    async def room_moderation(identity: Caller, room_id: RoomPath) -> HostView:
         """The log, what is kept out, and what is hidden. Only for the host."""
-        return await rooms.moderation(identity, room_id)
+        return await rooms.host_view(identity, room_id)
 
     @post("/rooms/{room_id:str}/acts", summary="Moderate", status_code=200)
-    async def act(identity: Who, room_id: RoomPath, data: JSONBody[ModerationAction]) -> ModerationResult:
+    async def moderate(identity: Caller, room_id: RoomPath, data: JSONBody[ModerationAction]) -> ModerationResult:
         """Hide, pin, answer or delete a comment, pause or slow the room, keep out a word or a sender. For the host.
 
         Comments can be marked and deleted when the room is over, too.
         """
-        return await rooms.act(identity, room_id, data)
+        return await rooms.moderate(identity, room_id, data)
 
     @post("/rooms/{room_id:str}/close", summary="Close a room", status_code=200)
-    async def close_room(identity: Who, room_id: RoomPath) -> RoomView:
+    async def close_room(identity: Caller, room_id: RoomPath) -> RoomView:
         """Close a room for good. Only its host may."""
-        return await rooms.close(identity, room_id)
+        return await rooms.close_room(identity, room_id)
 
-    return [room_moderation, act, close_room]
+    return [room_moderation, moderate, close_room]

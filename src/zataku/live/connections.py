@@ -1,8 +1,7 @@
-"""Who of this process is in which room, kept in the table a moment behind: nobody waits for it when they come or go.
+"""The connections of this process in the table, written behind: joins and leaves wait for no write.
 
-Comments do not depend on it. It tells other programs whom a room reaches, and is put right by itself: what could not be
-written is written later, what a crash left behind is taken away at the next start, and the rest is forgotten by the
-table after 24 hours.
+Comments do not depend on them; they show other programs who is in a room. A failed write is repeated, the connections
+of a crashed process are swept at its next start, and time to live removes the rest after 24 hours.
 """
 
 import asyncio
@@ -14,30 +13,30 @@ from itertools import islice
 import structlog
 
 from zataku.background_tasks import BackgroundTasks
-from zataku.clock import Clock
+from zataku.clock import Clock, instant_ms
 from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
-from zataku.live.limits import MAX_JOINS_PER_WRITE, ConnectionId, ProcessName, RoomId, instant_ms
+from zataku.live.limits import MAX_JOINS_PER_WRITE, ConnectionId, ProcessName, RoomId
 from zataku.table import InstantMs, Store, TableError
 
-TICK = 0.5
-"""Seconds between two writings."""
-AFTER_TROUBLE = 5.0
-"""Seconds before a store is tried again that failed."""
-MOST_OF_A_TICK = 10 * MAX_JOINS_PER_WRITE
-"""How many come, and how many go, in one tick at most: a crowd leaves the store time for comments."""
-LEAVES_AT_ONCE = 100
-MOST_PENDING = 20_000
-"""How many changes wait for a store that fails. What is beyond is dropped, and forgotten by the table in time."""
-STOP_WITHIN = 3.0
-"""Seconds that taking everybody out may last when the process stops, whatever its clock says."""
+FLUSH_SECONDS = 0.5
+"""Time between two flushes."""
+RETRY_SECONDS = 5.0
+"""Time before the next attempt after the store has failed."""
+MAX_JOINS_PER_FLUSH = MAX_LEAVES_PER_FLUSH = 10 * MAX_JOINS_PER_WRITE
+"""How many joins, and how many leaves, one flush writes: a crowd leaves the store time for comments."""
+MAX_LEAVES_PER_WRITE = 100
+MAX_PENDING = 20_000
+"""How many changes wait for a store that fails. The rest is dropped, and left to time to live."""
+STOP_SECONDS = 3.0
+"""How long the last deletion may take when the process stops, by the machine's clock."""
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class ConnectionTracker:
-    """The sockets of this process in live rooms. `owner` is a name that the process has again when it is started anew.
+    """The sockets of this process in live rooms. `owner` is a name that the process has again after a restart.
 
-    One write is under way at a time. Somebody who left before they were written down never is.
+    One write is under way at a time. A connection that ends before its join is written is never written.
     """
 
     def __init__(self, store: Store, clock: Clock, owner: str) -> None:
@@ -46,120 +45,118 @@ class ConnectionTracker:
         self._sweep = SweepConnectionsFunction(store)
         self._clock = clock
         self._owner = ProcessName(owner)
-        self._coming: dict[ConnectionId, RoomId] = {}
-        # Whoever may be in the table: written, under way, or with a reply that was lost.
-        self._there: set[ConnectionId] = set()
-        self._going: dict[ConnectionId, None] = {}
+        self._pending_joins: dict[ConnectionId, RoomId] = {}
+        # All that may be in the table: written, being written, or written with a lost reply.
+        self._stored: set[ConnectionId] = set()
+        self._pending_leaves: dict[ConnectionId, None] = {}
         self._dropped = 0
-        self._writing = asyncio.Lock()
-        self._over = False
+        self._write_lock = asyncio.Lock()
+        self._is_stopping = False
 
     def joined(self, room_id: str, connection: str) -> None:
-        """A socket has come into a room."""
-        if self._room_for_one():
-            self._coming[ConnectionId(connection)] = RoomId(room_id)
+        """A socket has joined a room."""
+        if self._has_capacity():
+            self._pending_joins[ConnectionId(connection)] = RoomId(room_id)
 
-    def left(self, room_id: str, connection: str) -> None:  # noqa: ARG002  an id is of one join
-        """It has gone."""
-        gone = ConnectionId(connection)
-        self._coming.pop(gone, None)
-        if gone in self._there and self._room_for_one():
-            self._going[gone] = None
-        self._there.discard(gone)
+    def left(self, room_id: str, connection: str) -> None:  # noqa: ARG002  a connection id has one join
+        """A socket has left."""
+        connection_id = ConnectionId(connection)
+        self._pending_joins.pop(connection_id, None)
+        if connection_id in self._stored and self._has_capacity():
+            self._pending_leaves[connection_id] = None
+        self._stored.discard(connection_id)
 
     @asynccontextmanager
     async def life(self) -> AsyncGenerator[None]:
-        """Keep the table up to date; at the end nobody of this process is in it any more."""
-        chores = BackgroundTasks()
-        chores.start(self._sweep_up(instant_ms(self._clock.now())))
-        chores.start(self._keep())
+        """Keep the table up to date; at the end delete all connections of this process."""
+        tasks = BackgroundTasks()
+        tasks.start(self._sweep_until_done(instant_ms(self._clock.now())))
+        tasks.start(self._flush_forever())
         try:
             yield
         finally:
-            await self._take_all_out()
-            await chores.stop()
+            await self._delete_all()
+            await tasks.stop()
 
-    async def write(self) -> None:
-        """Write down who came and who went, as many as a tick takes. Raises what the store does; nothing is lost."""
-        async with self._writing:
-            for room_id, came in self._groups():
-                # Whoever waits for the end waits for one write at most.
-                if not self._over:
-                    await self._write_joins(room_id, came)
-            for _ in range(0, MOST_OF_A_TICK, LEAVES_AT_ONCE):
-                if self._going and not self._over:
+    async def flush(self) -> None:
+        """Write pending joins and leaves, as many as fit one flush. Raises `TableError`; what failed stays pending."""
+        async with self._write_lock:
+            for room_id, connection_ids in self._join_groups():
+                # Stopping waits for one write at most.
+                if not self._is_stopping:
+                    await self._write_joins(room_id, connection_ids)
+            for _ in range(0, MAX_LEAVES_PER_FLUSH, MAX_LEAVES_PER_WRITE):
+                if self._pending_leaves and not self._is_stopping:
                     await self._write_leaves()
 
-    # Inside
-
-    def _room_for_one(self) -> bool:
-        if len(self._coming) + len(self._going) < MOST_PENDING:
+    def _has_capacity(self) -> bool:
+        if len(self._pending_joins) + len(self._pending_leaves) < MAX_PENDING:
             return True
         self._dropped += 1
         return False
 
-    def _groups(self) -> list[tuple[RoomId, list[ConnectionId]]]:
-        """Whom the tick takes, room by room, as many as fit into a transaction."""
+    def _join_groups(self) -> list[tuple[RoomId, list[ConnectionId]]]:
+        """The joins of one flush by room, in groups that fit into a transaction."""
         by_room: defaultdict[RoomId, list[ConnectionId]] = defaultdict(list)
-        for connection, room_id in islice(self._coming.items(), MOST_OF_A_TICK):
-            by_room[room_id].append(connection)
+        for connection_id, room_id in islice(self._pending_joins.items(), MAX_JOINS_PER_FLUSH):
+            by_room[room_id].append(connection_id)
         return [
-            (room_id, came[first : first + MAX_JOINS_PER_WRITE])
-            for room_id, came in by_room.items()
-            for first in range(0, len(came), MAX_JOINS_PER_WRITE)
+            (room_id, connection_ids[first : first + MAX_JOINS_PER_WRITE])
+            for room_id, connection_ids in by_room.items()
+            for first in range(0, len(connection_ids), MAX_JOINS_PER_WRITE)
         ]
 
-    async def _write_joins(self, room_id: RoomId, came: list[ConnectionId]) -> None:
-        staying = [connection for connection in came if self._coming.pop(connection, None) is not None]
-        if not staying:
+    async def _write_joins(self, room_id: RoomId, connection_ids: list[ConnectionId]) -> None:
+        joining = [it for it in connection_ids if self._pending_joins.pop(it, None) is not None]
+        if not joining:
             return
-        self._there.update(staying)
+        self._stored.update(joining)
         try:
-            # A room that is closed or unknown takes nobody; its sockets are being let go.
-            await self._join(room_id, self._owner, staying, self._clock.now())
+            # A closed or unknown room accepts no join; its sockets are being closed.
+            await self._join(room_id, self._owner, joining, self._clock.now())
         except TableError:
-            # Written or not, they are written again. Whoever left meanwhile is taken out.
-            self._coming.update((connection, room_id) for connection in staying if connection in self._there)
+            # The joins may be stored or not: they are written again, except for sockets that have left meanwhile.
+            self._pending_joins.update((it, room_id) for it in joining if it in self._stored)
             raise
 
     async def _write_leaves(self) -> None:
-        gone = list(islice(self._going, LEAVES_AT_ONCE))
-        await self._disconnect(gone)
-        for connection in gone:
-            del self._going[connection]
+        leaving = list(islice(self._pending_leaves, MAX_LEAVES_PER_WRITE))
+        await self._disconnect(leaving)
+        for connection_id in leaving:
+            del self._pending_leaves[connection_id]
 
-    async def _keep(self) -> None:
-        pause = TICK
+    async def _flush_forever(self) -> None:
+        pause = FLUSH_SECONDS
         while True:
             await self._clock.sleep(pause)
             try:
-                await self.write()
-            except TableError as problem:
-                _log.warning("Who is in live rooms cannot be written down yet.", code=problem.code)
-                pause = AFTER_TROUBLE
+                await self.flush()
+            except TableError as error:
+                log.warning("connection_flush_failed", code=error.code)
+                pause = RETRY_SECONDS
             else:
-                pause = TICK
+                pause = FLUSH_SECONDS
             if self._dropped:
-                _log.warning("Some who came or went were not written down.", dropped=self._dropped)
+                log.warning("connection_changes_dropped", dropped=self._dropped)
                 self._dropped = 0
 
-    async def _sweep_up(self, started_at: InstantMs) -> None:
-        """Take away what this process left behind when it last ended without saying so."""
+    async def _sweep_until_done(self, started_at: InstantMs) -> None:
+        """Delete the connections that this process left behind when it last crashed."""
         while True:
             try:
                 swept = await self._sweep(self._owner, started_at)
-            except TableError as problem:
-                _log.warning("Connections left behind cannot be taken away yet.", code=problem.code)
-                await self._clock.sleep(AFTER_TROUBLE)
+            except TableError as error:
+                log.warning("connection_sweep_failed", code=error.code)
+                await self._clock.sleep(RETRY_SECONDS)
             else:
                 if swept:
-                    _log.info("Connections left behind were taken away.", swept=swept)
+                    log.info("connections_swept", swept=swept)
                 return
 
-    async def _take_all_out(self) -> None:
-        self._over = True
+    async def _delete_all(self) -> None:
+        self._is_stopping = True
         try:
-            async with asyncio.timeout(STOP_WITHIN), self._writing:
-                await self._disconnect([*self._going, *self._there])
-        except (TableError, TimeoutError) as problem:
-            _log.warning("Some connections are left behind for the next start.", problem=type(problem).__name__)
+            async with asyncio.timeout(STOP_SECONDS), self._write_lock:
+                await self._disconnect([*self._pending_leaves, *self._stored])
+        except (TableError, TimeoutError) as error:
+            log.warning("connections_left_behind", error=type(error).__name__)

@@ -15,6 +15,8 @@ from zataku.live.departures import DEPARTURES as DEPARTURES
 from zataku.live.limits import (
     ANONYMOUS,
     EXTERNAL_ID,
+    MAX_COMMENT_NUMBER,
+    MAX_EPOCH,
     UUID_V4,
     CommentId,
     ConnectionId,
@@ -125,6 +127,15 @@ def oldest_rooms_of(host_id: HostId) -> Span:
 
 comments = Table("LiveComment-Comments-{env}", pk="roomId", sk="commentId", transactions=True)
 by_seq = comments.local_index("seq-index", sk="seq")
+
+
+def seq_of(epoch: Epoch, number: int) -> Seq:
+    """What an owner of that epoch gives to its first, second, third comment: all sort after those of owners before."""
+    if not 1 <= epoch <= MAX_EPOCH:
+        raise ValueError(f"An epoch is from 1 to {MAX_EPOCH}, not {epoch}")
+    if not 1 <= number <= MAX_COMMENT_NUMBER:
+        raise ValueError(f"An owner numbers comments from 1 to {MAX_COMMENT_NUMBER}, not {number}. Take the room again")
+    return f"{epoch:05d}{number:07d}"
 
 
 @comments.entity(pk="{room_id}", sk="{comment_id}")

@@ -1,4 +1,4 @@
-"""What a live room says no with."""
+"""Errors of live rooms: one code and one sentence per situation, in the words of the pages."""
 
 from zataku.errors import Conflict, Forbidden, NotFound, RateLimited, RequestError
 from zataku.live.limits import MAX_PINS
@@ -7,90 +7,117 @@ ROOM_CLOSED = "room_closed"
 ALREADY_UPVOTED = "already_upvoted"
 
 
-def no_such_room() -> RequestError:
-    """To whoever looks for a room that is not there."""
-    return NotFound("There is no such room. Check the link.", code="no_such_room")
+class InvalidBatch(ValueError):
+    """Items that cannot be one write: none, too many, or comments with wrong numbers."""
 
 
-def closed() -> RequestError:
-    """To whoever wants something of a closed room."""
-    return Conflict("The room is closed. What was said stays readable.", code=ROOM_CLOSED)
+# Rooms
 
 
-def paused() -> RequestError:
-    """To whoever comments while the host wants quiet."""
-    return Conflict("The room takes no comments for a moment. Your text is safe.", code="paused")
+def room_not_found() -> RequestError:
+    """There is no room with the requested id."""
+    return NotFound("No such room. Check the link.", code="no_such_room")
 
 
-def busy() -> RequestError:
-    """When other writers are in the way."""
-    return Conflict("The room is busy. Try again in a moment.", code="busy")
+def code_not_found() -> RequestError:
+    """No open room has the requested code."""
+    return NotFound("No room has this number. Check the digits.", code="no_such_code")
+
+
+def room_closed() -> RequestError:
+    """The room is closed and accepts nothing any more."""
+    return Conflict("This room has ended.", code=ROOM_CLOSED)
+
+
+def room_paused() -> RequestError:
+    """The host has paused the comments."""
+    return Conflict("Comments are paused for a moment. Your text is safe.", code="paused")
+
+
+def room_busy() -> RequestError:
+    """A write conflicted with other writers."""
+    return Conflict("It's busy right now. Try again in a moment.", code="busy")
 
 
 def not_the_host() -> RequestError:
-    """To whoever does what only the host may."""
-    return Forbidden("Only its host does that in a room.", code="not_the_host")
+    """The command is reserved for the host."""
+    return Forbidden("Only the host can do that.", code="not_the_host")
 
 
-def blocked() -> RequestError:
-    """To somebody whom the host keeps out."""
-    return Forbidden("The host of this room takes nothing from you any more.", code="blocked")
+# Senders
 
 
-def blocked_word() -> RequestError:
-    """To whoever says a word that the host keeps out. Which one is not told, so that it is not tried out."""
-    return Forbidden("The host of this room keeps a word out that is in this. Say it another way.", code="blocked_word")
+def sender_blocked() -> RequestError:
+    """The host has blocked the sender."""
+    return Forbidden("The host has blocked you from this room.", code="blocked")
 
 
-def too_fast(wait: float) -> RequestError:
-    """To somebody who says more than anybody can read."""
-    return RateLimited("That is a lot at once. Wait a moment.", retry_after=wait)
+def word_blocked() -> RequestError:
+    """The comment has a blocked word. The error does not name it, so that nobody can find the list by trying."""
+    return Forbidden("There's a word in it this room keeps out. Try saying it another way.", code="blocked_word")
 
 
-def is_flood(problem: RequestError) -> bool:
-    """True for what somebody is told who says too much at once."""
-    return problem.code == RateLimited.default_code
+def too_fast(retry_after: float) -> RequestError:
+    """The sender has used up their rate."""
+    return RateLimited("That was a bit fast. Try again in a moment.", retry_after=retry_after)
 
 
-def slow_mode(wait: float) -> RequestError:
-    """To somebody who has to wait between two comments."""
-    return RateLimited("The host has slowed the room down. Wait a moment.", retry_after=wait, code="slow_mode")
+def is_too_fast(error: RequestError) -> bool:
+    """True for the error of `too_fast`; slow mode has a code of its own."""
+    return error.code == RateLimited.default_code
 
 
-def no_such_comment() -> RequestError:
-    """To whoever wants something with a comment that is not there."""
-    return NotFound("That comment is not there any more.", code="no_such_comment")
+def slow_mode(retry_after: float) -> RequestError:
+    """The sender has to wait between two comments."""
+    return RateLimited("Slow mode is on. You can send again in a moment.", retry_after=retry_after, code="slow_mode")
 
 
-def taken_id() -> RequestError:
-    """To whoever sends a comment under the id of another."""
-    return Conflict("Another comment has this id. Send it under one of its own.", code="id_taken")
+# Comments
 
 
-def deleted() -> RequestError:
-    """To whoever sends a comment again that was deleted meanwhile."""
-    return Conflict("The comment was deleted meanwhile.", code="deleted")
+def comment_not_found() -> RequestError:
+    """There is no such comment, or it is hidden from the sender."""
+    return NotFound("This comment isn't there any more.", code="no_such_comment")
+
+
+def id_taken() -> RequestError:
+    """The id of the comment belongs to a comment of another sender."""
+    return Conflict("Another comment has this id. Send it again with a new one.", code="id_taken")
+
+
+def comment_deleted() -> RequestError:
+    """A comment was sent again that has been deleted since."""
+    return Conflict("This comment was already deleted.", code="deleted")
+
+
+def not_your_comment() -> RequestError:
+    """Another sender wrote the comment."""
+    return Forbidden("You can take back only your own comments.", code="not_yours")
+
+
+def too_late_to_retract() -> RequestError:
+    """The comment is older than `RETRACTION_SECONDS`."""
+    return Conflict("You can take a comment back for one minute only.", code="too_late")
 
 
 def already_upvoted() -> RequestError:
-    """To whoever wants the same question answered twice."""
-    return Conflict("You have upvoted this already.", code=ALREADY_UPVOTED)
+    """The sender has upvoted the comment before."""
+    return Conflict("You have already upvoted this comment.", code=ALREADY_UPVOTED)
+
+
+# Moderation
 
 
 def too_many_pins() -> RequestError:
-    """To a host who pins more than anybody can keep in view."""
+    """The room has as many pinned comments as it can show."""
     return Conflict(f"{MAX_PINS} comments can be pinned. Unpin one first.", code="too_many_pins", most=MAX_PINS)
 
 
 def too_many_blocks(most: int) -> RequestError:
-    """To a host who keeps out more than is looked through at every comment."""
+    """The room has as many blocks as are checked for each comment."""
     return Conflict(f"{most} can be kept out. Let one in first.", code="too_many_blocks", most=most)
 
 
 def own_comment() -> RequestError:
-    """To a host who would keep themselves out."""
-    return Conflict("This one is yours. You cannot keep yourself out.", code="own_comment")
-
-
-class UnfitTick(ValueError):
-    """What came in a tick cannot be written together: there is nothing or too much, or its numbers are wrong."""
+    """The host would block themselves."""
+    return Conflict("This one is yours. You can't block yourself.", code="own_comment")

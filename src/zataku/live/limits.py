@@ -1,12 +1,11 @@
 """What the values of a live room may be: ids, moments, places of comments, and texts that can be shown on a slide."""
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated, Literal, NewType, TypeAlias
 
 from msgspec import Meta
 
-from zataku.table import InstantMs, anchored
+from zataku.table import anchored
 from zataku.text import fold, is_blank, is_visible
 
 RoomId = NewType("RoomId", str)
@@ -144,24 +143,3 @@ def match_form(text: str) -> str:
     """The form in which words are looked for: as `fold_word`, without what nobody sees and without the dots on an i."""
     shown = (" " if it.isspace() else it for it in fold_word(text) if it.isspace() or is_visible(it))
     return "".join(shown).translate(_DOTTED)
-
-
-def seq_of(epoch: Epoch, number: int) -> Seq:
-    """What an owner of that epoch gives to its first, second, third comment: all sort after those of owners before."""
-    if not 1 <= epoch <= MAX_EPOCH:
-        raise ValueError(f"An epoch is from 1 to {MAX_EPOCH}, not {epoch}")
-    if not 1 <= number <= MAX_COMMENT_NUMBER:
-        raise ValueError(f"An owner numbers comments from 1 to {MAX_COMMENT_NUMBER}, not {number}. Take the room again")
-    return f"{epoch:05d}{number:07d}"
-
-
-def instant_ms(now: float) -> InstantMs:
-    """A moment in seconds since 1970 as it is stored, to the millisecond, rounded down."""
-    whole_ms = int(now * 1000 + 1e-3)
-    stamp = datetime.fromtimestamp(whole_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{stamp}.{whole_ms % 1000:03d}Z"
-
-
-def instant_seconds(stored: InstantMs) -> float:
-    """A stored moment in seconds since 1970."""
-    return datetime.fromisoformat(stored).timestamp()

@@ -1,32 +1,42 @@
-"""How a live room behaves while it runs: its one owner stores what is asked for, write by write, and then tells it.
+"""The actor of a live room: executes commands, one write after another, and publishes what was stored.
 
-What is written together is one transaction: the comments of a batch, or its upvotes of one question. Comments, upvotes
-and what is taken back may pass each other; what the host does is done in its turn.
+Commands that share a write are one transaction: the comments of a batch, or its upvotes on one comment. Comments,
+upvotes and retractions of a batch may overtake each other; what the host does is executed in its place.
 """
 
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from zataku.errors import InvalidRequest, OutcomeUnknown, RequestError, Unavailable
-from zataku.live import messages as said
-from zataku.live.errors import closed, not_the_host
-from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.clock import instant_ms
+from zataku.errors import OUTCOME_UNKNOWN, InvalidRequest, OutcomeUnknown, RequestError, Unavailable
+from zataku.live import messages
+from zataku.live.errors import (
+    not_the_host,
+    room_closed,
+    too_fast,
+)
+from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
+from zataku.live.functions.moderation import GetRoomModerationFunction, ReactFunction, UpvoteFunction
+from zataku.live.functions.ownership import OwnRoomFunction
+from zataku.live.functions.post_comment import PostCommentFunction
 from zataku.live.functions.rooms import CloseRoomFunction
-from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, HostId, SenderId
-from zataku.live.moderation.moderator import Governing
-from zataku.live.retracting import Retracting
-from zataku.live.rules.comments import Speaking
-from zataku.live.rules.erasure import forgotten, said_by
-from zataku.live.rules.reactions import Applauding, all_of, reacted, told
-from zataku.live.rules.room_state import Replies, RoomState
-from zataku.live.rules.votes import Voting
-from zataku.live.taking import CLOSED, Taking
-from zataku.live.turns import Commands, Wish, Wishes, barrier, comments
-from zataku.live.views import comment_view, room_view, standing_view
+from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, CommentId, HostId, SenderId
+from zataku.live.moderation.moderator import Moderator
+from zataku.live.rules.comments import (
+    Submission,
+)
+from zataku.live.rules.erasure import erase_sender
+from zataku.live.rules.rate_limits import ReactionLimit
+from zataku.live.rules.reactions import count_reaction
+from zataku.live.rules.room_state import RoomState
+from zataku.live.rules.votes import admit_voters
+from zataku.live.views import comment_view, moderation_state_view, room_view
 from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import (
     DEFERRED,
     Attendance,
@@ -34,19 +44,67 @@ from zataku.realtime.rooms.behaviour import (
     Event,
     LostRoom,
     Outcome,
+    Reply,
     RoomBehaviour,
     StaleRoom,
     Transient,
 )
+from zataku.realtime.sockets.limits import TokenBucket
 from zataku.table import Conflict as TableConflict
 from zataku.table import ResultUnknown, Store, TableError, Throttled
 
 MAX_CAUGHT_UP_COMMENTS = 500
-"""How many missed comments come with a snapshot; the rest is fetched."""
+"""How many missed comments come with a snapshot; the client fetches the rest."""
+ACTIONS_PER_SECOND, MAX_ACTION_BURST = 2, 10
+"""Upvotes and retractions of one sender: each is a write of its own, for which everybody else waits."""
+MAX_REMEMBERED_SENDERS = 10_000
+MAX_POST_ATTEMPTS = 3
 
-_commands = msgspec.json.Decoder(said.Command)
-_transients = msgspec.json.Decoder(said.React)
+CommentAction: TypeAlias = messages.Upvote | messages.RetractComment
+"""A command of the audience about one comment. It waits for the comments of its batch, never the other way round."""
+
+_commands = msgspec.json.Decoder(messages.Command)
+_transients = msgspec.json.Decoder(messages.React)
 _encode = msgspec.json.Encoder().encode
+
+
+class Batch:
+    """The commands of one call of `handle`, with a reply for each: deferred until it is set.
+
+    `end` is the index of the first command that none may overtake, the number of commands without one.
+    """
+
+    def __init__(self, commands: Sequence[Command]) -> None:
+        self.commands = commands
+        self.bodies: list[messages.Command] = [command.body for command in commands]
+        self.replies: list[Reply] = [DEFERRED] * len(commands)
+        overtaken = (messages.PostComment, messages.Upvote, messages.RetractComment)
+        ends = (index for index, body in enumerate(self.bodies) if not isinstance(body, overtaken))
+        self.end = next(ends, len(commands))
+
+    def sender(self, index: int) -> SenderId:
+        """The sender of a command."""
+        return SenderId(self.commands[index].sender.account_id)
+
+    def comments(self) -> list[int]:
+        """The indexes of the comments before the end."""
+        return [index for index in range(self.end) if isinstance(self.bodies[index], messages.PostComment)]
+
+    def actions(self) -> Iterable[int]:
+        """The indexes of the comment actions before the end."""
+        return (index for index in range(self.end) if isinstance(self.bodies[index], CommentAction))
+
+    def sharing_write(self, index: int) -> list[int]:
+        """The indexes of the comment actions that are stored together with one: upvotes on the same comment."""
+        body = self.bodies[index]
+        if isinstance(body, messages.RetractComment):
+            return [index]
+        return [at for at in range(self.end) if self.bodies[at] == body and self.replies[at] is DEFERRED]
+
+    def refuse(self, indexes: Iterable[int], error: RequestError) -> None:
+        """Reply to some commands with one error."""
+        for index in indexes:
+            self.replies[index] = error
 
 
 class LiveRoom(RoomBehaviour[RoomState]):
@@ -58,146 +116,194 @@ class LiveRoom(RoomBehaviour[RoomState]):
 
     def __init__(self, store: Store, attendance: Attendance | None = None) -> None:
         self.attendance = attendance
-        self._taking = Taking(store)
-        self._speaking = Speaking(store, self._taking)
-        self._retracting = Retracting(store)
-        self._voting = Voting(store)
-        self._governing = Governing(store)
-        self._applauding = Applauding(store)
-        self._wishes = Wishes()
-        self._read = GetRoomCommentsFunction(store)
+        self._own = OwnRoomFunction(store)
         self._close = CloseRoomFunction(store)
+        self._comments = GetRoomCommentsFunction(store)
+        self._post = PostCommentFunction(store)
+        self._remove = RemoveCommentFunction(store)
+        self._moderation = GetRoomModerationFunction(store)
+        self._upvote = UpvoteFunction(store)
+        self._react = ReactFunction(store)
+        self._moderator = Moderator(store)
+        self._action_buckets: dict[AccountId, TokenBucket] = {}
+        self._reaction_limit = ReactionLimit()
 
     # Commands as they arrive
 
-    def decode_command(self, payload: bytes) -> said.Command:
+    def decode_command(self, payload: bytes) -> messages.Command:
         """The command of a client's JSON."""
         try:
             return _commands.decode(payload)
-        except msgspec.ValidationError as wrong:
+        except msgspec.ValidationError as error:
             raise InvalidRequest(
-                "A comment is one visible line of 1 to 500 characters, a nickname one of at most 30. See details.",
-                reason=str(wrong),
+                "Keep a comment to one visible line of up to 500 characters, and a name to 30. See details.",
+                reason=str(error),
             ) from None
         except msgspec.DecodeError:
-            raise InvalidRequest("The command is no JSON that a live room knows.") from None
+            raise InvalidRequest("This is not the JSON of a live room's command.") from None
 
-    def decode_transient(self, payload: bytes) -> said.React:
+    def decode_transient(self, payload: bytes) -> messages.React:
         """The reaction of a client's JSON."""
         try:
             return _transients.decode(payload)
         except msgspec.DecodeError:
             raise InvalidRequest("A reaction is clap, aha or lol.") from None
 
-    # The room
+    # Ownership
 
     async def acquire(self, room_id: str) -> RoomState:
-        """Become the owner of an open room."""
-        return await self._taking.take(room_id)
+        """Become the owner of an open room and load what earlier owners stored."""
+        return await self._own.acquire(room_id)
 
     async def reload(self, state: RoomState) -> RoomState:
-        """The room as it is now."""
-        return await self._taking.reload(state)
+        """The room and its moderation as stored now."""
+        return await self._own.reload(state)
 
-    # What is kept
+    # Durable commands
 
     async def handle(self, state: RoomState, commands: Sequence[Command], now: float) -> Outcome[RoomState]:
-        """Carry out what is next: the comments with one wish of somebody, or one act of the host. The rest comes later.
+        """Execute the comments of the batch and one comment action, or else one command of the host.
 
-        A wish waits for comments and never the other way round, so that nobody holds up what is said. Each is a write
-        by itself, and one that fails is answered by itself.
+        The rest is deferred. A write that fails is replied to the commands that share it and to no others.
         """
-        asked = commands
-        replies: Replies = [DEFERRED] * len(asked)
-        bodies: list[said.Command] = [it.body for it in asked]
-        till = barrier(bodies)
-        says = comments(asked, bodies[:till])
-        kept = Outcome(state=state, replies=replies)
-        if says:
-            kept = await self._tried(
-                state, replies, [at for at, *_ in says], self._speaking.say(state, says, replies, now)
-            )
-        wish = None if kept.closed else self._wishes.first(asked, bodies[:till], replies, now)
-        if wish is not None:
+        batch = Batch(commands)
+        outcome = Outcome(state=state, replies=batch.replies)
+        comments = batch.comments()
+        if comments:
+            outcome = await self._execute(state, batch, comments, now)
+        action = None if outcome.closed else self._next_action(batch, now)
+        if action is not None:
             try:
-                done = await self._wished(kept.state, asked, bodies[:till], wish, replies, now)
+                executed = await self._execute(outcome.state, batch, batch.sharing_write(action), now)
             except StaleRoom:
-                if not says:
+                if not comments:
                     raise
-                # What was said is stored and told; the wish comes again.
-                return kept
-            # With another epoch everybody gets the room anew, and what was said in it.
-            events = [*kept.events, *done.events] if done.state.epoch == kept.state.epoch else []
-            kept = replace(done, events=events)
-        if says or wish is not None or till == len(bodies):
-            return kept
-        return await self._acted(state, asked[till].sender, bodies[till], replies, till, now)
+                # The comments are stored and have to be published; the action comes again.
+                return outcome
+            # After a change of the epoch every client gets a snapshot, which has the comments.
+            is_same_epoch = executed.state.epoch == outcome.state.epoch
+            return replace(executed, events=[*outcome.events, *executed.events] if is_same_epoch else [])
+        if comments or batch.end == len(commands):
+            return outcome
+        return await self._execute(state, batch, [batch.end], now)
 
-    async def _wished(
-        self,
-        state: RoomState,
-        asked: Sequence[Command],
-        commands: Commands,
-        wish: tuple[int, Wish],
-        replies: Replies,
-        now: float,
-    ) -> Outcome[RoomState]:
-        at, command = wish
-        if isinstance(command, said.RetractComment):
-            taking_back = self._retracting.take_back(state, asked[at], command, now)
-            return await self._tried(state, replies, [at], _done(state, replies, at, taking_back))
-        alike = (place for place, it in enumerate(commands) if it == command and replies[place] is DEFERRED)
-        votes = [(place, asked[place]) for place in alike]
-        voting = self._voting.vote(state, command.comment_id, votes, replies, now)
-        return await self._tried(state, replies, [place for place, _ in votes], voting)
+    async def _execute(self, state: RoomState, batch: Batch, indexes: Sequence[int], now: float) -> Outcome[RoomState]:
+        """Execute the commands at `indexes`, which share one write."""
+        first, *_ = indexes
+        match batch.bodies[first]:
+            case messages.PostComment():
+                execution = self._post_comments(state, batch, indexes, now)
+            case messages.Upvote(comment_id=comment_id):
+                execution = self._count_upvotes(state, batch, indexes, comment_id, now)
+            case messages.RetractComment(comment_id=comment_id):
+                execution = self._retract_comment(state, batch, first, comment_id, now)
+            case messages.CloseRoom():
+                return await self._close_room(state, batch, first, now)
+            case messages.EraseSender():
+                return await self._erase_sender(state, batch, first)
+            case action:
+                execution = self._moderate(state, batch, first, action, now)
+        return await self._settle(state, batch, indexes, execution)
 
-    async def _acted(
-        self, state: RoomState, who: Identity, command: said.Command | None, replies: Replies, at: int, now: float
-    ) -> Outcome[RoomState]:
-        match command:
-            case said.CloseRoom():
-                return await self._closed(state, who, replies, at, now)
-            case said.EraseSender():
-                sender = SenderId(who.account_id)
-                stored = await self._read.some(state.room.room_id, said_by(state, sender))
-                state, events = forgotten(state, sender, stored)
-                replies[at] = None
-                return Outcome(state=state, events=events, replies=replies)
-            case None | said.PostComment() | said.Upvote() | said.RetractComment():
-                raise AssertionError(f"{command} has to wait for nobody.")
-            case _:
-                acting = self._governing.act(state, who, command, now)
-                return await self._tried(state, replies, [at], _done(state, replies, at, acting))
+    def _next_action(self, batch: Batch, now: float) -> int | None:
+        """The first comment action whose sender has a token left. The others are refused without a write."""
+        for index in batch.actions():
+            sender = batch.commands[index].sender.account_id
+            if sender not in self._action_buckets and len(self._action_buckets) >= MAX_REMEMBERED_SENDERS:
+                self._action_buckets.clear()
+            bucket = self._action_buckets.setdefault(sender, TokenBucket(ACTIONS_PER_SECOND, MAX_ACTION_BURST, now))
+            retry_after = bucket.take(now)
+            if not retry_after:
+                return index
+            batch.replies[index] = too_fast(round(retry_after, 3))
+        return None
 
-    async def _tried(
-        self, state: RoomState, replies: Replies, places: Sequence[int], turn: Awaitable[Outcome[RoomState]]
+    async def _settle(
+        self, state: RoomState, batch: Batch, indexes: Sequence[int], execution: Awaitable[Outcome[RoomState]]
     ) -> Outcome[RoomState]:
-        """What came of a write. When it failed, those who asked for it are told, and nobody else."""
-        refusal: RequestError
+        """The outcome of an execution. When it fails, its commands get the error and the room goes on."""
         try:
-            return await turn
+            return await execution
+        except RequestError as refused:
+            error = refused
         except ResultUnknown as unknown:
-            refusal = OutcomeUnknown("Nobody knows whether this was stored. Look before you ask again.")
+            error = OutcomeUnknown(OUTCOME_UNKNOWN)
             try:
-                # From now on it is stored, or never will be.
-                state = await self._taking.take(state.room.room_id)
+                # After this the write is stored, or never will be: its epoch has passed.
+                state = await self.acquire(state.room.room_id)
             except (RequestError, TableError):
                 raise unknown from None
         except (Throttled, TableConflict):
-            refusal = Unavailable("This could not be stored just now. Try again in a moment.")
-        for place in places:
-            replies[place] = refusal
-        return Outcome(state=state, replies=replies)
+            error = Unavailable("This could not be stored just now. Try again in a moment.")
+        batch.refuse(indexes, error)
+        return Outcome(state=state, replies=batch.replies)
 
-    async def _closed(
-        self, state: RoomState, who: Identity, replies: Replies, at: int, now: float
+    async def _post_comments(
+        self, state: RoomState, batch: Batch, indexes: Sequence[int], now: float
     ) -> Outcome[RoomState]:
-        """Close the room. What was asked for after that is refused, as in any closed room."""
-        host = HostId(who.account_id)
+        submissions = [
+            Submission(index, batch.sender(index), message, batch.commands[index].id, batch.commands[index].is_retry)
+            for index in indexes
+            if isinstance(message := batch.bodies[index], messages.PostComment)
+        ]
+        posted = await self._post(state, submissions, now)
+        for index, reply in posted.replies.items():
+            batch.replies[index] = reply
+        return Outcome(state=posted.state, events=_events(posted.events), replies=batch.replies, closed=posted.closed)
+
+    async def _count_upvotes(
+        self, state: RoomState, batch: Batch, indexes: Sequence[int], comment_id: CommentId, now: float
+    ) -> Outcome[RoomState]:
+        ballot = admit_voters(state.moderation, comment_id, [(index, batch.sender(index)) for index in indexes])
+        known = state.moderation.votes.get(comment_id, 0)
+        result = await self._upvote(
+            state.room.room_id, comment_id, list(ballot.voters), now, state.epoch, is_first=known == 0
+        )
+        upvoted = messages.Upvoted(comment_id=comment_id, votes=known + len(result.counted))
+        for index, error in ballot.errors.items():
+            batch.replies[index] = error
+        for sender, index in ballot.voters.items():
+            # A retry may have been counted by an earlier owner that could not reply.
+            is_counted = sender in result.counted or (sender in result.repeated and batch.commands[index].is_retry)
+            batch.replies[index] = upvoted if is_counted else result.error_for(sender)
+        if not result.counted:
+            return Outcome(state=state, replies=batch.replies)
+        state = replace(state, moderation=state.moderation.with_votes(comment_id, upvoted.votes))
+        return Outcome(state=state, events=_events([upvoted]), replies=batch.replies)
+
+    async def _retract_comment(
+        self, state: RoomState, batch: Batch, index: int, comment_id: CommentId, now: float
+    ) -> Outcome[RoomState]:
+        removed = messages.CommentRemoved(comment_id=comment_id, deleted=True)
+        batch.replies[index] = removed
+        if batch.commands[index].is_retry and comment_id in state.moderation.deleted:
+            # An earlier owner deleted it and could not reply.
+            return Outcome(state=state, replies=batch.replies)
+        await self._remove(state.room.room_id, comment_id, batch.sender(index), now, state.epoch)
+        return Outcome(state=state.without_comment(comment_id), events=_events([removed]), replies=batch.replies)
+
+    async def _moderate(
+        self, state: RoomState, batch: Batch, index: int, action: messages.ModerationAction, now: float
+    ) -> Outcome[RoomState]:
+        moderated = await self._moderator.act(state, batch.commands[index].sender, action, now)
+        batch.replies[index] = messages.ModerationResult(entry=moderated.entry)
+        events = _events(moderated.events)
+        if moderated.entry is not None:
+            host = frozenset({AccountId(state.room.host_id)})
+            events.append(Event(_encode(messages.Moderated(entry=moderated.entry)), recipients=host))
+        return Outcome(state=moderated.state, events=events, replies=batch.replies)
+
+    async def _close_room(self, state: RoomState, batch: Batch, index: int, now: float) -> Outcome[RoomState]:
+        """Close the room. The commands after it are refused, as in every closed room."""
+        host = HostId(batch.sender(index))
         if host != state.room.host_id:
-            replies[at] = not_the_host()
-            return Outcome(state=state, replies=replies)
-        state = await self._flushed(state)
+            batch.replies[index] = not_the_host()
+            return Outcome(state=state, replies=batch.replies)
+        try:
+            state = await self.flush(state)
+        except (StaleRoom, TableError):
+            # Half a second of reactions is no reason to keep a room open.
+            pass
         try:
             room = await self._close(state.room.room_id, host, now, state.epoch)
         except TableError:
@@ -205,71 +311,85 @@ class LiveRoom(RoomBehaviour[RoomState]):
         if room is None or room.epoch != state.epoch:
             raise LostRoom(state.room.room_id)
         if room.status == "OPEN":
-            replies[at] = OutcomeUnknown("Nobody knows whether the room is closed. Look before you ask again.")
-            return Outcome(state=state, replies=replies)
-        replies = [closed() if it is DEFERRED else it for it in replies]
-        replies[at] = room_view(room, room.host_id)
-        return Outcome(state=replace(state, room=room), events=[CLOSED], replies=replies, closed=closed())
+            batch.replies[index] = OutcomeUnknown(OUTCOME_UNKNOWN)
+            return Outcome(state=state, replies=batch.replies)
+        batch.replies[index] = room_view(room, room.host_id)
+        batch.refuse((at for at, reply in enumerate(batch.replies) if reply is DEFERRED), room_closed())
+        return Outcome(
+            state=replace(state, room=room),
+            events=_events([messages.RoomClosed()]),
+            replies=batch.replies,
+            closed=room_closed(),
+        )
 
-    async def _flushed(self, state: RoomState) -> RoomState:
-        try:
-            return await self._applauding.flush(state)
-        except (StaleRoom, TableError):
-            # The last half second of applause is no reason to keep a room open.
-            return state
+    async def _erase_sender(self, state: RoomState, batch: Batch, index: int) -> Outcome[RoomState]:
+        """Show the comments of a removed account as they are stored now: each is removed and comes back."""
+        sender = batch.sender(index)
+        stored = await self._comments.some(state.room.room_id, state.comments_of(sender))
+        erasure = erase_sender(state, sender, stored)
+        batch.replies[index] = None
+        removed = [messages.CommentRemoved(comment_id=it.comment_id) for it in erasure.changed]
+        restored = [messages.CommentRestored(comment=comment_view(it)) for it in erasure.changed]
+        pinned = [messages.Pinned(comment=comment_view(it)) for it in erasure.pins]
+        return Outcome(state=erasure.state, events=_events([*removed, *restored, *pinned]), replies=batch.replies)
 
-    # What passes
+    # Reactions
 
     def accepts(self, command: Command, now: float) -> bool:
-        """Whether one more reaction of somebody counts."""
-        return self._applauding.accepts(command, now)
+        """Whether one more reaction of the sender counts in this second."""
+        return self._reaction_limit.accepts(command.sender.account_id, now)
 
     def handle_transient(self, state: RoomState, command: Command, now: float) -> Transient[RoomState]:
-        """Somebody reacts; it is told with the next beat."""
-        return reacted(state, command, now)
+        """Count a reaction; it is published with the next tick."""
+        react: messages.React = command.body
+        if SenderId(command.sender.account_id) in state.moderation.blocked_senders:
+            return Transient(state=state)
+        minute = instant_ms(now - now % 60)
+        counts = count_reaction(state.reactions, state.room.room_id, react.reaction, minute)
+        return Transient(state=replace(state, reactions=counts))
 
-    def tick(self, state: RoomState, now: float) -> Transient[RoomState]:  # noqa: ARG002  whenever it is
-        """Tell how people reacted meanwhile."""
-        return told(state)
+    def tick(self, state: RoomState, now: float) -> Transient[RoomState]:  # noqa: ARG002
+        """Publish the reactions since the last tick."""
+        unpublished = state.reactions.unpublished
+        if not unpublished:
+            return Transient(state=state)
+        published = replace(state, reactions=replace(state.reactions, unpublished={}))
+        return Transient(state=published, events=_events([messages.Reacted(**unpublished)]))
 
     async def flush(self, state: RoomState) -> RoomState:
-        """Store how people reacted."""
-        return await self._applauding.flush(state)
+        """Store the minutes that changed."""
+        for minute in state.reactions.unstored:
+            await self._react(minute, state.epoch)
+        return replace(state, reactions=replace(state.reactions, unstored=()))
 
-    # What is seen
+    # Snapshots
 
-    async def snapshot(self, state: RoomState, viewer: Identity, since: str | None) -> bytes:  # noqa: ARG002  same for all
-        """The room with all that was said since, in order and with none left out; to a newcomer the latest."""
+    async def snapshot(self, state: RoomState, viewer: Identity, since: str | None) -> bytes:  # noqa: ARG002
+        """The room with every comment after `since`, in order; without it, with the latest comments."""
         if since is not None and re.search(SEQ_FORM, since) is None:
             raise InvalidRequest("`since` is the seq of a comment. Take it from the last one that you have.")
-        more = False
+        has_more = False
         if since is None:
-            found = list(state.recent)
+            comments = list(state.recent)
         elif state.has_all_after(since):
-            found = [it for it in state.recent if (it.seq or SEQ_START) > since]
+            comments = [it for it in state.recent if (it.seq or SEQ_START) > since]
         else:
-            page = await self._read(state.room.room_id, since, MAX_CAUGHT_UP_COMMENTS)
-            found = [it for it in page.items if it.seq is not None and state.acknowledged(it.seq)]
-            more = page.cursor is not None
-        is_gone = state.standing.is_gone
+            page = await self._comments(state.room.room_id, since, MAX_CAUGHT_UP_COMMENTS)
+            comments = [it for it in page.items if it.seq is not None and state.has_acknowledged(it.seq)]
+            has_more = page.cursor is not None
+        moderation = state.moderation
+        reactions = messages.Reactions(**state.reactions.published_totals())
         return _encode(
-            said.Snapshot(
+            messages.Snapshot(
                 room=room_view(state.room),
-                comments=[comment_view(it) for it in found if not is_gone(it.comment_id)],
-                standing=standing_view(state.standing, state.pinned, all_of(state.applause)),
-                more=more,
-                earlier=since is None and state.earlier,
+                comments=[comment_view(it) for it in comments if not moderation.is_gone(it.comment_id)],
+                standing=moderation_state_view(moderation, state.pinned, reactions),
+                more=has_more,
+                earlier=since is None and state.has_earlier,
             )
         )
 
 
-async def _done(
-    state: RoomState, replies: Replies, at: int, doing: Awaitable[tuple[RoomState, list[Event], msgspec.Struct]]
-) -> Outcome[RoomState]:
-    """What came of something that one person asked for."""
-    try:
-        state, events, replies[at] = await doing
-    except RequestError as refused:
-        replies[at] = refused
-        events = []
-    return Outcome(state=state, events=events, replies=replies)
+def _events(published: Iterable[messages.Event]) -> list[Event]:
+    """Events for everybody. A removed comment must not reach clients that resume from before its removal."""
+    return [Event(_encode(it), erases=isinstance(it, messages.CommentRemoved)) for it in published]

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from msgspec import structs
 
-from zataku.live.design import Comment, Connection, Room
+from zataku.clock import instant_ms
+from zataku.live.design import Comment, Connection, Room, seq_of
 from zataku.live.limits import (
     ANONYMOUS,
     CONNECTION_TTL_SECONDS,
@@ -21,8 +22,6 @@ from zataku.live.limits import (
     RoomId,
     SenderId,
     fold_word,
-    instant_ms,
-    seq_of,
 )
 from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
 from zataku.table import Entity

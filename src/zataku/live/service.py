@@ -1,72 +1,69 @@
-"""What people do with live rooms from outside: open one, look for it, read it, say something in it, close it."""
+"""Use cases of live rooms for HTTP: open, find, read and close a room, comment in it and moderate it."""
 
 from collections.abc import Sequence
 from typing import TypeVar
 
 from zataku.errors import Conflict, NotFound
-from zataku.live import messages as said
+from zataku.live import messages
 from zataku.live.design import Comment, Room
-from zataku.live.errors import ROOM_CLOSED, busy, not_the_host
-from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.live.errors import ROOM_CLOSED, code_not_found, not_the_host, room_busy
+from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import CreateRoomFunction, GetUserRoomsFunction
-from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, Seq
-from zataku.live.moderation.actions import MARKING
-from zataku.live.moderation.moderator import Governing
-from zataku.live.retracting import Retracting
+from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, SenderId, Seq
+from zataku.live.moderation.actions import COMMENT_ACTIONS
+from zataku.live.moderation.moderator import Moderator
 from zataku.live.rules.room_state import RoomState
-from zataku.live.views import blocked_sender, comment_view, log_view, reactions_view, room_view, standing_view
+from zataku.live.views import blocked_sender, comment_view, log_view, moderation_state_view, reactions_view, room_view
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.system import AppContext
 
 COMMENT_PAGE_SIZE = 200
-OF_COMMENTS = frozenset({*MARKING.values(), "DELETE", "BLOCK_SENDER", "UNBLOCK_SENDER"})
-"""Acts whose entry in the log names a comment."""
 
 T = TypeVar("T")
 
 
 class LiveRooms:
-    """The use cases of live rooms. What changes a running room is asked of whichever process runs it."""
+    """The use cases of live rooms. Commands that change an open room go to the process that owns it."""
 
     def __init__(self, context: AppContext) -> None:
         self._create = CreateRoomFunction(context.store)
         self._rooms = GetUserRoomsFunction(context.store)
-        self._read = GetRoomCommentsFunction(context.store)
+        self._comments = GetRoomCommentsFunction(context.store)
         self._moderation = GetRoomModerationFunction(context.store)
-        self._retracting = Retracting(context.store)
-        self._governing = Governing(context.store)
-        self._house = context
+        self._remove = RemoveCommentFunction(context.store)
+        self._moderator = Moderator(context.store)
+        self._context = context
 
     # Rooms
 
-    async def open(self, host: Identity, name: RoomName) -> said.RoomView:
-        """A presenter opens a room; who that is comes from the cookie, never from what was sent."""
-        await self._house.ensure_account(host)
+    async def open_room(self, host: Identity, name: RoomName) -> messages.RoomView:
+        """Open a room. Its host is the caller, whatever the request says."""
+        await self._context.ensure_account(host)
         host_id = HostId(host.account_id)
-        made = await self._create(host_id, name, self._house.clock.now(), self._house.random)
-        return room_view(made, host_id)
+        room = await self._create(host_id, name, self._context.clock.now(), self._context.random)
+        return room_view(room, host_id)
 
-    async def mine(self, host: Identity, after: str | None) -> said.RoomList:
-        """The rooms of a host, newest first."""
+    async def rooms_of(self, host: Identity, after: str | None) -> messages.RoomList:
+        """A page of the host's rooms, newest first."""
         host_id = HostId(host.account_id)
         page = await self._rooms(host_id, after)
-        return said.RoomList(rooms=[room_view(it, host_id) for it in page.items], next=page.cursor)
+        return messages.RoomList(rooms=[room_view(it, host_id) for it in page.items], next=page.cursor)
 
-    async def look(self, viewer: Identity, room_id: str) -> said.RoomView:
+    async def room(self, viewer: Identity, room_id: str) -> messages.RoomView:
         """One room, open or closed."""
         return room_view(await self._rooms.one(room_id), HostId(viewer.account_id))
 
-    async def behind(self, viewer: Identity, code: RoomCode) -> said.RoomList:
-        """The open rooms that a code leads to: one, as a rule."""
+    async def rooms_by_code(self, viewer: Identity, code: RoomCode) -> messages.RoomList:
+        """The open rooms with a code: one, unless two were opened at the same moment."""
         found = await self._rooms.by_code(code)
         if not found:
-            raise NotFound("No open room has this number. Check it, or ask for the link.", code="no_such_code")
-        return said.RoomList(rooms=[room_view(it, HostId(viewer.account_id)) for it in found])
+            raise code_not_found()
+        return messages.RoomList(rooms=[room_view(it, HostId(viewer.account_id)) for it in found])
 
     async def title(self, room_id: str) -> str | None:
-        """The name of a room, for links to it; None when there is no such room."""
+        """The name of a room for the title of its pages; None when there is no such room."""
         try:
             return (await self._rooms.one(room_id)).name
         except NotFound:
@@ -74,110 +71,115 @@ class LiveRooms:
 
     # Reading
 
-    async def comments(self, viewer: Identity, room_id: str, after: Seq) -> said.CommentList:
-        """What was said after a place, in the order of the room; in closed rooms, too."""
+    async def comments_after(self, viewer: Identity, room_id: str, after: Seq) -> messages.CommentList:
+        """A page of the comments after a `seq`, in order."""
         room = await self._rooms.one(room_id)
         while True:
-            page = await self._read(room.room_id, after, COMMENT_PAGE_SIZE)
+            page = await self._comments(room.room_id, after, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
-            shown, more = _shown(page.items, hidden), page.cursor is not None
-            if shown or not more:
-                return said.CommentList(comments=shown, more=more)
-            # A page of which nothing is to be seen would leave its reader nowhere to go on from.
+            visible, has_more = _visible(page.items, hidden), page.cursor is not None
+            if visible or not has_more:
+                return messages.CommentList(comments=visible, more=has_more)
+            # A page without a visible comment would give its reader no `seq` to go on from.
             after = page.items[-1].seq or after
 
-    async def earlier(self, viewer: Identity, room_id: str, before: Seq) -> said.CommentList:
-        """What was said before a place, in the order of the room."""
+    async def comments_before(self, viewer: Identity, room_id: str, before: Seq) -> messages.CommentList:
+        """A page of the comments before a `seq`, in order."""
         room = await self._rooms.one(room_id)
         while True:
-            page = await self._read.before(room.room_id, before, COMMENT_PAGE_SIZE)
+            page = await self._comments.before(room.room_id, before, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
-            shown, more = _shown(page.items[::-1], hidden), page.cursor is not None
-            if shown or not more:
-                return said.CommentList(comments=shown, more=more)
+            visible, has_more = _visible(page.items[::-1], hidden), page.cursor is not None
+            if visible or not has_more:
+                return messages.CommentList(comments=visible, more=has_more)
             before = page.items[-1].seq or before
 
-    async def standing(self, room_id: str) -> said.ModerationStateView:
-        """What became of the comments of a room."""
+    async def moderation_state(self, room_id: str) -> messages.ModerationStateView:
+        """The pinned, answered and removed comments of a room, its upvotes and its reactions."""
         room = await self._rooms.one(room_id)
-        standing = await self._moderation.standing(room.room_id)
-        pinned = await self._read.some(room.room_id, standing.pinned)
+        moderation = await self._moderation.state(room.room_id)
+        pinned = await self._comments.some(room.room_id, moderation.pinned)
         reactions = reactions_view(await self._moderation.reactions(room.room_id))
-        return standing_view(standing, pinned, reactions)
+        return moderation_state_view(moderation, pinned, reactions)
 
-    async def moderation(self, viewer: Identity, room_id: str) -> said.HostView:
-        """What only the host sees."""
-        room = await self.hosted(viewer, room_id)
-        blocks, log = await self._moderation(room.room_id)
-        hidden = (await self._moderation.standing(room.room_id)).hidden
-        named = [CommentId(it.subject) for it in log.items if it.subject is not None and it.action in OF_COMMENTS]
-        meant = [*named, *hidden, *(it.comment_id for it in blocks if it.comment_id is not None)]
-        about = await self._read.some(room.room_id, meant)
-        senders = (blocked_sender(it, about.get(it.comment_id or CommentId(""))) for it in blocks)
-        return said.HostView(
-            log=[log_view(it, about.get(CommentId(it.subject or ""))) for it in log.items],
+    async def host_view(self, viewer: Identity, room_id: str) -> messages.HostView:
+        """The log, the blocks and the hidden comments of a room, for its host."""
+        room = await self._hosted_room(viewer, room_id)
+        blocks = await self._moderation.blocks(room.room_id)
+        log = await self._moderation.log(room.room_id)
+        hidden = (await self._moderation.state(room.room_id)).hidden
+        logged = [CommentId(it.subject) for it in log.items if it.subject is not None and it.action in COMMENT_ACTIONS]
+        blocked = [it.comment_id for it in blocks if it.comment_id is not None]
+        comments = await self._comments.some(room.room_id, [*logged, *hidden, *blocked])
+        senders = (blocked_sender(it, comments.get(it.comment_id or CommentId(""))) for it in blocks)
+        return messages.HostView(
+            log=[log_view(it, comments.get(CommentId(it.subject or ""))) for it in log.items],
             words=[it.value for it in blocks if it.what == "WORD"],
             senders=[it for it in senders if it is not None],
-            hidden=sorted((comment_view(about[it]) for it in hidden if it in about), key=lambda it: it.seq),
+            hidden=sorted((comment_view(comments[it]) for it in hidden if it in comments), key=lambda it: it.seq),
         )
 
-    async def hosted(self, viewer: Identity, room_id: str) -> Room:
-        """A room of the viewer's own."""
+    async def _hosted_room(self, viewer: Identity, room_id: str) -> Room:
         room = await self._rooms.one(room_id)
         if room.host_id != HostId(viewer.account_id):
             raise not_the_host()
         return room
 
-    # Doing
-
-    async def say(self, who: Identity, room_id: str, say: said.PostComment) -> said.CommentView:
-        """Somebody comments; answered when it is stored."""
-        return await self._ask(who, room_id, say, said.CommentView)
-
-    async def upvote(self, who: Identity, room_id: str, comment_id: CommentId) -> said.Upvoted:
-        """Somebody wants a question answered."""
-        return await self._ask(who, room_id, said.Upvote(comment_id=comment_id), said.Upvoted)
-
-    async def take_back(self, who: Identity, room_id: str, comment_id: CommentId) -> said.CommentRemoved:
-        """Somebody takes back what they just wrote; also when the room was closed since."""
-        try:
-            return await self._ask(who, room_id, said.RetractComment(comment_id=comment_id), said.CommentRemoved)
-        except Conflict as refused:
-            if refused.code != ROOM_CLOSED:
-                raise
-        try:
-            return await self._retracting.removed(RoomId(room_id), who, comment_id, self._house.clock.now())
-        except StaleRoom:
-            raise busy() from None
-
-    async def act(self, who: Identity, room_id: str, act: said.ModerationAction) -> said.ModerationResult:
-        """The host does something in a room. Comments can be marked and deleted when it is over, too."""
-        try:
-            return await self._ask(who, room_id, act, said.ModerationResult)
-        except Conflict as refused:
-            if refused.code != ROOM_CLOSED:
-                raise
-        room = await self.hosted(who, room_id)
-        standing = await self._moderation.standing(room.room_id)
-        over = RoomState(room=room, epoch=room.epoch or 0, standing=standing)
-        try:
-            _, _, done = await self._governing.act(over, who, act, self._house.clock.now(), over=True)
-        except StaleRoom:
-            raise busy() from None
-        return done
-
-    async def close(self, who: Identity, room_id: str) -> said.RoomView:
-        """The host closes a room, for good."""
-        return await self._ask(who, room_id, said.CloseRoom(), said.RoomView)
-
-    async def _ask(self, who: Identity, room_id: str, command: said.Command, answer: type[T]) -> T:
-        return await self._house.rooms.ask(f"live/{room_id}", who, command, answer)
-
     async def _hidden_from(self, viewer: Identity, room: Room) -> frozenset[CommentId]:
         if room.host_id == HostId(viewer.account_id):
             return frozenset()
-        return (await self._moderation.standing(room.room_id)).hidden
+        return (await self._moderation.state(room.room_id)).hidden
+
+    # Commands
+
+    async def post_comment(self, sender: Identity, room_id: str, comment: messages.PostComment) -> messages.CommentView:
+        """Post a comment; the reply comes when it is stored."""
+        return await self._ask(sender, room_id, comment, messages.CommentView)
+
+    async def upvote(self, sender: Identity, room_id: str, comment_id: CommentId) -> messages.Upvoted:
+        """Upvote a comment."""
+        return await self._ask(sender, room_id, messages.Upvote(comment_id=comment_id), messages.Upvoted)
+
+    async def retract_comment(self, sender: Identity, room_id: str, comment_id: CommentId) -> messages.CommentRemoved:
+        """Delete a comment of the sender, within a minute; also when the room was closed since."""
+        command = messages.RetractComment(comment_id=comment_id)
+        try:
+            return await self._ask(sender, room_id, command, messages.CommentRemoved)
+        except Conflict as refused:
+            if refused.code != ROOM_CLOSED:
+                raise
+        try:
+            await self._remove(
+                RoomId(room_id), comment_id, SenderId(sender.account_id), self._context.clock.now(), None
+            )
+        except StaleRoom:
+            raise room_busy() from None
+        return messages.CommentRemoved(comment_id=comment_id, deleted=True)
+
+    async def moderate(
+        self, sender: Identity, room_id: str, action: messages.ModerationAction
+    ) -> messages.ModerationResult:
+        """Carry out an action of the host. Comments of a closed room can still be marked and deleted."""
+        try:
+            return await self._ask(sender, room_id, action, messages.ModerationResult)
+        except Conflict as refused:
+            if refused.code != ROOM_CLOSED:
+                raise
+        room = await self._hosted_room(sender, room_id)
+        state = RoomState(room=room, epoch=room.epoch or 0, moderation=await self._moderation.state(room.room_id))
+        try:
+            moderated = await self._moderator.act(state, sender, action, self._context.clock.now(), is_open=False)
+        except StaleRoom:
+            raise room_busy() from None
+        return messages.ModerationResult(entry=moderated.entry)
+
+    async def close_room(self, sender: Identity, room_id: str) -> messages.RoomView:
+        """Close a room for good, for its host."""
+        return await self._ask(sender, room_id, messages.CloseRoom(), messages.RoomView)
+
+    async def _ask(self, sender: Identity, room_id: str, command: messages.Command, reply_type: type[T]) -> T:
+        return await self._context.rooms.ask(f"live/{room_id}", sender, command, reply_type)
 
 
-def _shown(found: Sequence[Comment], hidden: frozenset[CommentId]) -> list[said.CommentView]:
-    return [comment_view(it) for it in found if it.comment_id not in hidden]
+def _visible(comments: Sequence[Comment], hidden: frozenset[CommentId]) -> list[messages.CommentView]:
+    return [comment_view(it) for it in comments if it.comment_id not in hidden]

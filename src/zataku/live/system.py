@@ -4,7 +4,7 @@ from pathlib import Path
 
 from zataku.live import messages
 from zataku.live.api import live_routes
-from zataku.live.archive.api import after_routes
+from zataku.live.archive.api import archive_routes
 from zataku.live.connections import ConnectionTracker
 from zataku.live.design import TABLES
 from zataku.live.home import LiveHome, home_of
@@ -21,7 +21,7 @@ def plug(context: AppContext) -> Plugin:
     rooms = LiveRooms(context)
     connections = ConnectionTracker(context.store, context.clock, context.node)
     return Plugin(
-        routes=(*live_routes(rooms), *after_routes(context)),
+        routes=(*live_routes(rooms), *archive_routes(context)),
         room=LiveRoom(context.store, connections),
         lifespan=connections.life,
         home=home_of(context),

@@ -1,4 +1,4 @@
-"""Rooms, comments and what became of them, as people see them."""
+"""Views of stored entities: the messages that clients see of rooms, comments, moderation and the log."""
 
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
@@ -12,11 +12,11 @@ from zataku.live.moderation.design import Block, LogEntry, Reactions
 from zataku.live.rules.moderation_state import ModerationState
 
 MAX_SNAPSHOT_ENTRIES = 500
-"""How many counts, and how many deletions, come with a snapshot."""
+"""How many counts, and how many deletions, a snapshot has."""
 
 
 def room_view(room: Room, viewer: HostId | None = None) -> RoomView:
-    """A room as somebody sees it; without a viewer, as everybody does."""
+    """A room as a viewer sees it; without a viewer, `mine` is left out."""
     return RoomView(
         room_id=room.room_id,
         name=room.name,
@@ -31,7 +31,7 @@ def room_view(room: Room, viewer: HostId | None = None) -> RoomView:
 
 
 def comment_view(comment: Comment) -> CommentView:
-    """A comment without whoever wrote it."""
+    """A comment without its sender."""
     return CommentView(
         comment_id=comment.comment_id,
         seq=comment.seq or SEQ_START,
@@ -42,7 +42,7 @@ def comment_view(comment: Comment) -> CommentView:
 
 
 def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
-    """All reactions of some minutes together."""
+    """The sum of the reactions of some minutes."""
     return ReactionsView(
         clap=sum(it.clap for it in reactions),
         aha=sum(it.aha for it in reactions),
@@ -50,46 +50,46 @@ def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
     )
 
 
-def standing_view(
-    standing: ModerationState, pinned: Mapping[CommentId, Comment], reactions: ReactionsView
+def moderation_state_view(
+    moderation: ModerationState, pinned: Mapping[CommentId, Comment], reactions: ReactionsView
 ) -> ModerationStateView:
-    """How things stand, without what is kept out. Hidden comments are not shown as pinned.
+    """The moderation that everybody may see: no blocks, and no hidden comment among the pinned.
 
-    Anybody can upvote, and take back what they wrote, for hours: of those, the most wanted and the latest are told.
+    Upvotes and deletions grow without end, so the view has the most upvoted comments and the latest deletions.
     """
-    shown = (pinned[it] for it in standing.pinned if it in pinned and it not in standing.hidden)
-    votes = standing.votes
-    told = (
-        votes if len(votes) <= MAX_SNAPSHOT_ENTRIES else nlargest(MAX_SNAPSHOT_ENTRIES, votes, key=lambda it: votes[it])
+    shown = (pinned[it] for it in moderation.pinned if it in pinned and it not in moderation.hidden)
+    votes = moderation.votes
+    counted = (
+        votes if len(votes) <= MAX_SNAPSHOT_ENTRIES else nlargest(MAX_SNAPSHOT_ENTRIES, votes, key=votes.__getitem__)
     )
-    latest = islice(standing.deleted, max(0, len(standing.deleted) - MAX_SNAPSHOT_ENTRIES), None)
+    deleted = islice(moderation.deleted, max(0, len(moderation.deleted) - MAX_SNAPSHOT_ENTRIES), None)
     return ModerationStateView(
         pinned=[comment_view(it) for it in shown],
-        answered=sorted(standing.answered),
-        gone=[*sorted(standing.hidden), *latest],
-        votes={it: votes[it] for it in told},
+        answered=sorted(moderation.answered),
+        gone=[*sorted(moderation.hidden), *deleted],
+        votes={it: votes[it] for it in counted},
         reactions=reactions,
     )
 
 
-def log_view(entry: LogEntry, about: Comment | None) -> LogView:
-    """An entry of the host's log."""
+def log_view(entry: LogEntry, comment: Comment | None) -> LogView:
+    """An entry of the host's log, with the text of the comment it is about."""
     return LogView(
         log_id=entry.log_id,
         at=entry.at,
         action=entry.action,
         subject=entry.subject,
-        about=None if about is None else about.content,
+        about=None if comment is None else comment.content,
     )
 
 
-def blocked_sender(block: Block, about: Comment | None) -> BlockedSender | None:
-    """Somebody who is kept out, known by what they wrote; None when that was never noted."""
+def blocked_sender(block: Block, comment: Comment | None) -> BlockedSender | None:
+    """A blocked sender, known by the comment they were blocked for; None when the block has no comment."""
     if block.comment_id is None:
         return None
     return BlockedSender(
         comment_id=block.comment_id,
         at=block.at,
-        about=None if about is None else about.content,
-        nickname=None if about is None else about.nickname,
+        about=None if comment is None else comment.content,
+        nickname=None if comment is None else comment.nickname,
     )

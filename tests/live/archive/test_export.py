@@ -14,15 +14,13 @@ from litestar.di import Provide
 from tests.live.entities import HALL, MIDORI, room, said, uuid
 from tests.support.app_context import app_context, user_identity
 from tests.support.stores import START
-from zataku.clock import ManualClock
-from zataku.live.archive.api import after_routes
-from zataku.live.archive.export import Exports
+from zataku.clock import ManualClock, instant_ms
+from zataku.live.archive.api import archive_routes
+from zataku.live.archive.export import Exports, content_disposition
 from zataku.live.archive.messages import Export
-from zataku.live.archive.naming import disposition
-from zataku.live.archive.reading import AT_A_TIME
-from zataku.live.archive.spreadsheet import harmless, rows
+from zataku.live.archive.spreadsheet import csv_rows, escape_formula
 from zataku.live.design import Comment
-from zataku.live.limits import instant_ms
+from zataku.live.functions.comments import PAGE_SIZE
 from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.moderation.design import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
@@ -42,7 +40,7 @@ async def web(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncCli
         return user_identity(str(MIDORI)) if request.headers.get("as") == "host" else user_identity()
 
     app = Litestar(
-        route_handlers=after_routes(app_context(strict, clock)),
+        route_handlers=archive_routes(app_context(strict, clock)),
         dependencies={"identity": Provide(identity, sync_to_thread=False)},
         exception_handlers=HANDLERS,
         openapi_config=None,
@@ -130,20 +128,20 @@ async def test_a_room_without_comments_is_exported_all_the_same(strict: Store, w
 async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(strict: Store, clock: ManualClock) -> None:
     random = Random(3)
     talk = talk_room(random, START)
-    comments = list(talk_comments(random, START, talk.room_id, 3 * AT_A_TIME + 7))
+    comments = list(talk_comments(random, START, talk.room_id, 3 * PAGE_SIZE + 7))
     handled = list(talk_moderation(random, talk, comments))
     await strict.write_many(put=[talk, *comments, *handled])
     host = user_identity(str(talk.host_id))
     exports = Exports(app_context(strict, clock))
 
     chunks = [it async for it in (await exports.csv(host, talk.room_id)).chunks]
-    assert max(chunk.count(b"\r\n") for chunk in chunks) <= AT_A_TIME
+    assert max(chunk.count(b"\r\n") for chunk in chunks) <= PAGE_SIZE
     assert len(chunks) >= 5
     written = b"".join(chunks).decode()
-    assert [it["content"] for it in table(written)] == [harmless(it.content) for it in comments]
+    assert [it["content"] for it in table(written)] == [escape_formula(it.content) for it in comments]
 
     chunks = [it async for it in (await exports.json(host, talk.room_id)).chunks]
-    assert max(chunk.count(b'"seq"') for chunk in chunks) <= AT_A_TIME
+    assert max(chunk.count(b'"seq"') for chunk in chunks) <= PAGE_SIZE
     whole = msgspec.json.decode(b"".join(chunks), type=Export)
     assert [it.seq for it in whole.comments] == [it.seq for it in comments]
     for private in {it.sender_id for it in comments} | {talk.host_id}:
@@ -182,8 +180,8 @@ async def test_a_search_that_makes_no_sense_is_refused(strict: Store, web: httpx
     ],
 )  # fmt: skip
 def test_nothing_is_a_formula(cell: str) -> None:
-    assert harmless(cell) == f"'{cell}"
-    [read] = csv.reader(io.StringIO(rows([[cell, "next"]]).decode(), newline=""))
+    assert escape_formula(cell) == f"'{cell}"
+    [read] = csv.reader(io.StringIO(csv_rows([[cell, "next"]]).decode(), newline=""))
     assert read == [f"'{cell}", "next"]
 
 
@@ -211,16 +209,16 @@ def test_nothing_is_a_formula(cell: str) -> None:
     ],
 )
 def test_nothing_is_a_formula_where_rows_are_split_at_semicolons(cell: str, written: str) -> None:
-    assert harmless(cell) == written
-    split = csv.reader(io.StringIO(rows([["1", cell, "2"]]).decode(), newline=""), delimiter=";")
+    assert escape_formula(cell) == written
+    split = csv.reader(io.StringIO(csv_rows([["1", cell, "2"]]).decode(), newline=""), delimiter=";")
     assert not [it for row in split for it in row if it.strip(" \u3000\u200b")[:1] in tuple("=+-@＝＋－＠")]
-    [read] = csv.reader(io.StringIO(rows([["1", cell, "2"]]).decode(), newline=""))
+    [read] = csv.reader(io.StringIO(csv_rows([["1", cell, "2"]]).decode(), newline=""))
     assert read == ["1", written, "2"]
 
 
 @pytest.mark.parametrize("cell", [";-)", "なるほど ;-)", "a;b", "a; b=1", "a;", ";", "a;'=1", "1;2;3", "x；=1", ";)"])
 def test_a_wink_and_what_is_no_formula_after_a_semicolon_stay_as_they_are(cell: str) -> None:
-    assert harmless(cell) == cell
+    assert escape_formula(cell) == cell
 
 
 async def test_json_is_exact(strict: Store, web: httpx.AsyncClient) -> None:
@@ -231,7 +229,7 @@ async def test_json_is_exact(strict: Store, web: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize("cell", ["", "a=1", "1-1", "'=1", "👍=", "…", "<=", "x@y.z", "  a", "~"])
 def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
-    assert harmless(cell) == cell
+    assert escape_formula(cell) == cell
 
 
 @pytest.mark.parametrize(
@@ -247,5 +245,5 @@ def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
     ],
 )
 def test_the_file_has_the_name_of_the_room_as_far_as_files_can(name: str, file: str) -> None:
-    told = disposition(room(name=name, created_at="2030-01-01T00:00:00.000Z"), "csv")
+    told = content_disposition(room(name=name, created_at="2030-01-01T00:00:00.000Z"), "csv")
     assert told == f"attachment; filename=\"comments-2030-01-01.csv\"; filename*=UTF-8''{file}"

@@ -9,14 +9,15 @@ import pytest
 from tests.live.entities import HALL, MIDORI, room, said
 from tests.support.app_context import app_context, user_identity
 from tests.support.stores import START
-from zataku.clock import ManualClock
+from zataku.clock import ManualClock, instant_ms
 from zataku.live.archive.export import Download, Exports
 from zataku.live.archive.messages import Export
 from zataku.live.archive.questions import TopQuestions
-from zataku.live.archive.reading import AT_A_TIME
 from zataku.live.archive.search import Search
 from zataku.live.archive.timeline import Timelines
-from zataku.live.limits import SEQ_START, instant_ms, seq_of
+from zataku.live.design import seq_of
+from zataku.live.functions.comments import PAGE_SIZE
+from zataku.live.limits import SEQ_START
 from zataku.live.moderation.design import Mark, Upvotes
 from zataku.system import AppContext
 from zataku.table import Store
@@ -32,7 +33,7 @@ class Meddled:
         self._store = store
         self._hide = hide
 
-    def limited(self, rights: Any) -> "Meddled":
+    def restricted(self, rights: Any) -> "Meddled":
         return Meddled(self._store.restricted(rights), self._hide)
 
     async def page(self, *asked: Any, **more: Any) -> Any:
@@ -85,14 +86,14 @@ async def test_nobody_but_the_host_takes_it_along(context: AppContext) -> None:
 async def test_what_is_hidden_while_an_export_is_under_way_is_not_on_the_pages_to_come(
     strict: Store, clock: ManualClock
 ) -> None:
-    last = said(AT_A_TIME + 1)
-    await strict.write_many(put=[room(), *map(said, range(1, AT_A_TIME + 1)), last])
+    last = said(PAGE_SIZE + 1)
+    await strict.write_many(put=[room(), *map(said, range(1, PAGE_SIZE + 1)), last])
     download = await Exports(app_context(strict, clock)).csv(READER, HALL)
     sent = b""
     async for chunk in download.chunks:
         sent += chunk
         await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=last.comment_id, at=instant_ms(START)))
-    assert sent.count(b"\r\n") == 1 + AT_A_TIME
+    assert sent.count(b"\r\n") == 1 + PAGE_SIZE
 
 
 async def written(download: Download) -> Export:

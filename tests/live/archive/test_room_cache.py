@@ -8,12 +8,12 @@ import pytest
 from tests.live.entities import HALL, room, said
 from tests.support.app_context import app_context
 from tests.support.stores import START
-from zataku.clock import ManualClock
+from zataku.clock import ManualClock, instant_ms
 from zataku.errors import Unavailable
 from zataku.live.archive.questions import TopQuestions
-from zataku.live.archive.room_cache import KEPT, KEPT_SECONDS, RoomCache
+from zataku.live.archive.room_cache import MAX_AGE_SECONDS, MAX_ENTRIES, RoomCache
 from zataku.live.design import Room
-from zataku.live.limits import RoomId, instant_ms
+from zataku.live.limits import RoomId
 from zataku.live.moderation.design import Upvotes
 from zataku.live.samples import rooms_of
 from zataku.table import Store
@@ -38,7 +38,7 @@ async def test_a_hall_that_asks_at_once_waits_for_one_and_shares_it_for_some_sec
     maker = Maker()
     shared = RoomCache(clock, maker)
     assert await asyncio.gather(*(shared(room()) for _ in range(500))) == ["発表会"] * 500
-    await clock.advance(KEPT_SECONDS - 0.1)
+    await clock.advance(MAX_AGE_SECONDS - 0.1)
     await shared(room())
     assert len(maker.made) == 1
     await clock.advance(0.1)
@@ -57,12 +57,12 @@ async def test_it_is_made_anew_when_the_host_has_changed_the_room(clock: ManualC
 async def test_of_more_rooms_than_fit_those_are_forgotten_that_nobody_asked_for(clock: ManualClock) -> None:
     maker = Maker()
     shared = RoomCache(clock, maker)
-    first, second, *others = rooms_of(Random(1), START, KEPT + 1)
+    first, second, *others = rooms_of(Random(1), START, MAX_ENTRIES + 1)
     for one in (first, second, first, *others):
         await shared(one)
-    assert len(maker.made) == KEPT + 1
+    assert len(maker.made) == MAX_ENTRIES + 1
     await shared(first)
-    assert len(maker.made) == KEPT + 1
+    assert len(maker.made) == MAX_ENTRIES + 1
     await shared(second)
     assert maker.made[-1] == second.room_id
 
@@ -84,5 +84,5 @@ async def test_the_questions_of_a_room_are_shared(strict: Store, clock: ManualCl
     [told] = (await most_wanted(HALL)).questions
     await strict.put(Upvotes(room_id=HALL, comment_id=asked.comment_id, votes=4))
     assert (await most_wanted(HALL)).questions == [told]
-    await clock.advance(KEPT_SECONDS)
+    await clock.advance(MAX_AGE_SECONDS)
     assert (await most_wanted(HALL)).questions[0].votes == 4

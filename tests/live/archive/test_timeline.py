@@ -13,15 +13,15 @@ import pytest
 from tests.live.entities import HALL, MIDORI, SORA, YUNA, room, said
 from tests.support.app_context import app_context, user_identity
 from tests.support.stores import START
-from zataku.clock import ManualClock
+from zataku.clock import ManualClock, instant_ms
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.archive import search
 from zataku.live.archive.questions import TopQuestions
-from zataku.live.archive.room_cache import KEPT_SECONDS
-from zataku.live.archive.search import CHARACTERS_AT_ONCE, FOLDING_AT_ONCE, FOUND_AT_ONCE, Search
-from zataku.live.archive.timeline import PARTS, TimelineBuilder, Timelines
-from zataku.live.design import Comment
-from zataku.live.limits import SEQ_START, instant_ms, seq_of
+from zataku.live.archive.room_cache import MAX_AGE_SECONDS
+from zataku.live.archive.search import MAX_CHARACTERS_READ, MAX_CONCURRENT_FOLDS, MAX_RESULTS, Search
+from zataku.live.archive.timeline import MAX_PARTS, TimelineBuilder, Timelines
+from zataku.live.design import Comment, seq_of
+from zataku.live.limits import SEQ_START
 from zataku.live.messages import SearchResults, TimelinePart
 from zataku.live.moderation.design import Mark, Reactions, Upvotes
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
@@ -60,7 +60,7 @@ async def test_an_hour_is_told_in_equal_parts_that_lead_to_their_first_comment(
     assert made.comments == sum(it.comments for it in made.parts) == len(shown)
     assert made.people == len({it.sender_id for it in shown})
     assert made.part_seconds == 32
-    assert PARTS / 2 < len(made.parts) <= PARTS
+    assert MAX_PARTS / 2 < len(made.parts) <= MAX_PARTS
     counted = 0
     for part in made.parts:
         assert part.seq == (shown[counted].seq if part.comments else None)
@@ -172,7 +172,7 @@ async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room
     assert (await timelines(HALL)).comments == 1
     await strict.put(at(2, 1))
     assert (await timelines(HALL)).comments == 1
-    await clock.advance(KEPT_SECONDS)
+    await clock.advance(MAX_AGE_SECONDS)
     assert (await timelines(HALL)).comments == 2
     await strict.write_many(put=[room(status="CLOSED", updated_at=instant_ms(START + 9)), at(3, 2)])
     assert (await timelines(HALL)).comments == 3
@@ -241,7 +241,7 @@ async def test_a_search_goes_on_where_it_stopped_and_finds_each_once(strict: Sto
     after, asked = SEQ_START, 0
     while after is not None:
         page = await found(strict, clock, "yes", after)
-        assert len(page.comments) <= FOUND_AT_ONCE
+        assert len(page.comments) <= MAX_RESULTS
         seqs += [it.seq for it in page.comments]
         after, asked = page.next, asked + 1
     assert seqs == [seq_of(1, number) for number in range(7, 2300, 7)]
@@ -274,7 +274,7 @@ async def test_a_search_never_folds_more_than_it_may(
 
     monkeypatch.setattr(search, "_matching", matching)
     assert (await found(strict, clock, "短")).next is not None
-    assert CHARACTERS_AT_ONCE / 2 < sum(sizes) <= CHARACTERS_AT_ONCE
+    assert MAX_CHARACTERS_READ / 2 < sum(sizes) <= MAX_CHARACTERS_READ
 
 
 async def test_two_searches_at_the_most_fold_at_the_same_time(
@@ -282,7 +282,7 @@ async def test_two_searches_at_the_most_fold_at_the_same_time(
 ) -> None:
     await strict.write_many(put=[room(), at(1, 1, content="yes")])
     # They would all meet here if they could; when no third one comes in time, none is waited for any more.
-    meeting = threading.Barrier(FOLDING_AT_ONCE + 1, timeout=0.5)
+    meeting = threading.Barrier(MAX_CONCURRENT_FOLDS + 1, timeout=0.5)
 
     def matching(comments: Sequence[Comment], _needle: str) -> list[Comment]:
         with contextlib.suppress(threading.BrokenBarrierError):

@@ -1,1 +1,1 @@
-"""What is left of a talk that is over: when how much was said, who said what, and all of it to take along."""
+"""The archive of a room: timeline, questions, search and exports. It is readable while the room is open, too."""

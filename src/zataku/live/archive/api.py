@@ -1,4 +1,4 @@
-"""What is left of a talk, over HTTP: its timeline, a search, and files to take along."""
+"""HTTP routes of the archive of a room."""
 
 from typing import Annotated, Any, TypeAlias, cast
 
@@ -7,7 +7,7 @@ from litestar.params import QueryParameter
 from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
-from zataku.live.api import After, RoomPath, Who
+from zataku.live.api import After, Caller, RoomPath
 from zataku.live.archive.export import Download, Exports
 from zataku.live.archive.messages import Export, Questions
 from zataku.live.archive.questions import TopQuestions
@@ -17,21 +17,21 @@ from zataku.live.limits import SEQ_START
 from zataku.live.messages import SearchResults, Timeline
 from zataku.system import AppContext
 
-Wanted: TypeAlias = Annotated[
+SearchText: TypeAlias = Annotated[
     str, QueryParameter(description="A part of a comment or name", min_length=1, max_length=100)
 ]
 CSV = "text/csv"
 JSON = "application/json"
 
 
-def after_routes(context: AppContext) -> tuple[ControllerRouterHandler, ...]:
-    """The routes under /api/live that people use when a talk is over; they answer while it goes on, too."""
-    looking = _looking_routes(Timelines(context), TopQuestions(context), Search(context))
-    handlers = [*looking, *_export_routes(Exports(context))]
+def archive_routes(context: AppContext) -> tuple[ControllerRouterHandler, ...]:
+    """The routes under /api/live that read the archive of a room, open or closed."""
+    handlers = _read_routes(Timelines(context), TopQuestions(context), Search(context))
+    handlers += _export_routes(Exports(context))
     return (Router("/api/live", route_handlers=handlers, tags=["live"]),)
 
 
-def _looking_routes(timelines: Timelines, most_wanted: TopQuestions, search: Search) -> list[ControllerRouterHandler]:
+def _read_routes(timelines: Timelines, top_questions: TopQuestions, search: Search) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/timeline", summary="The timeline of a room")
     async def room_timeline(room_id: RoomPath) -> Timeline:
         """When how much was said, in at most 120 parts, and how many people said it. A few seconds old at most."""
@@ -40,10 +40,12 @@ def _looking_routes(timelines: Timelines, most_wanted: TopQuestions, search: Sea
     @get("/rooms/{room_id:str}/questions", summary="The questions of a room")
     async def room_questions(room_id: RoomPath) -> Questions:
         """What people wanted answered, at most 50, the most upvoted first. A few seconds old at most."""
-        return await most_wanted(room_id)
+        return await top_questions(room_id)
 
     @get("/rooms/{room_id:str}/search", summary="Search the comments")
-    async def search_room(identity: Who, room_id: RoomPath, q: Wanted, after: After = SEQ_START) -> SearchResults:
+    async def search_room(
+        identity: Caller, room_id: RoomPath, q: SearchText, after: After = SEQ_START
+    ) -> SearchResults:
         """Comments that have something in what they say, or in their nickname, whatever the case and width of letters.
 
         At most 100, out of the next 2,000 comments; with `next` there is more to look through, also when none came.
@@ -55,22 +57,22 @@ def _looking_routes(timelines: Timelines, most_wanted: TopQuestions, search: Sea
 
 def _export_routes(exports: Exports) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/export.csv", summary="Export as CSV", media_type=CSV)
-    async def export_csv(identity: Who, room_id: RoomPath) -> Response[str]:
+    async def export_csv(identity: Caller, room_id: RoomPath) -> Response[str]:
         """All comments in order, one a row, for spreadsheets: what looks like a formula comes after an apostrophe.
 
         The host gets what is hidden, too.
         """
-        return _sent(await exports.csv(identity, room_id), CSV)
+        return _stream(await exports.csv(identity, room_id), CSV)
 
     @get("/rooms/{room_id:str}/export.json", summary="Export as JSON", media_type=JSON)
-    async def export_json(identity: Who, room_id: RoomPath) -> Response[Export]:
+    async def export_json(identity: Caller, room_id: RoomPath) -> Response[Export]:
         """The room and all comments in order. The host gets what is hidden, too."""
-        return _sent(await exports.json(identity, room_id), JSON)
+        return _stream(await exports.json(identity, room_id), JSON)
 
     return [export_csv, export_json]
 
 
-def _sent(download: Download, kind: str) -> Response[Any]:
-    """The file on its way. The handlers say what it is when it has arrived."""
+def _stream(download: Download, media_type: str) -> Response[Any]:
+    """The response that streams a file. The return types of the handlers describe the whole file."""
     headers = {"Content-Disposition": download.disposition}
-    return cast("Response[Any]", Stream(download.chunks, media_type=kind, headers=headers))
+    return cast("Response[Any]", Stream(download.chunks, media_type=media_type, headers=headers))

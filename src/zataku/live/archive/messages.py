@@ -1,4 +1,4 @@
-"""What is told of a room that is over: its questions, and all of it as somebody takes it along."""
+"""Messages of the archive: questions and exports."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from zataku.table import InstantMs
 
 
 class ExportedComment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A comment and what became of it. Hidden ones are in the host's exports only."""
+    """A comment with its marks and votes. Hidden ones are in the host's exports only."""
 
     seq: Seq
     created_at: InstantMs
@@ -22,7 +22,7 @@ class ExportedComment(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
 
 
 class Export(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A room with everything that was said in it, in order."""
+    """A room with all its comments, in order."""
 
     room: RoomView
     exported_at: InstantMs
@@ -31,7 +31,7 @@ class Export(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A comment that people want answered, how many of them, and whether it was."""
+    """An upvoted comment, its votes, and whether it was answered."""
 
     comment: CommentView
     votes: int
@@ -39,6 +39,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Questions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What people wanted to know, the most wanted first."""
+    """The upvoted comments of a room, the most upvoted first."""
 
     questions: list[Question]

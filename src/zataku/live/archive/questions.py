@@ -1,4 +1,4 @@
-"""What people wanted to know most."""
+"""The most upvoted comments of a room."""
 
 from heapq import nsmallest
 
@@ -11,35 +11,37 @@ from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.views import comment_view
 from zataku.system import AppContext
 
-MOST = 50
+MAX_QUESTIONS = 50
 
 
 class TopQuestions:
-    """Finds the questions of a room that most people upvoted."""
+    """The most upvoted comments of rooms, cached for some seconds."""
 
     def __init__(self, context: AppContext) -> None:
         self._rooms = GetUserRoomsFunction(context.store)
-        self._read = GetRoomCommentsFunction(context.store)
+        self._comments = GetRoomCommentsFunction(context.store)
         self._moderation = GetRoomModerationFunction(context.store)
-        self._shared = RoomCache(context.clock, self._made)
+        self._cache = RoomCache(context.clock, self._load)
 
     async def __call__(self, room_id: str) -> Questions:
-        """The most upvoted of a room, without what is hidden, the same for everybody; of equal ones, the earlier."""
-        return await self._shared(await self._rooms.one(room_id))
+        """The most upvoted visible comments of a room, the same for all viewers; of equal ones, the earlier first."""
+        return await self._cache(await self._rooms.one(room_id))
 
-    async def _made(self, room: Room) -> Questions:
-        standing = await self._moderation.standing(room.room_id)
-        votes = {it: count for it, count in standing.votes.items() if not standing.is_gone(it)}
-        first = nsmallest(MOST, votes, key=lambda it: -votes[it])
-        found = (await self._read.some(room.room_id, first)).values()
-        # Once more, for what was hidden while the comments were fetched.
-        standing = await self._moderation.standing(room.room_id)
-        shown = (it for it in found if not standing.is_gone(it.comment_id))
-        wanted = sorted(shown, key=lambda it: (-votes[it.comment_id], it.seq))
-        answered = standing.answered
+    async def _load(self, room: Room) -> Questions:
+        moderation = await self._moderation.state(room.room_id)
+        votes = {it: count for it, count in moderation.votes.items() if not moderation.is_gone(it)}
+        top = nsmallest(MAX_QUESTIONS, votes, key=lambda it: -votes[it])
+        found = (await self._comments.some(room.room_id, top)).values()
+        # Read again, for comments that were hidden while these were fetched.
+        moderation = await self._moderation.state(room.room_id)
+        visible = (it for it in found if not moderation.is_gone(it.comment_id))
         return Questions(
             questions=[
-                Question(comment=comment_view(it), votes=votes[it.comment_id], answered=it.comment_id in answered)
-                for it in wanted
+                Question(
+                    comment=comment_view(it),
+                    votes=votes[it.comment_id],
+                    answered=it.comment_id in moderation.answered,
+                )
+                for it in sorted(visible, key=lambda it: (-votes[it.comment_id], it.seq))
             ]
         )

@@ -1,4 +1,4 @@
-"""What is worked out from a whole room, once for all who ask in the same moments."""
+"""A cache of values that are computed from a whole room, for all who ask within some seconds."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,41 +13,40 @@ from zataku.live.design import Room
 from zataku.live.limits import RoomId
 from zataku.table import InstantMs
 
-KEPT = 64
-"""Of so many rooms, the latest that somebody asked for."""
-KEPT_SECONDS = 10.0
-"""At the end of a talk everybody in the hall looks at the same; nobody waits longer than this to see it change."""
+MAX_ENTRIES = 64
+MAX_AGE_SECONDS = 10.0
+"""At the end of a talk the whole audience opens the same page; a change shows up after this time at the latest."""
 
 T = TypeVar("T")
 
 
-class _Kept(msgspec.Struct, Generic[T], frozen=True):
-    """What was made for a while, of a room that its host has not changed since."""
+class _Entry(msgspec.Struct, Generic[T], frozen=True):
+    """A value, when it expires, and `updated_at` of the room it was computed from."""
 
-    made: T
-    until: float
-    of: InstantMs
+    value: T
+    expires_at: float
+    updated_at: InstantMs
 
 
 class RoomCache(Generic[T]):
-    """Makes something of a room and keeps it for some seconds. Whoever asks while it is being made waits for it."""
+    """Computes a value of a room once and keeps it for some seconds, the least recently used rooms first to go."""
 
-    def __init__(self, clock: Clock, make: Callable[[Room], Awaitable[T]]) -> None:
+    def __init__(self, clock: Clock, load: Callable[[Room], Awaitable[T]]) -> None:
         self._clock = clock
-        self._make = make
-        self._kept: OrderedDict[RoomId, _Kept[T]] = OrderedDict()
+        self._load = load
+        self._entries: OrderedDict[RoomId, _Entry[T]] = OrderedDict()
         self._locks: WeakValueDictionary[RoomId, asyncio.Lock] = WeakValueDictionary()
 
     async def __call__(self, room: Room) -> T:
-        """The same for everybody, a few seconds old at most, and never older than what the host did to the room."""
+        """The value of a room, never older than the host's last change of it. Concurrent callers share one load."""
         lock = self._locks.setdefault(room.room_id, asyncio.Lock())
         async with lock:
-            kept = self._kept.get(room.room_id)
-            if kept is None or kept.until <= self._clock.now() or kept.of != room.updated_at:
-                made = await self._make(room)
-                kept = _Kept(made, self._clock.now() + KEPT_SECONDS, room.updated_at)
-                self._kept[room.room_id] = kept
-            self._kept.move_to_end(room.room_id)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return kept.made
+            entry = self._entries.get(room.room_id)
+            if entry is None or entry.expires_at <= self._clock.now() or entry.updated_at != room.updated_at:
+                value = await self._load(room)
+                entry = _Entry(value, self._clock.now() + MAX_AGE_SECONDS, room.updated_at)
+                self._entries[room.room_id] = entry
+            self._entries.move_to_end(room.room_id)
+            while len(self._entries) > MAX_ENTRIES:
+                self._entries.popitem(last=False)
+            return entry.value

@@ -1,4 +1,4 @@
-"""Rows for a spreadsheet: CSV as RFC 4180 has it, in which no cell is a formula."""
+"""CSV rows of RFC 4180 in which no cell is a formula for a spreadsheet."""
 
 import csv
 import io
@@ -9,66 +9,66 @@ from functools import lru_cache
 from zataku.text import is_visible
 
 BYTE_ORDER_MARK = "\ufeff"
-"""Without it Excel takes UTF-8 for the encoding of the country that it is in."""
+"""Without it Excel does not read a file as UTF-8."""
 
-_FORMULA = frozenset("=+-@")
-_TURNS = frozenset("\t\r\n")
+_FORMULA_STARTS = frozenset("=+-@")
+_LINE_CONTROLS = frozenset("\t\r\n")
 _SEPARATOR = ";"
 
 
-def rows(cells: Iterable[Sequence[str]]) -> bytes:
-    """Some rows, each ended by CR LF; every cell is harmless."""
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, lineterminator="\r\n")
-    writer.writerows([harmless(cell) for cell in row] for row in cells)
-    return written.getvalue().encode()
+def csv_rows(cells: Iterable[Sequence[str]]) -> bytes:
+    """Rows as CSV, each ended by CR LF, every cell escaped."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerows([escape_formula(cell) for cell in row] for row in cells)
+    return buffer.getvalue().encode()
 
 
-def harmless(cell: str) -> str:
-    """The same text, with an apostrophe wherever a spreadsheet could begin to take it for a formula.
+def escape_formula(cell: str) -> str:
+    """The text with an apostrophe wherever a spreadsheet could read it as the start of a formula.
 
-    At the beginning, the first character counts that shows, in whichever width; blanks before it may be cut off on the
-    way in. Where the list separator is `;`, as in much of Europe, spreadsheets split rows there and nowhere else: what
-    follows a `;` is a cell of its own, and gets an apostrophe before its sign. Only `;-)` is left winking.
+    At the start, the first visible character counts, in any width, since an import may strip the blanks before it.
+    Where the list separator is `;`, as in much of Europe, spreadsheets split rows only there: the text after each `;`
+    is a cell of its own, and gets an apostrophe before its sign. The smiley `;-)` is left as it is.
     """
     first, *others = cell.split(_SEPARATOR)
-    return _SEPARATOR.join([_begun(first), *map(_split_off, others)])
+    return _SEPARATOR.join([_escape_start(first), *map(_escape_split_cell, others)])
 
 
-def _begun(text: str) -> str:
-    if _says_something(text):
+def _escape_start(text: str) -> str:
+    if _starts_with_letter(text):
         return text
-    lead = _lead(text)
-    if _plain(text[lead : lead + 1]) in _FORMULA or not _TURNS.isdisjoint(text[:lead]):
+    start = _start(text)
+    if _normal(text[start : start + 1]) in _FORMULA_STARTS or not _LINE_CONTROLS.isdisjoint(text[:start]):
         return f"'{text}"
     return text
 
 
-def _split_off(text: str) -> str:
-    if not text or _says_something(text):
+def _escape_split_cell(text: str) -> str:
+    if not text or _starts_with_letter(text):
         return text
-    # Quotes in the middle of a cell are doubled; at the beginning of one, two of them are an empty text.
-    lead = _lead(text, '"')
-    sign = _plain(text[lead : lead + 1])
-    if sign not in _FORMULA or (sign == "-" and _plain(text[lead + 1 : lead + 2]) == ")"):
+    # The CSV writer doubles quotes; at the start of a split cell two of them read as an empty text.
+    start = _start(text, '"')
+    sign = _normal(text[start : start + 1])
+    if sign not in _FORMULA_STARTS or (sign == "-" and _normal(text[start + 1 : start + 2]) == ")"):
         return text
-    return f"{text[:lead]}'{text[lead:]}"
+    return f"{text[:start]}'{text[start:]}"
 
 
-def _says_something(text: str) -> bool:
-    """True for nearly all: they begin with a letter, and none is another width of what begins a formula."""
+def _starts_with_letter(text: str) -> bool:
+    """True for most texts, which need no further check: no letter or digit starts a formula."""
     return text[:1].isalnum()
 
 
-def _lead(text: str, passed: str = "") -> int:
-    """How many characters come before the first that counts."""
-    for at, character in enumerate(text):
-        if _plain(character) and character not in passed:
-            return at
+def _start(text: str, skipped: str = "") -> int:
+    """The index of the first visible character, the length of a text without one."""
+    for index, character in enumerate(text):
+        if _normal(character) and character not in skipped:
+            return index
     return len(text)
 
 
 @lru_cache(maxsize=1024)
-def _plain(character: str) -> str:
-    """A character in its usual width, and nothing for one that does not show."""
+def _normal(character: str) -> str:
+    """A character in its usual width, and nothing for an invisible one."""
     return unicodedata.normalize("NFKC", character)[:1] if character and is_visible(character) else ""

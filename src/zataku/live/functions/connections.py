@@ -1,31 +1,31 @@
-"""Who is connected to a room: sockets that come in, that have gone, and that died with their process."""
+"""Connections of sockets to rooms: joins, leaves, and the sweep after a crash."""
 
 from collections.abc import Sequence
 
 from zataku.live.design import Connection, left_behind
-from zataku.live.functions.function import Function
+from zataku.live.functions import Function
 from zataku.live.limits import ConnectionId, ProcessName, RoomId
 from zataku.live.writes import join, sweep_connection
 from zataku.table import BadInput, ConditionFailed, InstantMs, TransactionCancelled
 
 
 class JoinRoomFunction(Function):
-    """Sockets come into a room."""
+    """Sockets join a room."""
 
     async def __call__(
         self, room_id: RoomId, owner: ProcessName, connection_ids: Sequence[ConnectionId], now: float
     ) -> bool:
-        """Write down at most 99 that came together, all or none; False when the room is closed or unknown.
+        """Store at most 99 connections, all or none; False when the room is closed or unknown.
 
-        Joining again changes nothing but the time, so that a join whose reply was lost is simply repeated.
+        A join may be repeated: it changes nothing but the time.
         """
         try:
             await self._store.write(join(room_id, owner, connection_ids, now))
         except BadInput:
-            # No room can have such an id.
+            # Not the id of a room.
             return False
         except TransactionCancelled as cancelled:
-            # The one condition is that the room is open; whatever else is in the way may pass.
+            # The only condition is that the room is open; other reasons are temporary.
             if any(reason.code == "condition_failed" for reason in cancelled.reasons):
                 return False
             raise
@@ -33,24 +33,24 @@ class JoinRoomFunction(Function):
 
 
 class DisconnectFunction(Function):
-    """Sockets have gone."""
+    """Sockets leave."""
 
     async def __call__(self, connection_ids: Sequence[ConnectionId]) -> None:
-        """Take any number of them away. Those that are not there any more are no trouble."""
+        """Delete any number of connections, whether they exist or not."""
         await self._store.write_many(delete=[Connection.key(connection_id=it) for it in dict.fromkeys(connection_ids)])
 
 
 class SweepConnectionsFunction(Function):
-    """Sockets died with a process that could not say so."""
+    """A process deletes the connections that it left behind in a crash."""
 
     async def __call__(self, owner: ProcessName, started_at: InstantMs) -> int:
-        """Take away what a process of this name held before it started anew; gives how many there were."""
+        """Delete the connections that a process of this name had before it started; returns their number."""
         swept = 0
-        async for left in self._store.each(left_behind(owner, started_at)):
+        async for connection in self._store.each(left_behind(owner, started_at)):
             try:
-                await self._store.write(sweep_connection(owner, left))
+                await self._store.write(sweep_connection(owner, connection))
             except ConditionFailed:
-                # The index told of one that has gone meanwhile.
+                # The index is eventually consistent: the connection is deleted or has joined again.
                 continue
             swept += 1
         return swept

@@ -1,10 +1,14 @@
-"""What is done beside the comments: the host's acts, upvotes, reactions, and reading all of it."""
+"""Moderation, upvotes and reactions: their writes, and reading them."""
 
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from zataku.live.functions.function import Function
+import msgspec
+
+from zataku.errors import RequestError
+from zataku.live.errors import already_upvoted, comment_not_found, room_busy
+from zataku.live.functions import Function
 from zataku.live.limits import CommentId, Epoch, RoomId, SenderId
 from zataku.live.moderation.design import (
     Block,
@@ -17,69 +21,118 @@ from zataku.live.moderation.design import (
     reactions_in,
     upvotes_in,
 )
-from zataku.live.rules.moderation_state import ModerationState, loaded
+from zataku.live.rules.moderation_state import ModerationState, moderation_state
 from zataku.live.writes import count_reactions, upvote, upvote_first
-from zataku.table import Page, Plan
+from zataku.realtime.rooms.behaviour import StaleRoom
+from zataku.table import Page, Plan, ResultUnknown, TransactionCancelled
 
 LOG_PAGE_SIZE = 200
 
 
 class ModerateRoomFunction(Function):
-    """The host does something in a room."""
+    """A host moderates a room."""
 
-    async def __call__(self, act: Plan[Any], now: float) -> None:
-        """Carry out one of the writes in `hosting`, with its entry in the log."""
-        await self._store.write(act, token=str(uuid4()), at=now)
+    async def __call__(self, plan: Plan[Any], now: float) -> None:
+        """Carry out one of the writes in `moderation.writes`, with its log entry."""
+        await self._store.write(plan, token=str(uuid4()), at=now)
+
+
+class UpvoteResult(msgspec.Struct, frozen=True):
+    """The senders whose upvotes were counted now, those counted before, and the error for all others."""
+
+    counted: frozenset[SenderId]
+    repeated: frozenset[SenderId]
+    error: RequestError | None = None
+
+    def error_for(self, sender: SenderId) -> RequestError | None:
+        """The reply to a sender whose upvote was not counted now."""
+        return already_upvoted() if sender in self.repeated else self.error
 
 
 class UpvoteFunction(Function):
-    """People want a question answered."""
+    """Senders upvote a comment."""
 
     async def __call__(
         self,
         room_id: RoomId,
         comment_id: CommentId,
-        sender_ids: Sequence[SenderId],
+        senders: Sequence[SenderId],
         now: float,
         epoch: Epoch,
         *,
-        first: bool,
-    ) -> None:
-        """Count some people, all of them or none; `first` says that nobody was counted before."""
-        plan = (upvote_first if first else upvote)(room_id, comment_id, sender_ids, now, epoch)
-        await self._store.write(plan, token=str(uuid4()), at=now)
+        is_first: bool,
+    ) -> UpvoteResult:
+        """Count the upvotes together, each sender once; `is_first` says that the comment has none yet.
+
+        Every attempt leaves out those whom the table has counted before. Raises `StaleRoom` when the room has changed.
+        """
+        pending, repeated, has_switched = list(senders), set[SenderId](), False
+        while pending:
+            plan = (upvote_first if is_first else upvote)(room_id, comment_id, pending, now, epoch)
+            try:
+                await self._store.write(plan, token=str(uuid4()), at=now)
+            except TransactionCancelled as cancelled:
+                failed = [reason.code == "condition_failed" for reason in cancelled.reasons]
+                counted_before = {sender for sender, is_there in zip(pending, failed, strict=False) if is_there}
+                if counted_before:
+                    repeated |= counted_before
+                    pending = [sender for sender in pending if sender not in counted_before]
+                elif failed[len(pending)] and not has_switched:
+                    # The step after the voters is the count: it exists although it should not, or the reverse.
+                    is_first, has_switched = not is_first, True
+                elif not cancelled.conflict and not any(failed[:-1]):
+                    # The last step is the room.
+                    raise StaleRoom(room_id) from cancelled
+                else:
+                    error = room_busy() if cancelled.conflict else comment_not_found()
+                    return UpvoteResult(frozenset(), frozenset(repeated), error)
+            else:
+                return UpvoteResult(frozenset(pending), frozenset(repeated))
+        return UpvoteResult(frozenset(), frozenset(repeated))
 
 
 class ReactFunction(Function):
-    """People clap, understand and laugh."""
+    """The owner of a room stores reactions."""
 
     async def __call__(self, counted: Reactions, epoch: Epoch) -> None:
-        """Store how often they did in a minute so far."""
-        await self._store.write(count_reactions(counted, epoch), token=str(uuid4()))
+        """Store the count of a minute in place of the one before. Raises `StaleRoom` when the room has changed."""
+        try:
+            await self._write(counted, epoch)
+        except ResultUnknown:
+            # A whole count may be stored twice.
+            await self._write(counted, epoch)
+
+    async def _write(self, counted: Reactions, epoch: Epoch) -> None:
+        try:
+            await self._store.write(count_reactions(counted, epoch), token=str(uuid4()))
+        except TransactionCancelled as cancelled:
+            if cancelled.conflict:
+                raise
+            raise StaleRoom(counted.room_id) from cancelled
 
 
 class GetRoomModerationFunction(Function):
-    """Reads what the host made of a room."""
+    """Reads the moderation of a room."""
 
-    async def __call__(self, room_id: RoomId) -> tuple[list[Block], Page[LogEntry]]:
-        """Who and what is kept out, and the latest of the log."""
-        return await self.blocks(room_id), await self._store.page(log_of(room_id), limit=LOG_PAGE_SIZE)
+    async def log(self, room_id: RoomId) -> Page[LogEntry]:
+        """The latest entries of the host's log, newest first."""
+        return await self._store.page(log_of(room_id), limit=LOG_PAGE_SIZE)
 
     async def blocks(self, room_id: RoomId) -> list[Block]:
-        """Who and what is kept out."""
+        """The blocked words and senders."""
         return [it async for it in self._store.each(blocks_of(room_id))]
 
-    async def standing(self, room_id: RoomId) -> ModerationState:
-        """How things stand with the comments; who is kept out is left out."""
+    async def state(self, room_id: RoomId) -> ModerationState:
+        """The marks and upvotes of a room, without its blocks."""
         marks = [it async for it in self._store.each(marks_of(room_id))]
         votes = [it async for it in self._store.each(upvotes_in(room_id))]
-        return loaded([], marks, votes)
+        return moderation_state([], marks, votes)
 
     async def reactions(self, room_id: RoomId) -> list[Reactions]:
-        """How people reacted, minute by minute."""
+        """The reactions of each minute."""
         return [it async for it in self._store.each(reactions_in(room_id))]
 
-    async def deleted(self, room_id: RoomId, comment_id: CommentId) -> bool:
-        """Whether a comment was deleted."""
+    async def is_deleted(self, room_id: RoomId, comment_id: CommentId) -> bool:
+        """True when the comment was deleted."""
         key = Mark.key(room_id=room_id, mark="DELETED", comment_id=comment_id)
         return await self._store.get(key, strong=True) is not None

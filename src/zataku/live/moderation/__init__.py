@@ -1,1 +1,1 @@
-"""Moderation of live rooms: the fourth table, the actions of a host with their writes, and who carries them out."""
+"""Moderation of live rooms: the fourth table, the host's actions with their writes, and the moderator."""

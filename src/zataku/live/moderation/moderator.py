@@ -1,96 +1,117 @@
-"""The host's acts, carried out: each is stored with its entry in the log, and then told to those whom it concerns."""
+"""Carries out the host's actions: each is stored together with its log entry, and then published."""
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 import msgspec
 from msgspec.structs import replace
 
-from zataku.live import messages as said
+from zataku.clock import instant_ms
+from zataku.live import messages
 from zataku.live.design import Comment
-from zataku.live.errors import busy, closed, no_such_comment, not_the_host
+from zataku.live.errors import comment_not_found, not_the_host, room_busy, room_closed
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import ModerateRoomFunction
-from zataku.live.limits import CommentId, Epoch, HostId, LogId, instant_ms
+from zataku.live.limits import CommentId, Epoch, HostId, LogId
 from zataku.live.moderation.actions import (
     ModerationChange,
-    deleting,
-    keeping_out_sender,
-    keeping_out_word,
-    letting_in,
-    marking,
-    pausing,
-    slowing,
+    change_deletion,
+    change_mark,
+    change_pause,
+    change_sender_block,
+    change_sender_unblock,
+    change_slow_mode,
+    change_word_block,
 )
 from zataku.live.moderation.writes import HostAction
+from zataku.live.rules.comments import find_comment
 from zataku.live.rules.room_state import RoomState
 from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Event, StaleRoom
+from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.table import Store, TransactionCancelled
 
-_encode = msgspec.json.Encoder().encode
+
+class Moderated(msgspec.Struct, frozen=True):
+    """The result of an action: the room after it, the events for everybody, and its log entry for the host.
+
+    Without an entry nothing has changed.
+    """
+
+    state: RoomState
+    events: Sequence[messages.Event] = ()
+    entry: messages.LogView | None = None
 
 
-class Governing:
-    """Does what the host asks for."""
+class Moderator:
+    """Checks, stores and describes the actions of hosts."""
 
     def __init__(self, store: Store) -> None:
         self._moderate = ModerateRoomFunction(store)
-        self._read = GetRoomCommentsFunction(store)
+        self._comments = GetRoomCommentsFunction(store)
 
     async def act(
-        self, state: RoomState, who: Identity, command: said.ModerationAction, now: float, *, over: bool = False
-    ) -> tuple[RoomState, list[Event], said.ModerationResult]:
-        """Carry out an act; gives the room after it, what is told, and the answer. `over`: in a closed room."""
-        host = HostId(who.account_id)
+        self, state: RoomState, sender: Identity, action: messages.ModerationAction, now: float, *, is_open: bool = True
+    ) -> Moderated:
+        """Carry out an action. In a closed room, only marks and deletions are possible, and no epoch is checked.
+
+        Raises `RequestError` when the action is refused, `StaleRoom` when the room or the comment has changed.
+        """
+        host = HostId(sender.account_id)
         if host != state.room.host_id:
             raise not_the_host()
-        # Entries of the log are in the order of their moments.
-        at = max(now, state.acted_at + 0.001)
-        act = HostAction(room_id=state.room.room_id, host_id=host, at=instant_ms(at), log_id=LogId(str(uuid4())))
-        deed = await self._deed(state, act, command, None if over else state.epoch)
-        if deed is None:
-            return state, [], said.ModerationResult()
+        # Entries of the log sort by their time, so each needs a time of its own.
+        at = max(now, state.last_action_at + 0.001)
+        host_action = HostAction(
+            room_id=state.room.room_id, host_id=host, at=instant_ms(at), log_id=LogId(str(uuid4()))
+        )
+        change = await self._change(state, host_action, action, state.epoch if is_open else None)
+        if change is None:
+            return Moderated(state)
         try:
-            await self._moderate(deed.plan, now)
+            await self._moderate(change.plan, now)
         except TransactionCancelled as cancelled:
             if cancelled.conflict:
-                raise busy() from None
+                raise room_busy() from None
             raise StaleRoom(state.room.room_id) from cancelled
-        entry = said.LogView(log_id=act.log_id, at=act.at, action=deed.action, subject=deed.subject, about=deed.about)
-        for_host = Event(_encode(said.Moderated(entry=entry)), recipients=frozenset({AccountId(host)}))
-        told = [Event(_encode(it), erases=isinstance(it, said.CommentRemoved)) for it in deed.told]
-        return replace(deed.state, acted_at=at), [*told, for_host], said.ModerationResult(entry=entry)
+        entry = messages.LogView(
+            log_id=host_action.log_id,
+            at=host_action.at,
+            action=change.action,
+            subject=change.subject,
+            about=change.about,
+        )
+        return Moderated(replace(change.state, last_action_at=at), change.events, entry)
 
-    async def _deed(
-        self, state: RoomState, act: HostAction, command: said.ModerationAction, epoch: Epoch | None
+    async def _change(
+        self, state: RoomState, host_action: HostAction, action: messages.ModerationAction, epoch: Epoch | None
     ) -> ModerationChange | None:
-        match command:
-            case said.MarkComment():
-                return marking(state, act, command, await self._comment(state, command.comment_id), epoch)
-            case said.DeleteComment():
-                if state.standing.has("DELETED", command.comment_id):
+        match action:
+            case messages.MarkComment():
+                comment = await self._find(state, action.comment_id)
+                return change_mark(state, host_action, action, comment, epoch)
+            case messages.DeleteComment():
+                if state.moderation.has_mark("DELETED", action.comment_id):
                     return None
-                return deleting(state, act, await self._comment(state, command.comment_id), epoch)
+                return change_deletion(state, host_action, await self._find(state, action.comment_id), epoch)
             case _ if epoch is None:
-                raise closed()
-            case said.PauseRoom():
-                return pausing(state, act, command.on)
-            case said.SetSlowMode():
-                return slowing(state, act, command.seconds)
-            case said.BlockWord():
-                return keeping_out_word(state, act, command)
-            case said.BlockSender():
-                # As it is in the table: whoever wrote it may have taken their name off it.
-                comment = await self._read.one(state.room.room_id, command.comment_id)
-                if not command.on:
-                    return letting_in(state, act, command.comment_id, comment)
+                raise room_closed()
+            case messages.PauseRoom():
+                return change_pause(state, host_action, action.on)
+            case messages.SetSlowMode():
+                return change_slow_mode(state, host_action, action.seconds)
+            case messages.BlockWord():
+                return change_word_block(state, host_action, action)
+            case messages.BlockSender():
+                # From the table: an account that was removed has no sender there any more.
+                comment = await self._comments.one(state.room.room_id, action.comment_id)
+                if not action.on:
+                    return change_sender_unblock(state, host_action, action.comment_id, comment)
                 if comment is None:
-                    raise no_such_comment()
-                return keeping_out_sender(state, act, comment)
+                    raise comment_not_found()
+                return change_sender_block(state, host_action, comment)
 
-    async def _comment(self, state: RoomState, comment_id: CommentId) -> Comment:
-        found = state.at_hand(comment_id) or await self._read.one(state.room.room_id, comment_id)
+    async def _find(self, state: RoomState, comment_id: CommentId) -> Comment:
+        found = find_comment(state, comment_id) or await self._comments.one(state.room.room_id, comment_id)
         if found is None:
-            raise no_such_comment()
+            raise comment_not_found()
         return found

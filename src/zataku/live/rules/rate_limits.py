@@ -1,50 +1,77 @@
-"""How fast somebody may comment: a few at once and then one each second, or as slowly as the host wants it."""
+"""Rate limits of senders: a burst of comments and then one a second, or slower in slow mode; reactions per second."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
+from zataku.clock import instant_seconds
+from zataku.live.design import Comment
 from zataku.live.errors import slow_mode, too_fast
 from zataku.live.limits import SenderId, SlowMode
 
-AT_ONCE = 5
-"""Comments that somebody may write at once; each second gives one back."""
+MAX_COMMENT_BURST = 5
+"""Comments that a sender may send at once; each second gives one back."""
+REACTIONS_PER_SECOND = 5
+"""Reactions of one sender that count in a second: a wave of twenty in three seconds takes two people."""
 
 
 class CommentRate(msgspec.Struct, frozen=True):
-    """When somebody last tried to comment, how many they may at once from then on, and when a comment was taken."""
+    """The token bucket of one sender at a time, and when the room last accepted a comment of theirs."""
 
     at: float
-    left: float
-    taken_at: float | None = None
+    tokens: float
+    accepted_at: float | None = None
 
 
-def stepped(paces: Mapping[SenderId, CommentRate], who: SenderId, now: float) -> CommentRate:
-    """The pace of somebody who tries to comment now. Refused, with the seconds to wait, when that is too soon."""
-    last = paces.get(who)
+def load_rates(recent: Iterable[Comment]) -> dict[SenderId, CommentRate]:
+    """The rates of a new owner, from the latest comments in order: slow mode goes on for their senders."""
+    accepted_at = {it.sender_id: instant_seconds(it.created_at) for it in recent if it.sender_id is not None}
+    return {sender: CommentRate(at, MAX_COMMENT_BURST, at) for sender, at in accepted_at.items()}
+
+
+def spend_token(rates: Mapping[SenderId, CommentRate], sender: SenderId, now: float) -> CommentRate:
+    """The sender's rate after one more attempt to comment. Raises `too_fast` when there is no token."""
+    last = rates.get(sender)
     if last is None:
-        return CommentRate(now, AT_ONCE - 1)
-    left = min(AT_ONCE, last.left + max(0.0, now - last.at))
-    if left < 1:
-        raise too_fast(round(1 - left, 3))
-    return replace(last, at=now, left=left - 1)
+        return CommentRate(now, MAX_COMMENT_BURST - 1)
+    tokens = min(MAX_COMMENT_BURST, last.tokens + max(0.0, now - last.at))
+    if tokens < 1:
+        raise too_fast(round(1 - tokens, 3))
+    return replace(last, at=now, tokens=tokens - 1)
 
 
-def spoken(pace: CommentRate, now: float, slow: SlowMode | None) -> CommentRate:
-    """The same when the room takes the comment. Refused when the host wants them to wait longer."""
-    if slow is not None and pace.taken_at is not None and now < pace.taken_at + slow:
-        raise slow_mode(round(pace.taken_at + slow - now, 3))
-    return replace(pace, taken_at=now)
+def accept_comment(rate: CommentRate, now: float, slow_mode_seconds: SlowMode | None) -> CommentRate:
+    """The sender's rate after the room accepted a comment. Raises `slow_mode` when it is too early for that."""
+    if slow_mode_seconds is not None and rate.accepted_at is not None and now < rate.accepted_at + slow_mode_seconds:
+        raise slow_mode(round(rate.accepted_at + slow_mode_seconds - now, 3))
+    return replace(rate, accepted_at=now)
 
 
-def pruned(paces: Mapping[SenderId, CommentRate], now: float, slow: SlowMode | None) -> dict[SenderId, CommentRate]:
-    """The paces that still hold anybody back. What lies ahead, by a clock that was set back, counts as now."""
-    kept = max(AT_ONCE, slow or 0)
-    return {who: _by_now(pace, now) for who, pace in paces.items() if now < pace.at + kept}
+def prune_rates(
+    rates: Mapping[SenderId, CommentRate], now: float, slow_mode_seconds: SlowMode | None
+) -> dict[SenderId, CommentRate]:
+    """The rates that still limit their senders. Times in the future, of a clock that was set back, count as now."""
+    kept_seconds = max(MAX_COMMENT_BURST, slow_mode_seconds or 0)
+    return {sender: _not_after(rate, now) for sender, rate in rates.items() if now < rate.at + kept_seconds}
 
 
-def _by_now(pace: CommentRate, now: float) -> CommentRate:
-    if pace.at <= now:
-        return pace
-    return CommentRate(now, pace.left, None if pace.taken_at is None else min(pace.taken_at, now))
+def _not_after(rate: CommentRate, now: float) -> CommentRate:
+    if rate.at <= now:
+        return rate
+    return CommentRate(now, rate.tokens, None if rate.accepted_at is None else min(rate.accepted_at, now))
+
+
+class ReactionLimit:
+    """The reactions of each sender in the current second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._counts: dict[str, int] = {}
+
+    def accepts(self, sender: str, now: float) -> bool:
+        """Count one more reaction; False when the sender has reached the limit of this second."""
+        if int(now) != self._second:
+            self._second, self._counts = int(now), {}
+        count = self._counts[sender] = self._counts.get(sender, 0) + 1
+        return count <= REACTIONS_PER_SECOND

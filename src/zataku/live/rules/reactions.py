@@ -1,93 +1,68 @@
-"""Reactions: counted as they come, told together a few times a second, and stored minute by minute."""
+"""Reactions: counted in memory, published together, and stored as one count per minute."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from zataku.live import messages as said
-from zataku.live.functions.moderation import ReactFunction
-from zataku.live.limits import Reaction, SenderId, instant_ms
+from zataku.live.limits import Reaction, RoomId
 from zataku.live.moderation.design import Reactions
-from zataku.live.rules.room_state import ReactionCounts, RoomState
-from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Command, Event, StaleRoom, Transient
-from zataku.table import ResultUnknown, Store, TransactionCancelled
+from zataku.table import InstantMs
 
-A_SECOND = 5
-"""Reactions of one person that count in a second: a wave of twenty in three seconds takes two people."""
-
-_KINDS: tuple[Reaction, ...] = ("clap", "aha", "lol")
-_encode = msgspec.json.Encoder().encode
+KINDS: tuple[Reaction, ...] = ("clap", "aha", "lol")
 
 
-class Applauding:
-    """Counts reactions, and stores the counts."""
+class ReactionCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The reactions of a room: all earlier minutes, the current minute, and what is not published or stored yet."""
 
-    def __init__(self, store: Store) -> None:
-        self._react = ReactFunction(store)
-        self._second = 0
-        self._counted: dict[AccountId, int] = {}
+    earlier: Mapping[str, int] = {}
+    minute: Reactions | None = None
+    unpublished: Mapping[str, int] = {}
+    unstored: tuple[Reactions, ...] = ()
 
-    def accepts(self, asked: Command, now: float) -> bool:
-        """Whether one more reaction of somebody counts in this second."""
-        if int(now) != self._second:
-            self._second, self._counted = int(now), {}
-        count = self._counted[asked.sender.account_id] = self._counted.get(asked.sender.account_id, 0) + 1
-        return count <= A_SECOND
-
-    async def flush(self, state: RoomState) -> RoomState:
-        """Store the minutes that changed, whole: a count that is stored twice is still true."""
-        applause = state.applause
-        for minute in applause.unstored:
-            try:
-                await self._react(minute, state.epoch)
-            except ResultUnknown:
-                await self._react(minute, state.epoch)
-            except TransactionCancelled as cancelled:
-                if not cancelled.conflict:
-                    raise StaleRoom(state.room.room_id) from cancelled
-                raise
-        return replace(state, applause=replace(applause, unstored=()))
+    def published_totals(self) -> dict[str, int]:
+        """The totals that readers know; what is unpublished follows with the next event."""
+        totals = _totals(self.earlier, self.minute)
+        return {kind: count - self.unpublished.get(kind, 0) for kind, count in totals.items()}
 
 
-def reacted(state: RoomState, asked: Command, now: float) -> Transient[RoomState]:
-    """Somebody claps, understands or laughs."""
-    reaction: said.React = asked.body
-    kind = reaction.reaction
-    if SenderId(asked.sender.account_id) in state.standing.senders:
-        return Transient(state=state)
-    applause = _in_minute(state, state.applause, instant_ms(now - now % 60))
-    assert applause.minute is not None
-    minute = replace(applause.minute, **{kind: getattr(applause.minute, kind) + 1})
-    others = tuple(it for it in applause.unstored if it.minute != minute.minute)
-    untold = {**applause.untold, kind: applause.untold.get(kind, 0) + 1}
-    return Transient(
-        state=replace(state, applause=replace(applause, untold=untold, minute=minute, unstored=(*others, minute)))
-    )
+def load_counts(stored: Sequence[Reactions]) -> ReactionCounts:
+    """The counts of a new owner, from the stored minutes."""
+    if not stored:
+        return ReactionCounts()
+    *earlier, last = sorted(stored, key=lambda it: it.minute)
+    totals: dict[str, int] = {}
+    for minute in earlier:
+        totals = _totals(totals, minute)
+    return ReactionCounts(earlier=totals, minute=last)
 
 
-def told(state: RoomState) -> Transient[RoomState]:
-    """Tell how people reacted since it was last told."""
-    untold = state.applause.untold
-    if not untold:
-        return Transient(state=state)
-    event = Event(_encode(said.Reacted(**untold)))
-    return Transient(state=replace(state, applause=replace(state.applause, untold={})), events=[event])
+def count_reaction(counts: ReactionCounts, room_id: RoomId, kind: Reaction, minute: InstantMs) -> ReactionCounts:
+    """The counts with one more reaction in a minute; one that comes late counts in the current minute."""
+    counts = _enter_minute(counts, room_id, minute)
+    assert counts.minute is not None
+    current = replace(counts.minute, **{kind: _count(counts.minute, kind) + 1})
+    others = tuple(it for it in counts.unstored if it.minute != current.minute)
+    unpublished = {**counts.unpublished, kind: counts.unpublished.get(kind, 0) + 1}
+    return replace(counts, minute=current, unpublished=unpublished, unstored=(*others, current))
 
 
-def all_of(applause: ReactionCounts) -> said.Reactions:
-    """All reactions of the room that were told; those of the last moment come with the next beat."""
-    counted = _sum(applause.before, applause.minute)
-    return said.Reactions(**{kind: count - applause.untold.get(kind, 0) for kind, count in counted.items()})
+def _enter_minute(counts: ReactionCounts, room_id: RoomId, minute: InstantMs) -> ReactionCounts:
+    if counts.minute is not None and counts.minute.minute >= minute:
+        return counts
+    earlier = _totals(counts.earlier, counts.minute)
+    return replace(counts, earlier=earlier, minute=Reactions(room_id=room_id, minute=minute))
 
 
-def _in_minute(state: RoomState, applause: ReactionCounts, minute: str) -> ReactionCounts:
-    if applause.minute is not None and applause.minute.minute >= minute:
-        return applause
-    before = _sum(applause.before, applause.minute)
-    return replace(applause, before=before, minute=Reactions(room_id=state.room.room_id, minute=minute))
+def _totals(earlier: Mapping[str, int], minute: Reactions | None) -> dict[str, int]:
+    return {kind: earlier.get(kind, 0) + (0 if minute is None else _count(minute, kind)) for kind in KINDS}
 
 
-def _sum(before: Mapping[str, int], minute: Reactions | None) -> dict[str, int]:
-    return {kind: before.get(kind, 0) + (0 if minute is None else getattr(minute, kind)) for kind in _KINDS}
+def _count(minute: Reactions, kind: Reaction) -> int:
+    match kind:
+        case "clap":
+            return minute.clap
+        case "aha":
+            return minute.aha
+        case "lol":
+            return minute.lol

@@ -1,77 +1,52 @@
-"""A live room as its owner holds it in memory: what was said last, what became of it, and who has just spoken."""
+"""The state of a live room in memory: its latest comments, its moderation, and what its senders may do."""
 
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
 
 import msgspec
 from msgspec.structs import replace
 
-from zataku.live.design import Comment, Room
-from zataku.live.limits import SEQ_START, CommentId, SenderId, Seq, seq_of
-from zataku.live.moderation.design import Reactions
+from zataku.live.design import Comment, Room, seq_of
+from zataku.live.limits import SEQ_START, CommentId, SenderId, Seq
 from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.rules.rate_limits import CommentRate
-from zataku.realtime.rooms.behaviour import Reply
+from zataku.live.rules.reactions import ReactionCounts
 
 RECENT_COMMENTS = 200
-"""How many of the latest comments somebody sees who comes in late, and how many an owner has at hand."""
-
-Replies: TypeAlias = list[Reply]
-
-
-class ReactionCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How people react: since the last beat, in this minute, in minutes not stored yet, and before all of those."""
-
-    untold: Mapping[str, int] = {}
-    minute: Reactions | None = None
-    unstored: tuple[Reactions, ...] = ()
-    before: Mapping[str, int] = {}
+"""How many of the latest comments the owner of a room holds, and a new reader gets."""
 
 
 class RoomState(msgspec.Struct, frozen=True, kw_only=True):
-    """A room as its owner holds it. `number` is the last that it gave and had acknowledged."""
+    """A room as its owner holds it. `last_number` is the last that the table has acknowledged in this epoch."""
 
     room: Room
     epoch: int
-    number: int = 0
+    last_number: int = 0
     recent: tuple[Comment, ...] = ()
-    earlier: bool = False
-    standing: ModerationState = ModerationState()
+    has_earlier: bool = False
+    moderation: ModerationState = ModerationState()
     pinned: Mapping[CommentId, Comment] = {}
-    paces: Mapping[SenderId, CommentRate] = {}
-    applause: ReactionCounts = ReactionCounts()
-    acted_at: float = 0
-    """When the host last did something, for entries in the log that follow one another."""
+    rates: Mapping[SenderId, CommentRate] = {}
+    reactions: ReactionCounts = ReactionCounts()
+    last_action_at: float = 0
+    """When the host last moderated: entries of the log have strictly increasing times."""
 
-    def said(self, comments: Iterable[Comment]) -> "RoomState":
-        """The room after these were said and stored, in this order."""
-        new = tuple(comments)
-        recent = (*self.recent, *new)
-        return replace(
-            self,
-            number=self.number + len(new),
-            recent=recent[-RECENT_COMMENTS:],
-            earlier=self.earlier or len(recent) > RECENT_COMMENTS,
-        )
-
-    def without(self, comment_id: CommentId) -> "RoomState":
+    def without_comment(self, comment_id: CommentId) -> "RoomState":
         """The room after a comment was deleted."""
         return replace(
             self,
             recent=tuple(it for it in self.recent if it.comment_id != comment_id),
             pinned={pinned: it for pinned, it in self.pinned.items() if pinned != comment_id},
-            standing=self.standing.without(comment_id),
+            moderation=self.moderation.with_deleted(comment_id),
         )
 
-    def at_hand(self, comment_id: CommentId) -> Comment | None:
-        """A comment, if it is among the latest or pinned."""
-        found = self.pinned.get(comment_id)
-        return found or next((it for it in reversed(self.recent) if it.comment_id == comment_id), None)
+    def comments_of(self, sender: SenderId) -> list[CommentId]:
+        """The ids of the sender's comments that are in memory."""
+        return [it.comment_id for it in (*self.recent, *self.pinned.values()) if it.sender_id == sender]
 
     def has_all_after(self, since: Seq) -> bool:
-        """True when all that was said after `since` is in memory."""
-        return not self.earlier or (bool(self.recent) and (self.recent[0].seq or SEQ_START) <= since)
+        """True when every comment after `since` is in memory."""
+        return not self.has_earlier or (bool(self.recent) and (self.recent[0].seq or SEQ_START) <= since)
 
-    def acknowledged(self, seq: Seq) -> bool:
-        """True for what was certainly stored whole. Above that, the table may show a tick in part."""
-        return seq <= seq_of(self.epoch, self.number) if self.number else seq < seq_of(self.epoch, 1)
+    def has_acknowledged(self, seq: Seq) -> bool:
+        """True up to the last acknowledged write. Above it, the table may show a write in part."""
+        return seq <= seq_of(self.epoch, self.last_number) if self.last_number else seq < seq_of(self.epoch, 1)
