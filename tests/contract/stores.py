@@ -141,8 +141,7 @@ MINISTACK = {
 }
 
 STORES = (
-    # The strict one is the same store underneath.
-    StoreKind("embedded", EmbeddedPlace, EMBEDDED, examples=1 / 6),
+    StoreKind("embedded", EmbeddedPlace, EMBEDDED),
     StoreKind(
         "embedded-strict",
         lambda folder: EmbeddedPlace(folder, ROUGH),

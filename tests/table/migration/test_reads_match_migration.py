@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -164,7 +164,6 @@ async def compare(lying: list[Entity], wanted: list[tuple[Any, ...]], clock: Man
 NOW = int(ManualClock().now())
 
 
-@settings(max_examples=settings.default.max_examples // 2)
 @given(lying=items(NOW), wanted=st.lists(calls, min_size=1, max_size=8))
 def test_any_calls_on_a_mixed_store_are_as_on_a_migrated_one(lying, wanted):
     asyncio.run(compare(lying, wanted, ManualClock()))

@@ -77,7 +77,7 @@ def some_rights(draw: st.DrawFn) -> Permissions:
     return PermissionMatrix({"SomeFunction": grants})["SomeFunction"]
 
 
-@settings(max_examples=settings.default.max_examples // 3)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 @given(rights=some_rights())
 def test_the_policy_and_the_handle_agree_on_every_call(rights: Permissions) -> None:
     assert asyncio.run(by_handle(rights)) == by_policy(rights)

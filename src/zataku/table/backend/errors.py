@@ -3,6 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+# Sentences that several backends use.
+THROTTLED_MESSAGE = "The table has no capacity left for the moment. Nothing was written; try again later."
+CONFLICT_MESSAGE = "Another transaction is in progress on the item. Nothing was written; try again."
+REPLY_LOST_MESSAGE = "The reply was lost: the write may or may not have happened. Read before continuing."
+
 
 class TableError(Exception):
     """The root of all errors of the table layer."""

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from zataku.table.backend.errors import (
+    CONFLICT_MESSAGE,
+    REPLY_LOST_MESSAGE,
+    THROTTLED_MESSAGE,
     BadCursor,
     BadInput,
     BadKey,
@@ -72,7 +75,7 @@ def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
         case "TransactionCanceledException":
             return cancelled(answer.get("CancellationReasons", []))
         case "TransactionConflictException" | "TransactionInProgressException" | "ReplicatedWriteConflictException":
-            return Conflict("A transaction is under way on the item. Nothing was written; try again.")
+            return Conflict(CONFLICT_MESSAGE)
         case "IdempotentParameterMismatchException":
             return TokenReused("The token came before with another transaction. Take a new token for new work.")
         case "ItemCollectionSizeLimitExceededException":
@@ -82,7 +85,7 @@ def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
         case "ResourceNotFoundException" | "TableNotFoundException" | "ResourceInUseException":
             return SchemaRefused(f"{operation}: {message}", code=code)
         case _ if code in _BUSY:
-            return Throttled("The table takes no more for the moment. Nothing was written; try again later.")
+            return Throttled(THROTTLED_MESSAGE)
         case _ if code in _NO_RIGHT:
             return NotGranted(f"{operation} was refused: {message or code}")
         case _ if status >= 500 or code in ("InternalServerError", "ServiceUnavailable"):
@@ -152,7 +155,7 @@ def cancelled(given: list[dict[str, Any]]) -> TransactionCancelled:
 def lost(operation: str, problem: object) -> ResultUnknown:
     """The answer to a write did not arrive."""
     return ResultUnknown(
-        "The reply was lost: the write may or may not have happened. Read before going on.",
+        REPLY_LOST_MESSAGE,
         operation=operation,
         problem=str(problem),
     )
