@@ -1,4 +1,4 @@
-"""Our side: the hub, the connections and the door as they ship, with the smallest listener that can tell a room."""
+"""Our server: the hub, the protocol and the sessions as they ship, with the smallest handler that broadcasts."""
 
 import sys
 from random import Random
@@ -11,59 +11,60 @@ from zataku.clock import SystemClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Do, Join, Joined, Leave, Pass, Passing
-from zataku.realtime.sockets.endpoint import Endpoint, Receive, Send, uvicorn_options
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.protocol import uvicorn_options
+from zataku.realtime.sockets.session import Endpoint, Receive, Send
 from zataku.realtime.sockets.socket import Socket
 
-# All come from one address here, and the load client counts bytes, so that no beat may come between them.
-LIMITS = SocketLimits(per_identity=1_000_000, per_address=1_000_000, beat=3600)
-SOMEBODY = Identity(account_id=AccountId("00000000-0000-4000-8000-000000000000"), role="guest", language="en")
+# All sockets have one address here, and the load client counts bytes, so that no heartbeat may come between them.
+LIMITS = SocketLimits(max_sockets_per_account=1_000_000, max_sockets_per_address=1_000_000, heartbeat_seconds=3600)
+IDENTITY = Identity(account_id=AccountId("00000000-0000-4000-8000-000000000000"), role="guest", language="en")
 
 
-class Room:
-    """Tells everybody what anybody passes."""
+class BroadcastHandler:
+    """Broadcasts every transient command to its topic."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    async def join(self, socket: Socket, asked: Join) -> None:
-        channel = self._hub.subscribe(socket, asked.to)
-        self._hub.send(socket, Joined(id=asked.id, to=asked.to, channel=channel))
+    async def join(self, socket: Socket, message: Join) -> None:
+        channel = self._hub.subscribe(socket, message.to)
+        self._hub.send(socket, Joined(id=message.id, to=message.to, channel=channel))
 
-    async def leave(self, socket: Socket, asked: Leave) -> None:
-        self._hub.unsubscribe(socket, asked.to)
+    async def leave(self, socket: Socket, message: Leave) -> None:
+        self._hub.unsubscribe(socket, message.to)
 
-    async def do(self, socket: Socket, asked: Do) -> None:
+    async def execute(self, socket: Socket, message: Do) -> None:
         pass
 
-    def passed(self, _: Socket, asked: Pass) -> None:
-        self._hub.tell(asked.to, msgspec.json.encode(Passing(to=asked.to, events=[asked.what])))
+    def handle_transient(self, _: Socket, message: Pass) -> None:
+        self._hub.broadcast(message.to, msgspec.json.encode(Passing(to=message.to, events=[message.what])))
 
-    def binary(self, _: Socket, topic: str, payload: bytes) -> None:
-        self._hub.tell_binary(topic, payload)
+    def handle_binary(self, _: Socket, topic: str, payload: bytes) -> None:
+        self._hub.broadcast_binary(topic, payload)
 
-    async def behind(self, _socket: Socket, _topic: str) -> None:
+    async def catch_up(self, _socket: Socket, _topic: str) -> None:
         sys.exit("A reader fell behind: the load client is too slow to measure anything.")
 
-    def gone(self, socket: Socket) -> None:
+    def disconnected(self, socket: Socket) -> None:
         pass
 
 
 class Application:
-    """ASGI: sockets, and nothing else."""
+    """An ASGI application that serves sockets only."""
 
     def __init__(self) -> None:
         self._hub = Hub(SystemClock(), Random(0), LIMITS)
-        self._room = Room(self._hub)
-        self._endpoint = Endpoint(self._hub, self._room)
+        self._handler = BroadcastHandler(self._hub)
+        self._endpoint = Endpoint(self._hub, self._handler)
         self._started = False
 
     async def __call__(self, scope: dict[str, object], receive: Receive, send: Send) -> None:
         if not self._started:
             self._started = True
-            await self._hub.start(self._room.behind)
-        await self._endpoint.serve(scope, receive, send, identity=SOMEBODY, address=ROOM)
+            await self._hub.start(self._handler.catch_up)
+        await self._endpoint.serve(scope, receive, send, identity=IDENTITY, address=ROOM)
 
 
 def main(port: int) -> None:

@@ -82,7 +82,7 @@ async def alone(tmp_path: Path) -> AsyncIterator[House]:
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await hall(store)
         async with house("web-0", InProcessBus(), store, clock) as made:
-            made.rooms.add(LiveRoom(store))
+            made.rooms.register(LiveRoom(store))
             yield made
 
 
@@ -95,7 +95,7 @@ async def shown(at: House, who: Identity, place: Place | None = None) -> list[di
     paper = Paper()
     socket = at.hub.open(paper, who, "192.0.2.1")
     await at.rooms.join(socket, Join(id=1, to=TOPIC, at=place))
-    at.hub._flush_queue.end()
+    at.hub._flush_queue.flush()
     at.rooms.leave(socket, TOPIC)
     return paper.messages
 
@@ -293,11 +293,11 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House)
     paper = Paper()
     socket = alone.hub.open(paper, somebody(1), "192.0.2.1")
     await alone.rooms.join(socket, Join(id=1, to=TOPIC))
-    alone.hub._slow_readers.mute(socket, socket.hearing[TOPIC])
+    alone.hub._slow_readers.mute(socket, socket.subscriptions[TOPIC])
     await alone.rooms.execute(TOPIC, MIDORI, close().body)
     async with asyncio.timeout(5):
         while not any(it.get("error", {}).get("code") == "room_closed" for it in paper.messages):
-            alone.hub._flush_queue.end()
+            alone.hub._flush_queue.flush()
             await asyncio.sleep(0)
 
 

@@ -27,14 +27,14 @@ async def test_everybody_hears_what_is_told_in_order(both: Two):
     one, _ = both
     readers = [await each.reader().join("news/today") for each in both]
     for number in range(100):
-        one.topics.tell("news/today", b"%d" % number)
-    one.topics.tell("news/tomorrow", b'"no"')
+        one.topics.publish("news/today", b"%d" % number)
+    one.topics.publish("news/tomorrow", b'"no"')
     await until(lambda: [reader.read().passed for reader in readers] == [list(range(100))] * 2)
 
 
 async def test_a_kind_alone_is_a_topic_too(both: Two):
     reader = await both[1].reader().join("news")
-    both[0].topics.tell("news", b'"general"')
+    both[0].topics.publish("news", b'"general"')
     await until(lambda: reader.read().passed == ["general"])
 
 
@@ -52,13 +52,13 @@ async def test_whoever_leaves_or_goes_hears_nothing_more_and_the_channel_is_let_
     one, _ = both
     stays, leaves = await one.reader("a").join("news/today"), await one.reader("b").join("news/today")
     await leaves.leave("news/today")
-    one.topics.tell("news/today", b"1")
+    one.topics.publish("news/today", b"1")
     await until(lambda: stays.read().passed == [1])
     assert leaves.read().passed == []
     stays.disconnect()
     await until(lambda: "topic/news/today" not in one.bus._subscribed)
     again = await one.reader("a").join("news/today")
-    one.topics.tell("news/today", b"2")
+    one.topics.publish("news/today", b"2")
     await until(lambda: again.read().passed == [2])
 
 
@@ -68,19 +68,19 @@ async def test_leaving_and_coming_back_at_once_ends_in_hearing(both: Two):
     for _ in range(5):
         await reader.leave("news/today")
         await reader.join("news/today")
-    other.topics.tell("news/today", b"1")
+    other.topics.publish("news/today", b"1")
     await until(lambda: reader.read().passed == [1])
 
 
 async def test_a_gap_in_the_bus_is_told_to_whoever_hears_a_topic(both: Two):
     one, _ = both
     reader = await one.reader().join("news/today")
-    one.bus._missed()
+    one.bus._dispatch_gap()
     assert reader.read().missed == 1
 
 
 async def test_a_slow_reader_is_told_that_it_missed_something(both: Two):
     one, _ = both
     reader = await one.reader().join("news/today")
-    await one.door.behind(reader.socket, "news/today")
+    await one.router.catch_up(reader.socket, "news/today")
     assert reader.read().missed == 1

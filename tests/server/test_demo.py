@@ -16,7 +16,7 @@ class RecordingTopics:
     def __init__(self) -> None:
         self.published: list[tuple[str, bytes]] = []
 
-    def tell(self, topic: str, event: bytes) -> None:
+    def publish(self, topic: str, event: bytes) -> None:
         self.published.append((topic, event))
 
 

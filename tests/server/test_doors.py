@@ -66,18 +66,22 @@ async def test_a_key_hears_and_does_on_a_socket_what_its_scopes_allow(
     )
     await doorway.join(stranger, Join(id=1, to="home"))
     await doorway.join(reader, Join(id=1, to=room))
-    await doorway.do(writer, say)
-    for refused in (doorway.join(stranger, Join(id=1, to=room)), doorway.do(stranger, say), doorway.do(reader, say)):
+    await doorway.execute(writer, say)
+    for refused in (
+        doorway.join(stranger, Join(id=1, to=room)),
+        doorway.execute(stranger, say),
+        doorway.execute(reader, say),
+    ):
         with pytest.raises(Forbidden) as missing:
             await refused
         assert missing.value.code == "scope_missing"
     with pytest.raises(Forbidden):
-        doorway.passed(reader, Pass(to=room, what=Raw(b"{}")))
+        doorway.handle_transient(reader, Pass(to=room, what=Raw(b"{}")))
     with pytest.raises(Forbidden):
-        doorway.binary(reader, room, b"x")
+        doorway.handle_binary(reader, room, b"x")
     for socket in (stranger, reader, writer):
-        doorway.gone(socket)
-        hub.closed(socket)
+        doorway.disconnected(socket)
+        hub.forget(socket)
 
 
 async def test_a_key_is_held_against_its_scopes_before_anything_it_sends_is_read(

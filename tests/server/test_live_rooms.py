@@ -260,12 +260,12 @@ async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
     assert {it.owner for it in written} == {application.services.context.node}
     assert all(it.ttl for it in written)
     for socket in sockets[1:]:
-        network.router.gone(socket)
-        network.hub.closed(socket)
+        network.router.disconnected(socket)
+        network.hub.forget(socket)
     await listed(1)
     await host.post(f"/api/live/rooms/{room}/close")
     await listed(0)
-    network.hub.closed(sockets[0])
+    network.hub.forget(sockets[0])
 
 
 def numbered_guest(number: int) -> Identity:

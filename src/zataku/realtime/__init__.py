@@ -1,1 +1,1 @@
-"""What happens between people at the same moment: topics, rooms, sockets and the bus between processes."""
+"""Live traffic: topics that fan events out, rooms that serialise commands, sockets, and the bus between processes."""

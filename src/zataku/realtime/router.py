@@ -1,4 +1,4 @@
-"""Where what browsers say comes in: to the room or the topic that it is for."""
+"""Routing of client messages to the room or the topic that they name."""
 
 import msgspec
 
@@ -7,64 +7,65 @@ from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.sockets.socket import Socket
 from zataku.realtime.topics import Topics
 
+_UNSCOPED_KIND = "home"
+"""The topic that belongs to no system; every API key may subscribe to it."""
+
 _encode = msgspec.json.Encoder().encode
-_FOR_ALL = "home"
-"""The topic of no system, for which no key has a scope."""
 
 
 class SocketRouter:
-    """The listener of all sockets of a process. `kind/ID` is a room if that kind has rooms, else a topic.
+    """The handler of all sockets of a process. `kind/ID` is a room if that kind has rooms, else a topic.
 
-    A program hears what its key may read, and does what its key may write.
+    An API key may subscribe to what its scopes let it read, and send commands to what they let it write.
     """
 
     def __init__(self, rooms: RoomRegistry, topics: Topics) -> None:
         self._rooms = rooms
         self._topics = topics
 
-    async def join(self, socket: Socket, asked: Join) -> None:
-        """Let a socket hear a room or a topic."""
-        _demand(socket, asked.to, "read")
-        await (self._rooms if self._rooms.has(asked.to) else self._topics).join(socket, asked)
+    async def join(self, socket: Socket, message: Join) -> None:
+        """Subscribe a socket to a room or a topic."""
+        _require_scope(socket, message.to, "read")
+        await (self._rooms if self._rooms.is_room(message.to) else self._topics).join(socket, message)
 
-    async def leave(self, socket: Socket, asked: Leave) -> None:
-        """Let it hear it no more."""
-        self._leave(socket, asked.to)
+    async def leave(self, socket: Socket, message: Leave) -> None:
+        """Unsubscribe a socket."""
+        self._leave(socket, message.to)
 
-    async def do(self, socket: Socket, asked: Do) -> bytes | None:
-        """Carry out a kept command of a room."""
-        _demand(socket, asked.to, "write")
-        body = self._rooms.decode_command(asked.to, bytes(asked.what))
-        reply = await self._rooms.execute(asked.to, socket.identity, body)
+    async def execute(self, socket: Socket, message: Do) -> bytes | None:
+        """Execute a durable command of a room; its body is decoded and its reply encoded here."""
+        _require_scope(socket, message.to, "write")
+        body = self._rooms.decode_command(message.to, bytes(message.what))
+        reply = await self._rooms.execute(message.to, socket.identity, body)
         return None if reply is None else _encode(reply)
 
-    def passed(self, socket: Socket, asked: Pass) -> None:
-        """Carry a passing command on."""
-        _demand(socket, asked.to, "write")
-        self._rooms.passed(socket, asked.to, bytes(asked.what))
+    def handle_transient(self, socket: Socket, message: Pass) -> None:
+        """Pass on a transient command."""
+        _require_scope(socket, message.to, "write")
+        self._rooms.handle_transient(socket, message.to, bytes(message.what))
 
-    def binary(self, socket: Socket, topic: str, payload: bytes) -> None:
-        """Carry a binary message on."""
-        _demand(socket, topic, "write")
-        self._rooms.passed(socket, topic, payload, binary=True)
+    def handle_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
+        """Pass on a binary transient command."""
+        _require_scope(socket, topic, "write")
+        self._rooms.handle_transient(socket, topic, payload, binary=True)
 
-    async def behind(self, socket: Socket, topic: str) -> None:
-        """Bring a socket up to date that was too slow."""
-        if self._rooms.has(topic):
-            await self._rooms.behind(socket, topic)
+    async def catch_up(self, socket: Socket, topic: str) -> None:
+        """Bring a socket that was too slow up to date."""
+        if self._rooms.is_room(topic):
+            await self._rooms.catch_up(socket, topic)
         else:
-            self._topics.behind(socket, topic)
+            self._topics.catch_up(socket, topic)
 
-    def gone(self, socket: Socket) -> None:
-        """A socket has ended."""
+    def disconnected(self, socket: Socket) -> None:
+        """Unsubscribe a socket that has ended."""
         for topic in list(socket.topics):
             self._leave(socket, topic)
 
     def _leave(self, socket: Socket, topic: str) -> None:
-        (self._rooms if self._rooms.has(topic) else self._topics).leave(socket, topic)
+        (self._rooms if self._rooms.is_room(topic) else self._topics).leave(socket, topic)
 
 
-def _demand(socket: Socket, topic: str, right: str) -> None:
+def _require_scope(socket: Socket, topic: str, right: str) -> None:
     kind = topic.partition("/")[0]
-    if kind != _FOR_ALL:
+    if kind != _UNSCOPED_KIND:
         socket.identity.require_scope(f"{kind}:{right}")

@@ -57,7 +57,7 @@ class Application:
             return
         self._drained = True
         realtime = self.services.realtime
-        realtime.hub.come_back(RECONNECT_AFTER_MS)
+        realtime.hub.disconnect_all(RECONNECT_AFTER_MS)
         # Side by side: rooms are handed over at once, even though jobs that still run may send them commands.
         handovers = [asyncio.create_task(realtime.rooms.stop()), asyncio.create_task(self.services.runner.stop())]
         _, late = await asyncio.wait(handovers, timeout=DRAIN_SECONDS)
@@ -146,8 +146,8 @@ async def _start(application: Application, loopback: str, closing: AsyncExitStac
     realtime, context, plugins = services.realtime, services.context, services.plugins
     for plugin in plugins.values():
         if plugin.room is not None:
-            realtime.rooms.add(plugin.room)
-    await realtime.hub.start(realtime.router.behind)
+            realtime.rooms.register(plugin.room)
+    await realtime.hub.start(realtime.router.catch_up)
     closing.push_async_callback(realtime.hub.stop)
     lifespans = await closing.enter_async_context(AsyncExitStack())
     closing.push_async_callback(application.drain)

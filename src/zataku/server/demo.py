@@ -22,4 +22,4 @@ async def fill_demo(topics: Topics, plugins: Mapping[str, Plugin]) -> None:
         except TableError as problem:
             log.warning("demo_failed", system=name, code=problem.code, problem=problem.message)
         else:
-            topics.tell(TOPIC, CHANGED)
+            topics.publish(TOPIC, CHANGED)

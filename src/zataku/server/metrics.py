@@ -110,15 +110,15 @@ def build_metrics(
 
     metrics.request_listeners.append(lambda status, seconds: counters.record(status, seconds * 1000))
     metrics.registry.register(StoreCollector(context.store))
-    metrics.add_gauges("sockets", "Sockets.", lambda: {"open": hub.open_sockets})
+    metrics.add_gauges("sockets", "Sockets.", lambda: {"open": hub.socket_count})
     metrics.add_gauges("rooms", "Rooms.", lambda: {"running": running_rooms()})
     metrics.add_gauges(
         "jobs", "Jobs.", lambda: {"running": runner.counters.running, "lag_seconds": runner.counters.lag}
     )
-    metrics.add_counters("sockets", "Sockets.", lambda: vars(hub.counts))
+    metrics.add_counters("sockets", "Sockets.", lambda: vars(hub.counters))
     metrics.add_counters("jobs", "Jobs.", lambda: _job_counters(runner.counters))
     gauges = Gauges(
-        sockets=lambda: hub.open_sockets,
+        sockets=lambda: hub.socket_count,
         rooms=running_rooms,
         loop_lag_ms=lambda: metrics.loop_lag * 1000,
         memory_mb=resident_megabytes,

@@ -74,7 +74,9 @@ async def open_realtime_services(
     bus = BusClient(open_bus(settings.bus, clock))
     await bus.start()
     closing.push_async_callback(bus.stop)
-    limits = SocketLimits(per_identity=settings.sockets_per_account, per_address=settings.sockets_per_address)
+    limits = SocketLimits(
+        max_sockets_per_account=settings.sockets_per_account, max_sockets_per_address=settings.sockets_per_address
+    )
     hub = ConnectionHub(clock, random, limits)
     topics = Topics(bus=bus, hub=hub)
     rooms = RoomRegistry(store=store, clock=clock, random=random, process=process, bus=bus, hub=hub)

@@ -11,7 +11,7 @@ from zataku.clock import SystemClock
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
 from zataku.realtime.bus.port import Bus, open_bus
-from zataku.realtime.bus.redis_publisher import MOST_WAITING
+from zataku.realtime.bus.redis_publisher import MAX_QUEUED_MESSAGES
 from zataku.table import Store
 
 
@@ -120,7 +120,7 @@ async def test_a_redis_that_was_away_is_heard_again_and_everybody_is_told_of_the
 async def test_more_than_can_wait_is_lost_and_told(redis: RedisServer):
     one = await Ear(open_bus(redis.url)).start()
     await one.bus.subscribe("a")
-    for _ in range(MOST_WAITING + 10):
+    for _ in range(MAX_QUEUED_MESSAGES + 10):
         one.bus.publish("a", b"")
     await until(lambda: one.missed == 1)
     await until(lambda: len(one.heard) == 10)
@@ -148,8 +148,8 @@ def test_a_password_is_in_no_refusal():
 
 def test_the_bus_of_a_single_process_is_in_memory():
     assert isinstance(open_bus(), InProcessBus)
-    assert open_bus().alone
-    assert not open_bus("rediss://:secret@localhost:6380/3", SystemClock()).alone
+    assert open_bus().is_alone
+    assert not open_bus("rediss://:secret@localhost:6380/3", SystemClock()).is_alone
 
 
 # Rooms over Redis
@@ -190,5 +190,5 @@ async def test_topics_are_told_over_redis(over_redis: tuple[House, House]):
         each.topics.declare("news", anybody)
     sora = other.reader("sora")
     await sora.join("news")
-    one.topics.tell("news", b'{"hot":1}')
+    one.topics.publish("news", b'{"hot":1}')
     await until(lambda: sora.read().passed == [{"hot": 1}])

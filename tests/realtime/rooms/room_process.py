@@ -53,10 +53,10 @@ class Paper:
             elif first == 0x82:
                 self.binary.append(payload[2:])
 
-    def pending(self) -> int:
+    def pending_bytes(self) -> int:
         return self.slow
 
-    def heard(self) -> bool:
+    def was_active(self) -> bool:
         return True
 
     def close(self, code: int, reason: str) -> None:
@@ -80,7 +80,7 @@ class Reader:
 
     def read(self) -> "Reader":
         """Take in everything that has come."""
-        self.house.hub._flush_queue.end()  # what waits for the tick's end is not what these tests are about
+        self.house.hub._flush_queue.flush()  # what waits for the tick's end is not what these tests are about
         messages, self.paper.messages = self.paper.messages, []
         for message in messages:
             self._take(message)
@@ -125,18 +125,18 @@ class Reader:
 
     async def join(self, topic: str = ROOM, *, at: Place | None = None, since: str | None = None) -> "Reader":
         async with asyncio.timeout(20):
-            await self.house.door.join(self.socket, Join(id=1, to=topic, at=at, since=since))
+            await self.house.router.join(self.socket, Join(id=1, to=topic, at=at, since=since))
         return self.read()
 
     async def leave(self, topic: str = ROOM) -> None:
-        await self.house.door.leave(self.socket, Leave(to=topic))
+        await self.house.router.leave(self.socket, Leave(to=topic))
 
     def pass_on(self, what: Any, topic: str = ROOM) -> None:
-        self.house.door.passed(self.socket, Pass(to=topic, what=msgspec.Raw(msgspec.json.encode(what))))
+        self.house.router.handle_transient(self.socket, Pass(to=topic, what=msgspec.Raw(msgspec.json.encode(what))))
 
     def disconnect(self) -> None:
-        self.house.door.gone(self.socket)
-        self.house.hub.closed(self.socket)
+        self.house.router.disconnected(self.socket)
+        self.house.hub.forget(self.socket)
 
 
 class House:
@@ -150,12 +150,12 @@ class House:
         self.topics = Topics(bus=self.bus, hub=self.hub)
         self.rooms = RoomRegistry(store=store, clock=clock, random=random, process=name, bus=self.bus, hub=self.hub)
         self.counters = Counters(store)
-        self.rooms.add(self.counters)
-        self.door = SocketRouter(self.rooms, self.topics)
+        self.rooms.register(self.counters)
+        self.router = SocketRouter(self.rooms, self.topics)
 
     async def start(self) -> None:
         await self.bus.start()
-        await self.hub.start(self.door.behind)
+        await self.hub.start(self.router.catch_up)
         await self.rooms.start()
 
     async def stop(self) -> None:
@@ -165,8 +165,8 @@ class House:
 
     async def kill(self) -> None:
         """End as by SIGKILL: nothing is stored, released or told."""
-        for station in self.rooms._stations.values():
-            for task in (station._running, station._seeking):
+        for handle in self.rooms._handles.values():
+            for task in (handle._running, handle._search):
                 if task is not None:
                     task.cancel()
         await self.rooms._background.stop()
@@ -186,13 +186,13 @@ class House:
     @property
     def renews(self) -> bool:
         """True while it waits for the table about its leases."""
-        renewing = self.rooms._renewing
+        renewing = self.rooms._lease_renewal
         return renewing is not None and not renewing.done()
 
     @property
     def owns(self) -> bool:
-        station = self.rooms._stations.get(ROOM)
-        return station is not None and station.owner is not None
+        handle = self.rooms._handles.get(ROOM)
+        return handle is not None and handle.present_if_owned is not None
 
 
 async def until(true: Callable[[], bool], what: str = "it") -> None:

@@ -9,7 +9,7 @@ from tests.realtime.rooms.counter_room import Count, Counting, Do, count_of
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, as_time_goes_by, somebody, until
 from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
 from zataku.realtime.messages import Join
-from zataku.realtime.rooms.actor import MOST_OF_ONE
+from zataku.realtime.rooms.actor import MAX_PENDING_PER_SENDER
 from zataku.realtime.rooms.behaviour import LostRoom, Outcome
 from zataku.table import Store, path
 
@@ -103,7 +103,7 @@ async def test_when_a_room_is_over_everybody_hears_the_last_and_is_let_go(alone:
 async def test_a_room_that_nobody_wants_is_given_up_after_a_minute(alone: House, clock: ProcessClock, store: Store):
     hana = await alone.reader().join()
     await alone.add(1)
-    await as_time_goes_by(clock, lambda: alone.rooms.here(ROOM) == 1, 3)
+    await as_time_goes_by(clock, lambda: alone.rooms.count_present(ROOM) == 1, 3)
     await clock.advance(120)
     assert alone.owns
     hana.pass_on("line")
@@ -178,15 +178,15 @@ async def test_what_passes_is_not_remembered_after_a_refused_batch(alone: House)
     alone.counters.handle = handle
     for _ in range(10):
         hana.pass_on("wave")
-    owner = alone.rooms._stations[ROOM].owner
+    owner = alone.rooms._handles[ROOM]._local
     assert owner is not None
-    assert owner.room._scene._meanwhile is None
+    assert owner._actor._state._steps_during_write is None
 
 
 async def test_one_room_that_cannot_keep_time_does_not_stop_the_others(alone: House, clock: ProcessClock):
     hana = await alone.reader().join()
     await alone.add(1, topic="counter/two")
-    broken = alone.rooms._stations["counter/two"]
+    broken = alone.rooms._handles["counter/two"]
 
     def stumble(_now: float) -> None:
         raise RuntimeError("It stumbles.")
@@ -205,7 +205,7 @@ async def test_a_room_is_loaded_anew_when_its_table_was_replaced(alone: House, s
     place = hana.read().at
     # What is restored is older, of an epoch that comes again when the room is taken.
     await store.put(Count(room_id="one", value=1))
-    await alone.rooms.renew()
+    await alone.rooms.reload_all()
     await until(lambda: hana.read().sum == 1)
     assert hana.lines == []
     assert await alone.add(1) == 2
@@ -227,7 +227,7 @@ async def test_who_seeks_a_room_while_the_server_stops_is_told_so(alone: House):
 
     alone.counters.acquire = never
     asking = asyncio.create_task(alone.add(1))
-    await until(lambda: bool(alone.rooms._stations))
+    await until(lambda: bool(alone.rooms._handles))
     await asyncio.sleep(0)
     await alone.rooms.stop()
     with pytest.raises(Unavailable):
@@ -238,14 +238,14 @@ async def test_one_person_does_not_fill_a_room_for_all_others(alone: House):
     await alone.add(1)
     alone.counters.gate.clear()
     flood = [asyncio.create_task(alone.add(1, "hana")) for _ in range(60)]
-    await until(lambda: sum(task.done() for task in flood) == 60 - MOST_OF_ONE)
+    await until(lambda: sum(task.done() for task in flood) == 60 - MAX_PENDING_PER_SENDER)
     sora = asyncio.create_task(alone.add(100, "sora"))
     await asyncio.sleep(0)
     alone.counters.gate.set()
     answers = await asyncio.gather(*flood, return_exceptions=True)
-    assert sum(isinstance(answer, RateLimited) for answer in answers) == 60 - MOST_OF_ONE
-    assert await sora == 1 + MOST_OF_ONE + 100
-    assert await alone.add(1, "hana") == 2 + MOST_OF_ONE + 100
+    assert sum(isinstance(answer, RateLimited) for answer in answers) == 60 - MAX_PENDING_PER_SENDER
+    assert await sora == 1 + MAX_PENDING_PER_SENDER + 100
+    assert await alone.add(1, "hana") == 2 + MAX_PENDING_PER_SENDER + 100
 
 
 async def test_whoever_comes_back_from_before_something_was_erased_gets_a_snapshot(alone: House):

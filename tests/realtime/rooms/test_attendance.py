@@ -76,7 +76,7 @@ async def test_joining_again_is_leaving_and_coming_anew(alone: House, register: 
 
 async def test_the_end_of_the_room_lets_everybody_go(alone: House, register: Register) -> None:
     readers = [await alone.reader(name).join() for name in ("hana", "sora", "yuna")]
-    readers[0].paper.slow = alone.hub.limits.backlog + 1
+    readers[0].paper.slow = alone.hub.limits.max_backlog_bytes + 1
     await alone.rooms.execute(ROOM, somebody(), Do(add=1, close=True))
     await until(lambda: register.told == (0, 3))
     for reader in readers:
@@ -100,7 +100,7 @@ async def test_a_slow_reader_who_may_not_come_back_has_left(
     alone: House, register: Register, clock: ProcessClock
 ) -> None:
     slow = await alone.reader("slow").join()
-    slow.paper.slow = alone.hub.limits.backlog + 1
+    slow.paper.slow = alone.hub.limits.max_backlog_bytes + 1
     await alone.add(1)
     slow.read()
     alone.counters.barred.add(slow.socket.identity.account_id)

@@ -68,7 +68,7 @@ async def test_what_passed_is_told_with_the_beat_and_what_is_not_heeded_falls(al
     counters.accepts = lambda command, _now: command.body != "no"  # pyright: ignore[reportAttributeAccessIssue]
     hana = await alone.reader("hana").join()
     for what in (b'"a"', b'"no"', b'"b"', b'"no"', b'"c"'):
-        alone.rooms.passed(hana.socket, ROOM, what)
+        alone.rooms.handle_transient(hana.socket, ROOM, what)
     assert hana.read().passed == []
     await clock.advance(0.3)
     await until(lambda: hana.read().passed == ["3 at once"])

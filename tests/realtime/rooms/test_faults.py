@@ -22,16 +22,16 @@ class LeakyBus(InProcessBus):
         super().__init__(network)
         self.random = random
 
-    async def start(self, hear, missed):  # type: ignore[no-untyped-def]
-        self.missed = missed
-        await super().start(hear, missed)
+    async def start(self, on_message, on_gap):  # type: ignore[no-untyped-def]
+        self.report_gap = on_gap
+        await super().start(on_message, on_gap)
 
-    def bring(self, channel: str, message: bytes) -> None:
+    def enqueue(self, channel: str, message: bytes) -> None:
         if self.random.random() < 0.02:
             if self.random.random() < 0.5:
-                asyncio.get_running_loop().call_soon(self.missed)
+                asyncio.get_running_loop().call_soon(self.report_gap)
             return
-        super().bring(channel, message)
+        super().enqueue(channel, message)
 
 
 class Day:
@@ -60,7 +60,7 @@ class Day:
 
     async def _join(self, reader: Reader) -> None:
         try:
-            await reader.house.door.join(reader.socket, Join(id=1, to=ROOM))
+            await reader.house.router.join(reader.socket, Join(id=1, to=ROOM))
         except Unavailable:
             self.readers = [each for each in self.readers if each is not reader]
 

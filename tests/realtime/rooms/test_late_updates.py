@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, as_time_goes_by, running, until
-from zataku.realtime.rooms.bus_messages import Counted, decode_word
+from zataku.realtime.rooms.bus_messages import PresenceCount, decode_update
 from zataku.table import StoreUnreachable
 
 Two = tuple[House, House]
@@ -20,10 +20,10 @@ async def test_a_late_reply_answers_no_other_question(two: Two):
     await until(lambda: one.counters.batches == [1])
     given_up.cancel()
     # The owner was silent for too long, turned out to be there after all, and is followed anew.
-    station = other.rooms._stations[ROOM]
-    station._unfollow(suspect=None)
+    handle = other.rooms._handles[ROOM]
+    handle._unfollow(suspect=None)
     asking = asyncio.create_task(other.add(10))
-    await until(lambda: station.following is not None and bool(station.following._mail._open))
+    await until(lambda: handle._remote is not None and bool(handle._remote._rpc._open))
     one.counters.gate.set()
     assert await asking == 12
 
@@ -57,17 +57,17 @@ async def test_a_number_of_people_that_was_lost_on_the_way_comes_with_the_next_l
     await one.reader().join()
     sora = await other.reader("sora").join()
     await as_time_goes_by(clock, lambda: sora.read().here == 2, 5)
-    station, lost = other.rooms._stations[ROOM], 0
-    hear = station._hear
+    handle, lost = other.rooms._handles[ROOM], 0
+    receive = handle._receive_update
 
     def lose_counts(message: bytes) -> None:
         nonlocal lost
-        if isinstance(decode_word(message), Counted):
+        if isinstance(decode_update(message), PresenceCount):
             lost += 1
         else:
-            hear(message)
+            receive(message)
 
-    monkeypatch.setitem(other.bus._listening, f"room/{ROOM}", lose_counts)
+    monkeypatch.setitem(other.bus._handlers, f"room/{ROOM}", lose_counts)
     await one.reader("yuna").join()
     await as_time_goes_by(clock, lambda: lost == 1, 5)
     await one.add(1)

@@ -20,49 +20,49 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ProcessCl
         yield made
 
 
-async def taken(leases: RoomLeases, topic: str = "counter/one") -> HeldLease:
-    holding = await leases.take(topic)
-    assert isinstance(holding, HeldLease)
-    return holding
+async def acquired(leases: RoomLeases, topic: str = "counter/one") -> HeldLease:
+    held = await leases.acquire(topic)
+    assert isinstance(held, HeldLease)
+    return held
 
 
 async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: ProcessClock):
-    one, other = (RoomLeases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
+    one, other = (RoomLeases(store, clock, OwnerId(name), is_alone=False) for name in ("web-1", "web-2"))
     lost: list[str] = []
-    holding = await taken(one)
-    holding.on_lost = lambda: lost.append("web-1")
-    found = await other.take("counter/one")
+    held = await acquired(one)
+    held.on_lost = lambda: lost.append("web-1")
+    found = await other.acquire("counter/one")
     assert isinstance(found, LeasedElsewhere)
     assert found.owner == "web-1"
     await clock.advance(4)
     await one.renew_due()
     await clock.advance(4)
-    assert isinstance(await other.take("counter/one"), LeasedElsewhere)
+    assert isinstance(await other.acquire("counter/one"), LeasedElsewhere)
     await clock.advance(6)
-    assert not holding.fresh
+    assert not held.is_fresh
     assert lost == []
-    theirs = await taken(other)
-    assert not await holding.confirmed()
+    theirs = await acquired(other)
+    assert not await held.confirm()
     assert lost == ["web-1"]
-    assert theirs.fresh
+    assert theirs.is_fresh
 
 
 async def test_a_lapsed_lease_that_nobody_took_is_still_its_owner_s(store: Store, clock: ProcessClock):
-    leases = RoomLeases(store, clock, OwnerId("web-1"), alone=False)
-    holding = await taken(leases)
+    leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=False)
+    held = await acquired(leases)
     await clock.advance(3600)
     # A lost reply leaves it open; the next look settles it.
-    assert any([await holding.confirmed() for _ in range(5)])
-    assert holding.fresh
+    assert any([await held.confirm() for _ in range(5)])
+    assert held.is_fresh
 
 
 async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: ProcessClock):
-    leases = RoomLeases(store, clock, OwnerId("web-1"), alone=False)
-    holding = await taken(leases)
-    before = holding.held
+    leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=False)
+    held = await acquired(leases)
+    before = held.item
     await clock.advance(1)
     await leases.renew_due()
-    assert holding.held == before
+    assert held.item == before
     await clock.advance(1)
     await leases.renew_due()
     found = await store.get(lease("room/counter/one"))
@@ -76,16 +76,16 @@ async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_laps
     released: bool, tmp_path: Path, clock: ProcessClock
 ):
     async with temporary_store("strict", tmp_path, TABLES, clock) as store:
-        one, other = (RoomLeases(store, clock, OwnerId(name), alone=False) for name in ("web-1", "web-2"))
-        holding = await taken(one)
-        await one.release(holding) if released else one.forget(holding)
-        assert isinstance(await other.take("counter/one"), HeldLease if released else LeasedElsewhere)
+        one, other = (RoomLeases(store, clock, OwnerId(name), is_alone=False) for name in ("web-1", "web-2"))
+        held = await acquired(one)
+        await one.release(held) if released else one.forget(held)
+        assert isinstance(await other.acquire("counter/one"), HeldLease if released else LeasedElsewhere)
 
 
 async def test_whoever_is_alone_needs_no_lease(store: Store, clock: ProcessClock):
-    leases = RoomLeases(store, clock, OwnerId("web-1"), alone=True)
-    holding = await taken(leases)
+    leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=True)
+    held = await acquired(leases)
     await clock.advance(3600)
-    assert holding.fresh
-    await leases.release(holding)
+    assert held.is_fresh
+    await leases.release(held)
     assert await store.get(lease("room/counter/one")) is None

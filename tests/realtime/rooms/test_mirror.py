@@ -9,7 +9,7 @@ from tests.realtime.rooms.counter_room import Count, Do, count_of
 from tests.realtime.rooms.room_process import ROOM, House, ProcessClock, Reader, as_time_goes_by, somebody, until
 from zataku.errors import Forbidden
 from zataku.realtime.messages import Place
-from zataku.realtime.rooms.history import MOST_EVENTS
+from zataku.realtime.rooms.history import MAX_EVENTS
 from zataku.table import Store, path
 
 
@@ -80,7 +80,7 @@ async def test_a_place_that_is_too_old_or_of_another_epoch_gets_a_snapshot(alone
     hana = await alone.reader().join()
     old = hana.at
     assert old is not None
-    for _ in range(0, MOST_EVENTS + 50, 50):
+    for _ in range(0, MAX_EVENTS + 50, 50):
         await asyncio.gather(*(alone.add(1) for _ in range(50)))
     for at in (old, Place(7, old.seq), Place(1, old.seq + 10_000), Place(1, -5)):
         late = await alone.reader().join(at=at)
@@ -125,7 +125,7 @@ async def test_bytes_that_pass_while_a_snapshot_is_made_follow_it(alone: House):
     sora = alone.reader("sora")
     joining = asyncio.create_task(sora.join())
     await until(lambda: alone.counters.snapshots == 2)
-    alone.door.binary(hana.socket, ROOM, b"\x01\x02")
+    alone.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
     alone.counters.snapshot_gate.set()
     await joining
     assert hana.paper.binary == sora.paper.binary == [b"\x01\x02"]
@@ -205,7 +205,7 @@ async def test_people_are_counted_once_and_told_at_most_once_a_second(alone: Hou
     await as_time_goes_by(clock, lambda: hana.read().here == 1, 2)
     sora, yuki = await alone.reader("sora").join(), await alone.reader("yuki").join()
     await as_time_goes_by(clock, lambda: hana.read().here == 3, 2)
-    assert alone.rooms.here(ROOM) == 3
+    assert alone.rooms.count_present(ROOM) == 3
     assert alone.rooms.running("counter") == {ROOM: 3}
     sora.disconnect()
     await yuki.leave()
@@ -245,7 +245,7 @@ async def test_bytes_that_pass_while_everybody_is_shown_the_room_anew_follow_it(
     await store.update(count_of("one"), path(Count, lambda it: it.version).add(1))
     await alone.add(1)
     await until(lambda: alone.counters.snapshots == shown + 2)
-    alone.door.binary(hana.socket, ROOM, b"\x01\x02")
+    alone.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
     alone.counters.snapshot_gate.set()
     await until(lambda: hana.read().sum == sora.read().sum == 1)
     assert hana.paper.binary == sora.paper.binary == [b"\x01\x02"]
@@ -266,7 +266,7 @@ async def test_a_picture_that_changed_elsewhere_is_shown_to_whoever_comes_back_h
 
 async def test_a_slow_reader_hears_that_the_room_is_over(alone: House):
     hana = await alone.reader().join()
-    hana.paper.slow = alone.hub.limits.backlog + 1
+    hana.paper.slow = alone.hub.limits.max_backlog_bytes + 1
     await alone.add(1)
     hana.read()
     await alone.rooms.execute(ROOM, somebody(), Do(add=1, close=True))

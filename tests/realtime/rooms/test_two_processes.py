@@ -20,7 +20,7 @@ from tests.support.stores import StoreName
 from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import lease
 from zataku.platform.identity import Identity
-from zataku.realtime.rooms.bus_messages import People, Sight, decode_letter
+from zataku.realtime.rooms.bus_messages import PresenceReport, RoomSnapshot, decode_rpc_message
 from zataku.realtime.rooms.remote_owner import RemoteOwner
 from zataku.table import Store
 
@@ -37,7 +37,7 @@ async def test_people_of_two_processes_are_in_one_room(two: Two, clock: ProcessC
     await until(lambda: hana.read().sum == sora.read().sum == 2)
     await as_time_goes_by(clock, lambda: (hana.read().here, sora.read().here) == (2, 2), 5)
     await until(lambda: other.rooms.running("counter") == {ROOM: 2})
-    assert other.rooms.here(ROOM) == 2
+    assert other.rooms.count_present(ROOM) == 2
     sora.disconnect()
     await as_time_goes_by(clock, lambda: hana.read().here == 1, 5)
 
@@ -47,7 +47,7 @@ async def test_what_passes_reaches_the_other_process(two: Two):
     hana, sora = await one.reader("hana").join(), await other.reader("sora").join()
     sora.pass_on("wave")
     await until(lambda: hana.read().passed == ["wave"] and sora.read().passed == ["wave"])
-    other.door.binary(sora.socket, ROOM, b"\x00\xff")
+    other.router.handle_binary(sora.socket, ROOM, b"\x00\xff")
     await until(lambda: hana.paper.binary == sora.paper.binary == [b"\x00\xff"])
 
 
@@ -130,14 +130,14 @@ async def test_a_command_that_the_dead_owner_stored_is_not_carried_out_again(
     await one.add(1)
     await other.reader("sora").join()
     # The owner stores the command, and dies before it can say so.
-    sent = one.bus.send
-    one.bus.send = lambda channel, message: None  # type: ignore[method-assign]
+    sent = one.bus.publish
+    one.bus.publish = lambda channel, message: None  # type: ignore[method-assign]
     waiting = asyncio.create_task(other.add(5))
     async with asyncio.timeout(10):
         while (found := await store.get(count_of("one"))) is None or found.value != 6:
             await asyncio.sleep(0.001)
     await one.kill()
-    one.bus.send = sent  # type: ignore[method-assign]
+    one.bus.publish = sent  # type: ignore[method-assign]
     assert await running(clock, waiting, 12) == 6
 
 
@@ -168,7 +168,7 @@ async def test_commands_under_way_while_a_server_stops_are_answered_by_the_other
 
 async def paused(house: House) -> None:
     """Stop a process as SIGSTOP does, as far as that can be seen from outside: no renewals, no beats."""
-    house.rooms._pulsing.cancel()  # type: ignore[attr-defined]
+    house.rooms._pulse_task.cancel()  # type: ignore[attr-defined]
     await asyncio.sleep(0)
 
 
@@ -177,13 +177,13 @@ async def test_a_paused_owner_cannot_write_after_it_lost_the_room(two: Two, cloc
     hana = await one.reader("hana").join()
     sora = await other.reader("sora").join()
     await one.add(1)
-    heard = one.bus._listening.copy()
-    one.bus._listening.clear()
+    heard = one.bus._handlers.copy()
+    one.bus._handlers.clear()
     await paused(one)
     await as_time_goes_by(clock, lambda: other.owns, 10)
     assert await other.add(10) == 11
     # It wakes up: its people ask, and nothing is acknowledged that was not stored by the one who owns the room now.
-    one.bus._listening.update(heard)
+    one.bus._handlers.update(heard)
     assert one.owns
     assert await running(clock, one.add(100), 12) == 111
     assert not one.owns
@@ -220,18 +220,18 @@ async def test_messages_that_are_lost_between_processes_lead_to_a_snapshot(two: 
     await one.add(1)
     sora = await other.reader("sora").join()
     channel = f"room/{ROOM}"
-    hear = other.bus._listening.pop(channel)
+    hear = other.bus._handlers.pop(channel)
     await one.add(1)
     await asyncio.sleep(0.01)
-    other.bus._listening[channel] = hear
+    other.bus._handlers[channel] = hear
     await one.add(1)
     await until(lambda: sora.read().sum == 3)
     assert sora.snapshots == 2
     # And if nothing comes after what was lost, the next beat tells.
-    del other.bus._listening[channel]
+    del other.bus._handlers[channel]
     await one.add(1)
     await asyncio.sleep(0.01)
-    other.bus._listening[channel] = hear
+    other.bus._handlers[channel] = hear
     await as_time_goes_by(clock, lambda: sora.read().sum == 4, 3)
     assert sora.snapshots == 3
 
@@ -241,11 +241,11 @@ async def test_a_reply_that_is_lost_is_asked_for_again_and_nothing_is_done_twice
     await one.add(1)
     await other.reader("sora").join()
     mine = "process/web-2"
-    hear = other.bus._listening.pop(mine)
+    hear = other.bus._handlers.pop(mine)
     waiting = asyncio.create_task(other.add(1))
     await until(lambda: len(one.counters.batches) == 2)
     await asyncio.sleep(0.01)
-    other.bus._listening[mine] = hear
+    other.bus._handlers[mine] = hear
     assert await running(clock, waiting, 6) == 2
     assert await one.add(0) == 2
 
@@ -254,9 +254,9 @@ async def test_when_nobody_can_be_asked_the_asker_is_told_so(two: Two, clock: Pr
     one, other = two
     await one.add(1)
     await other.reader("sora").join()
-    other.bus._listening.clear()
+    other.bus._handlers.clear()
     waiting = asyncio.create_task(other.add(1))
-    with pytest.raises(Exception, match="Nobody knows|Nobody runs"):
+    with pytest.raises(Exception, match="We can't tell|No server process runs"):
         await running(clock, waiting, 30)
 
 
@@ -338,12 +338,12 @@ async def test_people_whose_coming_was_not_heard_are_counted_all_the_same(two: T
     hana = await one.reader("hana").join()
     await other.reader("sora").join()
     await as_time_goes_by(clock, lambda: hana.read().here == 2, 5)
-    hear = one.bus._listening["process/web-1"]
-    deaf = lambda message: None if isinstance(decode_letter(message), People) else hear(message)  # noqa: E731
-    one.bus._listening["process/web-1"] = deaf
+    hear = one.bus._handlers["process/web-1"]
+    deaf = lambda message: None if isinstance(decode_rpc_message(message), PresenceReport) else hear(message)  # noqa: E731
+    one.bus._handlers["process/web-1"] = deaf
     await other.reader("yuki").join()
     await clock.run(1.5)
-    one.bus._listening["process/web-1"] = hear
+    one.bus._handlers["process/web-1"] = hear
     await as_time_goes_by(clock, lambda: hana.read().here == 3, 5)
 
 
@@ -352,11 +352,11 @@ async def test_whoever_comes_back_after_a_gap_in_the_bus_misses_nothing(two: Two
     await one.add(1)
     sora = await other.reader("sora").join()
     sora.disconnect()
-    hear = other.bus._listening.pop(f"room/{ROOM}")
+    hear = other.bus._handlers.pop(f"room/{ROOM}")
     await one.add(1)
     await asyncio.sleep(0.01)
-    other.bus._listening[f"room/{ROOM}"] = hear
-    other.bus._missed()
+    other.bus._handlers[f"room/{ROOM}"] = hear
+    other.bus._dispatch_gap()
     back = other.reader("sora")
     back.at, back.sum = sora.at, sora.sum
     assert (await back.join(at=sora.at)).sum == 2
@@ -368,13 +368,13 @@ async def test_a_crowd_that_comes_at_once_fetches_the_room_once(two: Two, monkey
     monkeypatch.setattr(Counters, "restricted", False)
     other.counters.shared_snapshot = one.counters.shared_snapshot = True
     fetched: list[str | None] = []
-    look = RemoteOwner._look
+    fetch = RemoteOwner._fetch_snapshot
 
-    async def counted(following: RemoteOwner, who: Identity, since: str | None, *, whole: bool) -> Sight:
+    async def counted(owner: RemoteOwner, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
         fetched.append(since)
-        return await look(following, who, since, whole=whole)
+        return await fetch(owner, viewer, since, with_body=with_body)
 
-    monkeypatch.setattr(RemoteOwner, "_look", counted)
+    monkeypatch.setattr(RemoteOwner, "_fetch_snapshot", counted)
     await one.add(5)
     readers = [other.reader(f"r{number}") for number in range(50)]
     await asyncio.gather(*(reader.join() for reader in readers))

@@ -40,13 +40,13 @@ class MemoryConnection:
         if self.stuck:
             self.waiting += len(framed)
 
-    def pending(self) -> int:
+    def pending_bytes(self) -> int:
         return self.waiting
 
     def drain(self) -> None:
         self.stuck, self.waiting = False, 0
 
-    def heard(self) -> bool:
+    def was_active(self) -> bool:
         alive, self.alive = self.alive, False
         return alive
 

@@ -15,9 +15,10 @@ from zataku.clock import Clock, SystemClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Do, Join, Joined, Leave, Missed, Pass, Passing
-from zataku.realtime.sockets.endpoint import Endpoint, uvicorn_options
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.protocol import uvicorn_options
+from zataku.realtime.sockets.session import Endpoint
 from zataku.realtime.sockets.socket import Socket
 
 DEADLINE = 10.0
@@ -45,33 +46,33 @@ class Table:
         self.doing: Callable[[Socket, Do], Awaitable[bytes | None]] | None = None
         self.joining: Callable[[Socket, Join], Awaitable[None]] | None = None
 
-    async def join(self, socket: Socket, asked: Join) -> None:
+    async def join(self, socket: Socket, message: Join) -> None:
         if self.joining is not None:
-            await self.joining(socket, asked)
-        channel = self.hub.subscribe(socket, asked.to)
-        self.hub.send(socket, Joined(id=asked.id, to=asked.to, channel=channel))
+            await self.joining(socket, message)
+        channel = self.hub.subscribe(socket, message.to)
+        self.hub.send(socket, Joined(id=message.id, to=message.to, channel=channel))
         self.sockets.append(socket)
-        self.heard.append(("join", asked.to))
+        self.heard.append(("join", message.to))
 
-    async def leave(self, socket: Socket, asked: Leave) -> None:
-        self.hub.unsubscribe(socket, asked.to)
-        self.heard.append(("leave", asked.to))
+    async def leave(self, socket: Socket, message: Leave) -> None:
+        self.hub.unsubscribe(socket, message.to)
+        self.heard.append(("leave", message.to))
 
-    async def do(self, socket: Socket, asked: Do) -> bytes | None:
-        self.heard.append(("do", asked.id))
-        return bytes(asked.what) if self.doing is None else await self.doing(socket, asked)
+    async def execute(self, socket: Socket, message: Do) -> bytes | None:
+        self.heard.append(("do", message.id))
+        return bytes(message.what) if self.doing is None else await self.doing(socket, message)
 
-    def passed(self, socket: Socket, asked: Pass) -> None:
-        self.heard.append(("pass", bytes(asked.what)))
+    def handle_transient(self, socket: Socket, message: Pass) -> None:
+        self.heard.append(("pass", bytes(message.what)))
 
-    def binary(self, socket: Socket, topic: str, payload: bytes) -> None:
+    def handle_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
         self.heard.append((topic, payload))
-        self.hub.tell_binary(topic, payload)
+        self.hub.broadcast_binary(topic, payload)
 
-    async def behind(self, socket: Socket, topic: str) -> None:
+    async def catch_up(self, socket: Socket, topic: str) -> None:
         self.hub.send(socket, Missed(to=topic))
 
-    def gone(self, socket: Socket) -> None:
+    def disconnected(self, socket: Socket) -> None:
         self.left.append((socket, list(socket.topics)))
         self.all_gone.set()
 
@@ -139,7 +140,7 @@ async def served(limits: SocketLimits | None = None, clock: Clock | None = None)
     options = uvicorn_options(hub.limits)
     server = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_config=None, **options))  # type: ignore[arg-type]
     running = asyncio.create_task(server.serve(sockets=[listening]))
-    await hub.start(table.behind)
+    await hub.start(table.catch_up)
     try:
         await until(lambda: server.started)
         yield made

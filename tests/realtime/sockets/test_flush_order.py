@@ -32,36 +32,36 @@ class Model:
     def __init__(self) -> None:
         self.hub, self.clock = hub_and_clock()
         self.people: dict[str, tuple[Socket, MemoryConnection]] = {name: opened(self.hub, name=name) for name in NAMES}
-        self.hearing: set[tuple[str, str]] = set()
+        self.subscriptions: set[tuple[str, str]] = set()
         self.expected: dict[str, list[bytes]] = {name: [] for name in NAMES}
 
     async def step(self, number: int, what: str, name: str | None, topic: str | None) -> None:
         payload = b'{"t":"missed","to":"%d"}' % number
         match what, name, topic:
-            case "come", str(), str() if not self.people[name][0].closed:
+            case "come", str(), str() if not self.people[name][0].is_closed:
                 self.hub.subscribe(self.people[name][0], topic)
-                self.hearing.add((name, topic))
+                self.subscriptions.add((name, topic))
             case "go", str(), str():
                 self.hub.unsubscribe(self.people[name][0], topic)
-                self.hearing.discard((name, topic))
+                self.subscriptions.discard((name, topic))
             case "tell", _, str():
-                self.hub.tell(topic, payload, None if name is None else frozenset({AccountId(name)}))
-                for hearer, heard in self.hearing:
+                self.hub.broadcast(topic, payload, None if name is None else frozenset({AccountId(name)}))
+                for hearer, heard in self.subscriptions:
                     if heard == topic and name in {None, hearer}:
                         self.expected[hearer].append(payload)
             case "send", str(), _:
                 self.hub.send(self.people[name][0], Missed(to=str(number)))
-                if not self.people[name][0].closed:
+                if not self.people[name][0].is_closed:
                     self.expected[name].append(payload)
             case "end", str(), _ if number % 8 == 0:
                 # What waits is for nobody any more; what was written is a beginning of what was meant.
-                self.hub.closed(self.people[name][0])
+                self.hub.forget(self.people[name][0])
                 got = self.people[name][1].payloads
                 assert got == self.expected[name][: len(got)]
                 self.expected[name] = got
-                self.hearing = {(hearer, heard) for hearer, heard in self.hearing if hearer != name}
+                self.subscriptions = {(hearer, heard) for hearer, heard in self.subscriptions if hearer != name}
             case "wait", _, _:
-                await self.clock.advance(SocketLimits().tick / 3)
+                await self.clock.advance(SocketLimits().flush_seconds / 3)
             case _:
                 pass
 

@@ -41,12 +41,12 @@ async def test_a_socket_not_heard_from_for_two_and_a_half_beats_is_closed():
 
 
 async def test_a_slow_reader_is_judged_by_what_it_takes_and_not_by_what_it_says():
-    hub, clock = hub_and_clock(SocketLimits(backlog=1000))
+    hub, clock = hub_and_clock(SocketLimits(max_backlog_bytes=1000))
     await hub.start(nobody)
     _, slow = opened(hub, "live/1")
     slow.stuck = True
-    hub.tell("live/1", bytes(900))
-    hub.tell("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
     for _ in range(12):
         await clock.advance(9)
         slow.waiting -= 50
@@ -56,19 +56,19 @@ async def test_a_slow_reader_is_judged_by_what_it_takes_and_not_by_what_it_says(
 
 async def test_a_browser_answers_by_itself_and_stays():
     clock = PatientClock()
-    async with served(SocketLimits(beat=20), clock) as server, server.browser() as browser:
+    async with served(SocketLimits(heartbeat_seconds=20), clock) as server, server.browser() as browser:
         for _ in range(5):
             await clock.advance(20)
             assert (await heard(browser))["t"] == "beat"
             # The answer to the ping comes before the answer to this.
             await browser.send("?")
             assert (await heard(browser))["t"] == "wrong"
-        assert server.hub.open_sockets == 1
+        assert server.hub.socket_count == 1
 
 
 async def test_a_browser_that_vanished_is_noticed():
     clock = PatientClock()
-    async with served(SocketLimits(beat=20), clock) as server, server.browser("live/1") as browser:
+    async with served(SocketLimits(heartbeat_seconds=20), clock) as server, server.browser("live/1") as browser:
         browser.transport.pause_reading()
         await clock.advance(60)
         browser.transport.resume_reading()

@@ -10,7 +10,7 @@ from zataku.realtime.sockets.limits import SocketLimits, TokenBucket
 
 
 def test_an_allowance_grows_with_time_and_never_above_its_most():
-    allowance = TokenBucket(rate=10, most=3, now=0.0)
+    allowance = TokenBucket(rate=10, burst=3, now=0.0)
     assert [allowance.take(0.0) for _ in range(4)] == [0, 0, 0, pytest.approx(0.1)]
     assert allowance.take(0.2) == 0
     assert allowance.take(100.0) == 0
@@ -19,19 +19,19 @@ def test_an_allowance_grows_with_time_and_never_above_its_most():
 
 
 def test_an_allowance_bears_a_clock_that_goes_back():
-    allowance = TokenBucket(rate=10, most=1, now=100.0)
+    allowance = TokenBucket(rate=10, burst=1, now=100.0)
     assert allowance.take(50.0) == 0
     assert allowance.take(50.1) == 0
     assert allowance.take(50.1) > 0
 
 
 def test_who_asks_on_gets_into_debt_and_who_waits_gets_out_of_it():
-    allowance = TokenBucket(rate=10, most=3, now=0.0)
+    allowance = TokenBucket(rate=10, burst=3, now=0.0)
     waits = [allowance.take(0.0) for _ in range(6)]
     assert waits[-1] == pytest.approx(0.3)
-    assert not allowance.overdrawn
+    assert not allowance.is_overdrawn
     allowance.take(0.0)
-    assert allowance.overdrawn
+    assert allowance.is_overdrawn
     assert allowance.take(1.0) == 0
 
 
@@ -137,7 +137,7 @@ async def test_the_largest_binary_message_passes_and_a_larger_one_ends_the_conne
 
 
 async def test_one_socket_too_many_is_told_so_and_closed():
-    async with served(SocketLimits(per_identity=2)) as server, server.browser() as kept, server.browser():
+    async with served(SocketLimits(max_sockets_per_account=2)) as server, server.browser() as kept, server.browser():
         async with connect(f"ws://127.0.0.1:{server.port}/socket") as refused:
             answer = await heard(refused)
             assert (answer["t"], answer["error"]["code"]) == ("wrong", "too_many_requests")
@@ -146,4 +146,4 @@ async def test_one_socket_too_many_is_told_so_and_closed():
         async with server.browser():
             await say(kept, t="join", id=1, to="live/1")
             assert (await heard(kept))["t"] == "joined"
-        await until(lambda: server.hub.open_sockets == 2)
+        await until(lambda: server.hub.socket_count == 2)

@@ -61,7 +61,7 @@ async def test_a_broken_frame_ends_its_connection_and_no_other(server: Served, b
         assert codes_in(await read_all(reader)) == [code]
         writer.close()
         await until(lambda: len(server.table.left) == 1)
-        server.hub.tell("live/1", passing("live/1", 1))
+        server.hub.broadcast("live/1", passing("live/1", 1))
         assert (await heard(other))["t"] == "passing"
 
 
@@ -84,7 +84,7 @@ async def test_nothing_is_written_after_the_close_frame(server: Served):
         await until(lambda: len(server.table.sockets) == 2)
         server.hub.close(server.table.sockets[1], 1000, "enough")
         for number in range(5):
-            server.hub.tell("live/1", passing("live/1", number))
+            server.hub.broadcast("live/1", passing("live/1", number))
         writer.write(Frame(Opcode.CLOSE, b"\x03\xe8").serialize(mask=True))
         received = await read_all(reader)
         writer.close()
@@ -95,24 +95,24 @@ async def test_a_connection_that_is_gone_can_be_told_things_all_the_same(server:
     async with server.browser("live/1") as browser:
         browser.transport.abort()
         for number in range(50):
-            server.hub.tell("live/1", passing("live/1", number))
+            server.hub.broadcast("live/1", passing("live/1", number))
             await asyncio.sleep(0.001)
         await until(lambda: server.table.left)
 
 
 async def test_a_browser_that_says_goodbye_and_never_reads_is_not_waited_for_for_ever():
-    async with served(SocketLimits(backlog=4 * 1024 * 1024, tick=0)) as server:
+    async with served(SocketLimits(max_backlog_bytes=4 * 1024 * 1024, flush_seconds=0)) as server:
         _, writer = await connected(server)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(JOIN)
         await until(lambda: server.table.sockets)
         reader = server.table.sockets[0]
-        reader.wire.close_timeout = 0.05  # type: ignore[attr-defined]  uvicorn waits ten seconds
-        while reader.wire.pending() < 1024 * 1024:
-            server.hub.tell("live/1", bytes(256 * 1024))
+        reader.connection.close_timeout = 0.05  # type: ignore[attr-defined]  uvicorn waits ten seconds
+        while reader.connection.pending_bytes() < 1024 * 1024:
+            server.hub.broadcast("live/1", bytes(256 * 1024))
             await asyncio.sleep(0)
         writer.write(Frame(Opcode.CLOSE, b"\x03\xe8").serialize(mask=True))
-        await until(lambda: reader.wire.pending() == 0)
+        await until(lambda: reader.connection.pending_bytes() == 0)
         writer.transport.abort()
         await until(lambda: server.table.left)
 

@@ -14,12 +14,12 @@ from zataku.realtime.sockets.socket import Socket
 
 async def test_a_thousand_messages_reach_every_browser_in_order_and_none_is_lost():
     async with (
-        served(SocketLimits(tick=0.005)) as server,
+        served(SocketLimits(flush_seconds=0.005)) as server,
         server.browser("live/1") as one,
         server.browser("live/1") as two,
     ):
         for number in range(1000):
-            server.hub.tell("live/1", passing("live/1", number))
+            server.hub.broadcast("live/1", passing("live/1", number))
             if number % 7 == 0:
                 await asyncio.sleep(0)
         assert await numbers(one, 1000) == list(range(1000))
@@ -153,7 +153,7 @@ async def test_a_browser_that_goes_while_it_joins_is_never_a_member():
             await reached.wait()
         await until(lambda: server.table.left)
         assert cancelled.is_set()
-        assert (server.hub.open_sockets, server.hub.members("live/1")) == (0, ())
+        assert (server.hub.socket_count, server.hub.members("live/1")) == (0, ())
 
 
 async def test_a_command_goes_on_when_its_asker_has_gone():
@@ -188,15 +188,15 @@ async def test_the_end_of_a_connection_is_told_once_however_it_comes():
             assert await ended(closed) == 1000
         await until(lambda: len(server.table.left) == 3)
         assert [topics for _, topics in server.table.left] == [["live/1"]] * 3
-        assert (server.hub.open_sockets, server.hub.members("live/1")) == (0, ())
+        assert (server.hub.socket_count, server.hub.members("live/1")) == (0, ())
 
 
 async def test_a_server_that_stops_asks_everybody_to_come_back_but_not_all_at_once():
     async with served() as server:
         async with server.browser("live/1") as one, server.browser() as two, server.browser() as three:
-            server.hub.tell("live/1", passing("live/1", 1))
-            server.hub.tell("live/1", passing("live/1", 2))
-            server.hub.come_back(500)
+            server.hub.broadcast("live/1", passing("live/1", 1))
+            server.hub.broadcast("live/1", passing("live/1", 2))
+            server.hub.disconnect_all(500)
             assert await numbers(one, 2) == [1, 2]
             asked = [await heard(browser) for browser in (one, two, three)]
             assert [it["t"] for it in asked] == ["come_back"] * 3

@@ -12,7 +12,7 @@ from zataku.realtime.messages import Missed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
-SMALL = SocketLimits(backlog=1000)
+SMALL = SocketLimits(max_backlog_bytes=1000)
 MISSED = msgspec.json.encode(Missed(to="live/1"))
 
 
@@ -23,25 +23,25 @@ async def test_a_slow_reader_is_left_out_and_then_brought_up_to_date():
     async def behind(late: Socket, topic: str) -> None:
         assert (late, topic) == (slow[0], "live/1")
         await asyncio.sleep(0)
-        hub.tell("live/1", b"while it is brought up to date")
+        hub.broadcast("live/1", b"while it is brought up to date")
         hub.send(late, Missed(to=topic))
 
     await hub.start(behind)
     slow[1].stuck = True
     for number in range(100):
-        hub.tell("live/1", b"%0100d" % number)
+        hub.broadcast("live/1", b"%0100d" % number)
         await clock.advance(0.05)
-        assert slow[1].pending() <= SMALL.backlog
+        assert slow[1].pending_bytes() <= SMALL.max_backlog_bytes
     got = len(slow[1].payloads)
     assert got < 10
     assert set(hub.members("live/1")) == {fast[0], slow[0]}
     slow[1].drain()
     await clock.advance(0.25)
-    hub.tell("live/1", b"again")
+    hub.broadcast("live/1", b"again")
     await clock.advance(0.1)
     assert slow[1].payloads[got:] == [MISSED, b"again"]
     assert len(fast[1].payloads) == 102
-    assert (hub.counts.slow, hub.counts.dropped) == (1, 1)
+    assert (hub.counters.slow, hub.counters.dropped) == (1, 1)
     await hub.stop()
 
 
@@ -55,11 +55,11 @@ async def test_a_reader_is_left_out_only_of_topics_that_it_missed_something_of()
 
     await hub.start(behind)
     wire.stuck = True
-    hub.tell("live/1", bytes(900))
-    hub.tell("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
     await clock.advance(0.1)
     wire.drain()
-    hub.tell("kifu/1", b"k")
+    hub.broadcast("kifu/1", b"k")
     await clock.advance(0.3)
     assert caught_up == ["live/1"]
     assert wire.payloads[-1] == b"k"
@@ -71,13 +71,13 @@ async def test_a_tick_too_large_for_a_reader_leaves_its_answers_in():
     hub, clock = hub_and_clock(SMALL)
     slow, wire = opened(hub, "live/1")
     wire.stuck = True
-    hub.tell("live/1", b"1")
-    hub.tell("live/1", bytes(900))
+    hub.broadcast("live/1", b"1")
+    hub.broadcast("live/1", bytes(900))
     hub.send(slow, Missed(to="answer"))
-    hub.tell("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
     await clock.advance(0.05)
     assert wire.payloads == [b"1", msgspec.json.encode(Missed(to="answer"))]
-    assert hub.counts.dropped == 2
+    assert hub.counters.dropped == 2
     await hub.stop()
 
 
@@ -85,12 +85,12 @@ async def test_a_reader_that_has_taken_everything_is_not_slow_however_much_comes
     hub, clock = hub_and_clock(SMALL)
     one, first = opened(hub, "live/1")
     _, second = opened(hub, "live/1")
-    hub.tell("live/1", bytes(5000))
-    hub.tell("live/1", bytes(5000))
+    hub.broadcast("live/1", bytes(5000))
+    hub.broadcast("live/1", bytes(5000))
     hub.send(one, Missed(to="live/1"))
     await clock.advance(0.05)
     assert (len(first.payloads), len(second.payloads)) == (3, 2)
-    assert hub.counts.slow == 0
+    assert hub.counters.slow == 0
     await hub.stop()
 
 
@@ -99,13 +99,13 @@ async def test_a_reader_that_takes_nothing_for_a_minute_is_closed():
     (_, stuck), (_, crawling) = opened(hub, "live/1"), opened(hub, "live/1")
     stuck.stuck = crawling.stuck = True
     for _ in range(12):
-        hub.tell("live/1", bytes(90))
+        hub.broadcast("live/1", bytes(90))
         await clock.advance(0.05)
     for _ in range(70):
         crawling.waiting -= 1
         await clock.advance(1)
     assert (stuck.code, crawling.code) == (1013, None)
-    assert hub.counts.stuck == 1
+    assert hub.counters.stuck == 1
     await hub.stop()
 
 
@@ -116,7 +116,7 @@ async def test_a_reader_that_asks_on_and_reads_no_answer_is_closed():
     for _ in range(200):
         hub.send(asker, Missed(to="x" * 20))
     assert wire.code == 1013
-    assert wire.pending() < 2 * SMALL.backlog + 100
+    assert wire.pending_bytes() < 2 * SMALL.max_backlog_bytes + 100
 
 
 async def test_a_reader_that_left_meanwhile_is_not_brought_back():
@@ -129,14 +129,14 @@ async def test_a_reader_that_left_meanwhile_is_not_brought_back():
 
     await hub.start(behind)
     wire.stuck = True
-    hub.tell("live/1", bytes(900))
-    hub.tell("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
     await clock.advance(0.1)
     wire.drain()
     await clock.advance(0.3)
     assert (hub.members("live/1"), list(slow.topics)) == ((other,), [])
     written = len(wire.writes)
-    hub.tell("live/1", b"not for it")
+    hub.broadcast("live/1", b"not for it")
     await clock.advance(0.1)
     assert len(wire.writes) == written
     await hub.stop()
@@ -151,8 +151,8 @@ async def test_a_reader_that_cannot_be_brought_up_to_date_is_told_to_come_again(
 
     await hub.start(behind)
     wire.stuck = True
-    hub.tell("live/1", bytes(900))
-    hub.tell("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
+    hub.broadcast("live/1", bytes(900))
     await clock.advance(0.1)
     wire.drain()
     with capture_logs() as logs:
@@ -163,23 +163,23 @@ async def test_a_reader_that_cannot_be_brought_up_to_date_is_told_to_come_again(
 
 
 async def test_a_browser_that_does_not_read_is_bounded_and_then_caught_up():
-    async with served(SocketLimits(backlog=256 * 1024, tick=0)) as server:
+    async with served(SocketLimits(max_backlog_bytes=256 * 1024, flush_seconds=0)) as server:
         # A small window, so that not everything fits into the network.
         reading = socket.socket()
         reading.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128 * 1024)
         reading.connect(("127.0.0.1", server.port))
         async with server.browser("live/1") as fast, server.browser("live/1", sock=reading, max_queue=1) as slow:
             sent = 0
-            while not server.hub.counts.slow:
-                server.hub.tell("live/1", passing("live/1", sent, 32 * 1024))
+            while not server.hub.counters.slow:
+                server.hub.broadcast("live/1", passing("live/1", sent, 32 * 1024))
                 sent += 1
                 await heard(fast)
-                assert all(it.wire.pending() <= 256 * 1024 for it in server.table.sockets)
+                assert all(it.connection.pending_bytes() <= 256 * 1024 for it in server.table.sockets)
                 assert sent < 5000
             received = [await heard(slow)]
             while received[-1]["t"] != "missed":
                 received.append(await heard(slow))
-            server.hub.tell("live/1", passing("live/1", -1))
+            server.hub.broadcast("live/1", passing("live/1", -1))
             assert (await heard(slow))["events"][0]["n"] == -1
             assert [it["events"][0]["n"] for it in received[:-1]] == list(range(len(received) - 1))
-            await until(lambda: server.hub.counts.slow == 1)
+            await until(lambda: server.hub.counters.slow == 1)

@@ -170,7 +170,7 @@ async def test_the_home_page_hears_when_a_room_comes_to_life(
     told = asyncio.Event()
     services = application.services
     assert isinstance(services.context.clock, AdvanceableClock)
-    monkeypatch.setattr(Topics, "tell", lambda _, topic, event: told.set() if topic == "home" else None)
+    monkeypatch.setattr(Topics, "publish", lambda _, topic, event: told.set() if topic == "home" else None)
     room = (await browser.post("/api/live/rooms", json={"name": "News"})).json()["roomId"]
     said = await browser.post(f"/api/live/rooms/{room}/comments", json={"content": "hello"})
     assert said.status_code == 201, said.text

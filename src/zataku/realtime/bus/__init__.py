@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""The message bus between the processes of one server: its port, an in-process bus, and Redis."""

@@ -1,4 +1,4 @@
-"""Where the messages of the bus are sorted in one process: each channel has one listener."""
+"""The bus as the rooms and topics of one process share it: one handler for each channel."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,88 +9,87 @@ import structlog
 
 from zataku.background_tasks import BackgroundTasks
 from zataku.errors import RequestError
-from zataku.realtime.bus.port import Bus
+from zataku.realtime.bus.port import Bus, OnGap
 
-Listening: TypeAlias = Callable[[bytes], None]
-Gap: TypeAlias = Callable[[], None]
+ChannelHandler: TypeAlias = Callable[[bytes], None]
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class BusClient:
-    """The bus as rooms and topics of one process share it."""
+    """Dispatches the messages of a bus to the handlers of their channels."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._listening: dict[str, Listening] = {}
+        self._handlers: dict[str, ChannelHandler] = {}
         self._subscribed: set[str] = set()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._gaps: list[Gap] = []
+        self._gap_handlers: list[OnGap] = []
         self._background = BackgroundTasks()
 
     @property
-    def alone(self) -> bool:
-        """True when there is no other process to talk to."""
-        return self._bus.alone
+    def is_alone(self) -> bool:
+        """True when there is no other process on the bus."""
+        return self._bus.is_alone
 
-    def on_gap(self, gap: Gap) -> None:
-        """Have a function called whenever messages may have been lost."""
-        self._gaps.append(gap)
+    def on_gap(self, handler: OnGap) -> None:
+        """Call a function whenever messages may have been lost."""
+        self._gap_handlers.append(handler)
 
     async def start(self) -> None:
-        """Begin to hear."""
-        await self._bus.start(self._heard, self._missed)
+        """Connect to the bus."""
+        await self._bus.start(self._dispatch, self._dispatch_gap)
 
     async def stop(self) -> None:
-        """Send what is under way, and end."""
+        """Send what is queued, and disconnect."""
         await self._background.stop()
         await self._bus.stop()
 
-    async def hear(self, channel: str, listening: Listening) -> None:
-        """Hear a channel, until `leave`. When this returns, everything sent from now on is heard."""
-        self._listening[channel] = listening
+    async def subscribe(self, channel: str, handler: ChannelHandler) -> None:
+        """Subscribe to a channel until `unsubscribe`. When this returns, everything published from now on arrives."""
+        self._handlers[channel] = handler
         if channel not in self._subscribed:
-            await self._adjust(channel)
+            await self._reconcile(channel)
 
-    def leave(self, channel: str) -> None:
-        """Hear a channel no more."""
-        if self._listening.pop(channel, None) is not None:
-            self._background.start(self._adjust(channel))
+    def unsubscribe(self, channel: str) -> None:
+        """Unsubscribe from a channel."""
+        if self._handlers.pop(channel, None) is not None:
+            self._background.start(self._reconcile(channel))
 
-    def send(self, channel: str, message: bytes) -> None:
-        """Send to whoever hears the channel."""
+    def publish(self, channel: str, message: bytes) -> None:
+        """Send to all subscribers of a channel."""
         self._bus.publish(channel, message)
 
-    async def _adjust(self, channel: str) -> None:
-        # Whoever leaves and comes back at once meets the bus in this order, and only the last wish is carried out.
+    async def _reconcile(self, channel: str) -> None:
+        # Quick changes reach the bus in their order, and only the last one takes effect.
         lock = self._locks.setdefault(channel, asyncio.Lock())
         async with lock:
-            wanted = channel in self._listening
-            if wanted == (channel in self._subscribed):
+            is_wanted = channel in self._handlers
+            if is_wanted == (channel in self._subscribed):
                 return
-            if not wanted:
+            if not is_wanted:
                 self._subscribed.discard(channel)
                 await self._bus.unsubscribe(channel)
                 return
             try:
                 await self._bus.subscribe(channel)
             except RequestError:
-                self._listening.pop(channel, None)
+                self._handlers.pop(channel, None)
                 raise
             self._subscribed.add(channel)
 
-    def _heard(self, channel: str, message: bytes) -> None:
-        listening = self._listening.get(channel)
-        if listening is None:
+    def _dispatch(self, channel: str, message: bytes) -> None:
+        handler = self._handlers.get(channel)
+        if handler is None:
             return
         try:
-            listening(message)
-        except Exception:  # noqa: BLE001 - one message that cannot be dealt with must not stop all that follow
-            _log.exception("A message between processes could not be dealt with.", channel=channel)
+            handler(message)
+        except Exception:  # one bad message must not stop all that follow
+            log.exception("bus_message_failed", channel=channel)
 
-    def _missed(self) -> None:
-        for gap in self._gaps:
+    def _dispatch_gap(self) -> None:
+        for handler in self._gap_handlers:
             try:
-                gap()
-            except Exception:  # noqa: BLE001 - whoever hears the bus for us must not stop over it
-                _log.exception("A gap between processes could not be dealt with.")
+                handler()
+            except Exception:  # the bus must go on receiving
+                log.exception("bus_gap_handler_failed")

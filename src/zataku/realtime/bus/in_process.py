@@ -3,76 +3,76 @@
 import asyncio
 from collections import deque
 
-from zataku.realtime.bus.port import Hear, Missed
+from zataku.realtime.bus.port import OnGap, OnMessage
 
 
 class InProcessNetwork:
-    """Buses that hear each other, in one process."""
+    """Connected buses in one process."""
 
     def __init__(self) -> None:
         self._buses: list[InProcessBus] = []
 
     def bus(self) -> "InProcessBus":
-        """One more bus on this network."""
+        """A new bus on this network."""
         return InProcessBus(self)
 
-    def join(self, bus: "InProcessBus") -> None:
-        """A bus has started."""
+    def connect(self, bus: "InProcessBus") -> None:
+        """Add a bus that has started."""
         self._buses.append(bus)
 
-    def leave(self, bus: "InProcessBus") -> None:
-        """A bus has stopped."""
+    def disconnect(self, bus: "InProcessBus") -> None:
+        """Remove a bus that has stopped."""
         self._buses.remove(bus)
 
-    def carry(self, channel: str, message: bytes) -> None:
-        """Bring a message to everybody who hears its channel."""
+    def publish(self, channel: str, message: bytes) -> None:
+        """Give a message to all buses."""
         for bus in self._buses:
-            bus.bring(channel, message)
+            bus.enqueue(channel, message)
 
 
 class InProcessBus:
-    """Channels within this process. Messages are heard in the order they were sent, just after the sender went on."""
+    """Channels within this process. Messages arrive in the order of their sending, after the sender has gone on."""
 
     def __init__(self, network: InProcessNetwork | None = None) -> None:
-        self.alone = network is None
+        self.is_alone = network is None
         self._network = network or InProcessNetwork()
         self._channels: set[str] = set()
-        self._under_way: deque[tuple[str, bytes]] = deque()
-        self._hear: Hear | None = None
+        self._queue: deque[tuple[str, bytes]] = deque()
+        self._on_message: OnMessage | None = None
 
-    async def start(self, hear: Hear, missed: Missed) -> None:  # noqa: ARG002 - nothing is ever lost here
-        """Begin to hear."""
-        self._hear = hear
-        self._network.join(self)
+    async def start(self, on_message: OnMessage, on_gap: OnGap) -> None:  # noqa: ARG002 - no message is ever lost here
+        """Connect to the network."""
+        self._on_message = on_message
+        self._network.connect(self)
 
     async def subscribe(self, channel: str) -> None:
-        """Hear a channel."""
+        """Subscribe to a channel."""
         self._channels.add(channel)
 
     async def unsubscribe(self, channel: str) -> None:
-        """Hear it no more."""
+        """Unsubscribe from a channel."""
         self._channels.discard(channel)
 
     def publish(self, channel: str, message: bytes) -> None:
-        """Send to everybody on the network who hears the channel."""
-        self._network.carry(channel, message)
+        """Send to all subscribers of the channel on the network."""
+        self._network.publish(channel, message)
 
-    def bring(self, channel: str, message: bytes) -> None:
-        """Take a message that somebody sent, to be heard in a moment: nobody is interrupted by what they send."""
+    def enqueue(self, channel: str, message: bytes) -> None:
+        """Take a message of the network, to be delivered in the next turn of the event loop."""
         if channel not in self._channels:
             return
-        if not self._under_way:
+        if not self._queue:
             asyncio.get_running_loop().call_soon(self._deliver)
-        self._under_way.append((channel, message))
+        self._queue.append((channel, message))
 
     async def stop(self) -> None:
-        """Hear what is under way, and end."""
-        if self._hear is not None:
-            self._network.leave(self)
+        """Deliver what is queued, and disconnect."""
+        if self._on_message is not None:
+            self._network.disconnect(self)
             self._deliver()
-            self._hear = None
+            self._on_message = None
 
     def _deliver(self) -> None:
-        while self._under_way and self._hear is not None:
-            self._hear(*self._under_way[0])
-            self._under_way.popleft()
+        while self._queue and self._on_message is not None:
+            self._on_message(*self._queue[0])
+            self._queue.popleft()

@@ -1,4 +1,4 @@
-"""What carries messages between the processes of one server."""
+"""The port of the message bus between the processes of one server."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
@@ -6,41 +6,41 @@ from typing import Protocol, TypeAlias
 from zataku.clock import Clock, SystemClock
 from zataku.errors import InvalidRequest
 
-Hear: TypeAlias = Callable[[str, bytes], None]
-"""Takes a message with the name of its channel. It must not wait."""
+OnMessage: TypeAlias = Callable[[str, bytes], None]
+"""Takes the channel and the payload of a message. It must not block."""
 
-Missed: TypeAlias = Callable[[], None]
-"""Told that messages may have been lost, since the connection between the processes broke for a while."""
+OnGap: TypeAlias = Callable[[], None]
+"""Called when messages may have been lost, because the connection between the processes broke for a while."""
 
 
 class Bus(Protocol):
-    """Channels by name. Messages of one sender arrive in the order they were sent, also over several channels; some may
-    be lost, and then `missed` is told. A sender hears its own messages, too.
+    """Named channels. Messages of one sender arrive in the order of their sending, also over several channels; some may
+    be lost, and then `on_gap` is called. A sender receives its own messages, too.
     """
 
     @property
-    def alone(self) -> bool:
-        """True when no other process can be on this bus, so that nothing has to be told to any."""
+    def is_alone(self) -> bool:
+        """True when no other process can be on this bus, so that nothing has to be published for any."""
         ...
 
-    async def start(self, hear: Hear, missed: Missed) -> None:
-        """Begin. One process hears all its channels through one function, in order."""
+    async def start(self, on_message: OnMessage, on_gap: OnGap) -> None:
+        """Connect. One function takes the messages of all channels of this process, in order."""
         ...
 
     async def subscribe(self, channel: str) -> None:
-        """Hear a channel. When this returns, everything sent from now on is heard."""
+        """Subscribe to a channel. When this returns, everything published from now on arrives."""
         ...
 
     async def unsubscribe(self, channel: str) -> None:
-        """Hear it no more."""
+        """Unsubscribe from a channel."""
         ...
 
     def publish(self, channel: str, message: bytes) -> None:
-        """Send to whoever hears the channel. It does not wait; what cannot be sent is lost, and told as missed."""
+        """Send to all subscribers of a channel, without waiting; what cannot be sent is lost and reported as a gap."""
         ...
 
     async def stop(self) -> None:
-        """Send what is under way, and end."""
+        """Send what is queued, and disconnect."""
         ...
 
 

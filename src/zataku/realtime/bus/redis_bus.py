@@ -1,48 +1,50 @@
-"""The bus between several processes: Redis, which carries messages and keeps none."""
+"""The bus between several processes on Redis, which carries messages and stores none."""
 
 from zataku.clock import Clock
 from zataku.errors import Unavailable
-from zataku.realtime.bus.port import Hear, Missed
-from zataku.realtime.bus.redis_connection import BROKEN, RedisConnector
+from zataku.realtime.bus.port import OnGap, OnMessage
+from zataku.realtime.bus.redis_connection import CONNECTION_ERRORS, RedisConnector
 from zataku.realtime.bus.redis_publisher import RedisPublisher
 from zataku.realtime.bus.redis_subscriber import RedisSubscriber
 
 PREFIX = "zataku/"
-_MISSED = f"{PREFIX}missed"
+_GAP_CHANNEL = f"{PREFIX}missed"
 
 
 class RedisBus:
-    """Channels on Redis. One connection publishes and one hears, so that the order of one sender's messages is kept."""
+    """Channels on Redis. One connection publishes and one subscribes, which keeps each sender's messages in order."""
 
-    alone = False
+    is_alone = False
 
     def __init__(self, url: str, clock: Clock) -> None:
-        links = RedisConnector(url)
-        self._sender = RedisPublisher(links, clock, _MISSED)
-        self._hearer = RedisSubscriber(links, clock, _MISSED)
+        connector = RedisConnector(url)
+        self._publisher = RedisPublisher(connector, clock, _GAP_CHANNEL)
+        self._subscriber = RedisSubscriber(connector, clock, _GAP_CHANNEL)
 
-    async def start(self, hear: Hear, missed: Missed) -> None:
-        """Connect. Raises `Unavailable` when Redis is not there."""
+    async def start(self, on_message: OnMessage, on_gap: OnGap) -> None:
+        """Connect. Raises `Unavailable` when Redis does not answer."""
         try:
-            await self._hearer.start(lambda channel, message: hear(channel.removeprefix(PREFIX), message), missed)
-            await self._sender.start()
-        except BROKEN as problem:
+            await self._subscriber.start(
+                lambda channel, message: on_message(channel.removeprefix(PREFIX), message), on_gap
+            )
+            await self._publisher.start()
+        except CONNECTION_ERRORS as error:
             await self.stop()
-            raise Unavailable(f"Redis does not answer: {problem} Start it, or correct the URL of the bus.") from None
+            raise Unavailable(f"Redis does not answer: {error} Start it, or correct the URL of the bus.") from None
 
     async def subscribe(self, channel: str) -> None:
-        """Hear a channel. Raises `Unavailable` when Redis does not confirm it."""
-        await self._hearer.subscribe(PREFIX + channel)
+        """Subscribe to a channel. Raises `Unavailable` when Redis does not confirm it."""
+        await self._subscriber.subscribe(PREFIX + channel)
 
     async def unsubscribe(self, channel: str) -> None:
-        """Hear it no more."""
-        await self._hearer.unsubscribe(PREFIX + channel)
+        """Unsubscribe from a channel."""
+        await self._subscriber.unsubscribe(PREFIX + channel)
 
     def publish(self, channel: str, message: bytes) -> None:
-        """Send in a moment. What waits when the connection breaks is lost."""
-        self._sender.send(PREFIX + channel, message)
+        """Queue a message for sending. What is queued when the connection breaks is lost."""
+        self._publisher.send(PREFIX + channel, message)
 
     async def stop(self) -> None:
-        """Send what is under way, and end."""
-        await self._sender.stop()
-        await self._hearer.stop()
+        """Send what is queued, and disconnect."""
+        await self._publisher.stop()
+        await self._subscriber.stop()

@@ -1,4 +1,4 @@
-"""What this process sends over Redis: in order, many messages in one go, and never more than it can hold."""
+"""Publishing over Redis: in order, many messages in one write, with a bounded queue."""
 
 import asyncio
 from collections import deque
@@ -6,92 +6,87 @@ from collections import deque
 import structlog
 
 from zataku.clock import Clock
-from zataku.realtime.bus.redis_connection import BROKEN, RedisConnection, RedisConnector, pause_after
+from zataku.realtime.bus.redis_connection import CONNECTION_ERRORS, RedisConnection, RedisConnector, retry_delay
 
-MOST_WAITING = 20_000
-MOST_BYTES = 32 << 20
-AT_ONCE = 500
-FLUSH_WITHIN = 2.0
+MAX_QUEUED_MESSAGES = 20_000
+MAX_QUEUED_BYTES = 32 << 20
+MAX_BATCH_MESSAGES = 500
+STOP_TIMEOUT_SECONDS = 2.0
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class RedisPublisher:
-    """A connection for publishing. When it breaks, what waited is lost, and everybody is told on `missed_channel`."""
+    """A connection for publishing. When it breaks, the queue is lost, and a notice follows on `gap_channel`."""
 
-    def __init__(self, links: RedisConnector, clock: Clock, missed_channel: str) -> None:
-        self._links = links
+    def __init__(self, connector: RedisConnector, clock: Clock, gap_channel: str) -> None:
+        self._connector = connector
         self._clock = clock
-        self._lost_notice = (missed_channel, b"")
-        self._link: RedisConnection | None = None
-        self._waiting: deque[tuple[str, bytes]] = deque()
-        self._bytes = 0
+        self._gap_notice = (gap_channel, b"")
+        self._connection: RedisConnection | None = None
+        self._queue: deque[tuple[str, bytes]] = deque()
+        self._queued_bytes = 0
         self._wake = asyncio.Event()
-        self._sent = asyncio.Event()
-        self._sent.set()
+        self._drained = asyncio.Event()
+        self._drained.set()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Connect. Raises what the connection raises."""
-        self._link = await self._connected()
+        """Connect. Raises `CONNECTION_ERRORS`."""
+        self._connection = await self._connector.connect()
         self._task = asyncio.create_task(self._run())
 
     def send(self, channel: str, message: bytes) -> None:
-        """Send in a moment."""
-        if len(self._waiting) >= MOST_WAITING or self._bytes + len(message) > MOST_BYTES:
-            self._lose()
-        self._waiting.append((channel, message))
-        self._bytes += len(message)
-        self._sent.clear()
+        """Queue a message."""
+        if len(self._queue) >= MAX_QUEUED_MESSAGES or self._queued_bytes + len(message) > MAX_QUEUED_BYTES:
+            self._drop_queue()
+        self._queue.append((channel, message))
+        self._queued_bytes += len(message)
+        self._drained.clear()
         self._wake.set()
 
     async def stop(self) -> None:
-        """Send what waits, if that is quick, and end."""
+        """Send the queue, if that is quick, and disconnect."""
         if self._task is None:
             return
         try:
-            await asyncio.wait_for(self._sent.wait(), FLUSH_WITHIN)
+            await asyncio.wait_for(self._drained.wait(), STOP_TIMEOUT_SECONDS)
         except TimeoutError:
             pass
         self._task.cancel()
         await asyncio.wait([self._task])
-        if self._link is not None:
-            await self._link.close()
+        if self._connection is not None:
+            await self._connection.close()
 
     async def _run(self) -> None:
         failures = 0
         while True:
             await self._wake.wait()
             try:
-                self._link = self._link or await self._connected()
-                await self._send_waiting(self._link)
-            except BROKEN as problem:
-                _log.warning("Redis takes no messages.", problem=str(problem))
-                if self._link is not None:
-                    await self._link.close()
-                    self._link = None
-                self._lose()
+                self._connection = self._connection or await self._connector.connect()
+                await self._send_queue(self._connection)
+            except CONNECTION_ERRORS as error:
+                log.warning("redis_publish_failed", problem=str(error))
+                if self._connection is not None:
+                    await self._connection.close()
+                    self._connection = None
+                self._drop_queue()
                 failures += 1
-                await self._clock.sleep(pause_after(failures))
+                await self._clock.sleep(retry_delay(failures))
             else:
                 failures = 0
 
-    async def _send_waiting(self, link: RedisConnection) -> None:
-        while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
-            self._bytes -= sum(len(message) for _, message in batch)
-            await link.send([("PUBLISH", channel, message) for channel, message in batch])
+    async def _send_queue(self, connection: RedisConnection) -> None:
+        while self._queue:
+            batch = [self._queue.popleft() for _ in range(min(MAX_BATCH_MESSAGES, len(self._queue)))]
+            self._queued_bytes -= sum(len(message) for _, message in batch)
+            await connection.send([("PUBLISH", channel, message) for channel, message in batch])
             for _ in batch:
-                await link.answer()
+                await connection.read_reply()
         self._wake.clear()
-        self._sent.set()
+        self._drained.set()
 
-    async def _connected(self) -> RedisConnection:
-        link = self._links.open()
-        await link.connect()
-        return link
-
-    def _lose(self) -> None:
-        self._waiting.clear()
-        self._waiting.append(self._lost_notice)
-        self._bytes = 0
+    def _drop_queue(self) -> None:
+        self._queue.clear()
+        self._queue.append(self._gap_notice)
+        self._queued_bytes = 0

@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""Rooms: one actor per room in the process that owns it, and mirrors of it in all processes."""

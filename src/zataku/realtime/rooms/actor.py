@@ -1,12 +1,12 @@
-"""A room in the process that owns it: one task that carries out what is asked, in order, a batch at a time.
+"""The actor of a room in the process that owns it: one task that executes commands in order, batch by batch.
 
-The table is the truth. A batch is written first; only when that came back does the room change, are the askers answered
-and is everybody told.
+A batch is written first. Only when the write has returned does the state change, are the senders answered and are the
+events published.
 """
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -14,7 +14,7 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
-from zataku.errors import OutcomeUnknown, RateLimited, RequestError, Unavailable
+from zataku.errors import OUTCOME_UNKNOWN, OutcomeUnknown, RateLimited, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import (
@@ -26,52 +26,50 @@ from zataku.realtime.rooms.behaviour import (
     RoomBehaviour,
     StaleRoom,
 )
-from zataku.realtime.rooms.bus_messages import Alive, Sight, Word
+from zataku.realtime.rooms.bus_messages import OwnerHeartbeat, RoomSnapshot, RoomUpdate
+from zataku.realtime.rooms.context import RoomMoved
 from zataku.realtime.rooms.leases import HeldLease
-from zataku.realtime.rooms.moved import RoomMoved
-from zataku.realtime.rooms.presence import Change
+from zataku.realtime.rooms.presence import PresenceChange
 from zataku.realtime.rooms.snapshots import SnapshotCache
 from zataku.realtime.rooms.state import RoomState
 from zataku.table import ResultUnknown, TableError
 
-MOST_WAITING = 1_000
-MOST_OF_ONE = 24
-"""Commands that wait for a room, of all people and of one of them."""
-TRIES = 5
-PATIENCE = 10.0
-PAUSE = 0.25
-LINGER = 60.0
-"""A room that nobody is in and nobody asks for is given up after so many seconds."""
+MAX_PENDING_COMMANDS = 1_000
+MAX_PENDING_PER_SENDER = 24
+MAX_STALE_ATTEMPTS = 5
+RELOAD_TIMEOUT_SECONDS = 10.0
+RELOAD_RETRY_SECONDS = 0.25
 
 S = TypeVar("S", bound=HasEpoch)
-Answer: TypeAlias = msgspec.Struct | msgspec.Raw | None
-Ending: TypeAlias = Literal["over", "lost", "stopped", "failed"]
+CommandResult: TypeAlias = msgspec.Struct | msgspec.Raw | None
+"""The reply to an executed command: a struct, or from another process its JSON."""
+Ending: TypeAlias = Literal["closed", "lost", "stopped", "failed"]
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
-class Waiting(msgspec.Struct, frozen=True):
-    """A command, and who waits for its answer."""
+class PendingCommand(msgspec.Struct, frozen=True):
+    """A command in the inbox, and the future of its reply."""
 
-    asked: Command
-    answer: asyncio.Future[Answer]
+    command: Command
+    reply: asyncio.Future[CommandResult]
 
-    def settle(self, answer: Answer | BaseException) -> None:
-        """Answer, if anybody still waits."""
-        if self.answer.done():
+    def settle(self, reply: CommandResult | BaseException) -> None:
+        """Set the reply, unless the sender has given up."""
+        if self.reply.done():
             return
-        if isinstance(answer, BaseException):
-            self.answer.set_exception(answer)
+        if isinstance(reply, BaseException):
+            self.reply.set_exception(reply)
         else:
-            self.answer.set_result(answer)
+            self.reply.set_result(reply)
 
 
-class _Ended(Exception):
-    """The room is over."""
+class _Closed(Exception):
+    """The behaviour has ended the room."""
 
 
 class RoomActor(Generic[S]):
-    """A room that this process has taken. Everything that happens in it is told through `tell`."""
+    """The actor of a room that this process has acquired. `publish` takes every update of the room."""
 
     def __init__(
         self,
@@ -79,226 +77,229 @@ class RoomActor(Generic[S]):
         behaviour: RoomBehaviour[S],
         state: S,
         *,
-        holding: HeldLease,
+        lease: HeldLease,
         owner: str,
         clock: Clock,
-        tell: Callable[[Word], None],
+        publish: Callable[[RoomUpdate], None],
     ) -> None:
         self.topic = topic
-        self.holding = holding
-        self.asked_at = clock.now()
-        # Numbers begin at the time of day: after a restored backup an epoch may come again, but no place in it.
-        self._scene = RoomState(topic, state, owner, tell, seq=int(self.asked_at * 1000))
+        self.lease = lease
+        self.used_at = clock.now()
+        # Numbers start at the time of day: after a restored backup an epoch may come again, but no position in it.
+        self._state = RoomState(topic, state, owner, publish, seq=int(self.used_at * 1000))
         self._behaviour = behaviour
-        self._sights = SnapshotCache(behaviour)
+        self._snapshots = SnapshotCache(behaviour)
         self._clock = clock
-        self._inbox: deque[Waiting] = deque()
-        self._asking: Counter[AccountId] = Counter()
+        self._inbox: deque[PendingCommand] = deque()
+        self._pending_by_sender: Counter[AccountId] = Counter()
         self._wake = asyncio.Event()
         self._flush_due = False
         self._stopping = False
         self._lost = False
-        holding.on_lost = self.lose
+        lease.on_lost = self.lose
 
-    # What is asked of it
+    # Inbox
 
-    async def ask(self, asked: Command) -> Answer:
-        """Have a command carried out and stored. Raises `RequestError`, or `RoomMoved` when run here no more."""
+    async def ask(self, command: Command) -> CommandResult:
+        """Execute and store a command. Raises `RequestError`, or `RoomMoved` when the room does not run here."""
         if self._stopping:
             raise RoomMoved
-        if len(self._inbox) >= MOST_WAITING:
-            raise Unavailable("Too much is asked of this room at the moment. Try again in a few seconds.")
-        who = asked.sender.account_id
-        if self._asking[who] >= MOST_OF_ONE:
-            raise RateLimited("You ask for a lot at once. Wait until some of it is done.", retry_after=1)
-        self.asked_at = self._clock.now()
-        waiting = Waiting(asked, asyncio.get_running_loop().create_future())
-        self._inbox.append(waiting)
+        if len(self._inbox) >= MAX_PENDING_COMMANDS:
+            raise Unavailable("Too many commands are waiting for this room. Try again in a few seconds.")
+        sender = command.sender.account_id
+        if self._pending_by_sender[sender] >= MAX_PENDING_PER_SENDER:
+            raise RateLimited("Too many of your commands are waiting. Wait until some are done.", retry_after=1)
+        self.used_at = self._clock.now()
+        pending = PendingCommand(command, asyncio.get_running_loop().create_future())
+        self._inbox.append(pending)
         self._wake.set()
-        self._asking[who] += 1
-        waiting.answer.add_done_callback(lambda _: self._asked(who))
-        return await waiting.answer
+        self._pending_by_sender[sender] += 1
+        pending.reply.add_done_callback(lambda _: self._forget_pending(sender))
+        return await pending.reply
 
-    def _asked(self, who: AccountId) -> None:
-        self._asking[who] -= 1
-        if not self._asking[who]:
-            del self._asking[who]
-
-    def passing(self, asked: Command) -> None:
-        """Carry a passing command on at once. It is lost when the room may be another's by now."""
-        if self._stopping or not self.holding.fresh:
+    def handle_transient(self, command: Command) -> None:
+        """Execute a transient command at once. It is dropped when the lease may belong to another process by now."""
+        if self._stopping or not self.lease.is_fresh:
             return
-        now = self.asked_at = self._clock.now()
-        if self._behaviour.accepts(asked, now):
-            self._scene.pass_by(lambda state: self._behaviour.handle_transient(state, asked, now))
+        now = self.used_at = self._clock.now()
+        if self._behaviour.accepts(command, now):
+            self._state.apply_transient(lambda state: self._behaviour.handle_transient(state, command, now))
 
-    def beat(self) -> None:
-        """A moment has passed: tell what came together in it."""
-        if not self._stopping:
-            now = self._clock.now()
-            self._scene.pass_by(lambda state: self._behaviour.tick(state, now), flush=False)
+    async def snapshot(self, viewer: Identity, since: str | None, *, with_body: bool = True) -> RoomSnapshot:
+        """The room as a viewer may see it; without a body only their admission.
 
-    def seen(self, change: Change, here: int) -> None:
-        """People came into view or went out of it."""
-        now = self._clock.now()
-        self._scene.pass_by(
-            lambda state: self._behaviour.presence_changed(state, change.came, change.left, now), flush=False
-        )
-        self._scene.count(here)
-
-    async def look(self, who: Identity, since: str | None, *, whole: bool = True) -> Sight:
-        """What somebody sees of the room; not `whole`: only whether they may. Raises `RequestError`, or `RoomMoved`."""
+        Raises `RequestError`, or `RoomMoved` when the room does not run here.
+        """
         if self._stopping:
             raise RoomMoved
-        if not await self.holding.confirmed():
+        if not await self.lease.confirm():
             self.lose()
             raise RoomMoved
-        # Both are of one moment; the room may go on while the snapshot is made.
-        state, sight = self._scene.state, self._scene.sight()
-        self._behaviour.admits(state, who)
-        return replace(sight, body=await self._sights.of(state, who, since)) if whole else sight
+        # Both are of one moment; the room may change while the snapshot is made.
+        state, snapshot = self._state.current, self._state.position()
+        self._behaviour.admits(state, viewer)
+        return replace(snapshot, body=await self._snapshots.get(state, viewer, since)) if with_body else snapshot
+
+    # Time and presence
+
+    def tick(self) -> None:
+        """Let the behaviour publish what has accumulated."""
+        if not self._stopping:
+            now = self._clock.now()
+            self._state.apply_transient(lambda state: self._behaviour.tick(state, now), flush=False)
+
+    def presence_changed(self, change: PresenceChange, present: int) -> None:
+        """Accounts have joined or left."""
+        behaviour, now = self._behaviour, self._clock.now()
+        self._state.apply_transient(
+            lambda state: behaviour.presence_changed(state, change.joined, change.left, now), flush=False
+        )
+        self._state.set_present(present)
 
     def flush_soon(self) -> None:
-        """Have what passed stored, if something did."""
-        if self._scene.unflushed:
+        """Store what transient commands changed, if they did."""
+        if self._state.needs_flush:
             self._flush_due = True
             self._wake.set()
 
     @property
-    def here(self) -> int:
-        """How many people were told to be here."""
-        return self._scene.here
-
-    @property
     def epoch(self) -> int:
-        """The number of this owner."""
-        return self._scene.state.epoch
+        """The number of this ownership."""
+        return self._state.current.epoch
 
-    @property
-    def alive(self) -> Alive:
-        """The word that its owner is there."""
-        return self._scene.alive()
+    def heartbeat(self) -> OwnerHeartbeat:
+        """The owner's heartbeat for other processes."""
+        return self._state.heartbeat()
+
+    # Lifetime
 
     def stop(self) -> None:
-        """Carry out the batch that is under way and no more, and store what passed. `run` ends then."""
+        """Finish the batch that is being written, and flush; `run` returns then."""
         self._stopping = True
         self._wake.set()
 
     def lose(self) -> None:
-        """Another process has the room: carry out nothing more. `run` ends then."""
+        """Execute nothing more: another process has the room. `run` returns then."""
         self._lost = True
         self.stop()
 
-    # Its task
+    def leave(self, *, is_released: bool) -> None:
+        """Publish that the room runs here no longer."""
+        self._state.leave(is_released=is_released)
 
     async def run(self) -> Ending:
-        """Carry out what is asked until the room is over, lost or stopped; gives which it was."""
-        self._scene.renew()
+        """Execute commands until the room is closed, lost or stopped; returns which it was."""
+        self._state.reset()
         try:
-            return await self._until_stopped()
-        except _Ended:
-            return "over"
+            return await self._run_until_stopped()
+        except _Closed:
+            return "closed"
         except LostRoom:
             return "lost"
-        except Exception:  # noqa: BLE001 - the room is taken anew, by this process or another
-            _log.exception("A room had to be given up.", topic=self.topic)
+        except Exception:  # the room is acquired again, by this process or another
+            log.exception("room_failed", topic=self.topic)
             return "failed"
         finally:
             self._stopping = True
-            _settle(self._inbox, RoomMoved())
+            _settle_all(self._inbox, RoomMoved())
             self._inbox.clear()
 
-    def leave(self, *, freely: bool) -> None:
-        """Tell everybody that the room is run here no more."""
-        self._scene.leave(freely=freely)
-
-    async def _until_stopped(self) -> Ending:
+    async def _run_until_stopped(self) -> Ending:
         while not self._stopping:
             await self._wake.wait()
             self._wake.clear()
             while self._inbox and not self._stopping:
-                if not await self.holding.confirmed():
+                if not await self.lease.confirm():
                     raise LostRoom
-                await self._carry_out_or_move(self._next_batch())
+                await self._execute_or_move(self._next_batch())
                 await self._flush_if_due()
             await self._flush_if_due()
-        if self._lost or not await self.holding.confirmed():
+        if self._lost or not await self.lease.confirm():
             raise LostRoom
         await self._flush()
         return "stopped"
 
-    def _next_batch(self) -> list[Waiting]:
+    # A batch: inbox, handle, outcome, publish
+
+    def _next_batch(self) -> list[PendingCommand]:
         return [self._inbox.popleft() for _ in range(min(self._behaviour.batch_limit, len(self._inbox)))]
 
-    async def _carry_out_or_move(self, batch: list[Waiting]) -> None:
+    async def _execute_or_move(self, batch: list[PendingCommand]) -> None:
         try:
-            later = await self._carry_out(batch)
+            deferred = await self._execute(batch)
         except BaseException:
-            # The room has come to its end over them: nobody is left waiting for an answer.
-            _settle(batch, RoomMoved(perhaps=True))
+            # The room has ended over this batch: no sender is left waiting.
+            _settle_all(batch, RoomMoved(maybe_executed=True))
             raise
-        self._inbox.extendleft(reversed(later))
+        self._inbox.extendleft(reversed(deferred))
 
-    async def _carry_out(self, batch: list[Waiting]) -> list[Waiting]:
-        """Carry out what can be written together; gives the rest of the batch."""
-        for _ in range(TRIES):
+    async def _execute(self, batch: list[PendingCommand]) -> list[PendingCommand]:
+        """Execute what can be written together; returns the deferred commands."""
+        for _ in range(MAX_STALE_ATTEMPTS):
             try:
-                kept = await self._kept(batch)
+                outcome = await self._handle(batch)
             except StaleRoom:
                 await self._reload()
             else:
-                return [] if kept is None else self._conclude(kept, batch)
-        _settle(batch, Unavailable("This could not be stored just now. Try again in a moment."))
+                return [] if outcome is None else self._conclude(outcome, batch)
+        _settle_all(batch, Unavailable("This could not be stored just now. Try again in a moment."))
         return []
 
-    async def _kept(self, batch: list[Waiting]) -> Outcome[S] | None:
-        """What came of a batch, or None when its askers are answered already."""
-        state = self._scene.begin_write()
+    async def _handle(self, batch: list[PendingCommand]) -> Outcome[S] | None:
+        """The outcome of a batch, or None when its senders have their replies already."""
+        state = self._state.begin_write()
         try:
-            kept = await self._behaviour.handle(state, [one.asked for one in batch], self._clock.now())
-            if len(kept.replies) != len(batch) or all(answer is DEFERRED for answer in kept.replies):
-                raise ValueError(f"{len(batch)} commands have the replies {kept.replies!r:.200}")
+            outcome = await self._behaviour.handle(state, [pending.command for pending in batch], self._clock.now())
+            if len(outcome.replies) != len(batch) or all(reply is DEFERRED for reply in outcome.replies):
+                raise ValueError(f"{len(batch)} commands have the replies {outcome.replies!r:.200}")
         except StaleRoom:
             raise
         except (LostRoom, asyncio.CancelledError):
-            _settle(batch, RoomMoved(perhaps=True))
+            _settle_all(batch, RoomMoved(maybe_executed=True))
             raise
-        except RequestError as refused:
-            self._scene.give_up_write()
-            _settle(batch, refused)
-        except TableError as problem:
-            _log.warning("Nobody knows whether a batch was stored.", topic=self.topic, code=problem.code)
-            _settle(batch, OutcomeUnknown("Nobody knows whether this was stored. Look before you ask again."))
-            await self._reload(take=isinstance(problem, ResultUnknown))
-        except Exception as problem:  # noqa: BLE001 - one command that the rules stumble over must not end the room
-            await self._after_failure(batch, problem)
+        except RequestError as error:
+            self._state.abort_write()
+            _settle_all(batch, error)
+        except TableError as error:
+            log.warning("batch_outcome_unknown", topic=self.topic, code=error.code)
+            _settle_all(batch, OutcomeUnknown(OUTCOME_UNKNOWN))
+            await self._reload(acquire=isinstance(error, ResultUnknown))
+        except Exception as error:  # noqa: BLE001 - a command that the rules fail on must not end the room
+            await self._repeat_one_by_one(batch, error)
         else:
-            return kept
+            return outcome
         return None
 
-    async def _after_failure(self, batch: list[Waiting], problem: Exception) -> None:
-        """Answer who asked for what cannot be carried out. The others of the batch get their turn by themselves."""
+    async def _repeat_one_by_one(self, batch: list[PendingCommand], error: Exception) -> None:
+        """Give the error to the command that caused it, and execute the others by themselves."""
         await self._reload()
         if len(batch) == 1:
-            batch[0].settle(problem)
+            batch[0].settle(error)
             return
-        for one in batch:
-            await self._carry_out([Waiting(replace(one.asked, is_retry=True), one.answer)])
+        for pending in batch:
+            await self._execute([PendingCommand(replace(pending.command, is_retry=True), pending.reply)])
 
-    def _conclude(self, kept: Outcome[S], batch: list[Waiting]) -> list[Waiting]:
-        """The batch was written: everybody is told, and the askers are answered but for those who come later."""
-        self._scene.keep(kept.state, kept.events)
-        later: list[Waiting] = []
-        for one, answer in zip(batch, kept.replies, strict=True):
-            if answer is DEFERRED:
-                later.append(one)
+    def _conclude(self, outcome: Outcome[S], batch: list[PendingCommand]) -> list[PendingCommand]:
+        """Publish what was written and reply; returns the deferred commands."""
+        self._state.commit(outcome.state, outcome.events)
+        deferred: list[PendingCommand] = []
+        for pending, reply in zip(batch, outcome.replies, strict=True):
+            if reply is DEFERRED:
+                deferred.append(pending)
             else:
-                one.settle(answer)
-        if kept.closed is not None:
-            _settle(later, RoomMoved())
-            self._scene.over(kept.closed.problem)
-            raise _Ended
-        return later
+                pending.settle(reply)
+        if outcome.closed is not None:
+            _settle_all(deferred, RoomMoved())
+            self._state.close(outcome.closed.problem)
+            raise _Closed
+        return deferred
+
+    def _forget_pending(self, sender: AccountId) -> None:
+        self._pending_by_sender[sender] -= 1
+        if not self._pending_by_sender[sender]:
+            del self._pending_by_sender[sender]
+
+    # Storage
 
     async def _flush_if_due(self) -> None:
         if self._flush_due:
@@ -306,43 +307,43 @@ class RoomActor(Generic[S]):
 
     async def _flush(self) -> None:
         self._flush_due = False
-        if not self._scene.unflushed:
+        if not self._state.needs_flush:
             return
-        self._scene.unflushed = False
+        self._state.needs_flush = False
         try:
-            self._scene.keep(await self._behaviour.flush(self._scene.begin_write()))
+            self._state.commit(await self._behaviour.flush(self._state.begin_write()))
         except StaleRoom:
             await self._reload()
-        except (RequestError, TableError) as problem:
-            self._scene.give_up_write()
-            self._scene.unflushed = True
-            _log.warning("What passed could not be stored yet.", topic=self.topic, problem=str(problem))
+        except (RequestError, TableError) as error:
+            self._state.abort_write()
+            self._state.needs_flush = True
+            log.warning("flush_postponed", topic=self.topic, problem=str(error))
         except LostRoom:
             raise
-        except Exception:  # noqa: BLE001 - what cannot be stored is lost, which what passes may be
-            self._scene.give_up_write()
-            _log.exception("What passed could not be stored.", topic=self.topic)
+        except Exception:  # transient changes may be lost
+            self._state.abort_write()
+            log.exception("flush_failed", topic=self.topic)
 
-    async def _reload(self, *, take: bool = False) -> None:
-        """Load the room anew. With `take`, a write that may still be under way is shut out by a new epoch."""
-        until = self._clock.now() + PATIENCE
+    async def _reload(self, *, acquire: bool = False) -> None:
+        """Load the room again. With `acquire`, a new epoch shuts out a write that may still be in flight."""
+        deadline = self._clock.now() + RELOAD_TIMEOUT_SECONDS
         while True:
-            if not await self.holding.confirmed():
+            if not await self.lease.confirm():
                 raise LostRoom
             try:
-                if take:
-                    self._scene.keep(await self._behaviour.acquire(self.topic.partition("/")[2]))
+                if acquire:
+                    self._state.commit(await self._behaviour.acquire(self.topic.partition("/")[2]))
                 else:
-                    self._scene.reload(await self._behaviour.reload(self._scene.state))
-            except TableError as problem:
-                take = take or isinstance(problem, ResultUnknown)
-                if self._clock.now() >= until:
+                    self._state.reload(await self._behaviour.reload(self._state.current))
+            except TableError as error:
+                acquire = acquire or isinstance(error, ResultUnknown)
+                if self._clock.now() >= deadline:
                     raise
-                await self._clock.sleep(PAUSE)
+                await self._clock.sleep(RELOAD_RETRY_SECONDS)
             else:
                 return
 
 
-def _settle(batch: deque[Waiting] | Sequence[Waiting], answer: BaseException) -> None:
-    for one in batch:
-        one.settle(answer)
+def _settle_all(batch: Iterable[PendingCommand], error: BaseException) -> None:
+    for pending in batch:
+        pending.settle(error)

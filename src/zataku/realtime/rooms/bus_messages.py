@@ -1,8 +1,9 @@
-"""What processes tell each other about rooms.
+"""The messages about rooms that cross the bus.
 
-The owner of a room tells the others everything that happens there, on the room's own channel, as numbered words: a
-process that misses one notices by the number of the next. What is asked of a process goes to its own channel, and the
-reply to that of the asker.
+The owner of a room publishes every update on the room's own channel. Updates are numbered, so that a process that
+misses one notices by the number of the next. Calls to a process go to its own channel, replies to the caller's.
+
+The tags and the names of `EncodedCommand` are the wire format between processes of different versions.
 """
 
 from typing import Any, TypeAlias
@@ -14,76 +15,80 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import Command, Event, RoomBehaviour
 
+# Updates, from the owner to all mirrors
 
-class _Word(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """`epoch` is that of the owner who tells it, `number` goes up by one with each word, `seq` with each kept event."""
+
+class _Update(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """`epoch` is the owner's, `number` grows by one with each update, and `seq` by one with each durable event."""
 
     epoch: int
     number: int
     seq: int
 
 
-class Happened(_Word, frozen=True, kw_only=True, tag="happened"):
-    """Outcome events, the last of which is `seq`."""
+class DurableEvents(_Update, frozen=True, kw_only=True, tag="happened"):
+    """Durable events; `seq` is that of the last one."""
 
     events: tuple[Event, ...]
 
     @property
     def after(self) -> int:
-        """The number of the event before these."""
+        """The `seq` of the event before these."""
         return self.seq - len(self.events)
 
 
-class PassedBy(_Word, frozen=True, kw_only=True, tag="passed_by"):
-    """Events that are nowhere kept. `matters` says that the room is another for them, as a picture with one more line.
+class TransientEvents(_Update, frozen=True, kw_only=True, tag="passed_by"):
+    """Events that are not stored.
 
-    Whoever did not hear such a word does not know how the room is, whatever kept events they know.
+    `changes_state` says that the room's state is another after them, as a drawing with one more stroke. A process that
+    missed such an update does not know the state, whatever durable events it knows.
     """
 
-    matters: bool
+    changes_state: bool
     events: tuple[Event, ...]
     binary: tuple[bytes, ...]
 
 
-class Counted(_Word, frozen=True, kw_only=True, tag="counted"):
+class PresenceCount(_Update, frozen=True, kw_only=True, tag="counted"):
     """How many people are in the room."""
 
-    here: int
+    present: int
 
 
-class Renewed(_Word, frozen=True, kw_only=True, tag="renewed"):
-    """The room was loaded anew, or has a new owner: who hears it needs a snapshot."""
+class RoomReset(_Update, frozen=True, kw_only=True, tag="renewed"):
+    """The room was reloaded or has a new owner: every client needs a snapshot."""
 
     owner: str
-    here: int
+    present: int
 
 
-class Over(_Word, frozen=True, kw_only=True, tag="over"):
+class RoomClosed(_Update, frozen=True, kw_only=True, tag="over"):
     """The room has ended."""
 
     problem: Problem
 
 
-class Alive(_Word, frozen=True, kw_only=True, tag="alive"):
-    """The owner is there, with so many people; `number` is that of the last word, this one has none of its own."""
+class OwnerHeartbeat(_Update, frozen=True, kw_only=True, tag="alive"):
+    """The owner is running. `number` is that of the last update; a heartbeat has none of its own."""
 
     owner: str
-    here: int
+    present: int
 
 
-class Left(_Word, frozen=True, kw_only=True, tag="left"):
-    """The owner runs the room no more. `freely` says that it is there to be taken at once."""
+class OwnerLeft(_Update, frozen=True, kw_only=True, tag="left"):
+    """The owner has stopped running the room. `is_released` says that its lease is free."""
 
     owner: str
-    freely: bool
+    is_released: bool
 
 
-Word: TypeAlias = Happened | PassedBy | Counted | Renewed | Over | Alive | Left
+RoomUpdate: TypeAlias = (
+    DurableEvents | TransientEvents | PresenceCount | RoomReset | RoomClosed | OwnerHeartbeat | OwnerLeft
+)
+EventUpdate: TypeAlias = DurableEvents | TransientEvents
 
 
-class _Letter(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    sender: str
-    topic: str
+# Calls, to the owner and back
 
 
 class EncodedCommand(
@@ -101,87 +106,94 @@ class EncodedCommand(
     id: str = ""
 
 
-class Ask(_Letter, frozen=True, kw_only=True, tag="ask"):
-    """A kept command for the owner, answered by a `CallReply`."""
+class _RpcMessage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """`sender` is the process that sends it."""
+
+    sender: str
+    topic: str
+
+
+class CommandCall(_RpcMessage, frozen=True, kw_only=True, tag="ask"):
+    """A durable command for the owner, answered by a `CallReply`."""
 
     id: int
     command: EncodedCommand
 
 
-class Passes(_Letter, frozen=True, kw_only=True, tag="passes"):
-    """A passing command for the owner."""
+class TransientCall(_RpcMessage, frozen=True, kw_only=True, tag="passes"):
+    """A transient command for the owner, without a reply."""
 
     command: EncodedCommand
 
 
-class Look(_Letter, frozen=True, kw_only=True, tag="look"):
-    """What somebody sees of the room, answered by a `CallReply`. Not `whole`: only whether they may."""
+class SnapshotCall(_RpcMessage, frozen=True, kw_only=True, tag="look"):
+    """A request for a snapshot, answered by a `CallReply`. Without `with_body` it only asks for admission."""
 
     id: int
-    who: Identity
+    viewer: Identity
     since: str | None
-    whole: bool
+    with_body: bool
 
 
-class People(_Letter, frozen=True, kw_only=True, tag="people"):
-    """Who came and left in the sender's process, and how many are there. `all` says that `came` are all."""
+class PresenceReport(_RpcMessage, frozen=True, kw_only=True, tag="people"):
+    """Who joined and left in the sender's process, and how many are there; `is_complete`: `joined` names all."""
 
-    came: tuple[AccountId, ...]
+    joined: tuple[AccountId, ...]
     left: tuple[AccountId, ...]
     total: int
-    all: bool
+    is_complete: bool
 
 
-class WhoIsThere(_Letter, frozen=True, kw_only=True, tag="who_is_there"):
-    """The owner lost count of the people in a process: it wants to hear of all of them."""
+class PresenceQuery(_RpcMessage, frozen=True, kw_only=True, tag="who_is_there"):
+    """The owner's count differs from a process's total: it needs a complete report."""
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A refusal on its way back."""
+class RemoteError(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A `RequestError` on its way back to the caller."""
 
     status: int
     problem: Problem
 
 
-class Sight(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A room as somebody may see it, at its place and after the word of that number. No body: only that they may."""
+class RoomSnapshot(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A room as a viewer may see it, after the update `number`. Without a body it only says that they are admitted."""
 
     epoch: int
     seq: int
     number: int
-    here: int
+    present: int
     body: bytes | None = None
 
 
-class CallReply(_Letter, frozen=True, kw_only=True, tag="reply"):
-    """What came of a command or a look: its result, a sight, or a refusal.
+class CallReply(_RpcMessage, frozen=True, kw_only=True, tag="reply"):
+    """The reply to a command or a snapshot call: its result, a snapshot, or an error.
 
-    `moved` says that the sender does not own the room (any more), and `perhaps` that the command may have been carried
-    out all the same.
+    `has_moved` says that the sender does not own the room, and `maybe_executed` that it may have executed the command
+    before it lost the room.
     """
 
     id: int
     result: bytes | None = None
-    sight: Sight | None = None
-    refusal: Refusal | None = None
-    moved: bool = False
-    perhaps: bool = False
+    snapshot: RoomSnapshot | None = None
+    error: RemoteError | None = None
+    has_moved: bool = False
+    maybe_executed: bool = False
 
 
-Letter: TypeAlias = Ask | Passes | Look | People | WhoIsThere | CallReply
+RpcMessage: TypeAlias = CommandCall | TransientCall | SnapshotCall | PresenceReport | PresenceQuery | CallReply
 
 
-class Running(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """The rooms that a process runs, and how many people are in each."""
+class RunningRooms(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """The rooms that a process runs, by topic, and how many people are in each."""
 
     process: str
     rooms: dict[str, int]
 
 
 encode = msgspec.msgpack.Encoder().encode
-decode_word = msgspec.msgpack.Decoder(Word).decode
-decode_letter = msgspec.msgpack.Decoder(Letter).decode
-decode_running = msgspec.msgpack.Decoder(Running).decode
+decode_update = msgspec.msgpack.Decoder(RoomUpdate).decode
+decode_rpc_message = msgspec.msgpack.Decoder(RpcMessage).decode
+decode_running_rooms = msgspec.msgpack.Decoder(RunningRooms).decode
 
 
 def encode_command(command: Command) -> EncodedCommand:

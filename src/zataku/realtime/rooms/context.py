@@ -1,4 +1,4 @@
-"""What all rooms of a process share."""
+"""What all rooms of one process share, and the names of their channels on the bus."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ from zataku.realtime.sockets.hub import Hub
 
 
 class RoomContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The process that rooms run in. `process` is its name, another one at each start."""
+    """The process in which rooms run. `process` is its name, a new one at every start."""
 
     process: str
     clock: Clock
@@ -23,16 +23,27 @@ class RoomContext(msgspec.Struct, frozen=True, kw_only=True):
     background: BackgroundTasks
 
     @property
-    def alone(self) -> bool:
+    def is_alone(self) -> bool:
         """True when there is no other process."""
-        return self.bus.alone
+        return self.bus.is_alone
+
+
+class RoomMoved(Exception):
+    """This process does not run the room any more: the caller asks the next owner.
+
+    `maybe_executed` says that the command may have been executed all the same.
+    """
+
+    def __init__(self, *, maybe_executed: bool = False) -> None:
+        super().__init__("The room is run by another process, or by none.")
+        self.maybe_executed = maybe_executed
 
 
 def room_channel(topic: str) -> str:
-    """Where the owner of a room tells what happens in it."""
+    """The channel on which the owner of a room publishes its updates."""
     return f"room/{topic}"
 
 
 def process_channel(process: str) -> str:
-    """Where a process hears what is asked of it."""
+    """The channel on which a process receives calls and replies."""
     return f"process/{process}"

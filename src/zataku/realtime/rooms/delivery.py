@@ -1,6 +1,6 @@
-"""Bringing what happens in a room to the sockets of this process, each to whom it is meant for."""
+"""Delivery of a room's updates to the sockets of this process, each event only to its recipients."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw
@@ -8,61 +8,50 @@ from msgspec import Raw
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Events, Passing, ToBrowser
 from zataku.realtime.rooms.behaviour import Event
-from zataku.realtime.rooms.bus_messages import Happened, PassedBy
+from zataku.realtime.rooms.bus_messages import DurableEvents, EventUpdate, TransientEvents
 from zataku.realtime.sockets.hub import Hub
 
 _encode = msgspec.json.Encoder().encode
 
 
-def tell(hub: Hub, topic: str, word: Happened | PassedBy) -> None:
-    """Tell everybody who hears the room in this process."""
-    if all(event.recipients is None for event in word.events):
-        _tell_all(hub, topic, word)
-    else:
-        _tell_each(hub, topic, word)
-
-
-def told_to(account: AccountId, topic: str, word: Happened | PassedBy) -> ToBrowser | None:
-    """The message that somebody gets of a word, None when it is not about anything that they may see."""
-    return _message(topic, word, [event for event in word.events if _may_see(account, event)])
-
-
-def _tell_all(hub: Hub, topic: str, word: Happened | PassedBy) -> None:
-    message = _message(topic, word, word.events)
-    if message is not None:
-        hub.tell(topic, _encode(message))
-    if isinstance(word, PassedBy):
-        for payload in word.binary:
-            hub.tell_binary(topic, payload)
-
-
-def _tell_each(hub: Hub, topic: str, word: Happened | PassedBy) -> None:
-    """Tell groups of people who may see the same, one message for each group."""
-    present = {socket.identity.account_id for socket in hub.members(topic)}
-    groups: dict[tuple[bool, ...], set[AccountId]] = {}
-    for account in present:
-        groups.setdefault(tuple(_may_see(account, event) for event in word.events), set()).add(account)
-    for sees, accounts in groups.items():
-        seen = [event for event, sees_it in zip(word.events, sees, strict=True) if sees_it]
-        message = _message(topic, word, seen)
+def deliver(hub: Hub, topic: str, update: EventUpdate) -> None:
+    """Send an update to all subscribers of the room in this process."""
+    if all(event.recipients is None for event in update.events):
+        message = _message(topic, update, update.events)
         if message is not None:
-            hub.tell(topic, _encode(message), frozenset(accounts))
-    if isinstance(word, PassedBy):
-        for payload in word.binary:
-            hub.tell_binary(topic, payload)
+            hub.broadcast(topic, _encode(message))
+    else:
+        _deliver_by_group(hub, topic, update)
+    if isinstance(update, TransientEvents):
+        for payload in update.binary:
+            hub.broadcast_binary(topic, payload)
 
 
-def _message(topic: str, word: Happened | PassedBy, seen: Sequence[Event]) -> ToBrowser | None:
-    events = _raw(seen)
-    if isinstance(word, Happened):
-        # Also without any event that somebody may see, since it moves their place on.
-        return Events(to=topic, epoch=word.epoch, after=word.after, seq=word.seq, events=events)
+def message_for(account: AccountId, topic: str, update: EventUpdate) -> ToBrowser | None:
+    """The message in which an account gets an update; None when it may see nothing of it."""
+    return _message(topic, update, [event for event in update.events if _may_see(account, event)])
+
+
+def _deliver_by_group(hub: Hub, topic: str, update: EventUpdate) -> None:
+    """Send one message to each group of accounts that may see the same events."""
+    accounts = {socket.identity.account_id for socket in hub.members(topic)}
+    groups: dict[tuple[bool, ...], set[AccountId]] = {}
+    for account in accounts:
+        groups.setdefault(tuple(_may_see(account, event) for event in update.events), set()).add(account)
+    for visibility, recipients in groups.items():
+        visible = [event for event, is_visible in zip(update.events, visibility, strict=True) if is_visible]
+        message = _message(topic, update, visible)
+        if message is not None:
+            hub.broadcast(topic, _encode(message), frozenset(recipients))
+
+
+def _message(topic: str, update: EventUpdate, visible: Sequence[Event]) -> ToBrowser | None:
+    events = [Raw(event.body) for event in visible]
+    if isinstance(update, DurableEvents):
+        # Sent even without a visible event, since it advances the client's position.
+        return Events(to=topic, epoch=update.epoch, after=update.after, seq=update.seq, events=events)
     return Passing(to=topic, events=events) if events else None
 
 
 def _may_see(account: AccountId, event: Event) -> bool:
     return event.recipients is None or account in event.recipients
-
-
-def _raw(events: Iterable[Event]) -> list[Raw]:
-    return [Raw(event.body) for event in events]

@@ -1,4 +1,4 @@
-"""What a process has to do with one room: it shows it to its people, and runs it or knows who does."""
+"""One room as a process sees it: its mirror for the sockets of this process, and its owner here or elsewhere."""
 
 import asyncio
 from typing import Any
@@ -7,291 +7,335 @@ import structlog
 
 from zataku.errors import RequestError, Unavailable
 from zataku.platform.identity import Identity
-from zataku.realtime.rooms.actor import LINGER, Answer
+from zataku.realtime.messages import Join
+from zataku.realtime.rooms.actor import CommandResult
 from zataku.realtime.rooms.behaviour import Command, RoomBehaviour
-from zataku.realtime.rooms.bus_messages import Alive, CallReply, Left, Over, Renewed, Sight, decode_word
-from zataku.realtime.rooms.context import RoomContext, room_channel
+from zataku.realtime.rooms.bus_messages import (
+    CallReply,
+    CommandCall,
+    OwnerHeartbeat,
+    OwnerLeft,
+    PresenceReport,
+    RoomClosed,
+    RoomReset,
+    RoomSnapshot,
+    SnapshotCall,
+    TransientCall,
+    decode_update,
+)
+from zataku.realtime.rooms.context import RoomContext, RoomMoved, room_channel
 from zataku.realtime.rooms.leases import HeldLease
-from zataku.realtime.rooms.local_owner import LocalOwner
+from zataku.realtime.rooms.local_owner import IDLE_SECONDS, LocalOwner
 from zataku.realtime.rooms.mirror import Mirror
-from zataku.realtime.rooms.moved import RoomMoved
 from zataku.realtime.rooms.remote_owner import RemoteOwner
+from zataku.realtime.sockets.socket import Socket
 from zataku.table import TableError
 
-SEEK_WITHIN = 12.0
-"""Whoever asks for a room waits so many seconds for somebody to run it."""
-SEEK_AGAIN = 1.0
-STOP_WITHIN = 5.0
-PAUSE = 0.4
+OWNER_SEARCH_SECONDS = 12.0
+"""A caller waits so long for a process to own the room."""
+SEARCH_INTERVAL_SECONDS = 1.0
+SEARCH_RETRY_SECONDS = 0.4
+STOP_TIMEOUT_SECONDS = 5.0
+NO_OWNER = "No server process runs this room just now. Try again in a moment."
 
-_AWAY = "Nobody runs this room just now. Try again in a moment."
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class RoomHandle:
-    """One room as this process deals with it.
+    """One room in this process.
 
-    Either this process is its `owner`, or it is `following` another process that is, or it seeks one: whoever holds the
-    lease, and if nobody does, itself.
+    Either this process owns the room, or it follows the process that does, or it searches for the owner: the process
+    that holds the lease, and if none does, itself.
     """
 
     def __init__(self, context: RoomContext, topic: str, behaviour: RoomBehaviour[Any]) -> None:
         self.topic = topic
-        self.owner: LocalOwner | None = None
-        self.following: RemoteOwner | None = None
         self.users = 0
         self._context = context
         self._behaviour = behaviour
-        self.mirror = Mirror(
+        self._local: LocalOwner | None = None
+        self._remote: RemoteOwner | None = None
+        self._mirror = Mirror(
             topic,
             process=context.process,
             hub=context.hub,
-            look=self.look,
+            fetch_snapshot=self.snapshot,
             background=context.background,
-            shared_snapshot=behaviour.shared_snapshot,
-            asks=behaviour.restricted,
-            attendance=behaviour.attendance,
+            behaviour=behaviour,
         )
         self._epoch = 0
         self._used_at = context.clock.now()
-        self._seeking: asyncio.Task[None] | None = None
+        self._search: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
-        self._seek_again_at = 0.0
+        self._search_again_at = 0.0
         self._stopped = False
 
-    # What is asked here
+    # Commands and snapshots
 
-    async def ask(self, asked: Command) -> Answer:
-        """Have the owner carry a command out. Raises `RequestError`, or `RoomMoved` when it must be asked again."""
-        owner = self.owner or await self._settled()
+    async def ask(self, command: Command) -> CommandResult:
+        """The owner's reply to a command. Raises `RequestError`, or `RoomMoved` when it must be sent again."""
+        owner = self._local or await self._find_owner()
         self._used_at = self._context.clock.now()
-        return await (owner.room.ask(asked) if isinstance(owner, LocalOwner) else owner.ask(asked))
+        return await owner.ask(command)
 
-    async def look(self, who: Identity, since: str | None, whole: bool) -> Sight:
-        """What somebody sees of the room, from whoever owns it by now."""
-        until = self._context.clock.now() + SEEK_WITHIN
+    async def snapshot(self, viewer: Identity, since: str | None, with_body: bool) -> RoomSnapshot:
+        """The room as a viewer may see it, from the process that owns it by now."""
+        deadline = self._context.clock.now() + OWNER_SEARCH_SECONDS
         while True:
-            owner = self.owner or await self._settled()
+            owner = self._local or await self._find_owner()
             self._used_at = self._context.clock.now()
-            looking = owner.room if isinstance(owner, LocalOwner) else owner
             try:
-                return await looking.look(who, since, whole=whole)
+                return await owner.snapshot(viewer, since, with_body=with_body)
             except RoomMoved:
-                if self._context.clock.now() >= until:
-                    raise Unavailable(_AWAY) from None
-                await self.left_behind()
+                if self._context.clock.now() >= deadline:
+                    raise Unavailable(NO_OWNER) from None
+                await self.wait_until_released()
 
-    def passing(self, asked: Command) -> None:
-        """Carry a passing command on, if the owner is known."""
-        if self.owner is not None:
-            self.owner.room.passing(asked)
-        elif self.following is not None:
-            self.following.passing(asked)
+    def handle_transient(self, socket: Socket, command: Command) -> None:
+        """Pass on a transient command of a socket that has joined, if the owner is known."""
+        owner = self._local or self._remote
+        if owner is not None and socket in self._mirror.members:
+            owner.handle_transient(command)
 
-    async def left_behind(self) -> None:
-        """Wait until a room that runs here no more has let go of everything."""
+    async def wait_until_released(self) -> None:
+        """Wait until a room that stops running here has released everything."""
         if self._running is not None:
             await asyncio.wait([self._running])
 
-    async def settling(self) -> None:
-        """Wait until it is known who runs the room, if that is being found out."""
-        if self._seeking is not None:
-            await asyncio.wait([self._seeking])
+    # Sockets
 
-    # What other processes say
+    async def join(self, socket: Socket, join: Join) -> None:
+        """Subscribe a socket to the room. Raises `RequestError`."""
+        await self._mirror.join(socket, join)
 
-    def answered(self, reply: CallReply) -> None:
-        """The process that was asked replied."""
-        following = self.following
-        if following is not None:
-            following.answered(reply)
-            if reply.moved and reply.sender == following.owner:
+    def leave(self, socket: Socket) -> None:
+        """Unsubscribe a socket."""
+        self._mirror.leave(socket)
+
+    async def catch_up(self, socket: Socket) -> None:
+        """Send a snapshot to a socket that was too slow."""
+        await self._mirror.catch_up(socket)
+
+    @property
+    def present(self) -> int:
+        """How many people are in the room, as far as this process knows."""
+        return self._mirror.present
+
+    @property
+    def present_if_owned(self) -> int | None:
+        """How many people are in the room if this process owns it, else None."""
+        return None if self._local is None else self._local.present
+
+    # Messages of other processes
+
+    async def serve(self, call: CommandCall | SnapshotCall | TransientCall | PresenceReport) -> bool:
+        """Serve a call if this process owns the room, after a running search for the owner; False if it does not."""
+        if self._local is None and self._search is not None:
+            await asyncio.wait([self._search])
+        return self.serve_now(call)
+
+    def serve_now(self, call: CommandCall | SnapshotCall | TransientCall | PresenceReport) -> bool:
+        """Serve a call if this process owns the room; False if it does not."""
+        if self._local is None:
+            return False
+        self._local.serve(call)
+        return True
+
+    def receive_reply(self, reply: CallReply) -> None:
+        """Take a reply to a call of this process."""
+        remote = self._remote
+        if remote is not None:
+            remote.receive(reply)
+            if reply.has_moved and reply.sender == remote.process:
                 self._unfollow(suspect=reply.sender)
 
-    def doubt(self) -> None:
-        """Words and letters may have been lost."""
-        if self.following is not None:
-            self.following.end()
-            self.following.tell_everybody()
-            self.mirror.doubt()
+    def report_presence(self) -> None:
+        """Report everybody who is in the room in this process to the owner."""
+        if self._remote is not None:
+            self._remote.report_presence()
 
-    def _hear(self, message: bytes) -> None:
-        word = decode_word(message)
+    def handle_gap(self) -> None:
+        """Recover after messages on the bus may have been lost."""
+        if self._remote is not None:
+            self._remote.abandon_calls()
+            self._remote.report_presence()
+            self._mirror.resynchronise()
+
+    def _receive_update(self, message: bytes) -> None:
+        update = decode_update(message)
         if self._stopped:
             return
-        if self.owner is not None:
-            if isinstance(word, Renewed) and word.epoch > self.owner.room.epoch:
-                self.owner.room.lose()
+        if self._local is not None:
+            if isinstance(update, RoomReset):
+                self._local.lose_to(update.epoch)
             return
-        if word.epoch < self._epoch:
+        if update.epoch < self._epoch:
             return
-        self._epoch = word.epoch
-        if isinstance(word, Left):
-            if self.following is not None and self.following.owner == word.owner:
-                self._unfollow(suspect=None if word.freely else word.owner)
-        elif isinstance(word, Over):
-            # Replies to what was asked last are still under way, so its owner is followed until it is silent.
-            self.mirror.end(word.problem)
-        elif isinstance(word, Renewed | Alive):
-            self._follow(word.owner)
-            self.mirror.begin(word)
-        else:
-            if self.following is not None:
-                self.following.heard()
-            self.mirror.hear(word)
+        self._epoch = update.epoch
+        if isinstance(update, OwnerLeft):
+            if self._remote is not None and self._remote.process == update.owner:
+                self._unfollow(suspect=None if update.is_released else update.owner)
+            return
+        if isinstance(update, RoomReset | OwnerHeartbeat):
+            self._follow(update.owner)
+        elif not isinstance(update, RoomClosed) and self._remote is not None:
+            # After a close, replies may still be in flight, so the owner is followed until it is silent.
+            self._remote.mark_alive()
+        self._mirror.apply(update)
 
     # Time
 
     def pulse(self, now: float) -> None:
-        """A moment has passed."""
-        if self.mirror.members:
+        """Do what is due at this time."""
+        if self._mirror.members:
             self._used_at = now
-        if self.owner is not None:
-            self.owner.pulse(now)
-            if self.owner.idle and not self.mirror.members and not self.users:
-                self.owner.room.stop()
-        elif self.following is not None:
-            self.following.pulse(now)
-            if self.following.silent:
-                _log.warning("The owner of a room is silent.", topic=self.topic, owner=self.following.owner)
-                self._unfollow(suspect=self.following.owner)
-        elif self.mirror.members and now >= self._seek_again_at:
-            self._seek(None)
+        if self._local is not None:
+            self._local.pulse(now)
+            if self._local.is_idle and not self._mirror.members and not self.users:
+                self._local.stop()
+        elif self._remote is not None:
+            self._remote.pulse(now)
+            if self._remote.is_silent:
+                log.warning("room_owner_silent", topic=self.topic, owner=self._remote.process)
+                self._unfollow(suspect=self._remote.process)
+        elif self._mirror.members and now >= self._search_again_at:
+            self._start_search(None)
 
     @property
-    def idle(self) -> bool:
-        """True when this process has nothing to do with the room any more."""
-        if self.owner is not None or self.mirror.members or self.users or self._seeking is not None:
+    def is_idle(self) -> bool:
+        """True when this process does not need the room any more."""
+        if self._local is not None or self._mirror.members or self.users or self._search is not None:
             return False
-        return self.following is None or self._context.clock.now() - self._used_at > LINGER
+        return self._remote is None or self._context.clock.now() - self._used_at > IDLE_SECONDS
 
     def close(self) -> None:
-        """Forget the room, which is not this process's."""
+        """Forget a room that this process does not own."""
         self._stopped = True
-        self._context.bus.leave(room_channel(self.topic))
+        self._context.bus.unsubscribe(room_channel(self.topic))
 
-    async def renew(self) -> None:
-        """The table was replaced: let the room go as it is here, without storing anything, and load it anew."""
-        await self.settling()
-        if self.owner is not None:
-            self.owner.room.lose()
-            await self.left_behind()
+    async def reload(self) -> None:
+        """Drop the room's state without storing it, and load it again: the table was replaced."""
+        if self._search is not None:
+            await asyncio.wait([self._search])
+        if self._local is not None:
+            self._local.lose()
+            await self.wait_until_released()
 
     async def stop(self) -> None:
-        """The process stops: store everything, and leave the room to others."""
+        """Store everything and release the room: the process stops."""
         self._stopped = True
-        if self._seeking is not None:
-            self._seeking.cancel()
-            await asyncio.wait([self._seeking])
-        if self.owner is not None:
-            self.owner.room.stop()
+        if self._search is not None:
+            self._search.cancel()
+            await asyncio.wait([self._search])
+        if self._local is not None:
+            self._local.stop()
         running = self._running
         if running is not None:
             # A table that does not answer must not keep the process from ending, whatever its clock says.
-            await asyncio.wait([running], timeout=STOP_WITHIN)
+            await asyncio.wait([running], timeout=STOP_TIMEOUT_SECONDS)
             running.cancel()
             await asyncio.wait([running])
-        if self.following is not None:
-            self.following.leave()
-            self.following = None
+        if self._remote is not None:
+            self._remote.leave()
+            self._remote = None
 
     # Finding the owner
 
-    async def _settled(self) -> LocalOwner | RemoteOwner:
-        """Whoever owns the room. Raises `RequestError` when there is nobody."""
+    async def _find_owner(self) -> LocalOwner | RemoteOwner:
+        """The owner of the room. Raises `RequestError` when there is none."""
         while True:
-            found = self.owner or self.following
-            if found is not None:
-                return found
+            owner = self._local or self._remote
+            if owner is not None:
+                return owner
             if self._stopped:
-                raise Unavailable(_AWAY)
-            # Somebody who goes away does not end the search of the others.
-            seeking = self._seek(None)
-            await asyncio.wait([seeking])
-            if not seeking.cancelled():
-                seeking.result()
+                raise Unavailable(NO_OWNER)
+            # A caller who is cancelled does not end the search of the others.
+            search = self._start_search(None)
+            await asyncio.wait([search])
+            if not search.cancelled():
+                search.result()
 
-    def _seek(self, suspect: str | None) -> asyncio.Task[None]:
-        if self._seeking is None:
-            self._seeking = asyncio.create_task(self._find(suspect))
-            self._seeking.add_done_callback(self._sought)
-        return self._seeking
+    def _start_search(self, suspect: str | None) -> asyncio.Task[None]:
+        if self._search is None:
+            self._search = asyncio.create_task(self._acquire_or_follow(suspect))
+            self._search.add_done_callback(self._end_search)
+        return self._search
 
-    def _sought(self, task: asyncio.Task[None]) -> None:
-        self._seeking = None
-        problem = None if task.cancelled() else task.exception()
-        self._seek_again_at = self._context.clock.now() + SEEK_AGAIN
-        if isinstance(problem, RequestError):
-            if not isinstance(problem, Unavailable):
-                self.mirror.end(problem.problem)
-        elif problem is not None:
-            _log.error("Nobody could be found to run a room.", topic=self.topic, exc_info=problem)
+    def _end_search(self, task: asyncio.Task[None]) -> None:
+        self._search = None
+        error = None if task.cancelled() else task.exception()
+        self._search_again_at = self._context.clock.now() + SEARCH_INTERVAL_SECONDS
+        if isinstance(error, RequestError):
+            if not isinstance(error, Unavailable):
+                self._mirror.close(error.problem)
+        elif error is not None:
+            log.error("room_owner_search_failed", topic=self.topic, exc_info=error)
 
-    async def _find(self, suspect: str | None) -> None:
-        """Take the room, or follow whoever holds its lease, unless that is the one who is suspected to be gone."""
+    async def _acquire_or_follow(self, suspect: str | None) -> None:
+        """Acquire the room, or follow the process that holds its lease, unless that is suspected to be gone."""
         clock, known_until = self._context.clock, None
-        until = clock.now() + SEEK_WITHIN
-        if not self._context.alone:
-            await self._context.bus.hear(room_channel(self.topic), self._hear)
-        while self.following is None:
+        deadline = clock.now() + OWNER_SEARCH_SECONDS
+        if not self._context.is_alone:
+            await self._context.bus.subscribe(room_channel(self.topic), self._receive_update)
+        while self._remote is None:
             try:
-                found = await self._context.leases.take(self.topic)
-                if isinstance(found, HeldLease):
-                    await self._take(found)
+                lease = await self._context.leases.acquire(self.topic)
+                if isinstance(lease, HeldLease):
+                    await self._acquire(lease)
                     return
-            except TableError as problem:
-                _log.warning("A room could not be taken yet.", topic=self.topic, code=problem.code)
+            except TableError as error:
+                log.warning("room_acquisition_postponed", topic=self.topic, code=error.code)
             else:
-                known_until = known_until or found.until
-                # Whoever moved its lease on is there, though nothing was heard of it.
-                if found.owner != suspect or found.until > known_until:
-                    self._follow(found.owner)
+                known_until = known_until or lease.until
+                # A process that extends its lease is alive, though nothing was heard of it.
+                if lease.owner != suspect or lease.until > known_until:
+                    self._follow(lease.owner)
                     return
-            if clock.now() >= until:
-                raise Unavailable(_AWAY)
-            await clock.sleep(PAUSE * (0.75 + self._context.random.random() / 2))
+            if clock.now() >= deadline:
+                raise Unavailable(NO_OWNER)
+            await clock.sleep(SEARCH_RETRY_SECONDS * (0.75 + self._context.random.random() / 2))
 
-    async def _take(self, holding: HeldLease) -> None:
-        """Become the owner: from now on nobody who took the room before can write."""
+    async def _acquire(self, lease: HeldLease) -> None:
+        """Become the owner: from now on no earlier owner can write."""
         try:
             state = await self._behaviour.acquire(self.topic.partition("/")[2])
         except BaseException:
-            await self._context.leases.release(holding)
+            await self._context.leases.release(lease)
             raise
         if state.epoch <= self._epoch:
             # Epochs only grow, unless the table was replaced by an older one.
-            self.mirror.forget()
-        self.owner = LocalOwner(self._context, self.topic, self._behaviour, state, holding, self.mirror)
+            self._mirror.forget()
+        self._local = LocalOwner(self._context, self.topic, self._behaviour, state, lease, self._mirror)
         self._epoch = state.epoch
-        if self.following is not None:
-            self.following.end()
-            self.following = None
-        self._running = asyncio.create_task(self._run(self.owner))
+        if self._remote is not None:
+            self._remote.abandon_calls()
+            self._remote = None
+        self._running = asyncio.create_task(self._run(self._local))
 
     async def _run(self, owner: LocalOwner) -> None:
         try:
             if await owner.run() == "failed":
-                # What fails again at once must not be taken again and again without a break.
-                await self._context.clock.sleep(PAUSE)
+                # A room that fails again at once must not be acquired in a tight loop.
+                await self._context.clock.sleep(SEARCH_RETRY_SECONDS)
         finally:
-            self.owner = self._running = None
-        if self.mirror.members and not self._stopped:
-            self._seek(None)
+            self._local = self._running = None
+        if self._mirror.members and not self._stopped:
+            self._start_search(None)
 
-    def _follow(self, owner: str) -> None:
-        if self.following is not None and self.following.owner == owner:
-            self.following.heard()
+    def _follow(self, process: str) -> None:
+        if self._remote is not None and self._remote.process == process:
+            self._remote.mark_alive()
             return
-        if self.following is not None:
-            self.following.end()
-        behaviour = self._behaviour
-        shared = behaviour.shared_snapshot and not behaviour.restricted
-        self.following = RemoteOwner(self._context, self.topic, owner, self.mirror, shared_snapshot=shared)
-        self.mirror.doubt()
+        if self._remote is not None:
+            self._remote.abandon_calls()
+        # A viewer who may be refused needs a snapshot call of their own.
+        shared = self._behaviour.shared_snapshot and not self._behaviour.restricted
+        self._remote = RemoteOwner(self._context, self.topic, process, self._mirror, shared_snapshot=shared)
+        self._mirror.resynchronise()
 
     def _unfollow(self, suspect: str | None) -> None:
-        if self.following is not None:
-            self.following.end()
-            self.following = None
-        if self.mirror.members or self.users:
-            self._seek(suspect)
+        if self._remote is not None:
+            self._remote.abandon_calls()
+            self._remote = None
+        if self._mirror.members or self.users:
+            self._start_search(suspect)

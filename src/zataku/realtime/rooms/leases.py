@@ -1,7 +1,7 @@
-"""Who runs a room at the moment: a lease in the platform table, which its owner keeps moving on.
+"""Leases of rooms in the platform table: which process runs a room at the moment.
 
-A lease is for liveness: it keeps two processes from taking a room from each other, and lets others have it when its
-owner is gone. That only one of them writes is held by the epoch in the room's own item.
+A lease is for liveness: it keeps two processes from taking a room from each other, and frees the room when its owner is
+gone. That only one of them writes is ensured by the epoch in the room's own item.
 """
 
 import asyncio
@@ -9,130 +9,127 @@ from collections.abc import Callable
 
 import msgspec
 
-from zataku.clock import Clock
+from zataku.clock import Clock, now_ms
 from zataku.platform import lease_writes
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId
 from zataku.table import ConditionFailed, ResultUnknown, Store, TableError
 
-LASTS = 5 * SECOND
-RENEWED_AFTER = 3 * SECOND // 2
-TRIES = 8
-RENEWALS_AT_ONCE = 32
+LEASE_MS = 5 * SECOND
+RENEWAL_INTERVAL_MS = 3 * SECOND // 2
+MAX_ACQUIRE_ATTEMPTS = 8
+MAX_CONCURRENT_RENEWALS = 32
 
 
 class LeasedElsewhere(msgspec.Struct, frozen=True):
-    """Somebody else has the lease, until a moment in milliseconds."""
+    """The process that holds the lease, and until when in milliseconds."""
 
     owner: str
     until: int
 
 
 class HeldLease:
-    """A lease that this process has, as far as it knows."""
+    """A lease that this process holds, as far as it knows. `item` is None where no lease is needed."""
 
-    def __init__(self, leases: "RoomLeases", held: Lease | None) -> None:
+    def __init__(self, leases: "RoomLeases", item: Lease | None) -> None:
         self._leases = leases
-        self.held = held
+        self.item = item
         self.on_lost: Callable[[], None] | None = None
 
-    def lost(self) -> None:
-        """Somebody else has it."""
+    def notify_lost(self) -> None:
+        """Tell the room that another process has the lease."""
         if self.on_lost is not None:
             self.on_lost()
 
     @property
-    def fresh(self) -> bool:
-        """False when the lease has lapsed by our own clock, so that somebody else may have it."""
-        return self.held is None or self._leases.millis() < self.held.until
+    def is_fresh(self) -> bool:
+        """False when the lease has expired by our own clock, so that another process may have it."""
+        return self.item is None or self._leases.now_ms() < self.item.until
 
-    async def confirmed(self) -> bool:
-        """True when the lease is still ours. Asks the table only if it has lapsed by our clock."""
-        return self.fresh or await self._leases.renew(self)
+    async def confirm(self) -> bool:
+        """True when the lease is still ours. Asks the table only if it has expired by our clock."""
+        return self.is_fresh or await self._leases.renew(self)
 
 
 class RoomLeases:
-    """The leases of this process. A process that is alone on its bus needs none: nobody could ask it for a room."""
+    """The leases of this process. A process that is alone on its bus needs none: no other could ask it for a room."""
 
-    def __init__(self, store: Store, clock: Clock, owner: OwnerId, *, alone: bool) -> None:
+    def __init__(self, store: Store, clock: Clock, owner: OwnerId, *, is_alone: bool) -> None:
         self._store = store
         self._clock = clock
         self._owner = owner
-        self._alone = alone
-        self._holdings: set[HeldLease] = set()
+        self._is_alone = is_alone
+        self._held: set[HeldLease] = set()
 
-    def millis(self) -> int:
-        """Now, in milliseconds."""
-        return int(self._clock.now() * SECOND)
+    def now_ms(self) -> int:
+        """The time in milliseconds."""
+        return now_ms(self._clock)
 
-    async def take(self, topic: str) -> HeldLease | LeasedElsewhere:
-        """Take the lease of a room that nobody has, or say who has it."""
-        if self._alone:
+    async def acquire(self, topic: str) -> HeldLease | LeasedElsewhere:
+        """Acquire the lease of a room if it is free, or say which process holds it."""
+        if self._is_alone:
             return HeldLease(self, None)
-        name, problem = f"room/{topic}", None
-        for _ in range(TRIES):
-            found, now = await self._store.get(lease(name)), self.millis()
+        name, error = f"room/{topic}", None
+        for _ in range(MAX_ACQUIRE_ATTEMPTS):
+            found, now = await self._store.get(lease(name)), self.now_ms()
             try:
-                taken = await self._store.write(lease_writes.take_lease(found, name, self._owner, now, now + LASTS))
+                item = await self._store.write(lease_writes.take_lease(found, name, self._owner, now, now + LEASE_MS))
             except LeaseHeld:
                 assert found is not None
                 return LeasedElsewhere(str(found.owner), found.until)
             except (ConditionFailed, ResultUnknown) as unsettled:
-                # Somebody was faster, or nobody knows: the next look tells.
-                problem = unsettled
+                # Another process was faster, or the outcome is unknown: the next read tells.
+                error = unsettled
                 continue
-            assert taken is not None
-            holding = HeldLease(self, taken)
-            self._holdings.add(holding)
-            return holding
-        assert problem is not None
-        raise problem
+            assert item is not None
+            held = HeldLease(self, item)
+            self._held.add(held)
+            return held
+        assert error is not None
+        raise error
 
-    async def renew(self, holding: HeldLease) -> bool:
-        """Keep a lease for longer. False when it is lost, or when it has lapsed and the table cannot be asked."""
-        if holding.held is None:
+    async def renew(self, held: HeldLease) -> bool:
+        """Extend a lease. False when it is lost, or when it has expired and the table does not answer."""
+        if held.item is None:
             return True
-        until = max(self.millis() + LASTS, holding.held.until)
+        until = max(self.now_ms() + LEASE_MS, held.item.until)
         try:
-            renewed = await self._store.write(lease_writes.renew_lease(holding.held, until))
-        except ConditionFailed as refused:
-            found = refused.current
+            renewed = await self._store.write(lease_writes.renew_lease(held.item, until))
+        except ConditionFailed as failed:
+            found = failed.current
         except TableError:
-            # Nobody knows, or the table is away: it stays ours until it lapses by our clock, and then is asked for.
-            return holding.fresh
+            # The outcome is unknown, or the table is away: the lease stays ours until it expires by our clock.
+            return held.is_fresh
         else:
-            holding.held = renewed
+            held.item = renewed
             return True
-        # A renewal whose reply was lost may have moved it on further than we know.
-        if isinstance(found, Lease) and (found.owner, found.epoch) == (holding.held.owner, holding.held.epoch):
-            holding.held = found
+        # A renewal whose reply was lost may have extended it further than we know.
+        if isinstance(found, Lease) and (found.owner, found.epoch) == (held.item.owner, held.item.epoch):
+            held.item = found
             return True
-        self._drop(holding)
-        holding.lost()
+        self.forget(held)
+        held.notify_lost()
         return False
 
     async def renew_due(self) -> None:
-        """Keep all of them for longer that were renewed a while ago."""
-        soon = self.millis() + LASTS - RENEWED_AFTER
-        due = [holding for holding in self._holdings if holding.held is not None and holding.held.until <= soon]
-        for first in range(0, len(due), RENEWALS_AT_ONCE):
-            await asyncio.gather(*(self.renew(holding) for holding in due[first : first + RENEWALS_AT_ONCE]))
+        """Extend all leases whose last renewal is due again."""
+        soon = self.now_ms() + LEASE_MS - RENEWAL_INTERVAL_MS
+        due = [held for held in self._held if held.item is not None and held.item.until <= soon]
+        for first in range(0, len(due), MAX_CONCURRENT_RENEWALS):
+            await asyncio.gather(*(self.renew(held) for held in due[first : first + MAX_CONCURRENT_RENEWALS]))
 
-    async def release(self, holding: HeldLease) -> None:
-        """Let a lease go before its time, so that others need not wait for it."""
-        if holding not in self._holdings or holding.held is None:
+    async def release(self, held: HeldLease) -> None:
+        """Free a lease before it expires, so that other processes need not wait for it."""
+        if held not in self._held or held.item is None:
             return
-        self._drop(holding)
+        self.forget(held)
         try:
-            await self._store.write(lease_writes.release_lease(holding.held, self.millis()))
+            await self._store.write(lease_writes.release_lease(held.item, self.now_ms()))
         except TableError:
-            # It lapses by itself in a few seconds.
+            # It expires by itself in a few seconds.
             pass
 
-    def forget(self, holding: HeldLease) -> None:
-        """Renew a lease no more, without asking whether it is still ours."""
-        self._drop(holding)
-
-    def _drop(self, holding: HeldLease) -> None:
-        self._holdings.discard(holding)
+    def forget(self, held: HeldLease) -> None:
+        """Stop renewing a lease, without releasing it."""
+        self._held.discard(held)

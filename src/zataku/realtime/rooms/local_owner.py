@@ -1,4 +1,4 @@
-"""What the owner of a room does beside running it: tell the other processes, count the people, serve what they ask."""
+"""The owner of a room in this process: its actor, its presence, and the service for other processes."""
 
 import asyncio
 from typing import Any
@@ -8,43 +8,42 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.errors import RequestError
-from zataku.realtime.rooms.actor import LINGER, Answer, Ending, RoomActor
+from zataku.platform.identity import Identity
+from zataku.realtime.rooms.actor import CommandResult, Ending, RoomActor
 from zataku.realtime.rooms.behaviour import Command, RoomBehaviour
 from zataku.realtime.rooms.bus_messages import (
-    Ask,
     CallReply,
-    Counted,
-    Happened,
-    Left,
-    Look,
-    Over,
-    PassedBy,
-    Passes,
-    People,
-    Renewed,
-    WhoIsThere,
-    Word,
+    CommandCall,
+    OwnerLeft,
+    PresenceQuery,
+    PresenceReport,
+    RoomClosed,
+    RoomReset,
+    RoomSnapshot,
+    RoomUpdate,
+    SnapshotCall,
+    TransientCall,
     decode_command,
     encode,
 )
-from zataku.realtime.rooms.context import RoomContext, process_channel, room_channel
-from zataku.realtime.rooms.deduplication import CommandDeduplicator
+from zataku.realtime.rooms.context import RoomContext, RoomMoved, process_channel, room_channel
 from zataku.realtime.rooms.leases import HeldLease
 from zataku.realtime.rooms.mirror import Mirror
-from zataku.realtime.rooms.moved import RoomMoved
-from zataku.realtime.rooms.presence import Presence
-from zataku.realtime.rooms.rpc import BROKEN, refusal
+from zataku.realtime.rooms.presence import RoomPresence
+from zataku.realtime.rooms.rpc import INTERNAL_ERROR, CommandDeduplicator, encode_error
 
-BEAT = 1.0
-FLUSH = 0.5
-COUNT = 1.0
-"""Seconds between two beats, two flushes and two counts, at least."""
+HEARTBEAT_SECONDS = 1.0
+FLUSH_SECONDS = 0.5
+PRESENCE_SECONDS = 1.0
+"""The least time between two heartbeats, two flushes and two counts of those present."""
+IDLE_SECONDS = 60.0
+"""A room without people and commands is released after so long."""
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class LocalOwner:
-    """A room that runs in this process, with everybody who hears it here and elsewhere."""
+    """A room that runs in this process."""
 
     def __init__(
         self,
@@ -52,137 +51,166 @@ class LocalOwner:
         topic: str,
         behaviour: RoomBehaviour[Any],
         state: Any,
-        holding: HeldLease,
+        lease: HeldLease,
         mirror: Mirror,
     ) -> None:
         self._context = context
+        self._is_alone = context.is_alone
         self._topic = topic
         self._behaviour = behaviour
         self._mirror = mirror
-        self._presence = Presence()
-        self._answers = CommandDeduplicator(context.clock)
-        self._counted_at = self._flushed_at = self._beat_at = 0.0
+        self._presence = RoomPresence()
+        self._deduplicator = CommandDeduplicator(context.clock)
+        self._counted_at = self._flushed_at = self._heartbeat_at = 0.0
         self._empty_since = context.clock.now()
-        self.room: RoomActor[Any] = RoomActor(
-            topic, behaviour, state, holding=holding, owner=context.process, clock=context.clock, tell=self._tell
+        self._actor: RoomActor[Any] = RoomActor(
+            topic,
+            behaviour,
+            state,
+            lease=lease,
+            owner=context.process,
+            clock=context.clock,
+            publish=self._publish,
         )
 
+    async def ask(self, command: Command) -> CommandResult:
+        """Execute and store a command. Raises `RequestError`, or `RoomMoved` when the room does not run here."""
+        return await self._actor.ask(command)
+
+    def handle_transient(self, command: Command) -> None:
+        """Execute a transient command at once."""
+        self._actor.handle_transient(command)
+
+    async def snapshot(self, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
+        """The room as a viewer may see it. Raises `RequestError`, or `RoomMoved`."""
+        return await self._actor.snapshot(viewer, since, with_body=with_body)
+
+    # Lifetime
+
     async def run(self) -> Ending:
-        """Run the room to its end, then let it go and tell everybody."""
-        room, leases = self.room, self._context.leases
-        self._count(self._context.clock.now())
+        """Run the room to its end, then release its lease and publish that."""
+        actor, leases = self._actor, self._context.leases
+        self._update_presence(self._context.clock.now())
         try:
-            ending = await room.run()
+            ending = await actor.run()
         except asyncio.CancelledError:
-            leases.forget(room.holding)
+            leases.forget(actor.lease)
             raise
         if ending == "lost":
-            leases.forget(room.holding)
+            leases.forget(actor.lease)
         else:
-            await leases.release(room.holding)
-        if ending != "over":
-            room.leave(freely=ending != "lost")
+            await leases.release(actor.lease)
+        if ending != "closed":
+            actor.leave(is_released=ending != "lost")
         return ending
 
-    @property
-    def here(self) -> int:
-        """How many people are in the room now."""
-        return self._presence.here
+    def stop(self) -> None:
+        """Finish the current batch and flush; `run` returns then."""
+        self._actor.stop()
+
+    def lose(self) -> None:
+        """Write nothing more: another process has the room, or the table was replaced."""
+        self._actor.lose()
+
+    def lose_to(self, epoch: int) -> None:
+        """Another process announced its ownership: give the room up if its epoch is higher."""
+        if epoch > self._actor.epoch:
+            self._actor.lose()
 
     @property
-    def idle(self) -> bool:
-        """True when nobody has been there or asked for anything for a while."""
-        return self._context.clock.now() - max(self._empty_since, self.room.asked_at) > LINGER
+    def present(self) -> int:
+        """How many people are in the room now."""
+        return self._presence.total
+
+    @property
+    def is_idle(self) -> bool:
+        """True when there have been neither people nor commands for a while."""
+        return self._context.clock.now() - max(self._empty_since, self._actor.used_at) > IDLE_SECONDS
 
     def pulse(self, now: float) -> None:
-        """A moment has passed."""
-        if self._presence.here:
+        """Do what is due at this time: tick, presence, flush, heartbeat."""
+        if self._presence.total:
             self._empty_since = now
-        if not self.room.holding.fresh:
-            # Perhaps it is another's by now: nothing is said until the lease is confirmed.
+        if not self._actor.lease.is_fresh:
+            # The room may be another's by now: nothing is published until the lease is confirmed.
             return
-        self.room.beat()
-        if now - self._counted_at >= COUNT:
-            self._count(now)
-        if now - self._flushed_at >= FLUSH:
+        self._actor.tick()
+        if now - self._counted_at >= PRESENCE_SECONDS:
+            self._update_presence(now)
+        if now - self._flushed_at >= FLUSH_SECONDS:
             self._flushed_at = now
-            self.room.flush_soon()
-        if now - self._beat_at >= BEAT and self._watched:
-            self._beat_at = now
-            self._context.bus.send(room_channel(self._topic), encode(self.room.alive))
+            self._actor.flush_soon()
+        if now - self._heartbeat_at >= HEARTBEAT_SECONDS and self._has_followers:
+            self._heartbeat_at = now
+            self._context.bus.publish(room_channel(self._topic), encode(self._actor.heartbeat()))
 
-    # What other processes ask
+    # Service for other processes
 
-    def serve(self, letter: Ask | Look | Passes | People) -> None:
-        """Do what another process asks. Whoever writes hears what happens from now on."""
-        self._presence.came(letter.sender, (), self._context.clock.now())
-        if isinstance(letter, Passes):
-            self._handle_transient(letter)
-        elif isinstance(letter, People):
-            self._count_elsewhere(letter)
+    def serve(self, call: CommandCall | SnapshotCall | TransientCall | PresenceReport) -> None:
+        """Execute a call of another process. From now on that process receives all updates."""
+        self._presence.add(call.sender, (), self._context.clock.now())
+        if isinstance(call, TransientCall):
+            self._serve_transient(call)
+        elif isinstance(call, PresenceReport):
+            self._add_report(call)
         else:
-            self._context.background.start(self._reply(letter))
+            self._context.background.start(self._reply(call))
 
-    def _handle_transient(self, call: Passes) -> None:
+    def _serve_transient(self, call: TransientCall) -> None:
         try:
             command = decode_command(self._behaviour, call.command, transient=True)
         except RequestError:
             return
-        self.room.passing(command)
+        self._actor.handle_transient(command)
 
-    async def _reply(self, letter: Ask | Look) -> None:
-        reply = CallReply(sender=self._context.process, topic=self._topic, id=letter.id)
+    async def _reply(self, call: CommandCall | SnapshotCall) -> None:
+        reply = CallReply(sender=self._context.process, topic=self._topic, id=call.id)
         try:
-            if isinstance(letter, Ask):
-                result = await self._ask(decode_command(self._behaviour, letter.command))
+            if isinstance(call, CommandCall):
+                result = await self._execute_once(decode_command(self._behaviour, call.command))
                 reply = replace(reply, result=None if result is None else msgspec.json.encode(result))
             else:
-                reply = replace(reply, sight=await self.room.look(letter.who, letter.since, whole=letter.whole))
-        except RequestError as problem:
-            reply = replace(reply, refusal=refusal(problem))
+                snapshot = await self._actor.snapshot(call.viewer, call.since, with_body=call.with_body)
+                reply = replace(reply, snapshot=snapshot)
+        except RequestError as error:
+            reply = replace(reply, error=encode_error(error))
         except RoomMoved as moved:
-            reply = replace(reply, moved=True, perhaps=moved.perhaps)
-        except Exception:  # noqa: BLE001 - the asker is in another process and must hear that nothing will come
-            _log.exception("What another process asked could not be carried out.", topic=self._topic)
-            reply = replace(reply, refusal=BROKEN)
-        self._context.bus.send(process_channel(letter.sender), encode(reply))
+            reply = replace(reply, has_moved=True, maybe_executed=moved.maybe_executed)
+        except Exception:  # the caller is in another process and needs a reply
+            log.exception("remote_call_failed", topic=self._topic)
+            reply = replace(reply, error=INTERNAL_ERROR)
+        self._context.bus.publish(process_channel(call.sender), encode(reply))
 
-    async def _ask(self, asked: Command) -> Answer:
-        """Have a command of another process carried out, once, however often it comes."""
-        return await self._answers.only(asked.id, lambda: self.room.ask(asked))
+    async def _execute_once(self, command: Command) -> CommandResult:
+        return await self._deduplicator.execute_once(command.id, lambda: self._actor.ask(command))
 
-    def _count_elsewhere(self, letter: People) -> None:
+    def _add_report(self, report: PresenceReport) -> None:
         now = self._context.clock.now()
-        if letter.all:
-            self._presence.only(letter.sender, letter.came, now)
+        if report.is_complete:
+            self._presence.replace(report.sender, report.joined, now)
         else:
-            self._presence.left(letter.sender, letter.left)
-            self._presence.came(letter.sender, letter.came, now)
-        if self._presence.at(letter.sender) != letter.total:
-            wanted = WhoIsThere(sender=self._context.process, topic=self._topic)
-            self._context.bus.send(process_channel(letter.sender), encode(wanted))
+            self._presence.remove(report.sender, report.left)
+            self._presence.add(report.sender, report.joined, now)
+        if self._presence.count_in(report.sender) != report.total:
+            query = PresenceQuery(sender=self._context.process, topic=self._topic)
+            self._context.bus.publish(process_channel(report.sender), encode(query))
 
-    # What it tells
+    # Updates
 
     @property
-    def _watched(self) -> bool:
-        return len(self._presence.processes) > 1
+    def _has_followers(self) -> bool:
+        return self._presence.process_count > 1
 
-    def _tell(self, word: Word) -> None:
-        if isinstance(word, Happened | PassedBy | Counted):
-            self._mirror.hear(word)
-        elif isinstance(word, Renewed):
-            self._mirror.begin(word)
-        elif isinstance(word, Over):
-            self._mirror.end(word.problem)
-        # A change of hands is told even when nobody is known to listen: somebody may still wait for an earlier owner.
-        if self._watched or (not self._context.alone and isinstance(word, Renewed | Left | Over)):
-            self._context.bus.send(room_channel(self._topic), encode(word))
+    def _publish(self, update: RoomUpdate) -> None:
+        self._mirror.apply(update)
+        # Changes of ownership are published even without known followers: a process may wait for an earlier owner.
+        if not self._is_alone and (self._has_followers or isinstance(update, RoomReset | OwnerLeft | RoomClosed)):
+            self._context.bus.publish(room_channel(self._topic), encode(update))
 
-    def _count(self, now: float) -> None:
-        self._presence.only(self._context.process, self._mirror.people, now)
-        self._presence.forget_silent(now, but=self._context.process)
-        change = self._presence.change()
+    def _update_presence(self, now: float) -> None:
+        self._presence.replace(self._context.process, self._mirror.accounts, now)
+        self._presence.remove_silent(now, own_process=self._context.process)
+        change = self._presence.take_change()
         if change is not None:
             self._counted_at = now
-            self.room.seen(change, self._presence.here)
+            self._actor.presence_changed(change, self._presence.total)

@@ -1,16 +1,16 @@
-"""A room as a process shows it to its own people, whoever runs it: here, or in another process.
+"""The mirror of a room: what the sockets of this process see of it, whichever process owns it.
 
-It hears every word of the owner in order, hands it on to the sockets of this process, and remembers the last ones. A
-snapshot is of one moment; what was told since that moment follows it out of memory, so that nothing is lost and
-nothing comes twice. When words are missing or the room begins anew, nothing more is handed on until everybody has a
+The mirror applies every update of the owner in order, delivers it to the sockets of this process, and keeps the latest
+ones. A snapshot is of one moment; the updates since that moment follow it out of the history, so that a client misses
+none and gets none twice. When updates are missing or the room is reset, nothing is delivered until every client has a
 snapshot.
 """
 
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 import structlog
@@ -21,30 +21,42 @@ from zataku.errors import Problem, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Gone, Join, Joined, Place, Presence, Snapshot
-from zataku.realtime.rooms.behaviour import Attendance
-from zataku.realtime.rooms.bus_messages import Alive, Counted, Happened, PassedBy, Renewed, Sight
-from zataku.realtime.rooms.delivery import tell, told_to
-from zataku.realtime.rooms.history import History
+from zataku.realtime.rooms.behaviour import RoomBehaviour
+from zataku.realtime.rooms.bus_messages import (
+    DurableEvents,
+    EventUpdate,
+    OwnerHeartbeat,
+    PresenceCount,
+    RoomClosed,
+    RoomReset,
+    RoomSnapshot,
+    RoomUpdate,
+    TransientEvents,
+)
+from zataku.realtime.rooms.delivery import deliver, message_for
+from zataku.realtime.rooms.history import UpdateHistory
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.socket import Socket
 
-TRIES = 8
-LOOKS_AT_ONCE = 16
+MAX_SNAPSHOT_ATTEMPTS = 8
+MAX_CONCURRENT_SNAPSHOTS = 16
 
-LookUp: TypeAlias = Callable[[Identity, str | None, bool], Awaitable[Sight]]
-"""Asks the owner, once there is one, what somebody sees since when; False: only whether they may."""
+FetchSnapshot: TypeAlias = Callable[[Identity, str | None, bool], Awaitable[RoomSnapshot]]
+"""Fetches a viewer's snapshot since something from the owner; with False, only their admission."""
+SnapshotResult: TypeAlias = RoomSnapshot | RequestError
 
-# For all rooms together: an id is of one join, also when a room was forgotten here and is joined again.
+# For all rooms together: the id of a join stays unique when a room was forgotten here and is joined again.
 _join_numbers = itertools.count(1)
 
 _encode = msgspec.json.Encoder().encode
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class Mirror:
-    """What the people of this process see of a room.
+    """What the sockets of this process see of a room.
 
-    `members` are their sockets, each with the id of its join where somebody keeps attendance.
+    `members` are the sockets, each with the id of its join where the behaviour has an `attendance`; `accounts` counts
+    the sockets of each account.
     """
 
     def __init__(
@@ -53,277 +65,280 @@ class Mirror:
         *,
         process: str,
         hub: Hub,
-        look: LookUp,
+        fetch_snapshot: FetchSnapshot,
         background: BackgroundTasks,
-        shared_snapshot: bool,
-        asks: bool,
-        attendance: Attendance | None,
+        behaviour: RoomBehaviour[Any],
     ) -> None:
         self.topic = topic
         self.members: dict[Socket, str | None] = {}
-        self.people: Counter[AccountId] = Counter()
+        self.accounts: Counter[AccountId] = Counter()
+        self._room_id = topic.partition("/")[2]
         self._process = process
-        self._attendance = attendance
         self._hub = hub
-        self._look = look
+        self._fetch_snapshot = fetch_snapshot
         self._background = background
-        self._shared_snapshot = shared_snapshot
-        self._asks = asks
-        self._history = History()
-        self._counted = 0
-        self._counted_at = (0, 0)
-        self._whole = asyncio.Event()
-        self._whole.set()
-        self._beginnings = 0
+        self._behaviour = behaviour
+        self._history = UpdateHistory()
+        self._owner_count = 0
+        self._owner_count_at = (0, 0)
+        self._in_sync = asyncio.Event()
+        self._in_sync.set()
+        self._restarts = 0
         self._forgotten = 0
 
     @property
-    def here(self) -> int:
-        """How many people are in the room, as the owner counted them; at least those who are here."""
-        return max(self._counted, len(self.people))
+    def present(self) -> int:
+        """How many people are in the room, as the owner counted them; at least those in this process."""
+        return max(self._owner_count, len(self.accounts))
 
-    # What the owner tells
+    # Updates of the owner
 
-    def hear(self, word: Happened | PassedBy | Counted) -> None:
-        """Hand something on to everybody."""
-        if self._history.knows(word.epoch, word.number):
-            return
-        if not self._history.follows(word):
-            self._begin(word.epoch, word.seq, word.number)
-            return
-        self._history.add(word)
-        if isinstance(word, Counted):
-            self._count(word)
-        if self.members and self._whole.is_set():
-            self._hand_on(word)
+    def apply(self, update: RoomUpdate) -> None:
+        """Apply an update of the owner, and deliver it."""
+        if isinstance(update, DurableEvents | TransientEvents | PresenceCount):
+            self._apply_next(update)
+        elif isinstance(update, RoomReset | OwnerHeartbeat):
+            self._compare(update)
+        elif isinstance(update, RoomClosed):
+            self.close(update.problem)
 
-    def begin(self, word: Renewed | Alive) -> None:
-        """The room begins anew, or is further than was heard: everybody needs a snapshot."""
-        before = self.here
-        self._count(word)
-        if not self._history.knows(word.epoch, word.number):
-            self._begin(word.epoch, word.seq, word.number, renewed=isinstance(word, Renewed))
-        elif self.here != before and self._whole.is_set():
-            self._tell_presence()
-
-    def end(self, problem: Problem) -> None:
-        """The room is heard no more: everybody is told why, and let go."""
-        # To each by themselves: who is behind in the room is told nothing of it, but must hear of its end.
+    def close(self, problem: Problem) -> None:
+        """Unsubscribe every socket and tell it why."""
+        # One by one: a socket that is too slow gets no broadcast of the room, but must learn of its end.
         for socket in list(self.members):
-            self._let_go(socket, problem)
-        # Nobody goes on from where they were in a room that is not there any more.
+            self._remove(socket, problem)
+        # No client resumes in a room that does not exist any more.
         self.forget()
 
-    def doubt(self) -> None:
-        """Words may have been lost: everybody gets a snapshot, and so does whoever comes back to an empty room."""
+    def resynchronise(self) -> None:
+        """Give every client a snapshot: updates may have been lost."""
         if not self.members:
             self._history.forget()
-        self._renew()
+        self._restart_sync()
 
     def forget(self) -> None:
-        """Nothing that was heard of the room holds any more: everybody gets a snapshot when it is loaded anew."""
+        """Forget everything that was received of the room. Every client gets a snapshot when it is loaded again."""
         self._forgotten += 1
         self._history.forget()
-        self._counted_at = (0, 0)
-        self._renew()
+        self._owner_count_at = (0, 0)
+        self._restart_sync()
 
-    # Who comes and goes
+    def _apply_next(self, update: EventUpdate | PresenceCount) -> None:
+        if self._history.includes(update.epoch, update.number):
+            return
+        if not self._history.is_next(update):
+            self._restart_history(update.epoch, update.seq, update.number)
+            return
+        self._history.append(update)
+        if isinstance(update, PresenceCount):
+            self._set_owner_count(update)
+        if self.members and self._in_sync.is_set():
+            if isinstance(update, PresenceCount):
+                self._broadcast_presence()
+            else:
+                deliver(self._hub, self.topic, update)
+
+    def _compare(self, update: RoomReset | OwnerHeartbeat) -> None:
+        """Give every client a snapshot if the owner is further than the updates that arrived here."""
+        before = self.present
+        self._set_owner_count(update)
+        if not self._history.includes(update.epoch, update.number):
+            self._restart_history(update.epoch, update.seq, update.number, is_reset=isinstance(update, RoomReset))
+        elif self.present != before and self._in_sync.is_set():
+            self._broadcast_presence()
+
+    # Sockets
 
     async def join(self, socket: Socket, join: Join) -> None:
-        """Let somebody hear the room, after what they know or with a snapshot."""
+        """Subscribe a socket, with the events after its position or with a snapshot. Raises `RequestError`."""
         if socket in self.members:
-            # Whatever it has heard since it asked, it begins anew.
+            # Whatever it has received since it sent this, it starts again.
             self.leave(socket)
         elif join.at is not None and await self._resume(socket, join, join.at):
             return
-        sight, words = await self._caught_up(socket.identity, join.since)
-        assert sight.body is not None
+        snapshot, updates = await self._snapshot_with_updates(socket.identity, join.since)
+        assert snapshot.body is not None
         channel = self._hub.subscribe(socket, self.topic)
-        self._enter(socket)
-        place = Place(sight.epoch, sight.seq)
+        self._add(socket)
+        place, body = Place(snapshot.epoch, snapshot.seq), Raw(snapshot.body)
         self._hub.send(
             socket,
-            Joined(id=join.id, to=self.topic, channel=channel, at=place, snapshot=Raw(sight.body), here=self.here),
+            Joined(id=join.id, to=self.topic, channel=channel, at=place, snapshot=body, here=self.present),
         )
-        self._send(socket, words)
+        self._send_updates(socket, updates)
 
     def leave(self, socket: Socket) -> None:
-        """Somebody hears the room no more."""
+        """Unsubscribe a socket."""
         if socket in self.members:
             connection = self.members.pop(socket)
             account = socket.identity.account_id
-            self.people[account] -= 1
-            if not self.people[account]:
-                del self.people[account]
-            if self._attendance is not None and connection is not None:
-                self._attendance.left(self._room_id, connection)
+            self.accounts[account] -= 1
+            if not self.accounts[account]:
+                del self.accounts[account]
+            if self._behaviour.attendance is not None and connection is not None:
+                self._behaviour.attendance.left(self._room_id, connection)
         self._hub.unsubscribe(socket, self.topic)
 
-    async def bring(self, socket: Socket, since: str | None = None) -> None:
-        """Bring somebody up to date who was too slow."""
+    async def catch_up(self, socket: Socket, since: str | None = None) -> None:
+        """Send a snapshot to a socket that was too slow."""
         try:
-            sight, words = await self._caught_up(socket.identity, since)
-        except RequestError as refused:
-            self._let_go(socket, refused.problem)
+            snapshot, updates = await self._snapshot_with_updates(socket.identity, since)
+        except RequestError as error:
+            self._remove(socket, error.problem)
             return
         if socket in self.members:
-            self._show(socket, sight, words)
-
-    # Inside
+            self._send_snapshot(socket, snapshot, updates)
 
     async def _resume(self, socket: Socket, join: Join, at: Place) -> bool:
-        await self._whole.wait()
-        if not self._history.resumes(at):
+        await self._in_sync.wait()
+        if not self._history.can_resume(at):
             return False
-        if self._asks:
-            await self._look(socket.identity, join.since, False)
-            await self._whole.wait()
-            if not self._history.resumes(at):
+        if self._behaviour.restricted:
+            await self._fetch_snapshot(socket.identity, join.since, False)
+            await self._in_sync.wait()
+            if not self._history.can_resume(at):
                 return False
         channel = self._hub.subscribe(socket, self.topic)
-        self._enter(socket)
-        self._hub.send(socket, Joined(id=join.id, to=self.topic, channel=channel, at=at, here=self.here))
-        self._send(socket, self._history.happened_after(at))
+        self._add(socket)
+        self._hub.send(socket, Joined(id=join.id, to=self.topic, channel=channel, at=at, here=self.present))
+        self._send_updates(socket, self._history.durable_after(at))
         return True
 
-    async def _caught_up(self, who: Identity, since: str | None) -> tuple[Sight, list[Happened | PassedBy]]:
-        """A snapshot and everything that was told after it. From here to their sending, nobody must wait."""
-        for _ in range(TRIES):
-            forgotten = self._forgotten
-            sight = await self._look(who, since, True)
-            await self._whole.wait()
-            words = self._since(sight) if forgotten == self._forgotten else None
-            if words is not None:
-                return sight, words
-        raise Unavailable("The room changes too fast to be shown just now. Try again in a moment.")
-
-    def _since(self, sight: Sight) -> list[Happened | PassedBy] | None:
-        self._count(sight)
-        if not self._history.knows(sight.epoch, sight.number):
-            # The owner is further than what was heard from it: words were lost, or this is the first that is heard.
-            self._begin(sight.epoch, sight.seq, sight.number)
-            if not self._whole.is_set():
-                return None
-        return self._history.after(Place(sight.epoch, sight.seq), sight.number)
-
-    def _begin(self, epoch: int, seq: int, number: int, *, renewed: bool = False) -> None:
-        self._history.begin(epoch, seq, number, renewed=renewed)
-        self._renew()
-
-    def _count(self, told: Counted | Renewed | Alive | Sight) -> None:
-        if (told.epoch, told.number) >= self._counted_at:
-            self._counted, self._counted_at = told.here, (told.epoch, told.number)
-
-    def _renew(self) -> None:
-        self._beginnings += 1
-        if self.members and self._whole.is_set():
-            self._whole.clear()
-            self._background.start(self._make_whole())
-
-    async def _make_whole(self) -> None:
-        try:
-            while self.members:
-                beginning = self._beginnings
-                sights = await self._sights()
-                if beginning == self._beginnings and self._show_all(sights):
-                    self._tell_presence()
-                    return
-        finally:
-            self._whole.set()
-
-    async def _sights(self) -> dict[AccountId, Sight | RequestError]:
-        """What everybody sees now, each by themselves unless all see the same."""
-        who = {socket.identity.account_id: socket.identity for socket in self.members}
-        if self._shared_snapshot:
-            sight = await self._sight(next(iter(who.values())))
-            if isinstance(sight, Sight):
-                return dict.fromkeys(who, sight)
-        looks = asyncio.Semaphore(LOOKS_AT_ONCE)
-
-        async def one(identity: Identity) -> Sight | RequestError:
-            async with looks:
-                return await self._sight(identity)
-
-        return dict(zip(who, await asyncio.gather(*map(one, who.values())), strict=True))
-
-    async def _sight(self, who: Identity) -> Sight | RequestError:
-        try:
-            return await self._look(who, None, True)
-        except RequestError as refused:
-            return refused
-        except Exception:  # noqa: BLE001 - whoever cannot be shown the room is let go and can come again
-            _log.exception("A room could not be shown.", topic=self.topic)
-            return Unavailable("The room cannot be shown just now. Try again in a moment.")
-
-    def _show_all(self, sights: dict[AccountId, Sight | RequestError]) -> bool:
-        """Give everybody their snapshot, at one stroke; False when one is too old, or ahead of what was heard."""
-        shown = [sight for sight in sights.values() if isinstance(sight, Sight)]
-        newest = max(shown, key=lambda sight: (sight.epoch, sight.number), default=None)
-        if newest is not None:
-            self._count(newest)
-            if not self._history.knows(newest.epoch, newest.number):
-                self._history.begin(newest.epoch, newest.seq, newest.number)
-        words: dict[AccountId, list[Happened | PassedBy]] = {}
-        for account, sight in sights.items():
-            if isinstance(sight, Sight):
-                told = self._history.after(Place(sight.epoch, sight.seq), sight.number)
-                if told is None:
-                    return False
-                words[account] = told
-        if self._shared_snapshot and newest is not None and all(sight is newest for sight in sights.values()):
-            self._hub.tell(self.topic, _encode(self._snapshot(newest)))
-            for word in next(iter(words.values())):
-                self._hand_on(word)
-            return True
-        for socket in list(self.members):
-            account = socket.identity.account_id
-            sight = sights.get(account)
-            if isinstance(sight, RequestError):
-                self._let_go(socket, sight.problem)
-            elif sight is not None:
-                self._show(socket, sight, words[account])
-        return True
-
-    def _show(self, socket: Socket, sight: Sight, words: list[Happened | PassedBy]) -> None:
-        self._hub.send(socket, self._snapshot(sight))
-        self._send(socket, words)
-
-    def _snapshot(self, sight: Sight) -> Snapshot:
-        assert sight.body is not None
-        return Snapshot(to=self.topic, at=Place(sight.epoch, sight.seq), snapshot=Raw(sight.body))
-
-    def _let_go(self, socket: Socket, problem: Problem) -> None:
-        self._hub.send(socket, Gone(to=self.topic, error=problem))
-        self.leave(socket)
-
-    def _send(self, socket: Socket, words: list[Happened] | list[Happened | PassedBy]) -> None:
-        for word in words:
-            message = told_to(socket.identity.account_id, self.topic, word)
-            if message is not None:
-                self._hub.send(socket, message)
-            if isinstance(word, PassedBy):
-                for payload in word.binary:
-                    self._hub.send_binary(socket, self.topic, payload)
-
-    def _hand_on(self, word: Happened | PassedBy | Counted) -> None:
-        if isinstance(word, Counted):
-            self._tell_presence()
-        else:
-            tell(self._hub, self.topic, word)
-
-    def _tell_presence(self) -> None:
-        self._hub.tell(self.topic, _encode(Presence(to=self.topic, here=self.here)))
-
-    def _enter(self, socket: Socket) -> None:
+    def _add(self, socket: Socket) -> None:
         if socket in self.members:
             return
         connection = None
-        if self._attendance is not None:
+        if self._behaviour.attendance is not None:
             connection = f"{self._process}:{next(_join_numbers)}"
-            self._attendance.joined(self._room_id, connection)
+            self._behaviour.attendance.joined(self._room_id, connection)
         self.members[socket] = connection
-        self.people[socket.identity.account_id] += 1
+        self.accounts[socket.identity.account_id] += 1
 
-    @property
-    def _room_id(self) -> str:
-        return self.topic.partition("/")[2]
+    def _remove(self, socket: Socket, problem: Problem) -> None:
+        self._hub.send(socket, Gone(to=self.topic, error=problem))
+        self.leave(socket)
+
+    # Snapshots
+
+    async def _snapshot_with_updates(
+        self, viewer: Identity, since: str | None
+    ) -> tuple[RoomSnapshot, list[EventUpdate]]:
+        """A snapshot and the updates after it. The caller must send both without awaiting anything."""
+        for _ in range(MAX_SNAPSHOT_ATTEMPTS):
+            forgotten = self._forgotten
+            snapshot = await self._fetch_snapshot(viewer, since, True)
+            await self._in_sync.wait()
+            updates = self._updates_after(snapshot) if forgotten == self._forgotten else None
+            if updates is not None:
+                return snapshot, updates
+        raise Unavailable("The room changes too fast to be shown just now. Try again in a moment.")
+
+    def _updates_after(self, snapshot: RoomSnapshot) -> list[EventUpdate] | None:
+        self._set_owner_count(snapshot)
+        if not self._history.includes(snapshot.epoch, snapshot.number):
+            # The owner is further than the updates here: some were lost, or this is the first that arrives.
+            self._restart_history(snapshot.epoch, snapshot.seq, snapshot.number)
+            if not self._in_sync.is_set():
+                return None
+        return self._history.after(Place(snapshot.epoch, snapshot.seq), snapshot.number)
+
+    def _restart_history(self, epoch: int, seq: int, number: int, *, is_reset: bool = False) -> None:
+        self._history.restart(epoch, seq, number, is_reset=is_reset)
+        self._restart_sync()
+
+    def _restart_sync(self) -> None:
+        self._restarts += 1
+        if self.members and self._in_sync.is_set():
+            self._in_sync.clear()
+            self._background.start(self._synchronise())
+
+    async def _synchronise(self) -> None:
+        try:
+            while self.members:
+                restarts = self._restarts
+                snapshots = await self._fetch_all_snapshots()
+                if restarts == self._restarts and self._send_all_snapshots(snapshots):
+                    self._broadcast_presence()
+                    return
+        finally:
+            self._in_sync.set()
+
+    async def _fetch_all_snapshots(self) -> dict[AccountId, SnapshotResult]:
+        """The snapshots of all members, each by itself unless all see the same."""
+        viewers = {socket.identity.account_id: socket.identity for socket in self.members}
+        if self._behaviour.shared_snapshot:
+            snapshot = await self._try_snapshot(next(iter(viewers.values())))
+            if isinstance(snapshot, RoomSnapshot):
+                return dict.fromkeys(viewers, snapshot)
+        semaphore = asyncio.Semaphore(MAX_CONCURRENT_SNAPSHOTS)
+
+        async def fetch(viewer: Identity) -> SnapshotResult:
+            async with semaphore:
+                return await self._try_snapshot(viewer)
+
+        return dict(zip(viewers, await asyncio.gather(*map(fetch, viewers.values())), strict=True))
+
+    async def _try_snapshot(self, viewer: Identity) -> SnapshotResult:
+        try:
+            return await self._fetch_snapshot(viewer, None, True)
+        except RequestError as error:
+            return error
+        except Exception:  # the client is unsubscribed and can join again
+            log.exception("snapshot_failed", topic=self.topic)
+            return Unavailable("The room cannot be shown just now. Try again in a moment.")
+
+    def _send_all_snapshots(self, snapshots: dict[AccountId, SnapshotResult]) -> bool:
+        """Send all snapshots without awaiting; False when one is too old, or ahead of the updates here."""
+        made = [snapshot for snapshot in snapshots.values() if isinstance(snapshot, RoomSnapshot)]
+        newest = max(made, key=lambda snapshot: (snapshot.epoch, snapshot.number), default=None)
+        if newest is not None:
+            self._set_owner_count(newest)
+            if not self._history.includes(newest.epoch, newest.number):
+                self._history.restart(newest.epoch, newest.seq, newest.number)
+        updates: dict[AccountId, list[EventUpdate]] = {}
+        for account, snapshot in snapshots.items():
+            if isinstance(snapshot, RoomSnapshot):
+                found = self._history.after(Place(snapshot.epoch, snapshot.seq), snapshot.number)
+                if found is None:
+                    return False
+                updates[account] = found
+        is_shared = self._behaviour.shared_snapshot and all(snapshot is newest for snapshot in snapshots.values())
+        if is_shared and newest is not None:
+            self._hub.broadcast(self.topic, _encode(self._snapshot_message(newest)))
+            for update in next(iter(updates.values())):
+                deliver(self._hub, self.topic, update)
+            return True
+        for socket in list(self.members):
+            account = socket.identity.account_id
+            snapshot = snapshots.get(account)
+            if isinstance(snapshot, RequestError):
+                self._remove(socket, snapshot.problem)
+            elif snapshot is not None:
+                self._send_snapshot(socket, snapshot, updates[account])
+        return True
+
+    # Messages
+
+    def _send_snapshot(self, socket: Socket, snapshot: RoomSnapshot, updates: Sequence[EventUpdate]) -> None:
+        self._hub.send(socket, self._snapshot_message(snapshot))
+        self._send_updates(socket, updates)
+
+    def _snapshot_message(self, snapshot: RoomSnapshot) -> Snapshot:
+        assert snapshot.body is not None
+        return Snapshot(to=self.topic, at=Place(snapshot.epoch, snapshot.seq), snapshot=Raw(snapshot.body))
+
+    def _send_updates(self, socket: Socket, updates: Sequence[EventUpdate]) -> None:
+        for update in updates:
+            message = message_for(socket.identity.account_id, self.topic, update)
+            if message is not None:
+                self._hub.send(socket, message)
+            if isinstance(update, TransientEvents):
+                for payload in update.binary:
+                    self._hub.send_binary(socket, self.topic, payload)
+
+    def _set_owner_count(self, counted: PresenceCount | RoomReset | OwnerHeartbeat | RoomSnapshot) -> None:
+        if (counted.epoch, counted.number) >= self._owner_count_at:
+            self._owner_count, self._owner_count_at = counted.present, (counted.epoch, counted.number)
+
+    def _broadcast_presence(self) -> None:
+        self._hub.broadcast(self.topic, _encode(Presence(to=self.topic, here=self.present)))

@@ -1,4 +1,4 @@
-"""Who is in a room, over all processes."""
+"""Presence over all processes: who is in a room, and which rooms run where."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,75 +6,123 @@ from collections.abc import Iterable
 import msgspec
 
 from zataku.platform.limits import AccountId
+from zataku.realtime.rooms.bus_messages import RunningRooms, decode_running_rooms, encode
+from zataku.realtime.rooms.context import RoomContext
 
-FORGOTTEN_AFTER = 6.0
-"""A process that was not heard of for so many seconds has nobody in the room any more."""
+PROCESS_TIMEOUT_SECONDS = 6.0
+"""A process that was silent for so long is gone, with everybody connected to it."""
+DIRECTORY_INTERVAL_SECONDS = 2.0
+DIRECTORY_CHANNEL = "rooms"
 
 
-class Change(msgspec.Struct, frozen=True):
-    """Who came into view and who went out of it."""
+class PresenceChange(msgspec.Struct, frozen=True):
+    """The accounts that joined and left."""
 
-    came: frozenset[AccountId]
+    joined: frozenset[AccountId]
     left: frozenset[AccountId]
 
 
-class Presence:
-    """The people of a room by the process that they are connected to. Somebody with two sockets counts once."""
+class RoomPresence:
+    """The accounts in a room by the process they are connected to. An account with two sockets counts once."""
 
     def __init__(self) -> None:
         self._by_process: dict[str, set[AccountId]] = {}
-        self._heard: dict[str, float] = {}
-        self._present: Counter[AccountId] = Counter()
-        self._seen: frozenset[AccountId] = frozenset()
+        self._heard_at: dict[str, float] = {}
+        self._connections: Counter[AccountId] = Counter()
+        self._last_seen: frozenset[AccountId] = frozenset()
 
     @property
-    def here(self) -> int:
-        """How many people there are now."""
-        return len(self._present)
+    def total(self) -> int:
+        """How many accounts are in the room."""
+        return len(self._connections)
 
     @property
-    def processes(self) -> list[str]:
-        """The processes that were heard of."""
-        return list(self._by_process)
+    def process_count(self) -> int:
+        """How many processes have reported, this one included."""
+        return len(self._by_process)
 
-    def came(self, process: str, people: Iterable[AccountId], now: float) -> None:
-        """People are connected to a process."""
+    def add(self, process: str, accounts: Iterable[AccountId], now: float) -> None:
+        """Accounts are connected to a process."""
         known = self._by_process.setdefault(process, set())
-        self._heard[process] = now
-        for person in people:
-            if person not in known:
-                known.add(person)
-                self._present[person] += 1
+        self._heard_at[process] = now
+        for account in accounts:
+            if account not in known:
+                known.add(account)
+                self._connections[account] += 1
 
-    def left(self, process: str, people: Iterable[AccountId]) -> None:
-        """People are not connected to a process any more."""
+    def remove(self, process: str, accounts: Iterable[AccountId]) -> None:
+        """Accounts are not connected to a process any more."""
         known = self._by_process.get(process, set())
-        for person in people:
-            if person in known:
-                known.discard(person)
-                self._present[person] -= 1
-                if not self._present[person]:
-                    del self._present[person]
+        for account in accounts:
+            if account in known:
+                known.discard(account)
+                self._connections[account] -= 1
+                if not self._connections[account]:
+                    del self._connections[account]
 
-    def only(self, process: str, people: Iterable[AccountId], now: float) -> None:
-        """These are all who are connected to a process."""
-        told = set(people)
-        self.left(process, self._by_process.get(process, set()) - told)
-        self.came(process, told, now)
+    def replace(self, process: str, accounts: Iterable[AccountId], now: float) -> None:
+        """Exactly these accounts are connected to a process."""
+        current = set(accounts)
+        self.remove(process, self._by_process.get(process, set()) - current)
+        self.add(process, current, now)
 
-    def at(self, process: str) -> int:
-        """How many people are connected to a process."""
+    def count_in(self, process: str) -> int:
+        """How many accounts are connected to a process."""
         return len(self._by_process.get(process, ()))
 
-    def forget_silent(self, now: float, but: str) -> None:
-        """Processes that were not heard of for long are gone, with everybody in them; `but` is our own."""
-        for process in [name for name, heard in self._heard.items() if name != but and now - heard > FORGOTTEN_AFTER]:
-            self.left(process, list(self._by_process[process]))
-            del self._by_process[process], self._heard[process]
+    def remove_silent(self, now: float, own_process: str) -> None:
+        """Remove the processes that have been silent for too long; never our own."""
+        silent = [
+            process
+            for process, heard_at in self._heard_at.items()
+            if process != own_process and now - heard_at > PROCESS_TIMEOUT_SECONDS
+        ]
+        for process in silent:
+            self.remove(process, list(self._by_process[process]))
+            del self._by_process[process], self._heard_at[process]
 
-    def change(self) -> Change | None:
-        """What changed since this was asked for the last time."""
-        present = frozenset(self._present)
-        change = Change(present - self._seen, self._seen - present)
-        self._seen = present
-        return change if change.came or change.left else None
+    def take_change(self) -> PresenceChange | None:
+        """What changed since this was last called."""
+        present = frozenset(self._connections)
+        change = PresenceChange(present - self._last_seen, self._last_seen - present)
+        self._last_seen = present
+        return change if change.joined or change.left else None
+
+
+class RoomDirectory:
+    """The running rooms of all processes. Each announces its own every two seconds, and whenever they change."""
+
+    def __init__(self, context: RoomContext) -> None:
+        self._context = context
+        self._remote: dict[str, tuple[float, dict[str, int]]] = {}
+        self._local: dict[str, int] = {}
+        self._announced_at = 0.0
+
+    async def start(self) -> None:
+        """Subscribe to the announcements of the other processes."""
+        if not self._context.is_alone:
+            await self._context.bus.subscribe(DIRECTORY_CHANNEL, self._receive)
+
+    def update(self, running: dict[str, int]) -> None:
+        """Set the rooms that run in this process."""
+        now = self._context.clock.now()
+        changed, self._local = running != self._local, running
+        if self._context.is_alone or not (changed or now - self._announced_at >= DIRECTORY_INTERVAL_SECONDS):
+            return
+        self._announced_at = now
+        self._context.bus.publish(DIRECTORY_CHANNEL, encode(RunningRooms(process=self._context.process, rooms=running)))
+
+    def running(self) -> dict[str, int]:
+        """All rooms that run in any process by their topics, and how many people are in each."""
+        now = self._context.clock.now()
+        for process in [name for name, (at, _) in self._remote.items() if now - at > PROCESS_TIMEOUT_SECONDS]:
+            del self._remote[process]
+        found: dict[str, int] = {}
+        for _, rooms in self._remote.values():
+            found |= rooms
+        return found | self._local
+
+    def _receive(self, message: bytes) -> None:
+        announced = decode_running_rooms(message)
+        if announced.process != self._context.process:
+            self._remote[announced.process] = (self._context.clock.now(), announced.rooms)

@@ -1,4 +1,4 @@
-"""A room that another process owns: what is asked for here is asked of that process."""
+"""The owner of a room in another process, as this process calls it."""
 
 import asyncio
 
@@ -6,125 +6,141 @@ from msgspec import Raw
 
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.actor import Answer
+from zataku.realtime.rooms.actor import CommandResult
 from zataku.realtime.rooms.behaviour import Command
-from zataku.realtime.rooms.bus_messages import Ask, CallReply, Look, Passes, People, Sight, encode_command
-from zataku.realtime.rooms.context import RoomContext
+from zataku.realtime.rooms.bus_messages import (
+    CallReply,
+    CommandCall,
+    PresenceReport,
+    RoomSnapshot,
+    SnapshotCall,
+    TransientCall,
+    encode_command,
+)
+from zataku.realtime.rooms.context import RoomContext, RoomMoved
 from zataku.realtime.rooms.mirror import Mirror
-from zataku.realtime.rooms.moved import RoomMoved
 from zataku.realtime.rooms.rpc import RpcClient
 
-SILENCE = 3.0
-"""An owner that was not heard of for so many seconds is given up."""
-PEOPLE_EVERY = 2.0
-PEOPLE_AT_MOST_EVERY = 1.0
+OWNER_TIMEOUT_SECONDS = 3.0
+"""An owner that was silent for so long is given up."""
+PRESENCE_REPORT_SECONDS = 2.0
+CHANGED_PRESENCE_REPORT_SECONDS = 1.0
 
 
 class RemoteOwner:
-    """The owner of a room in another process, as it is heard and written to from here."""
+    """The process that owns a room. With `shared_snapshot`, viewers that ask at the same time share one call."""
 
-    def __init__(self, context: RoomContext, topic: str, owner: str, mirror: Mirror, *, shared_snapshot: bool) -> None:
-        self.owner = owner
+    def __init__(
+        self, context: RoomContext, topic: str, process: str, mirror: Mirror, *, shared_snapshot: bool
+    ) -> None:
+        self.process = process
         self._shared_snapshot = shared_snapshot
-        self._looking: dict[str | None, asyncio.Future[Sight]] = {}
+        self._snapshots: dict[str | None, asyncio.Future[RoomSnapshot]] = {}
         self._context = context
         self._topic = topic
         self._mirror = mirror
-        self._mail = RpcClient(context)
+        self._rpc = RpcClient(context)
         self._heard_at = context.clock.now()
-        self._told: frozenset[AccountId] = frozenset()
-        self._told_at = 0.0
-        # With this the owner knows that somebody listens here, and tells everything from now on.
-        self.tell_everybody()
+        self._reported: frozenset[AccountId] = frozenset()
+        self._reported_at = 0.0
+        # By this the owner knows that this process follows the room, and publishes every update from now on.
+        self.report_presence()
 
-    async def ask(self, asked: Command) -> Answer:
-        """Have a command carried out. Raises `RequestError`, or `RoomMoved` when it must be asked again."""
-        me, encoded = self._context.process, encode_command(asked)
-        reply = await self._mail.ask(
-            self.owner, lambda number: Ask(sender=me, topic=self._topic, id=number, command=encoded)
+    async def ask(self, command: Command) -> CommandResult:
+        """The reply to a command, as JSON. Raises `RequestError`, or `RoomMoved` when it must be sent again."""
+        sender, encoded = self._context.process, encode_command(command)
+        reply = await self._rpc.call(
+            self.process,
+            lambda call_id: CommandCall(sender=sender, topic=self._topic, id=call_id, command=encoded),
         )
         return None if reply.result is None else Raw(reply.result)
 
-    async def look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
-        """What somebody sees of the room. Raises `RequestError`, or `RoomMoved` when it must be asked again.
+    async def snapshot(self, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
+        """The room as a viewer may see it. Raises `RequestError`, or `RoomMoved` when it must be asked for again."""
+        if not self._shared_snapshot or not with_body:
+            return await self._fetch_snapshot(viewer, since, with_body=with_body)
+        snapshot = self._snapshots.get(since)
+        if snapshot is None:
+            snapshot = asyncio.ensure_future(self._fetch_snapshot(viewer, since, with_body=True))
+            self._snapshots[since] = snapshot
+            snapshot.add_done_callback(lambda done: self._forget_snapshot(since, done))
+        # A viewer who disconnects meanwhile must not cancel it for the others.
+        return await asyncio.shield(snapshot)
 
-        Where everybody sees the same, a crowd that comes in at once shares what is fetched for the first of them.
-        """
-        if not self._shared_snapshot or not whole:
-            return await self._look(who, since, whole=whole)
-        looking = self._looking.get(since)
-        if looking is None:
-            looking = self._looking[since] = asyncio.ensure_future(self._look(who, since, whole=True))
-            looking.add_done_callback(lambda done: self._looked(since, done))
-        # Somebody who goes away meanwhile does not take it from the others.
-        return await asyncio.shield(looking)
+    def handle_transient(self, command: Command) -> None:
+        """Send a transient command."""
+        call = TransientCall(sender=self._context.process, topic=self._topic, command=encode_command(command))
+        self._rpc.send(self.process, call)
 
-    def _looked(self, since: str | None, done: asyncio.Future[Sight]) -> None:
-        del self._looking[since]
-        if not done.cancelled():
-            # Whoever still waits for it is told; when nobody does, it is nobody's problem.
-            done.exception()
+    def receive(self, reply: CallReply) -> None:
+        """Take a reply from the bus."""
+        if reply.sender == self.process:
+            self.mark_alive()
+        self._rpc.receive(reply)
 
-    async def _look(self, who: Identity, since: str | None, *, whole: bool) -> Sight:
-        me = self._context.process
-        reply = await self._mail.ask(
-            self.owner,
-            lambda number: Look(sender=me, topic=self._topic, id=number, who=who, since=since, whole=whole),
-        )
-        if reply.sight is None:
-            raise RoomMoved
-        return reply.sight
-
-    def passing(self, asked: Command) -> None:
-        """Carry a passing command on."""
-        self._mail.write(
-            self.owner, Passes(sender=self._context.process, topic=self._topic, command=encode_command(asked))
-        )
-
-    def answered(self, reply: CallReply) -> None:
-        """The owner replied."""
-        if reply.sender == self.owner:
-            self.heard()
-        self._mail.take(reply)
-
-    def heard(self) -> None:
-        """The owner gave a sign of life."""
+    def mark_alive(self) -> None:
+        """Note that something arrived from the owner."""
         self._heard_at = self._context.clock.now()
 
     @property
-    def silent(self) -> bool:
-        """True when the owner was not heard of for too long."""
-        return self._context.clock.now() - self._heard_at > SILENCE
+    def is_silent(self) -> bool:
+        """True when nothing has arrived from the owner for too long."""
+        return self._context.clock.now() - self._heard_at > OWNER_TIMEOUT_SECONDS
 
     def pulse(self, now: float) -> None:
-        """A moment has passed: give up waiting for what must have been lost, and say who is here."""
-        self._mail.give_up(now)
-        since = now - self._told_at
-        if since >= PEOPLE_EVERY or (since >= PEOPLE_AT_MOST_EVERY and self._mirror.people.keys() != self._told):
-            self._tell_people(everybody=False)
+        """Do what is due at this time: expire calls and report presence."""
+        self._rpc.expire(now)
+        elapsed = now - self._reported_at
+        has_changed = self._mirror.accounts.keys() != self._reported
+        if elapsed >= PRESENCE_REPORT_SECONDS or (elapsed >= CHANGED_PRESENCE_REPORT_SECONDS and has_changed):
+            self._report(is_complete=False)
 
-    def tell_everybody(self) -> None:
-        """Tell the owner everybody who is here."""
-        self._tell_people(everybody=True)
+    def report_presence(self) -> None:
+        """Report everybody who is in the room in this process."""
+        self._report(is_complete=True)
 
-    def end(self) -> None:
-        """It is not the owner any more, or letters were lost: whoever waits for a reply asks again."""
-        self._mail.give_up()
+    def abandon_calls(self) -> None:
+        """Fail all open calls, so that their callers ask the next owner."""
+        self._rpc.expire()
 
     def leave(self) -> None:
-        """Nobody is here any more."""
-        self._mail.give_up()
-        self._write_people((), (), 0, everybody=True)
+        """Report that nobody is in the room in this process any more."""
+        self._rpc.expire()
+        self._send_report((), (), 0, is_complete=True)
 
-    def _tell_people(self, *, everybody: bool) -> None:
-        here = frozenset(self._mirror.people)
-        before: frozenset[AccountId] = frozenset() if everybody else self._told
-        self._told, self._told_at = here, self._context.clock.now()
-        self._write_people(tuple(here - before), tuple(before - here), len(here), everybody=everybody)
+    async def _fetch_snapshot(self, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
+        sender, topic = self._context.process, self._topic
+        reply = await self._rpc.call(
+            self.process,
+            lambda call_id: SnapshotCall(
+                sender=sender, topic=topic, id=call_id, viewer=viewer, since=since, with_body=with_body
+            ),
+        )
+        if reply.snapshot is None:
+            raise RoomMoved
+        return reply.snapshot
 
-    def _write_people(
-        self, came: tuple[AccountId, ...], left: tuple[AccountId, ...], total: int, *, everybody: bool
+    def _forget_snapshot(self, since: str | None, done: asyncio.Future[RoomSnapshot]) -> None:
+        del self._snapshots[since]
+        if not done.cancelled():
+            # Mark an error as seen: its viewers may have stopped waiting.
+            done.exception()
+
+    def _report(self, *, is_complete: bool) -> None:
+        present = frozenset(self._mirror.accounts)
+        before: frozenset[AccountId] = frozenset() if is_complete else self._reported
+        self._reported, self._reported_at = present, self._context.clock.now()
+        self._send_report(tuple(present - before), tuple(before - present), len(present), is_complete=is_complete)
+
+    def _send_report(
+        self, joined: tuple[AccountId, ...], left: tuple[AccountId, ...], total: int, *, is_complete: bool
     ) -> None:
-        me = self._context.process
-        people = People(sender=me, topic=self._topic, came=came, left=left, total=total, all=everybody)
-        self._mail.write(self.owner, people)
+        report = PresenceReport(
+            sender=self._context.process,
+            topic=self._topic,
+            joined=joined,
+            left=left,
+            total=total,
+            is_complete=is_complete,
+        )
+        self._rpc.send(self.process, report)

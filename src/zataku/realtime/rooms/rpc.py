@@ -1,10 +1,12 @@
-"""Letters to the owner of a room in another process, and the wait for its replies."""
+"""Calls to the owner of a room in another process: sending, waiting for replies, and executing each command once."""
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from zataku.clock import Clock
 from zataku.errors import (
     Conflict,
     Forbidden,
@@ -17,26 +19,28 @@ from zataku.errors import (
     Unauthorized,
     Unavailable,
 )
-from zataku.realtime.rooms.bus_messages import CallReply, Letter, Refusal, encode
-from zataku.realtime.rooms.context import RoomContext, process_channel
-from zataku.realtime.rooms.moved import RoomMoved
+from zataku.realtime.rooms.actor import CommandResult
+from zataku.realtime.rooms.bus_messages import CallReply, RemoteError, RpcMessage, encode
+from zataku.realtime.rooms.context import RoomContext, RoomMoved, process_channel
 
-REPLY_WITHIN = 3.0
-"""So many seconds without a reply, and the question or the reply counts as lost."""
+REPLY_TIMEOUT_SECONDS = 3.0
+"""Without a reply for so long, the call or its reply counts as lost."""
+DEDUPLICATION_SECONDS = 30.0
 
-Question: TypeAlias = Callable[[int], Letter]
+CallFactory: TypeAlias = Callable[[int], RpcMessage]
+"""Makes the message of a call from its id."""
 
-# One sequence for all: whoever follows an owner anew must not take a late reply to an earlier question for its own.
-_ids = itertools.count(1)
+# One sequence for all rooms: a new caller must not take a late reply to an earlier call for its own.
+_call_ids = itertools.count(1)
 
 
-class _Broken(RequestError):
-    """Another process came to grief over it."""
+class _InternalError(RequestError):
+    """The owner failed on the call."""
 
     status, default_code = 500, "internal"
 
 
-_BY_STATUS: dict[int, type[RequestError]] = {
+_ERRORS_BY_STATUS: dict[int, type[RequestError]] = {
     kind.status: kind
     for kind in (
         RequestError,
@@ -47,67 +51,99 @@ _BY_STATUS: dict[int, type[RequestError]] = {
         Conflict,
         PayloadTooLarge,
         Unavailable,
-        _Broken,
+        _InternalError,
     )
 }
 
-BROKEN = Refusal(status=500, problem=_Broken("Something went wrong on our side. Try again in a moment.").problem)
+INTERNAL_ERROR = RemoteError(
+    status=500, problem=_InternalError("Something went wrong on our side. Try again in a moment.").problem
+)
 
 
 class RpcClient:
-    """The questions of this process about one room that are still open."""
+    """The calls of this process about one room that have no reply yet."""
 
     def __init__(self, context: RoomContext) -> None:
         self._context = context
         self._open: dict[int, tuple[float, asyncio.Future[CallReply]]] = {}
 
-    def write(self, to: str, letter: Letter) -> None:
-        """Send something that needs no reply."""
-        self._context.bus.send(process_channel(to), encode(letter))
+    def send(self, process: str, message: RpcMessage) -> None:
+        """Send a message that has no reply."""
+        self._context.bus.publish(process_channel(process), encode(message))
 
-    async def ask(self, to: str, question: Question) -> CallReply:
+    async def call(self, process: str, make_message: CallFactory) -> CallReply:
         """The reply to a call. Raises its error, or `RoomMoved` when the room is not there or no reply comes."""
-        number = next(_ids)
-        answer: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
-        self._open[number] = (self._context.clock.now() + REPLY_WITHIN, answer)
+        call_id = next(_call_ids)
+        future: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
+        self._open[call_id] = (self._context.clock.now() + REPLY_TIMEOUT_SECONDS, future)
         try:
-            self.write(to, question(number))
-            reply = await answer
+            self.send(process, make_message(call_id))
+            reply = await future
         finally:
-            del self._open[number]
-        if reply.moved:
-            raise RoomMoved(perhaps=reply.perhaps)
-        if reply.refusal is not None:
-            raise refused(reply.refusal)
+            del self._open[call_id]
+        if reply.has_moved:
+            raise RoomMoved(maybe_executed=reply.maybe_executed)
+        if reply.error is not None:
+            raise decode_error(reply.error)
         return reply
 
-    def take(self, reply: CallReply) -> None:
-        """A reply has come."""
-        _, answer = self._open.get(reply.id, (0, None))
-        if answer is not None and not answer.done():
-            answer.set_result(reply)
+    def receive(self, reply: CallReply) -> None:
+        """Give a reply to its caller."""
+        _, future = self._open.get(reply.id, (0, None))
+        if future is not None and not future.done():
+            future.set_result(reply)
 
-    def give_up(self, now: float | None = None) -> None:
-        """Wait no longer for what should have come by now; without a time, for nothing at all."""
-        for deadline, answer in self._open.values():
-            if (now is None or deadline <= now) and not answer.done():
-                answer.set_exception(RoomMoved(perhaps=True))
-
-
-def refusal(problem: RequestError) -> Refusal:
-    """A refusal as it travels."""
-    return Refusal(status=problem.status, problem=problem.problem)
+    def expire(self, now: float | None = None) -> None:
+        """Fail the calls whose deadline has passed; without a time, all of them."""
+        for deadline, future in self._open.values():
+            if (now is None or deadline <= now) and not future.done():
+                future.set_exception(RoomMoved(maybe_executed=True))
 
 
-def refused(refusal: Refusal) -> RequestError:
-    """A refusal as it is raised, with the status and the code that it had."""
-    problem = refusal.problem
+class CommandDeduplicator:
+    """The results of the last half minute's commands by their ids, so that a repeated call executes nothing twice."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._results: dict[str, asyncio.Task[CommandResult]] = {}
+        self._order: deque[tuple[float, str]] = deque()
+
+    async def execute_once(self, command_id: str, execute: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
+        """The result of the command with that id, which is executed unless it was already."""
+        now = self._clock.now()
+        while self._order and self._order[0][0] < now - DEDUPLICATION_SECONDS:
+            self._results.pop(self._order.popleft()[1], None)
+        result = self._results.get(command_id)
+        if result is None:
+            result = self._results[command_id] = asyncio.create_task(_await(execute))
+            result.add_done_callback(_retrieve_exception)
+            self._order.append((now, command_id))
+        return await asyncio.shield(result)
+
+
+def encode_error(error: RequestError) -> RemoteError:
+    """An error in the form that crosses the bus."""
+    return RemoteError(status=error.status, problem=error.problem)
+
+
+def decode_error(error: RemoteError) -> RequestError:
+    """The error that the owner raised, with its status and code."""
+    problem = error.problem
     details = dict(problem.details)
-    if refusal.status == RateLimited.status:
+    if error.status == RateLimited.status:
         after = details.pop("retry_after", 1.0)
         seconds = float(after) if isinstance(after, int | float) else 1.0
         return RateLimited(problem.message, retry_after=seconds, code=problem.code, **details)
-    kind = (
-        OutcomeUnknown if problem.code == OutcomeUnknown.default_code else _BY_STATUS.get(refusal.status, RequestError)
-    )
-    return kind(problem.message, code=problem.code, **details)
+    if problem.code == OutcomeUnknown.default_code:
+        return OutcomeUnknown(problem.message, code=problem.code, **details)
+    return _ERRORS_BY_STATUS.get(error.status, RequestError)(problem.message, code=problem.code, **details)
+
+
+async def _await(execute: Callable[[], Awaitable[CommandResult]]) -> CommandResult:
+    return await execute()
+
+
+def _retrieve_exception(task: asyncio.Task[CommandResult]) -> None:
+    """Mark an error as seen: its callers may have stopped waiting."""
+    if not task.cancelled():
+        task.exception()

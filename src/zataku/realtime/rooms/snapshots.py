@@ -1,4 +1,4 @@
-"""Snapshots of a room: one for everybody who asks at the same moment, where everybody sees the same."""
+"""Snapshots of a room, made once for all viewers where all see the same."""
 
 import asyncio
 from typing import Generic, TypeVar
@@ -8,33 +8,33 @@ from zataku.realtime.rooms.behaviour import HasEpoch, RoomBehaviour
 
 S = TypeVar("S", bound=HasEpoch)
 
-MOST_KEPT = 64
+MAX_CACHED_SNAPSHOTS = 64
 
 
 class SnapshotCache(Generic[S]):
-    """Makes snapshots, and keeps the latest ones as long as the room stays as it was.
+    """Makes snapshots, and keeps those of the current state.
 
-    A behaviour whose `shared_snapshot` is true is asked once for each `since`, however many thousands look at once.
+    A behaviour with a `shared_snapshot` is asked once for each `since`, however many viewers ask at the same time.
     """
 
     def __init__(self, behaviour: RoomBehaviour[S]) -> None:
         self._behaviour = behaviour
         self._state: S | None = None
-        self._made: dict[str | None, asyncio.Task[bytes]] = {}
+        self._snapshots: dict[str | None, asyncio.Task[bytes]] = {}
 
-    async def of(self, state: S, who: Identity, since: str | None) -> bytes:
-        """What somebody sees of the room as it is in that state."""
+    async def get(self, state: S, viewer: Identity, since: str | None) -> bytes:
+        """The snapshot of that state for a viewer."""
         if not self._behaviour.shared_snapshot:
-            return await self._behaviour.snapshot(state, who, since)
-        if self._state is not state or len(self._made) >= MOST_KEPT:
-            self._state, self._made = state, {}
-        made = self._made.get(since)
-        if made is None:
-            made = self._made[since] = asyncio.create_task(self._behaviour.snapshot(state, who, since))
-            made.add_done_callback(lambda task: self._forget_failed(since, task))
-        # Somebody who goes away meanwhile does not take it from the others.
-        return await asyncio.shield(made)
+            return await self._behaviour.snapshot(state, viewer, since)
+        if self._state is not state or len(self._snapshots) >= MAX_CACHED_SNAPSHOTS:
+            self._state, self._snapshots = state, {}
+        snapshot = self._snapshots.get(since)
+        if snapshot is None:
+            snapshot = self._snapshots[since] = asyncio.create_task(self._behaviour.snapshot(state, viewer, since))
+            snapshot.add_done_callback(lambda task: self._forget_failed(since, task))
+        # A viewer who disconnects meanwhile must not cancel it for the others.
+        return await asyncio.shield(snapshot)
 
     def _forget_failed(self, since: str | None, task: asyncio.Task[bytes]) -> None:
-        if (task.cancelled() or task.exception() is not None) and self._made.get(since) is task:
-            del self._made[since]
+        if (task.cancelled() or task.exception() is not None) and self._snapshots.get(since) is task:
+            del self._snapshots[since]

@@ -1,4 +1,4 @@
-"""How a room is at this moment in the process that owns it, and the numbered telling of whatever changes in it."""
+"""The state of a room in the process that owns it, and the numbering of its updates."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeAlias, TypeVar
@@ -7,127 +7,148 @@ import structlog
 
 from zataku.errors import Problem, RequestError
 from zataku.realtime.rooms.behaviour import Event, HasEpoch, Transient
-from zataku.realtime.rooms.bus_messages import Alive, Counted, Happened, Left, Over, PassedBy, Renewed, Sight, Word
+from zataku.realtime.rooms.bus_messages import (
+    DurableEvents,
+    OwnerHeartbeat,
+    OwnerLeft,
+    PresenceCount,
+    RoomClosed,
+    RoomReset,
+    RoomSnapshot,
+    RoomUpdate,
+    TransientEvents,
+)
 
 S = TypeVar("S", bound=HasEpoch)
-Step: TypeAlias = Callable[[S], Transient[S]]
+TransientStep: TypeAlias = Callable[[S], Transient[S]]
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class RoomState(Generic[S]):
-    """The state of a room. Only the room's task replaces it by what was stored; what passes changes it in between.
+    """The state of a room. Only the actor's task replaces it by a stored one; transient steps change it in between.
 
-    While the task writes, what passes is told at once as ever, and done once more to the state that comes back.
+    A transient step that runs while the task writes is published at once, and repeated on the state that the write
+    returns.
     """
 
-    def __init__(self, topic: str, state: S, owner: str, tell: Callable[[Word], None], *, seq: int) -> None:
+    def __init__(self, topic: str, current: S, owner: str, publish: Callable[[RoomUpdate], None], *, seq: int) -> None:
         self.topic = topic
-        self.state = state
-        self.here = 0
-        self.unflushed = False
+        self.current = current
+        self.present = 0
+        self.needs_flush = False
         self._owner = owner
-        self._tell = tell
+        self._publish = publish
         self._seq = seq
         self._number = 0
-        self._meanwhile: list[Step[S]] | None = None
+        self._steps_during_write: list[TransientStep[S]] | None = None
 
-    # What the task does
+    # Durable changes, by the actor's task
 
     def begin_write(self) -> S:
-        """The state that a write begins from."""
-        self._meanwhile = []
-        return self.state
+        """The state that a write starts from."""
+        self._steps_during_write = []
+        return self.current
 
-    def keep(self, state: S, events: Sequence[Event] = ()) -> None:
-        """A write came back: this is the room now, and this has happened."""
-        if state.epoch != self.state.epoch:
+    def commit(self, state: S, events: Sequence[Event] = ()) -> None:
+        """Adopt the state that a write returned, and publish its events."""
+        if state.epoch != self.current.epoch:
             self._adopt(state)
-            self.renew()
+            self.reset()
             return
         self._adopt(state)
         if events:
             self._seq += len(events)
-            self._tell(Happened(epoch=state.epoch, number=self._next(), seq=self._seq, events=tuple(events)))
+            self._publish(
+                DurableEvents(epoch=state.epoch, number=self._next_number(), seq=self._seq, events=tuple(events))
+            )
 
-    def give_up_write(self) -> None:
-        """Nothing was written: the room stays as it is."""
-        self._meanwhile = None
+    def abort_write(self) -> None:
+        """Keep the current state: nothing was written."""
+        self._steps_during_write = None
 
     def reload(self, state: S) -> None:
-        """The room was loaded anew. Whoever hears it needs a snapshot, unless it turns out to be the same."""
-        before = self.state
+        """Adopt a reloaded state. Unless it equals the current one, every client gets a snapshot."""
+        before = self.current
         self._adopt(state)
-        if self.state == before:
+        if self.current == before:
             return
-        # A place that somebody remembers from before must not count as the present one.
+        # A position that a client remembers from before must not count as the present one.
         self._seq += 1
-        self.renew()
+        self.reset()
 
-    def renew(self) -> None:
-        """Tell everybody that they need a snapshot."""
-        epoch, number = self.state.epoch, self._next()
-        self._tell(Renewed(epoch=epoch, number=number, seq=self._seq, owner=self._owner, here=self.here))
+    def reset(self) -> None:
+        """Publish that every client needs a snapshot."""
+        epoch, number = self.current.epoch, self._next_number()
+        self._publish(RoomReset(epoch=epoch, number=number, seq=self._seq, owner=self._owner, present=self.present))
 
-    # What passes
+    # Transient changes
 
-    def pass_by(self, step: Step[S], *, flush: bool = True) -> None:
-        """Do something to the state in memory, to be flushed later or not, and tell what is to be seen of it."""
-        passed = self._try(step, self.state)
-        if passed is None:
+    def apply_transient(self, step: TransientStep[S], *, flush: bool = True) -> None:
+        """Change the state in memory, to be flushed later or not, and publish the events."""
+        result = self._try(step, self.current)
+        if result is None:
             return
-        if self._meanwhile is not None:
-            self._meanwhile.append(step)
-        changed, epoch = passed.state is not self.state, passed.state.epoch
-        self.unflushed = self.unflushed or (changed and flush)
-        self.state = passed.state
-        events, binary = tuple(passed.events), tuple(passed.binary)
+        if self._steps_during_write is not None:
+            self._steps_during_write.append(step)
+        changed, epoch = result.state is not self.current, result.state.epoch
+        self.needs_flush = self.needs_flush or (changed and flush)
+        self.current = result.state
+        events, binary = tuple(result.events), tuple(result.binary)
         if events or binary:
-            number = self._next()
-            told = PassedBy(epoch=epoch, number=number, seq=self._seq, matters=changed, events=events, binary=binary)
-            self._tell(told)
+            number, seq = self._next_number(), self._seq
+            self._publish(
+                TransientEvents(
+                    epoch=epoch, number=number, seq=seq, changes_state=changed, events=events, binary=binary
+                )
+            )
 
-    def count(self, here: int) -> None:
-        """So many people are here now."""
-        if here != self.here:
-            self.here = here
-            self._tell(Counted(epoch=self.state.epoch, number=self._next(), seq=self._seq, here=here))
+    def set_present(self, present: int) -> None:
+        """Publish how many people are in the room, when that changed."""
+        if present != self.present:
+            self.present = present
+            self._publish(
+                PresenceCount(epoch=self.current.epoch, number=self._next_number(), seq=self._seq, present=present)
+            )
 
-    # What is said about it
+    # The end
 
-    def sight(self) -> Sight:
-        """Where the room is now."""
-        return Sight(epoch=self.state.epoch, seq=self._seq, number=self._number, here=self.here)
+    def close(self, problem: Problem) -> None:
+        """Publish that the room has ended."""
+        self._publish(RoomClosed(epoch=self.current.epoch, number=self._next_number(), seq=self._seq, problem=problem))
 
-    def alive(self) -> Alive:
-        """That its owner is there."""
-        return Alive(epoch=self.state.epoch, number=self._number, seq=self._seq, owner=self._owner, here=self.here)
+    def leave(self, *, is_released: bool) -> None:
+        """Publish that this process runs the room no longer."""
+        epoch, number = self.current.epoch, self._next_number()
+        self._publish(OwnerLeft(epoch=epoch, number=number, seq=self._seq, owner=self._owner, is_released=is_released))
 
-    def over(self, problem: Problem) -> None:
-        """Tell everybody that it has ended."""
-        self._tell(Over(epoch=self.state.epoch, number=self._next(), seq=self._seq, problem=problem))
+    # Positions
 
-    def leave(self, *, freely: bool) -> None:
-        """Tell everybody that it is run here no more."""
-        epoch, number = self.state.epoch, self._next()
-        self._tell(Left(epoch=epoch, number=number, seq=self._seq, owner=self._owner, freely=freely))
+    def position(self) -> RoomSnapshot:
+        """A snapshot of this moment, still without its body."""
+        return RoomSnapshot(epoch=self.current.epoch, seq=self._seq, number=self._number, present=self.present)
+
+    def heartbeat(self) -> OwnerHeartbeat:
+        """The owner's heartbeat for other processes."""
+        epoch, number = self.current.epoch, self._number
+        return OwnerHeartbeat(epoch=epoch, number=number, seq=self._seq, owner=self._owner, present=self.present)
 
     def _adopt(self, state: S) -> None:
-        meanwhile, self._meanwhile = self._meanwhile or [], None
-        for step in meanwhile:
-            passed = self._try(step, state)
-            state = state if passed is None else passed.state
-        self.state = state
+        steps, self._steps_during_write = self._steps_during_write or [], None
+        for step in steps:
+            result = self._try(step, state)
+            state = state if result is None else result.state
+        self.current = state
 
-    def _try(self, step: Step[S], state: S) -> Transient[S] | None:
+    def _try(self, step: TransientStep[S], state: S) -> Transient[S] | None:
         try:
             return step(state)
         except RequestError:
             return None
-        except Exception:  # noqa: BLE001 - something that passes must not end the room
-            _log.exception("Something in passing could not be carried out.", topic=self.topic)
+        except Exception:  # a transient command must not end the room
+            log.exception("transient_command_failed", topic=self.topic)
             return None
 
-    def _next(self) -> int:
+    def _next_number(self) -> int:
         self._number += 1
         return self._number

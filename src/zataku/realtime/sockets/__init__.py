@@ -1,1 +1,1 @@
-"""FIXME: say what this package holds."""
+"""WebSocket connections: protocol, sessions, subscriptions, coalesced writes, slow readers and limits."""

@@ -1,10 +1,10 @@
-"""Messages of one tick in one write.
+"""The flush queue: messages of one tick go out in one write.
 
-The first message to a quiet topic goes out at once. What follows within the tick is gathered and goes out at its end.
-That is worth it only where several come together: after a tick that gathered one message, the next few do not wait.
+The first message to a quiet topic is written at once. What follows within the tick is queued and flushed at its end.
+That pays only where several messages come together: after a tick that queued a single one, the next few do not wait.
 
-Most sockets get the same joined bytes; only who is meant alone, or hears several busy topics, gets bytes of its own.
-Everything has a place in one order, so each socket gets what is meant for it in the order in which it was told.
+Most sockets get the same joined bytes; only a socket with messages of its own, or with several busy topics, gets bytes
+of its own. Everything has a sequence number, so that each socket gets its messages in the order of their sending.
 """
 
 import asyncio
@@ -18,215 +18,219 @@ from zataku.platform.limits import AccountId
 from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.slow_readers import SlowReaders
-from zataku.realtime.sockets.socket import Socket, Waiting
+from zataku.realtime.sockets.socket import QueuedFrame, Socket
 from zataku.realtime.sockets.subscribers import Subscribers
 
-_SPARE = 32  # how many messages go out at once after one has waited in vain
+IMMEDIATE_CREDIT = 32
+"""How many messages are written at once after one has waited alone for a flush."""
+MIN_GAP_FRACTION = 8
+"""Two messages within this fraction of a tick are queued in spite of the credit."""
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class FlushQueue:
-    """What goes out of a process, and when."""
+    """The outgoing frames of a process."""
 
-    def __init__(self, clock: Clock, limits: SocketLimits, counts: SocketCounters, slow_readers: SlowReaders) -> None:
-        self._clock, self._limits, self._counts, self._slow_readers = clock, limits, counts, slow_readers
-        self._order = itertools.count()
+    def __init__(self, clock: Clock, limits: SocketLimits, counters: SocketCounters, slow_readers: SlowReaders) -> None:
+        self._clock, self._limits, self._counters, self._slow_readers = clock, limits, counters, slow_readers
+        self._sequence = itertools.count()
         self._busy: list[Subscribers] = []
-        self._alone: dict[Socket, None] = {}
+        self._queued_sockets: dict[Socket, None] = {}
         self._task: asyncio.Task[None] | None = None
 
     def send(self, socket: Socket, framed: bytes) -> None:
-        """Tell one socket."""
-        if _waits(socket):
-            self._add(socket, framed, None)
+        """Send a frame to one socket."""
+        if _has_queued(socket):
+            self._enqueue(socket, framed, None)
         else:
             self._write(socket, [(0, framed, None)])
 
-    def tell(self, subscribers: Subscribers, framed: bytes) -> None:
-        """Tell everybody who hears a topic."""
+    def broadcast(self, subscribers: Subscribers, framed: bytes) -> None:
+        """Send a frame to all members of a topic."""
         if self._must_wait(subscribers):
-            subscribers.gathered.append((next(self._order), framed))
+            subscribers.queued.append((next(self._sequence), framed))
             return
-        self._write_same(subscribers, framed, 1, self._free(subscribers.members, framed, subscribers))
+        self._write_same(subscribers, framed, 1, self._ready(subscribers.members, framed, subscribers))
 
-    def tell_some(self, subscribers: Subscribers, framed: bytes, only: frozenset[AccountId]) -> None:
-        """Tell those of a topic's subscribers who are named."""
-        named = [member for member in subscribers.members if member.identity.account_id in only]
+    def broadcast_to(self, subscribers: Subscribers, framed: bytes, recipients: frozenset[AccountId]) -> None:
+        """Send a frame to the members of a topic that are among the recipients."""
+        members = [member for member in subscribers.members if member.identity.account_id in recipients]
         if self._must_wait(subscribers):
-            for member in named:
-                self._add(member, framed, subscribers)
+            for member in members:
+                self._enqueue(member, framed, subscribers)
             return
-        self._write_same(subscribers, framed, 1, self._free(named, framed, subscribers))
+        self._write_same(subscribers, framed, 1, self._ready(members, framed, subscribers))
 
-    def come(self, socket: Socket, subscribers: Subscribers) -> None:
-        """Somebody hears a topic from here on: what was gathered before is not for them."""
+    def add_member(self, socket: Socket, subscribers: Subscribers) -> None:
+        """Add a member to a topic; it does not get what was queued before."""
         subscribers.members[socket] = None
-        if subscribers.gathered:
-            subscribers.late[socket] = len(subscribers.gathered)
-            self._waiting(socket)
+        if subscribers.queued:
+            subscribers.joined_at[socket] = len(subscribers.queued)
+            self._queue_of(socket)
 
-    def go(self, socket: Socket, subscribers: Subscribers) -> None:
-        """Somebody hears a topic no more, but gets what was told before."""
-        gathered = subscribers.gathered_for(socket)
-        if gathered:
-            self._waiting(socket).extend((order, framed, subscribers) for order, framed in gathered)
+    def remove_member(self, socket: Socket, subscribers: Subscribers) -> None:
+        """Remove a member from a topic; it still gets what was queued before."""
+        queued = subscribers.queued_for(socket)
+        if queued:
+            self._queue_of(socket).extend((number, framed, subscribers) for number, framed in queued)
         subscribers.members.pop(socket, None)
-        subscribers.late.pop(socket, None)
+        subscribers.joined_at.pop(socket, None)
 
-    def forget(self, socket: Socket) -> None:
-        """Nothing is written to a socket any more."""
-        self._alone.pop(socket, None)
-        socket.waiting = None
+    def discard(self, socket: Socket) -> None:
+        """Drop the queue of a socket that has ended."""
+        self._queued_sockets.pop(socket, None)
+        socket.queue = None
 
-    def end(self) -> None:
-        """Write everything that was gathered, and begin the next tick."""
-        told = self._next_tick()
-        alone, self._alone = self._alone, {}
-        for socket in alone:
-            self._write(socket, _all_waiting(socket))
-        for subscribers in told:
-            self._end(subscribers, alone)
-        for subscribers in told:
-            subscribers.gathered = []
-            subscribers.late.clear()
-            subscribers.told = 0
-        for socket in alone:
-            socket.waiting = None
-            socket.settle()
+    def flush(self) -> None:
+        """Write everything that is queued, and start the next tick."""
+        flushed = self._next_tick()
+        served, self._queued_sockets = self._queued_sockets, {}
+        for socket in served:
+            self._write(socket, _all_queued(socket))
+        for subscribers in flushed:
+            self._flush_topic(subscribers, served)
+        for subscribers in flushed:
+            subscribers.queued = []
+            subscribers.joined_at.clear()
+            subscribers.queued_count = 0
+        for socket in served:
+            socket.queue = None
+            socket.update_is_plain()
 
     async def stop(self) -> None:
-        """Write what is left, and end."""
-        self.end()
+        """Flush, and stop the task."""
+        self.flush()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _end(self, subscribers: Subscribers, served: dict[Socket, None]) -> None:
+    def _flush_topic(self, subscribers: Subscribers, served: dict[Socket, None]) -> None:
         same: list[Socket] = []
-        mixed: list[tuple[Socket, list[Waiting]]] = []
+        mixed: list[tuple[Socket, list[QueuedFrame]]] = []
         for member in subscribers.members:
-            if member.plain:
+            if member.is_plain:
                 same.append(member)
             elif member not in served:
                 served[member] = None
-                waiting = _all_waiting(member)
-                if len(waiting) == len(subscribers.gathered):
+                queued = _all_queued(member)
+                if len(queued) == len(subscribers.queued):
                     same.append(member)
                 else:
-                    mixed.append((member, waiting))
-        framed = b"".join([framed for _, framed in subscribers.gathered])
-        self._write_same(subscribers, framed, len(subscribers.gathered), same)
-        for member, waiting in mixed:
-            self._write(member, waiting)
+                    mixed.append((member, queued))
+        framed = b"".join([framed for _, framed in subscribers.queued])
+        self._write_same(subscribers, framed, len(subscribers.queued), same)
+        for member, queued in mixed:
+            self._write(member, queued)
 
     def _write_same(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Iterable[Socket]) -> None:
-        """The one hot loop: the same bytes to many."""
-        # Whoever has taken everything is not slow, however much comes at once.
-        room = max(self._limits.backlog - len(framed), 0)
+        """The hot loop: the same bytes to many sockets."""
+        # A reader that has read everything is not slow, however much comes at once.
+        allowed = max(self._limits.max_backlog_bytes - len(framed), 0)
         slow: list[Socket] = []
         written = 0
         for socket in sockets:
-            wire = socket.wire
-            if wire.pending() > room:
+            connection = socket.connection
+            if connection.pending_bytes() > allowed:
                 slow.append(socket)
             else:
-                wire.write(framed)
+                connection.write(framed)
                 written += 1
-        self._counts.messages_out += messages * written
-        self._counts.bytes_out += len(framed) * written
+        self._counters.messages_out += messages * written
+        self._counters.bytes_out += len(framed) * written
         for socket in slow:
-            self._counts.dropped += messages
+            self._counters.dropped += messages
             self._slow_readers.mute(socket, subscribers)
 
-    def _write(self, socket: Socket, waiting: list[Waiting]) -> None:
-        """Everything that waits for one socket. If it is too much, what was told to topics is left out."""
-        pending = socket.wire.pending()
-        size = sum([len(framed) for _, framed, _ in waiting])
-        if pending and pending + size > self._limits.backlog:
-            for _, _, subscribers in waiting:
+    def _write(self, socket: Socket, queued: list[QueuedFrame]) -> None:
+        """Write the frames of one socket. If they are too much for it, broadcasts are dropped."""
+        pending = socket.connection.pending_bytes()
+        size = sum([len(framed) for _, framed, _ in queued])
+        if pending and pending + size > self._limits.max_backlog_bytes:
+            for _, _, subscribers in queued:
                 if subscribers is not None:
-                    self._counts.dropped += 1
+                    self._counters.dropped += 1
                     self._slow_readers.mute(socket, subscribers)
-            waiting = [it for it in waiting if it[2] is None]
-            # Answers are not left out. Who asks on and on and reads nothing is let go.
-            if pending > 2 * self._limits.backlog:
-                self._slow_readers.let_go(socket)
+            queued = [frame for frame in queued if frame[2] is None]
+            # Replies are never dropped. A client that keeps sending commands and reads nothing is closed.
+            if pending > 2 * self._limits.max_backlog_bytes:
+                self._slow_readers.close_stuck(socket)
                 return
-        if waiting:
-            framed = b"".join([framed for _, framed, _ in waiting])
-            socket.wire.write(framed)
-            self._counts.messages_out += len(waiting)
-            self._counts.bytes_out += len(framed)
+        if queued:
+            framed = b"".join([framed for _, framed, _ in queued])
+            socket.connection.write(framed)
+            self._counters.messages_out += len(queued)
+            self._counters.bytes_out += len(framed)
 
-    def _free(self, sockets: Iterable[Socket], framed: bytes, subscribers: Subscribers) -> list[Socket]:
-        """Those who can be told at once. For the others something else must go out first, so that this waits, too."""
-        free: list[Socket] = []
+    def _ready(self, sockets: Iterable[Socket], framed: bytes, subscribers: Subscribers) -> list[Socket]:
+        """The sockets that can be written to at once. For the others the frame is queued behind their earlier ones."""
+        ready: list[Socket] = []
         for socket in sockets:
-            if socket.plain or not _waits(socket):
-                free.append(socket)
+            if socket.is_plain or not _has_queued(socket):
+                ready.append(socket)
             else:
-                self._add(socket, framed, subscribers)
-        return free
+                self._enqueue(socket, framed, subscribers)
+        return ready
 
-    def _add(self, socket: Socket, framed: bytes, subscribers: Subscribers | None) -> None:
-        self._waiting(socket).append((next(self._order), framed, subscribers))
+    def _enqueue(self, socket: Socket, framed: bytes, subscribers: Subscribers | None) -> None:
+        self._queue_of(socket).append((next(self._sequence), framed, subscribers))
 
-    def _waiting(self, socket: Socket) -> list[Waiting]:
-        if socket.waiting is None:
-            socket.waiting, socket.plain = [], False
-            self._alone[socket] = None
-        return socket.waiting
+    def _queue_of(self, socket: Socket) -> list[QueuedFrame]:
+        if socket.queue is None:
+            socket.queue, socket.is_plain = [], False
+            self._queued_sockets[socket] = None
+        return socket.queue
 
     def _must_wait(self, subscribers: Subscribers) -> bool:
-        """True when a message waits for the tick's end; else it goes out now, and a tick begins."""
+        """True when a message waits for the flush; else it goes out now, and a tick begins."""
         now = self._clock.now()
-        if subscribers.busy:
-            if subscribers.told or not subscribers.spare or now - subscribers.written < self._limits.tick / 8:
-                subscribers.told += 1
+        if subscribers.is_busy:
+            is_close = now - subscribers.written_at < self._limits.flush_seconds / MIN_GAP_FRACTION
+            if subscribers.queued_count or not subscribers.immediate_credit or is_close:
+                subscribers.queued_count += 1
                 return True
-            subscribers.spare -= 1
+            subscribers.immediate_credit -= 1
         else:
-            subscribers.busy = True
+            subscribers.is_busy = True
             self._busy.append(subscribers)
             if self._task is None:
                 self._task = asyncio.get_running_loop().create_task(self._run())
-        subscribers.written = now
+        subscribers.written_at = now
         return False
 
     def _next_tick(self) -> list[Subscribers]:
-        """The topics that something waits for. They stay busy; the others are quiet again."""
+        """The topics with queued messages. They stay busy; the others are quiet again."""
         now = self._clock.now()
-        told = [subscribers for subscribers in self._busy if subscribers.told]
+        queued = [subscribers for subscribers in self._busy if subscribers.queued_count]
         for subscribers in self._busy:
-            subscribers.busy = subscribers.told > 0
-        for subscribers in told:
-            # One message alone waited in vain: people wait for each other here, and the next ones need not wait.
-            subscribers.spare = _SPARE if subscribers.told == 1 else 0
-            subscribers.written = now
-        self._busy = told
-        return told
+            subscribers.is_busy = subscribers.queued_count > 0
+        for subscribers in queued:
+            # A single message waited for nothing: this is a conversation, and the next messages need not wait.
+            subscribers.immediate_credit = IMMEDIATE_CREDIT if subscribers.queued_count == 1 else 0
+            subscribers.written_at = now
+        self._busy = queued
+        return queued
 
     async def _run(self) -> None:
         try:
-            while self._busy or self._alone:
-                await self._clock.sleep(self._limits.tick)
+            while self._busy or self._queued_sockets:
+                await self._clock.sleep(self._limits.flush_seconds)
                 try:
-                    self.end()
-                except Exception:  # noqa: BLE001 - what follows must still go out
-                    _log.exception("A tick could not be written.")
+                    self.flush()
+                except Exception:  # what follows must still go out
+                    log.exception("socket_flush_failed")
         finally:
             self._task = None
 
 
-def _waits(socket: Socket) -> bool:
-    return socket.waiting is not None or any(it.gathered_for(socket) for it in socket.hearing.values())
+def _has_queued(socket: Socket) -> bool:
+    return socket.queue is not None or any(it.queued_for(socket) for it in socket.subscriptions.values())
 
 
-def _all_waiting(socket: Socket) -> list[Waiting]:
-    """What waits for a socket, in order."""
-    waiting = [it for it in socket.waiting or () if it[2] is None or socket not in it[2].muted]
-    for subscribers in socket.hearing.values():
-        waiting += [(order, framed, subscribers) for order, framed in subscribers.gathered_for(socket)]
-    waiting.sort(key=lambda it: it[0])
-    return waiting
+def _all_queued(socket: Socket) -> list[QueuedFrame]:
+    """The queued frames of a socket, in order."""
+    queued = [frame for frame in socket.queue or () if frame[2] is None or socket not in frame[2].muted]
+    for subscribers in socket.subscriptions.values():
+        queued += [(number, framed, subscribers) for number, framed in subscribers.queued_for(socket)]
+    queued.sort(key=lambda frame: frame[0])
+    return queued

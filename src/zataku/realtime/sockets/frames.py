@@ -1,28 +1,28 @@
-"""What a server writes to a WebSocket: frames, made once and written to any number of sockets.
+"""WebSocket frames of a server, made once and written to any number of sockets.
 
-A server's frames are not masked, so the same bytes are right for every receiver.
+A server's frames are not masked, so the same bytes are valid for every receiver.
 """
 
-_TEXT, _BINARY, _PING = 0x81, 0x82, 0x89  # whole messages: the first bit says that nothing follows
+_TEXT, _BINARY, _PING = 0x81, 0x82, 0x89  # the first bit says that the frame is a whole message
 _SHORT, _MEDIUM = 126, 1 << 16
 
 
 def text(payload: bytes) -> bytes:
     """A text message, from UTF-8."""
-    return _head(_TEXT, len(payload)) + payload
+    return _header(_TEXT, len(payload)) + payload
 
 
 def binary(channel: int, payload: bytes) -> bytes:
-    """A binary message of a topic: the number of its channel goes first."""
-    return _head(_BINARY, len(payload) + 2) + channel.to_bytes(2) + payload
+    """A binary message of a topic: the number of its channel, then the payload."""
+    return _header(_BINARY, len(payload) + 2) + channel.to_bytes(2) + payload
 
 
 def ping() -> bytes:
     """A ping, which every browser answers by itself."""
-    return _head(_PING, 0)
+    return _header(_PING, 0)
 
 
-def _head(first: int, length: int) -> bytes:
+def _header(first: int, length: int) -> bytes:
     if length < _SHORT:
         return bytes((first, length))
     if length < _MEDIUM:

@@ -1,4 +1,4 @@
-"""Who takes what browsers send up their sockets: rooms and topics."""
+"""The port to which sessions hand the messages of clients."""
 
 from typing import Protocol
 
@@ -9,45 +9,45 @@ from zataku.realtime.sockets.socket import Socket
 class SocketHandler(Protocol):
     """Takes the messages of all sockets of a process.
 
-    A `RequestError` from `join` or `do` becomes the refusal that the browser reads; any other error is logged, and the
-    browser is told a reference to it. What one socket asks of one topic starts in the order in which it was sent, and
-    nothing else of a topic starts while its `join` or `leave` still runs. Different topics do not wait for each other.
+    A `RequestError` from `join` or `execute` is sent to the client; any other exception is logged, and the client gets
+    a reference to it. The messages of one socket to one topic start in the order in which they were sent, and no
+    message to a topic starts while a `join` or `leave` of it runs. Different topics do not wait for each other.
     """
 
-    async def join(self, socket: Socket, asked: Join) -> None:
-        """Let a socket hear a topic: `hub.subscribe`, and `Joined` with `hub.send`, without waiting in between.
+    async def join(self, socket: Socket, message: Join) -> None:
+        """Subscribe a socket: `hub.subscribe`, and `Joined` with `hub.send`, without awaiting in between.
 
         Cancelled when the socket ends meanwhile.
         """
         ...
 
-    async def leave(self, socket: Socket, asked: Leave) -> None:
-        """Let it hear a topic no more: `hub.unsubscribe`."""
+    async def leave(self, socket: Socket, message: Leave) -> None:
+        """Unsubscribe a socket: `hub.unsubscribe`."""
         ...
 
-    async def do(self, socket: Socket, asked: Do) -> bytes | None:
-        """Carry out a kept command and give its answer as JSON, which goes down as `Done`.
+    async def execute(self, socket: Socket, message: Do) -> bytes | None:
+        """Execute a durable command. Returns its reply as JSON, which is sent as `Done`.
 
-        It goes on when the socket ends meanwhile; nobody reads the answer then.
+        It continues when the socket ends meanwhile.
         """
         ...
 
-    def passed(self, socket: Socket, asked: Pass) -> None:
-        """Carry a passing command on. A refusal is swallowed."""
+    def handle_transient(self, socket: Socket, message: Pass) -> None:
+        """Pass on a transient command. A `RequestError` drops it."""
         ...
 
-    def binary(self, socket: Socket, topic: str, payload: bytes) -> None:
-        """Carry a binary message on, without its channel number, for a topic that the socket has joined."""
+    def handle_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
+        """Pass on a binary message, without its channel number, of a topic that the socket has joined."""
         ...
 
-    async def behind(self, socket: Socket, topic: str) -> None:
+    async def catch_up(self, socket: Socket, topic: str) -> None:
         """Bring a socket up to date that was too slow and has drained: send it a `Snapshot` or `Missed`.
 
-        What was told since it fell behind is lost to it, and so is what is told until this returns; what is told
-        afterwards is heard again. So whatever was told while a snapshot was being made must be sent before returning.
+        Broadcasts since it fell behind are lost to it, and so are those until this returns. Whatever was broadcast
+        while a snapshot was being made must therefore be sent before returning.
         """
         ...
 
-    def gone(self, socket: Socket) -> None:
-        """A socket has ended, for whatever reason. `socket.topics` still says what it heard; called exactly once."""
+    def disconnected(self, socket: Socket) -> None:
+        """A socket has ended, for whatever reason. `socket.topics` still names its topics; called exactly once."""
         ...

@@ -1,10 +1,9 @@
-"""The heartbeat: every socket is told that the server is there, and a browser that is there answers."""
+"""The heartbeat: every socket is pinged, and a client that does not answer is closed."""
 
 import asyncio
 from collections.abc import Callable, Collection
 
 import msgspec
-import structlog
 
 from zataku.clock import Clock, now_ms
 from zataku.realtime.messages import Beat
@@ -12,33 +11,32 @@ from zataku.realtime.sockets import frames
 from zataku.realtime.sockets.slow_readers import SlowReaders
 from zataku.realtime.sockets.socket import Socket
 
-_HALVES = 5  # how many half beats a socket may be silent for
+MAX_SILENT_CHECKS = 5
+"""Two checks are made in each interval."""
 _GOING_AWAY = 1001
-
-_log = structlog.get_logger(__name__)
 
 
 class Heartbeat:
-    """One prepared ping for all sockets at each beat; twice a beat, a look at who is silent."""
+    """One prepared ping for all sockets in each interval; twice in each, a check for silent ones."""
 
     def __init__(
         self,
         clock: Clock,
-        every: float,
+        interval: float,
         sockets: Collection[Socket],
         slow_readers: SlowReaders,
         close: Callable[[Socket, int, str], None],
     ) -> None:
-        self._clock, self._every = clock, every
+        self._clock, self._interval = clock, interval
         self._sockets, self._slow_readers, self._close = sockets, slow_readers, close
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the task."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """End."""
+        """Stop the task."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -46,24 +44,24 @@ class Heartbeat:
 
     async def _run(self) -> None:
         while True:
-            await self._clock.sleep(self._every / 2)
-            self._listen()
-            await self._clock.sleep(self._every / 2)
-            self._listen()
-            self._beat()
+            await self._clock.sleep(self._interval / 2)
+            self._close_silent()
+            await self._clock.sleep(self._interval / 2)
+            self._close_silent()
+            self._ping_all()
 
-    def _listen(self) -> None:
+    def _close_silent(self) -> None:
         for socket in list(self._sockets):
-            if socket.wire.heard() or socket in self._slow_readers:
-                # A reader that lags is judged by what it takes: pings wait behind everything else.
-                socket.silent = 0
+            if socket.connection.was_active() or socket in self._slow_readers:
+                # A slow reader is judged by what it reads: pings wait behind everything else.
+                socket.silent_checks = 0
             else:
-                socket.silent += 1
-                if socket.silent >= _HALVES:
+                socket.silent_checks += 1
+                if socket.silent_checks >= MAX_SILENT_CHECKS:
                     self._close(socket, _GOING_AWAY, "Nothing was heard from you.")
 
-    def _beat(self) -> None:
-        beat = frames.ping() + frames.text(msgspec.json.encode(Beat(now=now_ms(self._clock))))
+    def _ping_all(self) -> None:
+        heartbeat = frames.ping() + frames.text(msgspec.json.encode(Beat(now=now_ms(self._clock))))
         for socket in self._sockets:
             if socket not in self._slow_readers:
-                socket.wire.write(beat)
+                socket.connection.write(heartbeat)

@@ -1,53 +1,53 @@
-"""How much one socket may ask for and hold, and how often."""
+"""Limits of sockets, and the token bucket that enforces rates."""
 
 import msgspec
 
 
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of sockets. Sizes are bytes, times are seconds, rates are messages a second."""
+    """The limits of the sockets of a process."""
 
-    text: int = 32 * 1024
-    """The largest text message from a browser."""
-    binary: int = 64 * 1024
-    """The largest binary message from a browser, without its channel number."""
-    commands: float = 20
-    commands_at_once: float = 40
-    passing: float = 200
-    passing_at_once: float = 400
-    topics: int = 20
-    """How many topics one socket may hear."""
-    running: int = 8
-    """How many commands of one socket may be under way; the next ones wait in the network."""
-    per_identity: int = 30
-    per_address: int = 1000
-    """How many sockets somebody, and an address, may have open. A school shares one address."""
-    backlog: int = 1024 * 1024
-    """What may wait for a slow reader before it is left behind."""
-    stuck: float = 60
-    """A reader that was left behind and takes nothing for so long is closed."""
-    tick: float = 0.04
-    """What is told to a busy topic within this time goes out in one write."""
-    beat: float = 20
-    """The time between two beats. A socket not heard from for two and a half beats is closed."""
+    max_text_bytes: int = 32 * 1024
+    """The largest text message from a client."""
+    max_binary_bytes: int = 64 * 1024
+    """The largest binary message from a client, without its channel number."""
+    commands_per_second: float = 20
+    command_burst: float = 40
+    transients_per_second: float = 200
+    transient_burst: float = 400
+    max_topics: int = 20
+    """How many topics one socket may subscribe to."""
+    max_running_commands: int = 8
+    """How many commands of one socket may run at the same time; the next ones wait in the network."""
+    max_sockets_per_account: int = 30
+    max_sockets_per_address: int = 1000
+    """A school shares one address."""
+    max_backlog_bytes: int = 1024 * 1024
+    """What may be buffered for a slow reader before it gets a snapshot instead."""
+    stuck_seconds: float = 60
+    """A slow reader that reads nothing for so long is closed."""
+    flush_seconds: float = 0.04
+    """Messages to a busy topic within this time go out in one write."""
+    heartbeat_seconds: float = 20
+    """The time between two heartbeats. A socket that is silent for two and a half of them is closed."""
 
 
 class TokenBucket:
-    """How much somebody may still ask for at once. It grows with time; whoever asks on regardless gets into debt."""
+    """A token bucket that can be overdrawn, so that a caller who ignores the limit is recognised."""
 
-    __slots__ = ("_at", "_left", "_most", "_rate")
+    __slots__ = ("_at", "_burst", "_rate", "_tokens")
 
-    def __init__(self, rate: float, most: float, now: float) -> None:
-        self._rate, self._most = rate, most
-        self._left, self._at = most, now
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        self._rate, self._burst = rate, burst
+        self._tokens, self._at = burst, now
 
-    def take(self, now: float, price: float = 1) -> float:
-        """Spend some of it. Gives 0, or when there was too little the seconds until there will be enough."""
+    def take(self, now: float, tokens: float = 1) -> float:
+        """Take tokens. Returns 0, or when there were too few the seconds until there are enough."""
         gained = max(0.0, now - self._at) * self._rate
         self._at = now
-        self._left = min(self._most, self._left + gained) - price
-        return 0.0 if self._left >= 0 else -self._left / self._rate
+        self._tokens = min(self._burst, self._tokens + gained) - tokens
+        return 0.0 if self._tokens >= 0 else -self._tokens / self._rate
 
     @property
-    def overdrawn(self) -> bool:
-        """True for somebody who went on asking although they were told to wait."""
-        return self._left < -self._most
+    def is_overdrawn(self) -> bool:
+        """True for a caller who went on although they were told to wait."""
+        return self._tokens < -self._burst

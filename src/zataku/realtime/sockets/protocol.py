@@ -1,10 +1,11 @@
-"""The WebSocket connection of the server: uvicorn's own, with a way for prepared frames past everything else."""
+"""The WebSocket protocol of the server: uvicorn's own, with a direct path for prepared frames."""
 
 import asyncio
 import socket
 from asyncio import BaseTransport, Transport
+from collections import deque
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
 from uvicorn.config import Config
@@ -14,23 +15,64 @@ from websockets.exceptions import InvalidState
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from zataku.realtime.sockets.receive_queue import ReceiveQueue
+from zataku.realtime.sockets.limits import SocketLimits
 
-EXTENSION = "zataku.wire"
+EXTENSION = "zataku.connection"
 _LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
-_UNSENT = 128 * 1024  # what the kernel may hold unsent of one connection; the rest waits here, where it is counted
-_PINGS = 500  # how often a browser may ask whether we are there between two looks at who was heard
-_PIECES = 1000  # how many pieces a message may come in
+MAX_KERNEL_BUFFER_BYTES = 128 * 1024
+"""What the kernel may hold unsent of one connection; the rest is buffered here, where it is counted."""
+MAX_PINGS = 500
+"""How many pings a client may send between two checks of its activity."""
+MAX_FRAGMENTS = 1000
+"""How many fragments a message may come in."""
+
+E = TypeVar("E")
+
+
+class ReceiveQueue(Generic[E]):
+    """A queue with one reader. Empty it takes about 60 bytes, where `asyncio.Queue` takes more than 3,000."""
+
+    __slots__ = ("_events", "_reader")
+
+    def __init__(self) -> None:
+        self._events: deque[E] | None = None
+        self._reader: asyncio.Future[None] | None = None
+
+    def empty(self) -> bool:
+        """True when every event was read."""
+        return self._events is None
+
+    def put_nowait(self, event: E) -> None:
+        """Add an event."""
+        if self._events is None:
+            self._events = deque((event,))
+        else:
+            self._events.append(event)
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    async def get(self) -> E:
+        """The next event, as soon as there is one."""
+        while self._events is None:
+            self._reader = asyncio.get_running_loop().create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
+        event = self._events.popleft()
+        if not self._events:
+            self._events = None
+        return event
 
 
 class PreparedFrameProtocol(WebSocketsSansIOProtocol):
-    """A connection that gives the application its `Connection` in `scope["extensions"]["zataku.wire"]`.
+    """A connection that the application gets as `Connection` in `scope["extensions"][EXTENSION]`.
 
-    `write` is the transport's own function, so that nothing stands between a broadcast and the kernel.
+    `write` is the transport's own function: a broadcast calls it without anything in between.
     """
 
     write: Callable[[bytes], None]
-    pending: Callable[[], int]
+    pending_bytes: Callable[[], int]
 
     def __init__(
         self,
@@ -41,20 +83,20 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.queue = cast("asyncio.Queue[ASGIReceiveEvent]", ReceiveQueue())
-        self._any_heard = True
+        self._was_active = True
         self._pings = 0
-        self._letting_go: asyncio.TimerHandle | None = None
-        self.write, self.pending = _nowhere, _nothing
+        self._abort_timer: asyncio.TimerHandle | None = None
+        self.write, self.pending_bytes = _discard, _zero
 
-    def heard(self) -> bool:
-        """True when anything has come since this was last asked."""
-        heard, self._any_heard = self._any_heard, False
+    def was_active(self) -> bool:
+        """True when anything has arrived since the last call."""
+        was_active, self._was_active = self._was_active, False
         self._pings = 0
-        return heard
+        return was_active
 
     def close(self, code: int, reason: str) -> None:
-        """Send a close frame and wait a while for the answer, as for `websocket.close` of the application."""
-        self.write = _nowhere
+        """Send a close frame and wait for the answer, as for `websocket.close` of the application."""
+        self.write = _discard
         if self.close_sent or self.transport.is_closing():
             return
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
@@ -71,28 +113,28 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Somebody connects."""
+        """A client has connected."""
         super().connection_made(transport)
         made = cast("Transport", transport)
-        self.pending = made.get_write_buffer_size
+        self.pending_bytes = made.get_write_buffer_size
         connected: socket.socket | None = made.get_extra_info("socket")
         if _LOWAT is not None and connected is not None and connected.family != socket.AF_UNIX:
-            connected.setsockopt(socket.IPPROTO_TCP, _LOWAT, _UNSENT)
+            connected.setsockopt(socket.IPPROTO_TCP, _LOWAT, MAX_KERNEL_BUFFER_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
-        self.write, self.pending = _nowhere, _nothing
-        if self._letting_go is not None:
-            self._letting_go.cancel()
+        self.write, self.pending_bytes = _discard, _zero
+        if self._abort_timer is not None:
+            self._abort_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Anything at all came."""
-        self._any_heard = True
+        """Bytes have arrived."""
+        self._was_active = True
         super().data_received(data)
 
     def handle_connect(self, event: Request) -> None:
-        """Somebody asks for a WebSocket; the application starts when this has returned."""
+        """A client requests a WebSocket; the application starts when this has returned."""
         super().handle_connect(event)
         if self.response.status_code == 101:
             self.write = self.transport.write
@@ -100,14 +142,14 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
             extensions[EXTENSION] = self
 
     async def send(self, message: ASGISendEvent) -> None:
-        """The application lets somebody in, or not. Afterwards nobody asks for their headers any more."""
+        """The application accepts the client, or not. Afterwards its headers are not needed any more."""
         await super().send(message)
         if message["type"] == "websocket.accept":
             self.scope["headers"] = ()
             del self.request, self.response
 
     def send_receive_event_to_app(self) -> None:
-        """A message is whole. One that is no text ends the connection, and is not worth a line in the log."""
+        """A message is complete. Text that is not UTF-8 ends the connection, without a line in the log."""
         if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(self.frames):
             self.frames = []
             self.conn.send_close(1007)
@@ -115,66 +157,77 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
             return
         super().send_receive_event_to_app()
 
-    # What is not a message yet costs memory and time as well, and no limit of messages counts it.
+    # Control frames and fragments cost memory and time as well, and no message limit counts them.
 
     def handle_ping(self) -> None:
-        """A browser asks whether we are there. Who asks on and on, or does not read the answers, gets none."""
+        """A ping. A client that sends too many, or does not read the pongs, gets none."""
         self._pings += 1
-        if self._pings > _PINGS:
-            self._give_up()
+        if self._pings > MAX_PINGS:
+            self._fail()
             return
-        answer = b"".join(self.conn.data_to_send())
-        if self.pending() < _UNSENT:
-            self.transport.write(answer)
+        pong = b"".join(self.conn.data_to_send())
+        if self.pending_bytes() < MAX_KERNEL_BUFFER_BYTES:
+            self.transport.write(pong)
 
     def handle_cont(self, event: Frame) -> None:
-        """A message goes on. Empty pieces add nothing to its size, so they are counted."""
-        if len(self.frames) >= _PIECES:
-            self._give_up()
+        """A fragment of a message. Empty ones add nothing to its size, so they are counted."""
+        if len(self.frames) >= MAX_FRAGMENTS:
+            self._fail()
             return
         super().handle_cont(event)
 
-    def _give_up(self) -> None:
+    def _fail(self) -> None:
         if not self.transport.is_closing():
             self.frames = []
             self.conn.fail(1008)
             self.handle_parser_exception()
 
-    # After a close frame nothing may be written, whoever sent it.
+    # After a close frame of either side nothing may be written.
 
     def handle_close(self, event: Frame) -> None:
-        """The browser says goodbye."""
-        self.write = _nowhere
+        """The client has sent a close frame."""
+        self.write = _discard
         super().handle_close(event)
 
     def handle_parser_exception(self) -> None:
-        """What came was no WebSocket."""
-        self.write = _nowhere
+        """What arrived violates the WebSocket protocol."""
+        self.write = _discard
         super().handle_parser_exception()
 
     def shutdown(self) -> None:
         """The server stops."""
-        self.write = _nowhere
+        self.write = _discard
         super().shutdown()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
-        """The application is done. A browser that does not take what is left for it is not waited for."""
+        """The application has returned. A client that does not read the rest is aborted."""
         super().on_task_complete(task)
         if not self.disconnected:
-            self._letting_go = self.loop.call_later(self.close_timeout, self.transport.abort)
+            self._abort_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
 
 
-def _is_text(pieces: list[bytes]) -> bool:
+def uvicorn_options(limits: SocketLimits) -> dict[str, Any]:
+    """The options of uvicorn for sockets; the heartbeat is ours, and small messages are not compressed."""
+    return {
+        "ws": PreparedFrameProtocol,
+        "ws_max_size": max(limits.max_text_bytes, limits.max_binary_bytes + 2),
+        "ws_per_message_deflate": False,
+        "ws_ping_interval": None,
+        "ws_ping_timeout": None,
+    }
+
+
+def _is_text(fragments: list[bytes]) -> bool:
     try:
-        b"".join(pieces).decode()
+        b"".join(fragments).decode()
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _nowhere(_framed: bytes) -> None:
+def _discard(_framed: bytes) -> None:
     pass
 
 
-def _nothing() -> int:
+def _zero() -> int:
     return 0

@@ -1,201 +1,274 @@
-"""What one browser says: each message is read, held against the limits, and handed on."""
+"""The session of one socket: from the handshake to its end, its messages are decoded, limited and handed on."""
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 import structlog
 
+from zataku.clock import now_ms
 from zataku.errors import InvalidRequest, NotFound, PayloadTooLarge, Problem, RateLimited, RequestError
-from zataku.realtime.messages import Do, Done, FromBrowser, Join, Leave, No, Pass, Wrong
+from zataku.platform.identity import Identity
+from zataku.realtime.messages import Do, Done, FromBrowser, Join, Leave, No, Pass, Welcome, Wrong
+from zataku.realtime.sockets import frames
+from zataku.realtime.sockets.connection import Connection
 from zataku.realtime.sockets.handler import SocketHandler
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import TokenBucket
+from zataku.realtime.sockets.protocol import EXTENSION
 from zataku.realtime.sockets.socket import Socket
 
+Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
+Send: TypeAlias = Callable[[Any], Awaitable[None]]
+
+INVALID_MESSAGE_TOKENS = 4
+"""What a message that cannot be decoded costs, in commands."""
 _POLICY_VIOLATION = 1008
-_NONSENSE = 4  # what a message that cannot be read costs, in commands
 
 _decoder: msgspec.json.Decoder[FromBrowser] = msgspec.json.Decoder(FromBrowser)
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
+
+
+class Endpoint:
+    """Serves the sockets of a process. It needs the protocol of `uvicorn_options`."""
+
+    def __init__(self, hub: Hub, handler: SocketHandler) -> None:
+        self._hub, self._handler = hub, handler
+        self._finishing: set[asyncio.Task[None]] = set()
+
+    async def serve(
+        self, scope: Mapping[str, Any], receive: Receive, send: Send, *, identity: Identity, address: str
+    ) -> None:
+        """Serve one socket, from the handshake to its end, whose identity and origin are already checked."""
+        connection: Connection = scope["extensions"][EXTENSION]
+        await receive()  # the client's request to connect
+        await send({"type": "websocket.accept"})
+        try:
+            socket = self._hub.open(connection, identity, address)
+        except RateLimited as limited:
+            # A browser can read a message, but not the status of a failed handshake.
+            connection.write(frames.text(msgspec.json.encode(Wrong(error=limited.problem))))
+            connection.close(_POLICY_VIOLATION, limited.message)
+            return
+        session = SocketSession(self._hub, self._handler, socket)
+        try:
+            await session.run(receive)
+        finally:
+            await self._end(socket, session)
+
+    async def _end(self, socket: Socket, session: "SocketSession") -> None:
+        socket.is_closed = True
+        try:
+            for task in await session.cancel():
+                self._finishing.add(task)
+                task.add_done_callback(self._finishing.discard)
+        finally:
+            try:
+                self._handler.disconnected(socket)
+            finally:
+                self._hub.forget(socket)
 
 
 class SocketSession:
     """The messages of one socket.
 
-    Commands run side by side, so that a slow room does not hold up another. Whatever concerns a topic that is just
-    being joined or left waits until it is.
+    Commands run concurrently, so that a slow room does not hold up another. A message to a topic that is just being
+    joined or left waits until that is done.
     """
 
-    __slots__ = ("_hub", "_joining", "_listener", "_running", "_socket")
+    __slots__ = ("_handler", "_hub", "_running", "_socket", "_transitions")
 
-    def __init__(self, hub: Hub, listener: SocketHandler, socket: Socket) -> None:
-        self._hub, self._listener, self._socket = hub, listener, socket
-        # Most sockets are silent most of the time, so these are made when they are needed. The value says whether the
-        # task is a command, which goes on when the socket ends.
+    def __init__(self, hub: Hub, handler: SocketHandler, socket: Socket) -> None:
+        self._hub, self._handler, self._socket = hub, handler, socket
+        # Most sockets are silent most of the time, so these are made on demand. The value says whether the task is a
+        # command, which continues when the socket ends.
         self._running: dict[asyncio.Task[None], bool] | None = None
-        self._joining: dict[str, asyncio.Task[None]] | None = None
+        self._transitions: dict[str, asyncio.Task[None]] | None = None
 
-    async def take_text(self, text: str) -> None:
-        """A text message came. Waits while too many commands are under way, and the browser with it."""
+    async def run(self, receive: Receive) -> None:
+        """Welcome the client and handle its messages until it disconnects."""
+        hub, socket = self._hub, self._socket
+        hub.send(socket, Welcome(now=now_ms(hub.clock), beat=int(hub.limits.heartbeat_seconds * 1000)))
+        while True:
+            event = await receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            if socket.is_closed:
+                continue
+            text = event.get("text")
+            if text is not None:
+                await self.receive_text(text)
+            else:
+                await self.receive_binary(event["bytes"])
+
+    async def receive_text(self, text: str) -> None:
+        """Handle a text message. Waits while too many commands run, and the client's connection with it."""
         limits, socket = self._hub.limits, self._socket
         size = len(text) if text.isascii() else len(text.encode())
         self._count(size)
-        if size > limits.text:
-            self._wrong(PayloadTooLarge(f"A message may have {limits.text} bytes. Send less.", limit=limits.text))
+        if size > limits.max_text_bytes:
+            self._refuse_invalid(_too_large(limits.max_text_bytes))
             return
         try:
             message = _decoder.decode(text)
-        except (msgspec.DecodeError, RecursionError) as unreadable:
-            self._wrong(InvalidRequest(f"The message could not be read: {unreadable}"))
+        except (msgspec.DecodeError, RecursionError) as error:
+            self._refuse_invalid(InvalidRequest(f"The message could not be read: {error}"))
             return
-        refused = self._over(socket.passing if isinstance(message, Pass) else socket.commands)
-        if refused is not None:
-            self._refuse(message.id if isinstance(message, Join | Do) else None, refused.problem)
+        limited = self._rate_limit(socket.transient_bucket if isinstance(message, Pass) else socket.command_bucket)
+        if limited is not None:
+            self._refuse(message.id if isinstance(message, Join | Do) else None, limited.problem)
             return
-        await self._hand_on(message)
+        await self._dispatch(message)
 
-    async def take_binary(self, payload: bytes) -> None:
-        """A binary message came: two bytes of its channel number, and what it is."""
+    async def receive_binary(self, payload: bytes) -> None:
+        """Handle a binary message: two bytes of its channel number, then its payload."""
         limits, socket = self._hub.limits, self._socket
         self._count(len(payload))
-        if len(payload) - 2 > limits.binary:
-            self._wrong(PayloadTooLarge(f"A message may have {limits.binary} bytes. Send less.", limit=limits.binary))
+        if len(payload) - 2 > limits.max_binary_bytes:
+            self._refuse_invalid(_too_large(limits.max_binary_bytes))
             return
         if len(payload) < 2:
-            self._wrong(InvalidRequest("A binary message begins with two bytes of its channel number."))
+            self._refuse_invalid(InvalidRequest("A binary message begins with two bytes of its channel number."))
             return
-        refused = self._over(socket.passing)
-        if refused is not None:
-            self._refuse(None, refused.problem)
+        limited = self._rate_limit(socket.transient_bucket)
+        if limited is not None:
+            self._refuse(None, limited.problem)
             return
         topic = self._hub.topic_of(socket, int.from_bytes(payload[:2]))
         if topic is None:
-            # It may have been on its way when the topic was left, so it costs no more than sense.
+            # It may have been in flight when the topic was left, so it costs no more than a valid message.
             self._refuse(None, NotFound("You have not joined the topic of this channel.").problem)
             return
-        await self._at_once(topic, lambda: self._listener.binary(socket, topic, payload[2:]))
+        await self._handle_now(topic, lambda: self._handler.handle_binary(socket, topic, payload[2:]))
 
-    async def end(self) -> list[asyncio.Task[None]]:
-        """The socket has ended: nothing is joined any more. Gives the commands that are still under way."""
+    async def cancel(self) -> list[asyncio.Task[None]]:
+        """Cancel joins and leaves: the socket has ended. Returns the commands that are still running."""
         running = self._running or {}
-        moving = [task for task, goes_on in running.items() if not goes_on]
-        for task in moving:
+        transitions = [task for task, is_command in running.items() if not is_command]
+        for task in transitions:
             task.cancel()
-        if moving:
-            await asyncio.wait(moving)
-        return [task for task, goes_on in running.items() if goes_on]
+        if transitions:
+            await asyncio.wait(transitions)
+        return [task for task, is_command in running.items() if is_command]
 
-    async def _hand_on(self, message: FromBrowser) -> None:
+    async def _dispatch(self, message: FromBrowser) -> None:
         match message:
             case Join():
-                await self._start(self._join(message, self._joins(message.to)), joins=message.to)
+                await self._start(self._join(message, self._transition_of(message.to)), transition=message.to)
             case Leave():
-                await self._start(self._leave(message, self._joins(message.to)), joins=message.to)
+                await self._start(self._leave(message, self._transition_of(message.to)), transition=message.to)
             case Do():
-                await self._start(self._do(message, self._joins(message.to)), goes_on=True)
+                await self._start(self._execute(message, self._transition_of(message.to)), is_command=True)
             case Pass():
-                await self._at_once(message.to, lambda: self._listener.passed(self._socket, message))
+                await self._handle_now(message.to, lambda: self._handler.handle_transient(self._socket, message))
 
-    async def _join(self, asked: Join, before: asyncio.Task[None] | None) -> None:
-        if await self._still_there(before):
+    async def _join(self, message: Join, before: asyncio.Task[None] | None) -> None:
+        if await self._is_open_after(before):
             try:
-                await self._listener.join(self._socket, asked)
-            except Exception as failed:  # noqa: BLE001 - it is logged, and the browser is told
-                self._refuse(asked.id, _problem(failed, asked.to))
+                await self._handler.join(self._socket, message)
+            except Exception as error:  # noqa: BLE001 - it is logged, and the client gets a reference
+                self._refuse(message.id, _problem_of(error, message.to))
 
-    async def _leave(self, asked: Leave, before: asyncio.Task[None] | None) -> None:
-        if await self._still_there(before):
+    async def _leave(self, message: Leave, before: asyncio.Task[None] | None) -> None:
+        if await self._is_open_after(before):
             try:
-                await self._listener.leave(self._socket, asked)
-            except Exception as failed:  # noqa: BLE001 - it is logged, and the browser is told
-                self._refuse(None, _problem(failed, asked.to))
+                await self._handler.leave(self._socket, message)
+            except Exception as error:  # noqa: BLE001 - it is logged, and the client gets a reference
+                self._refuse(None, _problem_of(error, message.to))
 
-    async def _do(self, asked: Do, before: asyncio.Task[None] | None) -> None:
-        if await self._still_there(before):
+    async def _execute(self, message: Do, before: asyncio.Task[None] | None) -> None:
+        if await self._is_open_after(before):
             try:
-                answer = await self._listener.do(self._socket, asked)
-            except Exception as failed:  # noqa: BLE001 - it is logged, and the browser is told
-                self._refuse(asked.id, _problem(failed, asked.to))
+                reply = await self._handler.execute(self._socket, message)
+            except Exception as error:  # noqa: BLE001 - it is logged, and the client gets a reference
+                self._refuse(message.id, _problem_of(error, message.to))
             else:
-                result = None if answer is None else msgspec.Raw(answer)
-                self._hub.send(self._socket, Done(id=asked.id, result=result))
+                result = None if reply is None else msgspec.Raw(reply)
+                self._hub.send(self._socket, Done(id=message.id, result=result))
 
-    async def _at_once(self, topic: str, act: Callable[[], None]) -> None:
-        """Do something that does not wait, after whatever else moves in or out of the topic just now."""
-        before = self._joins(topic)
+    async def _handle_now(self, topic: str, handle: Callable[[], None]) -> None:
+        """Call something that does not wait, after a join or leave of its topic that is still running."""
+        before = self._transition_of(topic)
         if before is None:
-            self._act(topic, act)
+            self._try(topic, handle)
         else:
-            await self._start(self._act_later(topic, act, before), joins=topic)
+            await self._start(self._handle_after(topic, handle, before), transition=topic)
 
-    async def _act_later(self, topic: str, act: Callable[[], None], before: asyncio.Task[None]) -> None:
-        if await self._still_there(before):
-            self._act(topic, act)
+    async def _handle_after(self, topic: str, handle: Callable[[], None], before: asyncio.Task[None]) -> None:
+        if await self._is_open_after(before):
+            self._try(topic, handle)
 
-    def _act(self, topic: str, act: Callable[[], None]) -> None:
+    def _try(self, topic: str, handle: Callable[[], None]) -> None:
         try:
-            act()
+            handle()
         except RequestError:
-            pass  # nobody waits for an answer
-        except Exception as failed:  # noqa: BLE001 - it is logged, and the browser is told
-            self._refuse(None, _problem(failed, topic))
+            pass  # transient commands have no reply
+        except Exception as error:  # noqa: BLE001 - it is logged, and the client gets a reference
+            self._refuse(None, _problem_of(error, topic))
 
-    async def _start(self, work: Coroutine[None, None, None], joins: str | None = None, goes_on: bool = False) -> None:
-        """Let something run beside the reading, which waits while there is too much under way."""
+    async def _start(
+        self, work: Coroutine[None, None, None], transition: str | None = None, is_command: bool = False
+    ) -> None:
+        """Start a task beside the reading, which waits while too many are running."""
         running = self._running = self._running or {}
         task = asyncio.get_running_loop().create_task(work)
-        running[task] = goes_on
-        task.add_done_callback(self._ended)
-        if joins is not None:
-            self._joining = self._joining or {}
-            self._joining[joins] = task
-        while len(running) >= self._hub.limits.running:
+        running[task] = is_command
+        task.add_done_callback(self._forget_task)
+        if transition is not None:
+            self._transitions = self._transitions or {}
+            self._transitions[transition] = task
+        while len(running) >= self._hub.limits.max_running_commands:
             await asyncio.wait(list(running), return_when=asyncio.FIRST_COMPLETED)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _forget_task(self, task: asyncio.Task[None]) -> None:
         if self._running is not None:
             self._running.pop(task, None)
             self._running = self._running or None
-        if self._joining is not None:
-            self._joining = {topic: joining for topic, joining in self._joining.items() if joining is not task} or None
+        if self._transitions is not None:
+            others = {topic: other for topic, other in self._transitions.items() if other is not task}
+            self._transitions = others or None
 
-    def _joins(self, topic: str) -> asyncio.Task[None] | None:
-        return None if self._joining is None else self._joining.get(topic)
+    def _transition_of(self, topic: str) -> asyncio.Task[None] | None:
+        return None if self._transitions is None else self._transitions.get(topic)
 
-    async def _still_there(self, before: asyncio.Task[None] | None) -> bool:
+    async def _is_open_after(self, before: asyncio.Task[None] | None) -> bool:
         if before is not None:
             await asyncio.wait([before])
-        return not self._socket.closed
+        return not self._socket.is_closed
 
     def _count(self, size: int) -> None:
-        self._hub.counts.messages_in += 1
-        self._hub.counts.bytes_in += size
+        self._hub.counters.messages_in += 1
+        self._hub.counters.bytes_in += size
 
-    def _over(self, allowance: TokenBucket, price: float = 1) -> RateLimited | None:
-        """What to say to somebody who sends too much; whoever goes on nevertheless is closed."""
-        wait = allowance.take(self._hub.clock.now(), price)
+    def _rate_limit(self, bucket: TokenBucket, tokens: float = 1) -> RateLimited | None:
+        """The error for a client that sends too much; one that goes on nevertheless is closed."""
+        wait = bucket.take(self._hub.clock.now(), tokens)
         if wait == 0:
             return None
-        self._hub.counts.refused += 1
-        if allowance.overdrawn:
+        self._hub.counters.refused += 1
+        if bucket.is_overdrawn:
             self._hub.close(self._socket, _POLICY_VIOLATION, "Too many messages.")
         return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
 
-    def _wrong(self, refused: RequestError) -> None:
-        """Nonsense is answered, and costs more than sense."""
-        over = self._over(self._socket.commands, _NONSENSE)
-        self._refuse(None, (over or refused).problem)
+    def _refuse_invalid(self, error: RequestError) -> None:
+        """Answer an invalid message, which costs more than a valid one."""
+        limited = self._rate_limit(self._socket.command_bucket, INVALID_MESSAGE_TOKENS)
+        self._refuse(None, (limited or error).problem)
 
-    def _refuse(self, number: int | None, problem: Problem) -> None:
-        answer = Wrong(error=problem) if number is None else No(id=number, error=problem)
+    def _refuse(self, message_id: int | None, problem: Problem) -> None:
+        answer = Wrong(error=problem) if message_id is None else No(id=message_id, error=problem)
         self._hub.send(self._socket, answer)
 
 
-def _problem(failed: Exception, topic: str) -> Problem:
-    if isinstance(failed, RequestError):
-        return failed.problem
+def _too_large(limit: int) -> PayloadTooLarge:
+    return PayloadTooLarge(f"A message may have {limit} bytes. Send less.", limit=limit)
+
+
+def _problem_of(error: Exception, topic: str) -> Problem:
+    if isinstance(error, RequestError):
+        return error.problem
     reference = secrets.token_hex(6)
-    _log.error("A message could not be dealt with.", reference=reference, topic=topic, exc_info=failed)
+    log.error("socket_message_failed", reference=reference, topic=topic, exc_info=error)
     return Problem("internal", "Something broke on our side. The server's log has it.", {"reference": reference})

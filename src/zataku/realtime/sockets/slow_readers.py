@@ -1,4 +1,4 @@
-"""Readers that are too slow: they are left out until they have drained, and then brought up to date at one stroke."""
+"""Slow readers: sockets that get no broadcasts until they have drained, and then a snapshot."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,110 +12,114 @@ from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 from zataku.realtime.sockets.subscribers import Subscribers
 
-Behind: TypeAlias = Callable[[Socket, str], Awaitable[None]]
-"""Brings a socket up to date in a topic; see `SocketHandler.behind`."""
-Back: TypeAlias = Callable[[Socket, Subscribers], None]
+CatchUp: TypeAlias = Callable[[Socket, str], Awaitable[None]]
+"""Brings a socket up to date in a topic; see `SocketHandler.catch_up`."""
+Restore: TypeAlias = Callable[[Socket, Subscribers], None]
 Close: TypeAlias = Callable[[Socket, int, str], None]
 
+CHECK_SECONDS = 0.25
+DRAINED_FRACTION = 4
+"""A reader has drained when a quarter of the allowed backlog is left."""
 _TRY_AGAIN_LATER, _INTERNAL_ERROR = 1013, 1011
-_LOOK = 0.25  # seconds between two looks at who has drained
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
-class _Lag:
-    """Where a reader lags, and when it last took anything."""
+class _SlowReader:
+    """The topics in which a reader is behind, and when its backlog last shrank."""
 
-    __slots__ = ("least", "moved", "topics")
+    __slots__ = ("progress_at", "smallest_backlog", "topics")
 
-    def __init__(self, least: int, moved: float) -> None:
-        self.least, self.moved = least, moved
+    def __init__(self, backlog: int, now: float) -> None:
+        self.smallest_backlog, self.progress_at = backlog, now
         self.topics: dict[Subscribers, None] = {}
 
 
 class SlowReaders:
-    """The slow readers of a process. Nothing is kept for them, so that they cost no more than others."""
+    """The slow readers of a process. No messages are kept for them."""
 
-    def __init__(self, clock: Clock, limits: SocketLimits, counts: SocketCounters, *, back: Back, close: Close) -> None:
-        self._clock, self._limits, self._counts = clock, limits, counts
-        self._back, self._close = back, close
-        self._behind: Behind | None = None
-        self._lagging: dict[Socket, _Lag] = {}
-        self._looking: asyncio.Task[None] | None = None
-        self._bringing: set[asyncio.Task[None]] = set()
+    def __init__(
+        self, clock: Clock, limits: SocketLimits, counters: SocketCounters, *, restore: Restore, close: Close
+    ) -> None:
+        self._clock, self._limits, self._counters = clock, limits, counters
+        self._restore, self._close = restore, close
+        self._catch_up: CatchUp | None = None
+        self._readers: dict[Socket, _SlowReader] = {}
+        self._checking: asyncio.Task[None] | None = None
+        self._catching_up: set[asyncio.Task[None]] = set()
 
     def __contains__(self, socket: Socket) -> bool:
-        return socket in self._lagging
+        return socket in self._readers
 
-    def brought_by(self, behind: Behind) -> None:
-        """Say who brings readers up to date."""
-        self._behind = behind
+    def use(self, catch_up: CatchUp) -> None:
+        """Set the function that brings readers up to date."""
+        self._catch_up = catch_up
 
     def mute(self, socket: Socket, subscribers: Subscribers) -> None:
-        """A reader did not get something of a topic. It gets nothing more of it until it is up to date."""
-        if socket.closed or socket not in subscribers.members:
+        """Stop broadcasting a topic to a reader that missed a message of it, until it has caught up."""
+        if socket.is_closed or socket not in subscribers.members:
             return
         del subscribers.members[socket]
-        subscribers.late.pop(socket, None)
+        subscribers.joined_at.pop(socket, None)
         subscribers.muted.add(socket)
-        self._counts.slow += 1
-        lag = self._lagging.get(socket)
-        if lag is None:
-            lag = self._lagging[socket] = _Lag(socket.wire.pending(), self._clock.now())
-        lag.topics[subscribers] = None
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().create_task(self._look())
+        self._counters.slow += 1
+        reader = self._readers.get(socket)
+        if reader is None:
+            reader = self._readers[socket] = _SlowReader(socket.connection.pending_bytes(), self._clock.now())
+        reader.topics[subscribers] = None
+        if self._checking is None:
+            self._checking = asyncio.get_running_loop().create_task(self._check_until_empty())
 
     def forget(self, socket: Socket) -> None:
-        """It is not waited for any more."""
-        self._lagging.pop(socket, None)
+        """Stop waiting for a reader."""
+        self._readers.pop(socket, None)
 
-    def let_go(self, socket: Socket) -> None:
-        """Close a reader that takes nothing."""
+    def close_stuck(self, socket: Socket) -> None:
+        """Close a reader that reads nothing."""
         self.forget(socket)
-        self._counts.stuck += 1
+        self._counters.stuck += 1
         self._close(socket, _TRY_AGAIN_LATER, "Too much waits for you. Connect again.")
 
     async def stop(self) -> None:
-        """End; whoever is behind stays so."""
-        tasks = [task for task in (self._looking, *self._bringing) if task is not None]
+        """Stop all tasks; readers that are behind stay so."""
+        tasks = [task for task in (self._checking, *self._catching_up) if task is not None]
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
 
-    async def _look(self) -> None:
+    async def _check_until_empty(self) -> None:
         try:
-            while self._lagging:
-                await self._clock.sleep(_LOOK)
+            while self._readers:
+                await self._clock.sleep(CHECK_SECONDS)
                 now = self._clock.now()
-                for socket, lag in list(self._lagging.items()):
-                    self._consider(socket, lag, now)
+                for socket, reader in list(self._readers.items()):
+                    self._check(socket, reader, now)
         finally:
-            self._looking = None
+            self._checking = None
 
-    def _consider(self, socket: Socket, lag: _Lag, now: float) -> None:
-        pending = socket.wire.pending()
-        if pending <= self._limits.backlog // 4:
-            del self._lagging[socket]
-            for subscribers in lag.topics:
-                task = asyncio.get_running_loop().create_task(self._bring(socket, subscribers))
-                self._bringing.add(task)
-                task.add_done_callback(self._bringing.discard)
-        elif pending < lag.least:
-            lag.least, lag.moved = pending, now
-        elif now - lag.moved >= self._limits.stuck:
-            self.let_go(socket)
+    def _check(self, socket: Socket, reader: _SlowReader, now: float) -> None:
+        backlog = socket.connection.pending_bytes()
+        if backlog <= self._limits.max_backlog_bytes // DRAINED_FRACTION:
+            del self._readers[socket]
+            for subscribers in reader.topics:
+                task = asyncio.get_running_loop().create_task(self._bring_up_to_date(socket, subscribers))
+                self._catching_up.add(task)
+                task.add_done_callback(self._catching_up.discard)
+        elif backlog < reader.smallest_backlog:
+            reader.smallest_backlog, reader.progress_at = backlog, now
+        elif now - reader.progress_at >= self._limits.stuck_seconds:
+            self.close_stuck(socket)
 
-    async def _bring(self, socket: Socket, subscribers: Subscribers) -> None:
-        """Bring one reader up to date. From the callback's last wait to the reader's return nothing else happens."""
-        if self._behind is None or socket.closed or socket not in subscribers.muted:
+    async def _bring_up_to_date(self, socket: Socket, subscribers: Subscribers) -> None:
+        """Bring one reader up to date. Nothing runs between the end of `catch_up` and its return to the members."""
+        if self._catch_up is None or socket.is_closed or socket not in subscribers.muted:
             return
         try:
-            await self._behind(socket, subscribers.topic)
-        except Exception:  # noqa: BLE001 - the reader cannot go on without it, but can come again
-            _log.exception("A slow reader could not be brought up to date.", topic=subscribers.topic)
+            await self._catch_up(socket, subscribers.topic)
+        except Exception:  # the reader cannot continue without it, but can connect again
+            log.exception("catch_up_failed", topic=subscribers.topic)
             self._close(socket, _INTERNAL_ERROR, "You could not be brought up to date. Connect again.")
             return
         if socket in subscribers.muted:
-            self._back(socket, subscribers)
+            self._restore(socket, subscribers)

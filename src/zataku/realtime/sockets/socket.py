@@ -1,4 +1,4 @@
-"""A browser's connection, with somebody behind it."""
+"""A client's WebSocket with its identity, subscriptions and rate limits."""
 
 from collections.abc import KeysView
 from typing import TypeAlias
@@ -8,51 +8,57 @@ from zataku.realtime.sockets.connection import Connection
 from zataku.realtime.sockets.limits import SocketLimits, TokenBucket
 from zataku.realtime.sockets.subscribers import Subscribers
 
-Waiting: TypeAlias = tuple[int, bytes, Subscribers | None]
-"""A framed message with its place in the order of all, and the topic it was told to, None when it was sent."""
+QueuedFrame: TypeAlias = tuple[int, bytes, Subscribers | None]
+"""A frame with its global sequence number, and the topic it was broadcast to, None when it was sent to one socket."""
 
 
 class Socket:
-    """One connection. It knows what it hears; the hub writes to it.
+    """One connection with its identity. The hub writes to it.
 
-    `waiting` is None but for ticks in which something is meant for this socket alone. `plain` says that the socket
-    hears one topic and nothing waits for it alone: it gets the same bytes as all others like it.
+    `queue` is None except in ticks in which frames are queued for this socket alone. `is_plain` says that the socket
+    has at most one subscription and no queue: it receives the same bytes as all others like it.
     """
 
     __slots__ = (
         "address",
-        "closed",
-        "commands",
-        "hearing",
+        "command_bucket",
+        "connection",
         "id",
         "identity",
-        "passing",
-        "plain",
-        "silent",
-        "waiting",
-        "wire",
+        "is_closed",
+        "is_plain",
+        "queue",
+        "silent_checks",
+        "subscriptions",
+        "transient_bucket",
     )
 
     def __init__(
-        self, number: int, wire: Connection, identity: Identity, address: str, limits: SocketLimits, now: float
+        self,
+        number: int,
+        connection: Connection,
+        identity: Identity,
+        address: str,
+        limits: SocketLimits,
+        now: float,
     ) -> None:
         self.id = number
-        self.wire = wire
+        self.connection = connection
         self.identity = identity
         self.address = address
-        self.hearing: dict[str, Subscribers] = {}
-        self.waiting: list[Waiting] | None = None
-        self.plain = True
-        self.silent = 0
-        self.closed = False
-        self.commands = TokenBucket(limits.commands, limits.commands_at_once, now)
-        self.passing = TokenBucket(limits.passing, limits.passing_at_once, now)
+        self.subscriptions: dict[str, Subscribers] = {}
+        self.queue: list[QueuedFrame] | None = None
+        self.is_plain = True
+        self.silent_checks = 0
+        self.is_closed = False
+        self.command_bucket = TokenBucket(limits.commands_per_second, limits.command_burst, now)
+        self.transient_bucket = TokenBucket(limits.transients_per_second, limits.transient_burst, now)
 
     @property
     def topics(self) -> KeysView[str]:
-        """What it hears."""
-        return self.hearing.keys()
+        """The topics that it is subscribed to."""
+        return self.subscriptions.keys()
 
-    def settle(self) -> None:
-        """Find out anew whether it is like all others."""
-        self.plain = self.waiting is None and len(self.hearing) <= 1
+    def update_is_plain(self) -> None:
+        """Compute `is_plain` after the queue or the subscriptions have changed."""
+        self.is_plain = self.queue is None and len(self.subscriptions) <= 1

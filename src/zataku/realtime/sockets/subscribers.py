@@ -1,4 +1,4 @@
-"""Who hears one topic in this process, and what waits for them until the tick ends."""
+"""Subscribers of one topic in this process, with the frames queued for the next flush."""
 
 from __future__ import annotations
 
@@ -9,34 +9,46 @@ if TYPE_CHECKING:
 
 
 class Subscribers:
-    """The sockets that hear a topic.
+    """The sockets that are subscribed to a topic.
 
-    `members` are told everything. `muted` fell behind and are told nothing until they have been brought up to date.
-    While the topic is `busy`, messages with their places in the order of all are `gathered`, those for some only with
-    the sockets they are for; `told` counts both. Who came `late` in the tick is not told what was gathered before.
-    `spare` is how many messages need not wait for the tick's end, and `written` when the last one went out.
+    `members` receive everything. `muted` fell behind and receive nothing until they have caught up. While the topic
+    `is_busy`, broadcast frames are `queued` with their global sequence numbers; frames for some members only are queued
+    at their sockets; `queued_count` counts both. `joined_at` is where a member that joined during the tick starts in
+    the queue. `immediate_credit` is how many messages need not wait for the flush, `written_at` when the last one went
+    out.
     """
 
-    __slots__ = ("busy", "channel", "gathered", "late", "members", "muted", "spare", "told", "topic", "written")
+    __slots__ = (
+        "channel",
+        "immediate_credit",
+        "is_busy",
+        "joined_at",
+        "members",
+        "muted",
+        "queued",
+        "queued_count",
+        "topic",
+        "written_at",
+    )
 
     def __init__(self, topic: str, channel: int) -> None:
         self.topic, self.channel = topic, channel
         self.members: dict[Socket, None] = {}
         self.muted: set[Socket] = set()
-        self.busy = False
-        self.gathered: list[tuple[int, bytes]] = []
-        self.told = 0
-        self.spare = 0
-        self.written = 0.0
-        self.late: dict[Socket, int] = {}
+        self.is_busy = False
+        self.queued: list[tuple[int, bytes]] = []
+        self.queued_count = 0
+        self.immediate_credit = 0
+        self.written_at = 0.0
+        self.joined_at: dict[Socket, int] = {}
 
     @property
-    def empty(self) -> bool:
-        """True when nobody is left."""
+    def is_empty(self) -> bool:
+        """True when no socket is left."""
         return not self.members and not self.muted
 
-    def gathered_for(self, socket: Socket) -> list[tuple[int, bytes]]:
-        """What waits for one of them."""
-        if not self.gathered or socket not in self.members:
+    def queued_for(self, socket: Socket) -> list[tuple[int, bytes]]:
+        """The queued broadcasts that a socket still has to receive."""
+        if not self.queued or socket not in self.members:
             return []
-        return self.gathered[self.late.get(socket, 0) :]
+        return self.queued[self.joined_at.get(socket, 0) :]

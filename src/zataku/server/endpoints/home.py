@@ -31,7 +31,7 @@ async def publish_room_changes(context: AppContext, kinds: Sequence[str]) -> Non
     while True:
         current = [context.rooms.running(kind) for kind in kinds]
         if previous is not None and current != previous:
-            context.topics.tell(TOPIC, CHANGED)
+            context.topics.publish(TOPIC, CHANGED)
         previous = current
         await context.clock.sleep(CHECK_INTERVAL)
 

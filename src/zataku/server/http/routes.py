@@ -13,7 +13,7 @@ from zataku.accounts.api import routes as account_routes
 from zataku.accounts.control_routes import control_routes
 from zataku.accounts.route_access import RouteAccess
 from zataku.clock import AdvanceableClock, now_ms
-from zataku.realtime.sockets.endpoint import Endpoint
+from zataku.realtime.sockets.session import Endpoint
 from zataku.server.admin.overview import Process
 from zataku.server.admin.routes import admin_routes
 from zataku.server.admin.tables.prices import PRICES, read_prices
@@ -115,8 +115,8 @@ def _admin_routes(services: Services) -> tuple[ControllerRouterHandler, ...]:
         now = now_ms(context.clock)
         services.accounts.authenticator.sessions_from = now
         # The state of rooms in memory is that of before.
-        await realtime.rooms.renew()
-        realtime.hub.come_back(0)
+        await realtime.rooms.reload_all()
+        realtime.hub.disconnect_all(0)
         await asyncio.to_thread(write_session_cutoff, settings.folder, now)
 
     return admin_routes(

@@ -31,8 +31,8 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     configure_logging(settings.log)
     raise_file_limit()
     # Imported after logging is configured, since some modules cache the logger that they find.
-    from zataku.realtime.sockets.endpoint import uvicorn_options
     from zataku.realtime.sockets.limits import SocketLimits
+    from zataku.realtime.sockets.protocol import uvicorn_options
     from zataku.table.lint import lint_disabled
 
     with nullcontext() if settings.env == "dev" else lint_disabled():

@@ -48,16 +48,16 @@ class ConnectionHub(Hub):
         super().__init__(clock, random, limits)
         self._opened_at: dict[Socket, float] = {}
 
-    def open(self, wire: Connection, identity: Identity, address: str) -> Socket:
+    def open(self, connection: Connection, identity: Identity, address: str) -> Socket:
         """Add the socket of a new connection."""
-        socket = super().open(wire, identity, address)
+        socket = super().open(connection, identity, address)
         self._opened_at[socket] = self.clock.now()
         return socket
 
-    def closed(self, socket: Socket) -> None:
+    def forget(self, socket: Socket) -> None:
         """Remove the socket of a connection that has ended."""
         self._opened_at.pop(socket, None)
-        super().closed(socket)
+        super().forget(socket)
 
     def open_connections(self) -> Iterable[OpenConnection]:
         """Every connection to this process."""
@@ -105,11 +105,11 @@ class SignOutBroadcast:
 
     async def start(self) -> None:
         """Subscribe to the sign-outs of all processes."""
-        await self._bus.hear(_CHANNEL, self._receive)
+        await self._bus.subscribe(_CHANNEL, self._receive)
 
     def publish(self, account_id: AccountId, credential: str | None) -> None:
         """Publish that a session or key has ended; with None, all sessions of the account."""
-        self._bus.send(_CHANNEL, msgspec.json.encode(SignOut(account_id, credential)))
+        self._bus.publish(_CHANNEL, msgspec.json.encode(SignOut(account_id, credential)))
 
     def _receive(self, message: bytes) -> None:
         self._hub.close_signed_out(msgspec.json.decode(message, type=SignOut))

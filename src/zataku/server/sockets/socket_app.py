@@ -9,7 +9,7 @@ import structlog
 from zataku.accounts.rate_limits import RateLimits, client_network
 from zataku.errors import NotFound, RateLimited, RequestError
 from zataku.platform.identity import Identity
-from zataku.realtime.sockets.endpoint import Endpoint
+from zataku.realtime.sockets.session import Endpoint
 from zataku.server.http.asgi import Receive, Scope, Send, headers_of, reject_socket
 from zataku.server.http.authentication import Authentication
 from zataku.server.http.origins import Origins
