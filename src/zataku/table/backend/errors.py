@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from msgspec import Struct
+
 # Sentences that several backends use.
 THROTTLED_MESSAGE = "The table has no capacity left for the moment. Nothing was written; try again later."
 CONFLICT_MESSAGE = "Another transaction is in progress on the item. Nothing was written; try again."
@@ -135,18 +137,12 @@ class ConditionFailed(TableError):
         self.current = current
 
 
-class Reason:
+class Reason(Struct, frozen=True):
     """Why one item cancelled a transaction; `code` is None for an item that did not."""
 
-    __slots__ = ("code", "current", "message")
-
-    def __init__(self, code: str | None = None, message: str = "", current: object = None) -> None:
-        self.code = code
-        self.message = message
-        self.current = current
-
-    def __repr__(self) -> str:
-        return f"Reason({self.code!r}, {self.message!r})"
+    code: str | None = None
+    message: str = ""
+    current: object = None
 
 
 class TransactionCancelled(TableError):
