@@ -11,7 +11,7 @@ from zataku.table.export import design_document, template
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint
 from zataku.table.schema.design_catalogue import find_designs
-from zataku.table.schema.table import needs
+from zataku.table.schema.table import required_capabilities
 
 WITH_SHARE = include("cgsi_pk", "clsi_sk", "share")
 
@@ -41,7 +41,7 @@ def test_the_settings_of_the_table():
     schema = kifu_table.schema()
     assert (schema.ttl, schema.stream, schema.capacity) == ("expired", "NEW_AND_OLD_IMAGES", OnDemand())
     assert (schema.recovery, schema.encryption) == (False, "owned")
-    assert needs(kifu_table) == {"transactions", "streams", "ttl", "local-indexes"}
+    assert required_capabilities(kifu_table) == {"transactions", "streams", "ttl", "local-indexes"}
     assert (kifu_table.deletion_policy("prod"), kifu_table.deletion_policy("dev")) == ("Retain", "Delete")
 
 

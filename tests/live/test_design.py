@@ -7,7 +7,7 @@ from zataku.table import Table
 from zataku.table.export import design_document, template
 from zataku.table.lint import lint_all, max_item_size
 from zataku.table.schema.design_catalogue import find_designs
-from zataku.table.schema.table import needs
+from zataku.table.schema.table import required_capabilities
 
 NAMES = ("Rooms", "Comments", "Connections", "Moderation")
 
@@ -57,7 +57,7 @@ def test_tables_of_dev_go_with_their_stack_and_those_of_prod_stay(env: str, poli
 def test_only_connections_expire_and_nothing_is_streamed() -> None:
     assert {table.name: table.ttl for table in TABLES if table.ttl} == {connections.name: "ttl"}
     assert [table.stream for table in TABLES] == [None] * 4
-    assert all("transactions" in needs(table) for table in TABLES)
+    assert all("transactions" in required_capabilities(table) for table in TABLES)
 
 
 def test_the_lint_finds_nothing_and_nothing_is_waived() -> None:

@@ -6,7 +6,7 @@ from zataku.table import ALL, OnDemand
 from zataku.table.export import design_document, template
 from zataku.table.lint import lint
 from zataku.table.schema.design_catalogue import load_module
-from zataku.table.schema.table import needs
+from zataku.table.schema.table import required_capabilities
 
 load_module("zataku.othello.writes")
 
@@ -42,7 +42,7 @@ def test_items_outlive_the_stack_in_prod_alone():
 
 
 def test_a_store_without_transactions_is_refused():
-    assert needs(board_game) == {"transactions", "ttl"}
+    assert required_capabilities(board_game) == {"transactions", "ttl"}
 
 
 def test_the_document_sets_neither_stream_nor_recovery():

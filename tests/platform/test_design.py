@@ -11,7 +11,7 @@ from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint
 from zataku.table.schema.analysis.item_size import max_item_size
 from zataku.table.schema.analysis.sample_values import sample_item
-from zataku.table.schema.table import needs
+from zataku.table.schema.table import required_capabilities
 
 
 def test_the_table_has_its_plain_name_in_prod_and_a_suffix_elsewhere():
@@ -23,7 +23,7 @@ def test_the_table_is_kept_recoverable_and_expires_items():
     schema = platform.schema("prod")
     assert (schema.recovery, schema.protected, schema.ttl, schema.stream) == (True, True, "expiresAt", None)
     assert not platform.schema("dev").protected
-    assert needs(platform) == {"transactions", "ttl"}
+    assert required_capabilities(platform) == {"transactions", "ttl"}
 
 
 def test_the_table_is_paid_by_the_call_up_to_a_ceiling_that_alarms_watch():

@@ -54,8 +54,7 @@ from zataku.table.backend.values import Item, KeyType, KeyValue
 from zataku.table.schema.access_pattern import ItemPattern, Query, QueryPattern, Span
 from zataku.table.schema.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
 from zataku.table.schema.binding import Binding
-from zataku.table.schema.budget import Budget
-from zataku.table.schema.departure import Departure
+from zataku.table.schema.design_notes import Budget, Departure, Waiver
 from zataku.table.schema.entity import Entity, InKey, Key, Nullable, View, derived
 from zataku.table.schema.field_path import Condition, Edit, Path, path, some
 from zataku.table.schema.field_types import (
@@ -73,7 +72,7 @@ from zataku.table.schema.field_types import (
 )
 from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update
 from zataku.table.schema.revisions import Attributes
-from zataku.table.schema.table import NEW_AND_OLD, Index, Table, Waiver, binary, number
+from zataku.table.schema.table import NEW_AND_OLD, Index, Table, binary, number
 from zataku.table.store.metering import Meter
 from zataku.table.store.paging import Page
 from zataku.table.store.permissions import (

@@ -232,7 +232,7 @@ async def test_what_an_old_program_writes_meanwhile_is_not_lost(store: Store, ed
     """The first program writes after the upgrade has been worked out, and before it is written."""
     old = program(store, first)
     await old.put(Room1(room_id="a"))
-    upgraded = binding(Room).upgraded(await lying(store))
+    upgraded = binding(Room).upgrade_of(await lying(store))
     assert upgraded is not None
     await old.update(Room1.key(room_id="a"), edit)
     stale = upgrade_request(store.schema(third), upgraded)

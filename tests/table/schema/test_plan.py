@@ -129,4 +129,4 @@ def test_a_name_is_taken_once_by_reads_and_writes_alike():
     ],
 )
 def test_a_budget_is_said_in_words(budget: Budget, words: str):
-    assert budget.words == words
+    assert budget.text() == words

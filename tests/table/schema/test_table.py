@@ -5,7 +5,7 @@ import pytest
 from tests.table.boardgame import Game, Move, board, library, rooms
 from zataku.table import KEYS_ONLY, DesignError, Entity, InKey, Provisioned, Table, View, binary, include, number
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
-from zataku.table.schema.table import needs
+from zataku.table.schema.table import required_capabilities
 
 
 def test_the_schema_has_everything_the_design_says() -> None:
@@ -63,9 +63,9 @@ def test_a_projection_holds_the_keys_and_what_it_includes() -> None:
 
 
 def test_a_table_says_what_it_needs_of_a_store() -> None:
-    assert needs(board) == {"streams", "ttl", "local-indexes"}
-    assert needs(library) == {"local-indexes"}
-    assert needs(Table("T", transactions=True)) == {"transactions"}
+    assert required_capabilities(board) == {"streams", "ttl", "local-indexes"}
+    assert required_capabilities(library) == {"local-indexes"}
+    assert required_capabilities(Table("T", transactions=True)) == {"transactions"}
 
 
 def test_declarations_that_cannot_be() -> None:

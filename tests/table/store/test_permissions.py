@@ -5,7 +5,7 @@ import pytest
 from tests.support.designs import live
 from zataku.table import CHECK, DELETE, READ, READ_WRITE, STREAM, WRITE, DesignError, Grant, PermissionMatrix
 from zataku.table.export import design_document
-from zataku.table.schema.departure import Departure
+from zataku.table.schema.design_notes import Departure
 
 
 def test_the_document_row_by_row() -> None:

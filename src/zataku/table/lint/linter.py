@@ -12,7 +12,8 @@ from zataku.table.lint.item_size import item_too_large
 from zataku.table.lint.padding import unpadded_number
 from zataku.table.lint.patterns import stranger_in_span, unanswerable_pattern
 from zataku.table.lint.report import Finding, Report, Rule, Waived
-from zataku.table.schema.table import Table, Waiver
+from zataku.table.schema.design_notes import Waiver
+from zataku.table.schema.table import Table
 
 UNUSED = "unused-waiver"
 _linting = ContextVar("linting", default=True)

@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.schema.table import Table, Waiver
+from zataku.table.schema.design_notes import Waiver
+from zataku.table.schema.table import Table
 
 
 class Violation(Struct, frozen=True):

@@ -179,7 +179,7 @@ class _Migration:
 
     async def _upgrade(self, table: Table, binding: RevisedBinding[Any], item: Item, counts: MigrationCounts) -> None:
         for attempt in range(1, self._store.retry.max_attempts + 1):
-            upgraded = binding.upgraded(item)
+            upgraded = binding.upgrade_of(item)
             if upgraded is None:
                 counts.current += 1
                 return

@@ -1,4 +1,4 @@
-"""Access patterns: the named, documented, typed questions that a design answers."""
+"""Access patterns: the named, documented and typed reads of a design."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -15,7 +15,7 @@ from zataku.table.backend.port import KeyRange
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.backend.validation import checked_key
 from zataku.table.backend.values import KeyValue
-from zataku.table.schema.budget import Budget
+from zataku.table.schema.design_notes import Budget
 from zataku.table.schema.entity import Entity, Key, View
 from zataku.table.schema.field_path import Condition
 
@@ -28,7 +28,7 @@ R = TypeVar("R", bound=Entity | View)
 
 
 class Span:
-    """A stretch of one partition of a table or index, in the order of its sort key. Methods return narrower spans."""
+    """A range of sort keys in one partition of a table or index. Methods return narrower spans."""
 
     __slots__ = ("backwards", "filter", "index", "pk", "range", "table")
 
@@ -49,7 +49,7 @@ class Span:
         self.filter = condition
 
     def begins_with(self, prefix: str | bytes) -> "Span":
-        """Sort keys that begin so."""
+        """Sort keys that begin with this prefix."""
         if self._sort_key().type == "N":
             raise WrongType(f"{self._sort_key().name} is a number, which has no beginning. Use `between`.")
         return self._ranged(KeyRange("begins", self._checked(prefix)))
@@ -79,11 +79,11 @@ class Span:
         return self._ranged(KeyRange("<=", self._checked(key)))
 
     def newest_first(self) -> "Span":
-        """The same stretch from its end to its beginning."""
+        """The same range in descending order of its sort key."""
         return Span(self.table, self.index, self.pk, self.range, True, self.filter)
 
     def where(self, condition: Condition[Any]) -> "Span":
-        """Only items for which the condition holds. They are read, and paid for, all the same."""
+        """Only items for which the condition holds. The others are read and billed, too."""
         joined = both(self.filter, condition.expression)
         return Span(self.table, self.index, self.pk, self.range, self.backwards, joined)
 
@@ -109,7 +109,7 @@ def partition_span(table: "Table", index: IndexSchema | None, pk: KeyValue) -> S
 
 
 class Query(Generic[R]):
-    """An access pattern with its arguments: what a store pages through."""
+    """An access pattern with its arguments, for a store to page through."""
 
     __slots__ = ("name", "returns", "span", "strong")
 
@@ -127,15 +127,15 @@ class Query(Generic[R]):
     def fingerprint(self) -> bytes:
         """Bytes that differ between any two queries, the same in every process."""
         span = self.span
-        stretch = None if span.range is None else (span.range.sign, span.range.low, span.range.high)
-        place = (self.name, span.table.name, span.index and span.index.name, span.pk, stretch, span.backwards)
+        key_range = None if span.range is None else (span.range.sign, span.range.low, span.range.high)
+        place = (self.name, span.table.name, span.index and span.index.name, span.pk, key_range, span.backwards)
         # Only a filter can hold sets, whose own order differs between processes.
         condition = span.filter and msgspec.to_builtins(span.filter, builtin_types=(bytes, Decimal), order="sorted")
         return repr((place, condition)).encode("utf-8", "surrogatepass")
 
 
 class PatternMetadata(Struct, frozen=True):
-    """What the registry knows of an access pattern without calling it."""
+    """What a table records about an access pattern: no call is needed to read it."""
 
     name: str
     doc: str
@@ -192,7 +192,7 @@ class ItemPattern(Generic[P, E]):
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Key[E]:
-        return self.function(*args, **kwargs).asked_by(self._label, self.metadata.strong)
+        return self.function(*args, **kwargs).for_pattern(self._label, self.metadata.strong)
 
 
 def register_query(
@@ -204,9 +204,9 @@ def register_query(
     budget: Budget | None = None,
 ) -> QueryPattern[P, R]:
     """Register a query under its function's name."""
-    made: QueryPattern[P, R] = QueryPattern(function, _metadata(function, strong, returns, example, budget), table)
-    _register(table, made)
-    return made
+    pattern: QueryPattern[P, R] = QueryPattern(function, _metadata(function, strong, returns, example, budget), table)
+    _register(table, pattern)
+    return pattern
 
 
 def register_item(
@@ -217,12 +217,13 @@ def register_item(
     budget: Budget | None = None,
 ) -> ItemPattern[P, E]:
     """Register a read of one item under its function's name."""
-    made: ItemPattern[P, E] = ItemPattern(function, _metadata(function, strong, (), example, budget), table)
-    _register(table, made)
-    return made
+    pattern: ItemPattern[P, E] = ItemPattern(function, _metadata(function, strong, (), example, budget), table)
+    _register(table, pattern)
+    return pattern
 
 
-def _register(table: "Table", made: QueryPattern[..., Any] | ItemPattern[..., Any]) -> None:
-    if made.metadata.name in table.patterns or made.metadata.name in table.writes:
-        raise DesignError(f"{table.name} has two access patterns named {made.metadata.name}.")
-    table.patterns[made.metadata.name] = made
+def _register(table: "Table", pattern: QueryPattern[..., Any] | ItemPattern[..., Any]) -> None:
+    name = pattern.metadata.name
+    if name in table.patterns or name in table.writes:
+        raise DesignError(f"{table.name} has two access patterns named {name}.")
+    table.patterns[name] = pattern

@@ -1,23 +1,23 @@
-"""Alarms of a table: when somebody should look at it."""
+"""Alarms of a table: capacity, error rate and throttling."""
 
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from zataku.table.backend.errors import DesignError
-from zataku.table.backend.table_schema import Capacity
+from zataku.table.backend.table_schema import Capacity, OnDemand
 
 Direction: TypeAlias = Literal["read", "write"]
 Operations: TypeAlias = Literal["reads", "writes", "transactions"]
 
-# The longest stretch that CloudWatch looks back over for periods shorter than an hour.
+# CloudWatch evaluates at most a day of periods shorter than an hour.
 _DAY = 24 * 60 * 60
 _MINUTE = 60
 EVERY_OPERATION: tuple[Operations, ...] = ("reads", "writes", "transactions")
 
 
 class CapacityAlarm(Struct, frozen=True, tag=True):
-    """The table, or one of its global indexes, uses so many per cent of the most it may use."""
+    """The table, or one of its global indexes, uses `percent` of its maximum capacity."""
 
     of: Direction
     percent: int
@@ -26,7 +26,7 @@ class CapacityAlarm(Struct, frozen=True, tag=True):
 
 
 class ErrorRateAlarm(Struct, frozen=True, tag=True):
-    """So many per cent of the requests fail, by fault of the service or because they are throttled."""
+    """`percent` of the requests fail through system errors or throttling."""
 
     percent: int
     period: int
@@ -35,7 +35,7 @@ class ErrorRateAlarm(Struct, frozen=True, tag=True):
 
 
 class ThrottleAlarm(Struct, frozen=True, tag=True):
-    """More than so many reads or writes are throttled in a period."""
+    """More than `events` reads or writes are throttled in a period."""
 
     of: Direction
     events: int
@@ -47,7 +47,7 @@ Alarm: TypeAlias = CapacityAlarm | ErrorRateAlarm | ThrottleAlarm
 
 
 def capacity_alarm(of: Direction, *, percent: int = 80, period: int = 300, evaluations: int = 2) -> CapacityAlarm:
-    """Tell when the units used come near the maximum that the table declares, in so many periods one after another."""
+    """An alarm on used units near the maximum that the table declares, for `evaluations` consecutive periods."""
     _check(period, evaluations, percent)
     return CapacityAlarm(of, percent, period, evaluations)
 
@@ -55,7 +55,7 @@ def capacity_alarm(of: Direction, *, percent: int = 80, period: int = 300, evalu
 def error_rate_alarm(
     *, percent: int = 5, period: int = 300, evaluations: int = 1, of: tuple[Operations, ...] = EVERY_OPERATION
 ) -> ErrorRateAlarm:
-    """Tell when the share of failed requests passes a limit, for each group of operations by itself."""
+    """An alarm on the share of failed requests, for each group of operations separately."""
     _check(period, evaluations, percent)
     if not of or len(set(of)) != len(of):
         raise DesignError("An error rate alarm watches each group of operations once: reads, writes or transactions.")
@@ -63,26 +63,25 @@ def error_rate_alarm(
 
 
 def throttle_alarm(of: Direction, *, events: int = 0, period: int = 300, evaluations: int = 1) -> ThrottleAlarm:
-    """Tell when more than `events` reads or writes were throttled in a period."""
+    """An alarm on more than `events` throttled reads or writes in a period."""
     _check(period, evaluations)
     if events < 0:
         raise DesignError("A throttle alarm counts events from 0.")
     return ThrottleAlarm(of, events, period, evaluations)
 
 
-def ceiling(capacity: Capacity, of: Direction) -> int | None:
-    """The most units a second that a capacity lets through, or None when nothing holds it back."""
-    most = capacity.max_reads if of == "read" else capacity.max_writes
-    if most is not None:
-        return most
-    steady = getattr(capacity, "reads" if of == "read" else "writes", None)
-    return steady if isinstance(steady, int) else None
+def max_units(capacity: Capacity, of: Direction) -> int | None:
+    """The most units a second that a capacity allows, or None when it has no maximum."""
+    maximum = capacity.max_reads if of == "read" else capacity.max_writes
+    if maximum is not None or isinstance(capacity, OnDemand):
+        return maximum
+    return capacity.reads if of == "read" else capacity.writes
 
 
 def check_alarms(table: str, alarms: tuple[Alarm, ...], capacity: Capacity) -> None:
-    """Refuse an alarm that can never sound, and one that is declared twice."""
+    """Refuse an alarm that can never fire, and one that is declared twice."""
     for alarm in alarms:
-        if isinstance(alarm, CapacityAlarm) and ceiling(capacity, alarm.of) is None:
+        if isinstance(alarm, CapacityAlarm) and max_units(capacity, alarm.of) is None:
             raise DesignError(
                 f"{table} has an alarm at {alarm.percent} % of its {alarm.of} capacity but no maximum to measure by. "
                 f"Declare OnDemand(max_{alarm.of}s=...)."

@@ -1,4 +1,4 @@
-"""How an entity lies in its table: its keys, its attributes on disk, its index keys."""
+"""The binding of an entity to its table: keys, attribute names and index keys, and the conversion to items and back."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -40,9 +40,9 @@ E = TypeVar("E", bound=Entity)
 
 
 class Binding(Generic[E]):
-    """Turns one kind of entity into items and back."""
+    """Converts one kind of entity to items and back."""
 
-    # The number of the entity's shape, where its design counts them: see `revised`.
+    # The revision of the entity, where its design numbers them: see `revised_binding`.
     revision: int | None = None
 
     def __init__(
@@ -66,32 +66,32 @@ class Binding(Generic[E]):
         self.stored = tuple(field for name, field in self.fields.items() if name not in self.in_key)
         check_declaration(self)
         self._sources = {name: self.source_of(name) for name in self.in_key}
-        # What a whole entity is read from; index keys that hold no field of their own are not among it.
+        # The attributes that a whole entity is read from. Index keys without a field of their own are not among them.
         sources = (attribute for attribute, _ in self._sources.values())
         tag = () if self.tag_field is None else (self.tag_field,)
         stored = (field.attribute for field in self.stored)
         self.attributes = tuple(dict.fromkeys((*self.key_templates, *sources, *stored, *tag)))
         self.ttl_field = next((f.name for f in self.stored if f.attribute == table.ttl), None)
-        # A template that is only a field stored under the key's own name adds nothing to the item.
-        rendered = {a: t for a, t in self.templates.items() if not self.is_field(a, t)}
+        # A template that is one field, stored under the name of the key, adds no attribute.
+        rendered = {a: t for a, t in self.templates.items() if not self.is_plain_field(a, t)}
         self._rendered_keys = tuple((a, t) for a, t in rendered.items() if a in self.key_templates)
         self._rendered_index = tuple((a, t) for a, t in rendered.items() if a not in self.key_templates)
-        # The index keys that an update may have to make anew, with the fields each is made from. A field that is a key
+        # The index keys that an update may have to render again, each with its fields. A field that is a key
         # as it stands is not among them: it changes with its own edit.
-        self.dependents = tuple(
+        self.dependent_index_keys = tuple(
             (attribute, template, frozenset(made for field in template.fields for made in self.sources(field)))
             for attribute, template in self._rendered_index
         )
         self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
         self._plain_types = {name: unconstrained_type(self.fields[name].annotation) for name in self.key_fields}
-        # A key given by these names, with values of these types, needs no closer look.
+        # A key with these names and types of values needs no validation.
         self._text_keys = all(key.type == "S" for key in table.keys)
         self._plain_key = (*self.key_fields, *self._plain_types.values())
         self._decode: Callable[[bytes], E] | None = None
         if not self.in_key:
             self._decode = _decoder(entity)
 
-    def is_field(self, attribute: str, template: KeyTemplate) -> bool:
+    def is_plain_field(self, attribute: str, template: KeyTemplate) -> bool:
         """True when the key is a field as it is, stored under the key's own name."""
         if not template.is_single_field:
             return False
@@ -103,7 +103,7 @@ class Binding(Generic[E]):
         found = getattr(self.entity, field, None)
         return found.sources if isinstance(found, Derived) else (field,)
 
-    def in_a_key(self, name: str) -> bool:
+    def is_in_key(self, name: str) -> bool:
         """True when some key of the entity has the field in it."""
         return any(name in template.fields for template in self.templates.values())
 
@@ -124,7 +124,7 @@ class Binding(Generic[E]):
                 f"{self.entity.__name__} has no field {name!r}. It has: {known}.", field=name
             ) from None
 
-    def guarded(self, condition: ex.Expression | None) -> ex.Expression | None:
+    def write_condition(self, condition: ex.Expression | None) -> ex.Expression | None:
         """The condition under which a write may go through."""
         return condition
 
@@ -133,28 +133,28 @@ class Binding(Generic[E]):
     def key(self, given: Mapping[str, object]) -> Key[E]:
         """The key made of these fields, which must be exactly those the templates name."""
         if (*given, *map(type, given.values())) != self._plain_key:
-            self._only(given, self.key_fields)
+            self._check_names(given, self.key_fields)
             self._check_types(given)
         value_of = given.get
         if self._text_keys:
-            whose = self.entity.__name__
-            pk, sk = self.pk.require(value_of, whose), None if self.sk is None else self.sk.require(value_of, whose)
+            name = self.entity.__name__
+            pk, sk = self.pk.require(value_of, name), None if self.sk is None else self.sk.require(value_of, name)
         else:
             pk, *rest = (self.key_value(name, template, value_of) for name, template in self.key_templates.items())
             sk = rest[0] if rest else None
         return Key(self.entity, pk, sk, dict(given))
 
     def key_of(self, entity: E) -> Key[E]:
-        """The key of an entity at hand."""
+        """The key of an entity."""
         return self.key({name: getattr(entity, name) for name in self.key_fields})
 
     def partition(self, given: Mapping[str, object]) -> KeyValue:
         """The partition key made of these fields."""
-        self._only(given, self.pk.fields)
+        self._check_names(given, self.pk.fields)
         self._check_types(given)
         return self.key_value(self.table.pk.name, self.pk, given.get)
 
-    def _only(self, given: Mapping[str, object], wanted: tuple[str, ...]) -> None:
+    def _check_names(self, given: Mapping[str, object], wanted: tuple[str, ...]) -> None:
         for name in given:
             self.field(name)
             if name not in wanted:
@@ -167,7 +167,7 @@ class Binding(Generic[E]):
 
     def _check_types(self, given: Mapping[str, object]) -> None:
         for name, value in given.items():
-            # Most key fields are plain text, which needs no conversion to be seen to fit.
+            # Most key fields are plain text, which needs no validation.
             if type(value) is not self._plain_types.get(name):
                 validated(to_value(value), self.fields[name].annotation, f"{self.entity.__name__}.{name}")
 
@@ -219,9 +219,9 @@ class Binding(Generic[E]):
         return to_value(value_of(template.slots[0].field))
 
     def _validate(self, entity: E, item: Item) -> None:
-        # An item of nothing but text and whole numbers reads as it is, which spares the copy on most writes.
-        as_it_is = not self.in_key and SCALARS.issuperset(map(type, item.values()))
-        form = item if as_it_is else to_msgspec_input(item)
+        # An item of nothing but text and whole numbers needs no conversion, which saves a copy on most writes.
+        is_plain = not self.in_key and SCALARS.issuperset(map(type, item.values()))
+        form = item if is_plain else to_msgspec_input(item)
         for name, field in self.in_key.items():
             value = getattr(entity, name)
             if value is not None:
@@ -240,9 +240,9 @@ class Binding(Generic[E]):
                 try:
                     return self._decode(row)
                 except msgspec.ValidationError:
-                    pass  # A set, or a decimal too fine for a float: take the slow road.
+                    pass  # A set, or a decimal that no float equals: decode the unpacked item instead.
             row = unpack(row)
-        return self.read_form(cast("Item", row), self.entity, self.in_key)
+        return self.to_struct(cast("Item", row), self.entity, self.in_key)
 
     def decode_all(self, rows: "list[Row]") -> list[E]:
         """The entities of many stored items of this kind."""
@@ -250,14 +250,14 @@ class Binding(Generic[E]):
             try:
                 return list(map(self._decode, cast("list[bytes]", rows)))
             except (msgspec.ValidationError, TypeError):
-                pass  # One of them is for the slow road, or not in bytes.
+                pass  # One of them is unpacked, or needs to be.
         return [self.decode(row) for row in rows]
 
-    def read_form(self, item: Item, wanted: type[Any], in_key: Mapping[str, StoredField]) -> Any:
-        """The item as a struct, with the fields that lie in keys taken from there."""
+    def to_struct(self, item: Item, wanted: type[Any], in_key: Mapping[str, StoredField]) -> Any:
+        """The item as a struct, with `InKey` fields read from the keys."""
         form = to_msgspec_input(item)
         for name, field in in_key.items():
-            # A view may take from a key what the entity stores beside it.
+            # A view may read from a key what the entity stores as an attribute.
             attribute, template = self._sources.get(name) or self.source_of(name)
             texts = template.parse(item.get(attribute))
             if texts is not None:

@@ -1,4 +1,4 @@
-"""Python values to attribute values and back."""
+"""Conversion of Python values to attribute values and back, by the annotations of their fields."""
 
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def field_markers(annotation: object) -> frozenset[FieldMarker]:
-    """The marks on a field's annotation."""
+    """The markers in a field's annotation."""
     if get_origin(annotation) is not Annotated:
         return frozenset()
     inner, *notes = get_args(annotation)
@@ -92,33 +92,33 @@ def stored_fields(struct: type[Struct]) -> tuple[StoredField, ...]:
 _fields: dict[type[Struct], tuple[StoredField, ...]] = {}
 
 
-def to_value(thing: object) -> Value:
-    """The attribute value of anything a field may hold."""
-    convert = _CONVERT.get(type(thing))
+def to_value(value: object) -> Value:
+    """The attribute value of a field's value."""
+    convert = _CONVERT.get(type(value))
     if convert is not None:
-        return convert(thing)
-    if isinstance(thing, Struct):
-        return _struct(thing)
+        return convert(value)
+    if isinstance(value, Struct):
+        return _struct(value)
     try:
-        # Dates, UUIDs, enums and the like, in msgspec's own spelling.
-        return to_value(msgspec.to_builtins(thing))
+        # Dates, UUIDs, enums and the like, as msgspec writes them.
+        return to_value(msgspec.to_builtins(value))
     except (TypeError, RecursionError):
         raise WrongType(
-            f"A table cannot hold a {type(thing).__name__}. Use text, numbers, bytes, lists or maps."
+            f"A table cannot hold a {type(value).__name__}. Use text, numbers, bytes, lists or maps."
         ) from None
 
 
-def _same(thing: Any) -> Value:
-    return thing
+def _same(value: Any) -> Value:
+    return value
 
 
-def _struct(thing: Struct) -> Item:
+def _struct(struct: Struct) -> Item:
     item: Item = {}
-    tag = thing.__struct_config__
-    if tag.tag_field is not None:
-        item[tag.tag_field] = tag.tag
-    for field in stored_fields(type(thing)):
-        value = getattr(thing, field.name)
+    config = struct.__struct_config__
+    if config.tag_field is not None:
+        item[config.tag_field] = config.tag
+    for field in stored_fields(type(struct)):
+        value = getattr(struct, field.name)
         if value is not None and not is_empty_set(value):
             item[field.attribute] = to_value(value)
         elif field.keeps_null:
@@ -126,30 +126,30 @@ def _struct(thing: Struct) -> Item:
     return item
 
 
-def _list(things: Iterable[object]) -> Value:
+def _list(members: Iterable[object]) -> Value:
     try:
-        return [to_value(thing) for thing in things]
+        return [to_value(member) for member in members]
     except RecursionError:
         raise nesting_error() from None
 
 
-def _map(things: Mapping[object, object]) -> Value:
-    for name in things:
+def _map(members: Mapping[object, object]) -> Value:
+    for name in members:
         if not isinstance(name, str):
             raise WrongType(f"Names in a map are strings, not {type(name).__name__}. Use strings.")
     try:
-        return {cast("str", name): to_value(thing) for name, thing in things.items()}
+        return {cast("str", name): to_value(member) for name, member in members.items()}
     except RecursionError:
         raise nesting_error() from None
 
 
-def _set(things: Iterable[object]) -> Value:
+def _set(members: Iterable[object]) -> Value:
     try:
-        members = frozenset(to_value(thing) for thing in things)
+        values = frozenset(to_value(member) for member in members)
     except TypeError:
         raise WrongType("A set holds strings, numbers or bytes, not lists or maps.") from None
-    type_of(members)
-    return members
+    type_of(values)
+    return values
 
 
 _CONVERT: dict[type[object], Callable[[Any], Value]] = {
@@ -170,11 +170,11 @@ _CONVERT: dict[type[object], Callable[[Any], Value]] = {
 
 
 def to_msgspec_input(value: Value) -> Any:
-    """The value in the form msgspec converts from: floats for decimals where they are exact, lists for sets."""
+    """The value as msgspec converts it: floats for decimals where they are exact, lists for sets."""
     kind = cast("type[object]", type(value))
     if kind is Decimal:
-        near = float(value)
-        return near if Decimal(repr(near)) == value else str(value)
+        rounded = float(value)
+        return rounded if Decimal(repr(rounded)) == value else str(value)
     if kind is dict:
         return {name: to_msgspec_input(part) for name, part in value.items()}
     if kind is list or kind is frozenset:
@@ -187,10 +187,10 @@ def convert(form: Any, to: type[T]) -> T:
     return msgspec.convert(form, to, builtin_types=(bytes,))
 
 
-def validated(value: Value, annotation: Any, what: str) -> Value:
+def validated(value: Value, annotation: Any, subject: str) -> Value:
     """The same value when the annotation allows it."""
     try:
         convert(to_msgspec_input(value), annotation)
     except msgspec.ValidationError as problem:
-        raise WrongType(f"{what}: {problem}.") from None
+        raise WrongType(f"{subject}: {problem}.") from None
     return value

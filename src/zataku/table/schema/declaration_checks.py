@@ -1,4 +1,4 @@
-"""What a binding must keep to, checked while the design is being imported."""
+"""Checks of an entity's declaration, made when the design is imported."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zataku.table.schema.binding import Binding
 
 _NUMBERS = (int, float, Decimal)
-_WORDS: dict[KeyType, str] = {"S": "text", "N": "a number", "B": "bytes"}
+_TYPE_NAMES: dict[KeyType, str] = {"S": "text", "N": "a number", "B": "bytes"}
 
 
 def check_declaration(binding: "Binding[Any]") -> None:
@@ -36,7 +36,7 @@ def check_declaration(binding: "Binding[Any]") -> None:
 
 
 def check_revision_attribute(binding: "Binding[Any]", attribute: str) -> None:
-    """Refuse a place for the revision that holds something else."""
+    """Refuse a revision attribute that the entity uses for something else."""
     table = binding.table
     taken = {field.attribute for field in binding.fields.values()} | {*table.key_types, table.ttl, binding.tag_field}
     if attribute in taken:
@@ -60,23 +60,25 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTempla
                 f"{name}.{field} is a datetime, whose text varies in length and sorts wrongly in {template.text!r}. "
                 "Use a text of fixed width."
             )
-    if attribute == binding.table.ttl and not binding.is_field(attribute, template):
+    if attribute == binding.table.ttl and not binding.is_plain_field(attribute, template):
         raise DesignError(f"{name}: {attribute} says when an item ends, so it is a field and not {template.text!r}.")
     stored = next((field for field in binding.stored if field.attribute == attribute), None)
-    if stored is not None and not binding.is_field(attribute, template):
+    if stored is not None and not binding.is_plain_field(attribute, template):
         raise DesignError(f"{name}.{stored.name} is stored as {attribute}, which is also its key {template.text!r}.")
     wanted = binding.table.key_types[attribute]
     if wanted != "S":
         field = binding.fields.get(template.slots[0].field) if template.is_single_field else None
         if field is None or not _can_be(wanted, field.annotation):
-            raise DesignError(f"{name}: the key {attribute} is {_WORDS[wanted]}, so its template is one such field.")
+            raise DesignError(
+                f"{name}: the key {attribute} is {_TYPE_NAMES[wanted]}, so its template is one such field."
+            )
 
 
 def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
     name = f"{binding.entity.__name__}.{field.name}"
     wanted = binding.table.key_types.get(field.attribute)
     if wanted is not None and not _can_be(wanted, field.annotation):
-        raise DesignError(f"{name} is the key {field.attribute}, so it must be {_WORDS[wanted]}.")
+        raise DesignError(f"{name} is the key {field.attribute}, so it must be {_TYPE_NAMES[wanted]}.")
     if not field.required:
         return
     if accepts_none(field.annotation) and not field.keeps_null:

@@ -23,7 +23,7 @@ from types import ModuleType
 from msgspec import Struct
 
 from zataku.table.backend.errors import BadInput, DesignError, TableError
-from zataku.table.schema.departure import Departure
+from zataku.table.schema.design_notes import Departure
 from zataku.table.schema.entity import Entity
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix

@@ -1,4 +1,4 @@
-"""Entities: what one kind of item holds, as a msgspec struct."""
+"""Entities: the kinds of items of a table, as msgspec structs."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -19,7 +19,7 @@ V = TypeVar("V", bound="View")
 
 
 class FieldMarker(Struct, frozen=True):
-    """Says of a field how it lies on disk."""
+    """How a field is stored, as a note in its annotation."""
 
     name: str
 
@@ -30,7 +30,8 @@ KEPT_NULL = FieldMarker("kept_null")
 InKey = Annotated[T, IN_KEY]
 """A field that is stored only inside a key and read back from there, such as the user in `kifu#uname#{username}`.
 
-In a view: a field that is read from the key, also where the entity stores it beside it. Some indexes hold keys only.
+In a view: a field that is read from the key even where the entity stores it as an attribute too, since some indexes
+hold keys only.
 """
 
 Nullable = Annotated[T | None, KEPT_NULL]
@@ -58,7 +59,7 @@ class View(Struct, frozen=True, kw_only=True):
 
 
 class Key(Generic[E]):
-    """Where one item of a kind lies."""
+    """The key of one item, with the kind of entity that it holds."""
 
     __slots__ = ("entity", "fields", "pattern", "pk", "sk", "strong")
 
@@ -94,13 +95,13 @@ class Key(Generic[E]):
         """The same key, to be read with strong consistency."""
         return Key(self.entity, self.pk, self.sk, self.fields, True, self.pattern)
 
-    def asked_by(self, pattern: str, strong: bool) -> "Key[E]":
-        """The same key, as an access pattern asks for it."""
+    def for_pattern(self, pattern: str, strong: bool) -> "Key[E]":
+        """The same key under the label and consistency of an access pattern."""
         return Key(self.entity, self.pk, self.sk, self.fields, strong or self.strong, pattern)
 
 
 class Derived(property):
-    """A property that index keys may use; `sources` are the fields it is made from."""
+    """A property that index keys may use; `sources` are the fields that it is computed from."""
 
     sources: tuple[str, ...] = ()
 
@@ -109,15 +110,15 @@ def derived(*sources: str) -> Callable[[Callable[[Any], object]], Derived]:
     """Let an index key depend on a computed value, such as a status that only public rooms show."""
 
     def wrap(getter: Callable[[Any], object]) -> Derived:
-        made = Derived(getter)
-        made.sources = sources
-        return made
+        derived = Derived(getter)
+        derived.sources = sources
+        return derived
 
     return wrap
 
 
 def binding_of(entity: type[E]) -> "Binding[E]":
-    """How the entity lies in its table."""
+    """The binding of an entity to its table."""
     try:
         return bindings[entity]
     except KeyError:

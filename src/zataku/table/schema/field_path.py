@@ -1,4 +1,4 @@
-"""Fields as typed values, and the conditions and edits made of them.
+"""Paths to fields as typed values, and the conditions and edits that they make.
 
     status = path(Game, lambda game: game.status)
     await store.update(key, status.set("FINISHED"), when=status.equals("ACTIVE"))
@@ -33,7 +33,7 @@ Numeric = int | float
 
 
 class Condition(Generic[E]):
-    """Something that must hold for an item. Combine with `&`, `|` and `~`."""
+    """A condition on an item. Combine with `&`, `|` and `~`."""
 
     __slots__ = ("entity", "expression")
 
@@ -54,7 +54,7 @@ class Condition(Generic[E]):
         return isinstance(other, Condition) and (self.entity, self.expression) == (other.entity, other.expression)  # pyright: ignore[reportUnknownMemberType]
 
     def __hash__(self) -> int:
-        # What is demanded may hold lists, which have no hash.
+        # The expression may hold lists, which have no hash.
         return hash(self.entity)
 
     def __bool__(self) -> bool:
@@ -103,14 +103,14 @@ class Size(Generic[E]):
 
 
 class Path(Generic[E, V]):
-    """Where a value of type V lies inside an entity E."""
+    """The path to a value of type V inside an entity E."""
 
     def __init__(self, entity: type[E], route: ex.Route, field: StoredField, annotation: Any, required: bool) -> None:
         self.entity = entity
         self.route = route
         self.field = field
         self.annotation = annotation
-        # Whether it is one of the things in a list or map, which nobody requires to be there.
+        # A required field cannot be removed; a member of a list or map can.
         self.required = required
 
     # Conditions
@@ -143,7 +143,7 @@ class Path(Generic[E, V]):
         return self._compare(">=", value)
 
     def between(self, low: V, high: V) -> Condition[E]:
-        """The value lies within the two, both included."""
+        """The value is between the two, both included."""
         found = ex.Between(ex.Attribute(self.route), self._operand(low), self._operand(high))
         return Condition(self.entity, found)
 
@@ -183,7 +183,7 @@ class Path(Generic[E, V]):
     # Edits
 
     def set(self, value: V) -> Edit[E]:
-        """Store this value. None takes the attribute away unless the field is `Nullable`."""
+        """Store this value. None removes the attribute unless the field is `Nullable`."""
         if (value is None and KEPT_NULL not in field_markers(self.annotation)) or is_empty_set(value):
             return self.remove()
         return self._edit(ex.Assign(self.route, ex.Literally(self._fitting(value))))
@@ -193,7 +193,7 @@ class Path(Generic[E, V]):
         return self._edit(ex.Assign(self.route, ex.IfMissing(self.route, ex.Literally(self._fitting(value)))))
 
     def add(self, by: Numeric) -> Edit[E]:
-        """Add to a number; nothing there counts as 0."""
+        """Add to a number; a missing one counts as 0."""
         if unwrap_annotation(self.annotation) not in (int, float) and "Decimal" not in str(
             unwrap_annotation(self.annotation)
         ):
@@ -201,18 +201,18 @@ class Path(Generic[E, V]):
         return self._edit(ex.Increase(self.route, canonical(by)))
 
     def remove(self) -> Edit[E]:
-        """Take the attribute away, or the member out of its list or map."""
+        """Remove the attribute, or the member of its list or map."""
         if self.required:
             raise BadUpdate(f"{self.entity.__name__}.{self.field.name} cannot be removed: the field is required.")
         return self._edit(ex.Drop(self.route))
 
     def append(self: "Path[E, list[T]] | Path[E, tuple[T, ...]]", *values: T) -> Edit[E]:
-        """Put values at the end of a list; nothing there counts as an empty one."""
+        """Append values to a list; a missing one counts as empty."""
         new = ex.Literally(self._fitting(list(values)))
         return self._edit(ex.Assign(self.route, ex.Joined(ex.IfMissing(self.route, ex.Literally([])), new)))
 
     def prepend(self: "Path[E, list[T]] | Path[E, tuple[T, ...]]", *values: T) -> Edit[E]:
-        """Put values at the beginning of a list; nothing there counts as an empty one."""
+        """Insert values at the beginning of a list; a missing one counts as empty."""
         new = ex.Literally(self._fitting(list(values)))
         return self._edit(ex.Assign(self.route, ex.Joined(new, ex.IfMissing(self.route, ex.Literally([])))))
 
@@ -221,7 +221,7 @@ class Path(Generic[E, V]):
         return self._edit(ex.Include(self.route, self._members(members)))
 
     def exclude(self: "Path[E, frozenset[T]] | Path[E, set[T]]", *members: T) -> Edit[E]:
-        """Take members out of a set."""
+        """Remove members from a set."""
         return self._edit(ex.Exclude(self.route, self._members(members)))
 
     def _members(self, members: tuple[object, ...]) -> frozenset[Value]:
@@ -238,10 +238,10 @@ class Path(Generic[E, V]):
 
 def path(entity: type[E], at: Callable[[E], V]) -> Path[E, V]:
     """The field that the lambda names: `path(Game, lambda game: game.settings.time_limit)`."""
-    step = at(cast("E", _Step(_Named((), None, entity))))
-    named = step._named if isinstance(step, _Step) else None  # pyright: ignore[reportPrivateUsage]
+    step = at(cast("E", _Placeholder(_NamedPath((), None, entity))))
+    named = step._named if isinstance(step, _Placeholder) else None  # pyright: ignore[reportPrivateUsage]
     if named is None or named.field is None:
-        raise UnknownAttribute(f"The lambda must name a field of {entity.__name__}, such as `lambda it: it.name`.")
+        raise UnknownAttribute(f"The lambda must name a field of {entity.__name__}, such as `lambda game: game.name`.")
     if named.field.name in binding_of(entity).in_key:
         raise UnknownAttribute(f"{entity.__name__}.{named.field.name} is stored inside a key only.")
     return Path(entity, named.route, named.field, named.annotation, named.required)
@@ -252,8 +252,8 @@ def some(value: T | None) -> T:
     return cast("T", value)
 
 
-class _Named(Struct, frozen=True):
-    """What a lambda has named so far: the route, its top-level field, the type there, and whether that must stay."""
+class _NamedPath(Struct, frozen=True):
+    """The path that a lambda has named so far: route, top-level field, type, and whether the field is required."""
 
     route: ex.Route
     field: StoredField | None
@@ -262,40 +262,40 @@ class _Named(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The route for people."""
+        """The route for error messages."""
         return ".".join(map(str, self.route))
 
 
-class _Step:
-    """Stands in for an entity in the lambda and remembers which fields it was asked for."""
+class _Placeholder:
+    """Placeholder for an entity in the lambda of `path`, which records the fields that are read."""
 
-    # One attribute with a name that no field has, since every other name may be a field's.
+    # One private attribute, since any other name may be that of a field.
     __slots__ = ("_named",)
 
-    def __init__(self, named: _Named) -> None:
+    def __init__(self, named: _NamedPath) -> None:
         self._named = named
 
-    def __getattr__(self, name: str) -> "_Step":
+    def __getattr__(self, name: str) -> "_Placeholder":
         here = self._named
         struct = unwrap_annotation(here.annotation)
         if not (isinstance(struct, type) and issubclass(struct, Struct)):
             raise UnknownAttribute(f"{here.text} has no fields, so no {name!r} either.")
         for field in stored_fields(struct):
             if field.name == name:
-                return _Step(
-                    _Named((*here.route, field.attribute), here.field or field, field.annotation, field.required)
+                return _Placeholder(
+                    _NamedPath((*here.route, field.attribute), here.field or field, field.annotation, field.required)
                 )
         known = ", ".join(field.name for field in stored_fields(struct))
         raise UnknownAttribute(f"{struct.__name__} has no field {name!r}. It has: {known}.", field=name)
 
-    def __getitem__(self, at: int | str) -> "_Step":
+    def __getitem__(self, at: int | str) -> "_Placeholder":
         here = self._named
         inner = get_args(unwrap_annotation(here.annotation))
         wanted = (dict,) if isinstance(at, str) else (list, tuple)
         if get_origin(unwrap_annotation(here.annotation)) not in wanted:
             raise UnknownAttribute(f"{here.text} has no member {at!r}.")
         annotation = inner[1] if isinstance(at, str) else inner[0]
-        return _Step(_Named((*here.route, at), here.field, annotation, required=False))
+        return _Placeholder(_NamedPath((*here.route, at), here.field, annotation, required=False))
 
 
 __all__ = ["Condition", "Edit", "Path", "Size", "path", "some"]

@@ -1,8 +1,8 @@
-"""Writes as values: what is to be written together, on which conditions, before any store is asked.
+"""Write plans: the writes of one transaction, or one conditional write, as values that a store executes.
 
 @rooms.write(budget=Budget(writes=4))
 def take_seat(room: Room, seat: Seat) -> Plan[Room]:
-    \"\"\"Somebody sits down while a seat is free.\"\"\"
+    \"\"\"Take a seat while one is free.\"\"\"
     return Plan(update(room_key, free.add(-1), when=free.above(0)), put(seat, if_absent=True))
 
 await store.write(take_seat(room, seat))
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 from msgspec import Struct
 
 from zataku.table.backend.errors import BadInput, DesignError
-from zataku.table.schema.budget import Budget
+from zataku.table.schema.design_notes import Budget
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.field_path import Condition, Edit
 
@@ -52,7 +52,7 @@ class Save(Struct, Generic[E], frozen=True):
 
 
 class _AtKey(Struct, Generic[E], frozen=True):
-    """A step about the item that lies at a key."""
+    """A step about the item of a key."""
 
     key: Key[E]
 
@@ -63,30 +63,30 @@ class _AtKey(Struct, Generic[E], frozen=True):
 
 
 class Update(_AtKey[E], frozen=True):
-    """Change parts of an item that is there."""
+    """Change fields of an existing item."""
 
     edits: tuple[Edit[E], ...]
     when: Condition[E] | None = None
 
 
 class Delete(_AtKey[E], frozen=True):
-    """Take an item away."""
+    """Delete an item."""
 
     when: Condition[E] | None = None
 
 
 class Check(_AtKey[E], frozen=True):
-    """Demand that an item is there, and a condition of it."""
+    """Require that an item exists and meets a condition."""
 
     when: Condition[E] | None = None
 
 
 class CheckAbsent(_AtKey[E], frozen=True):
-    """Demand that an item is not there."""
+    """Require that no such item exists."""
 
 
 Step: TypeAlias = Put[E] | Save[E] | Update[E] | Delete[E] | Check[E] | CheckAbsent[E]
-"""One item of a plan: what happens to it, and what must hold for it."""
+"""One item of a plan: the write, and its condition."""
 
 
 def put(entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> Put[E]:
@@ -100,62 +100,62 @@ def save(entity: E, *, was: E) -> Save[E]:
 
 
 def update(key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> Update[E]:
-    """Change parts of an item that is there."""
+    """Change fields of an existing item."""
     return Update(key, edits, when)
 
 
 def delete(key: Key[E], *, when: Condition[E] | None = None) -> Delete[E]:
-    """Take an item away."""
+    """Delete an item."""
     return Delete(key, when)
 
 
 def check(key: Key[E], when: Condition[E] | None = None) -> Check[E]:
-    """Demand that an item is there, and a condition of it, without writing it."""
+    """Require that an item exists and meets a condition, without writing it."""
     return Check(key, when)
 
 
 def check_absent(key: Key[E]) -> CheckAbsent[E]:
-    """Demand that an item is not there."""
+    """Require that no such item exists."""
     return CheckAbsent(key)
 
 
 class Plan(Generic[E]):
-    """Steps that happen together or not at all. A single one is a plain conditional write, at half the price."""
+    """Steps that are written together or not at all. A single one is a conditional write, at half the price."""
 
     __slots__ = ("label", "steps")
 
     def __init__(self, first: Step[E], *others: Step[Any]) -> None:
         steps: tuple[Step[Any], ...] = (first, *others)
         if all(isinstance(step, Check | CheckAbsent) for step in steps):
-            raise BadInput("A plan that only looks writes nothing. Read the items instead: `store.snapshot`.")
+            raise BadInput("A plan of checks alone writes nothing. Read the items instead: `store.snapshot`.")
         self.steps = steps
-        # The name under which its units are summed; that of a declared write is its own.
-        kinds = dict.fromkeys(_words(step) for step in steps)
-        self.label = f"{binding_of(first.kind).table.name}.{' + '.join(kinds)}"
+        # The name under which its units are summed; a declared write has its own.
+        names = dict.fromkeys(_step_name(step) for step in steps)
+        self.label = f"{binding_of(first.kind).table.name}.{' + '.join(names)}"
 
     def __repr__(self) -> str:
-        return f"Plan({', '.join(map(_words, self.steps))})"
+        return f"Plan({', '.join(map(_step_name, self.steps))})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.steps == other.steps  # pyright: ignore[reportUnknownMemberType]
 
     def __hash__(self) -> int:
-        return hash(tuple(map(_words, self.steps)))
+        return hash(tuple(map(_step_name, self.steps)))
 
-    def named(self, label: str) -> "Plan[E]":
-        """The same plan under another name."""
-        made: Plan[E] = Plan(*self.steps)
-        made.label = label
-        return made
+    def with_label(self, label: str) -> "Plan[E]":
+        """The same plan under another label."""
+        plan: Plan[E] = Plan(*self.steps)
+        plan.label = label
+        return plan
 
 
-def _words(step: Step[Any]) -> str:
+def _step_name(step: Step[Any]) -> str:
     verb = "check absent" if isinstance(step, CheckAbsent) else type(step).__name__.lower()
     return f"{verb} {step.kind.__name__}"
 
 
 class WriteMetadata(Struct, frozen=True):
-    """What the registry knows of a declared write without calling it."""
+    """What a table records about a declared write: no call is needed to read it."""
 
     name: str
     doc: str
@@ -174,7 +174,7 @@ class WritePattern(Generic[P, E]):
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Plan[E]:
-        return self.function(*args, **kwargs).named(self._label)
+        return self.function(*args, **kwargs).with_label(self._label)
 
 
 def register_write(
@@ -186,6 +186,6 @@ def register_write(
         raise DesignError(f"The write {name} has no docstring. Say in a sentence what it does.")
     if name in table.writes or name in table.patterns:
         raise DesignError(f"{table.name} has two access patterns named {name}.")
-    made = WritePattern(function, WriteMetadata(name, doc, budget, example), table)
-    table.writes[name] = made
-    return made
+    pattern = WritePattern(function, WriteMetadata(name, doc, budget, example), table)
+    table.writes[name] = pattern
+    return pattern

@@ -1,4 +1,4 @@
-"""Entities whose shape has changed over time: read in today's shape, written so that shapes do not mix."""
+"""Bindings of entities with several revisions: items are read in the current shape and written in no other."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -24,7 +24,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class ItemUpgrade(Struct, frozen=True):
-    """An old item, what it becomes, and the names that have to be absent for that."""
+    """An old item, the upgraded one, and the names that must be absent for the upgrade to hold."""
 
     old: Item
     new: Item
@@ -32,7 +32,7 @@ class ItemUpgrade(Struct, frozen=True):
 
 
 class RevisedBinding(Binding[E]):
-    """Turns one kind of entity into items and back, whatever revision they were written in."""
+    """Converts one kind of entity to items and back, whatever revision they were written in."""
 
     def __init__(
         self,
@@ -51,31 +51,32 @@ class RevisedBinding(Binding[E]):
         self.revisions = Revisions(entity.__name__, revision, table.revision, upgrades, keys)
         check_revision_attribute(self, table.revision)
         self.attributes = (*self.attributes, table.revision)
-        self._stamp = _stamp_reader(table.revision)
+        self._read_revision = _revision_reader(table.revision)
         written = ex.Attribute((table.revision,))
         self._not_newer = ex.Not(ex.Compare(written, ">", ex.Literally(revision)))
-        self._abreast: ex.Expression = self._not_newer
+        self._is_current: ex.Expression = self._not_newer
         if revision > 1:
-            is_current = ex.Compare(written, "=", ex.Literally(revision))
-            self._abreast = ex.Either((ex.Missing((table.pk.name,)), is_current))
+            equals_current = ex.Compare(written, "=", ex.Literally(revision))
+            self._is_current = ex.Either((ex.Missing((table.pk.name,)), equals_current))
 
-    def guarded(self, condition: ex.Expression | None) -> ex.Expression:
-        """The condition of a write, which may replace or delete an older item unseen but judges only today's shape."""
-        return self._not_newer if condition is None else ex.All((condition, self._abreast))
+    def write_condition(self, condition: ex.Expression | None) -> ex.Expression:
+        """The condition of a write.
+
+        An unconditional write may replace or delete an older item; a condition is evaluated on the current shape only.
+        """
+        return self._not_newer if condition is None else ex.All((condition, self._is_current))
 
     def encode(self, entity: E) -> Item:
-        """The whole item with the revision it is written in; the first goes without saying."""
+        """The whole item with its revision; an item of the first revision has no such attribute."""
         item = super().encode(entity)
         if self.revisions.number > 1:
             item[self.revisions.attribute] = self.revisions.number
         return item
 
-    # Reading
-
     def decode(self, row: "Row") -> E:
-        """The entity of a stored item, in today's shape."""
+        """The entity of a stored item, in the current shape."""
         if type(row) is bytes:
-            if self._stamped(row) == self.revisions.number:
+            if self._stored_revision(row) == self.revisions.number:
                 return super().decode(row)
             row = unpack(row)
         return self.entity_of(cast("Item", row))
@@ -83,59 +84,59 @@ class RevisedBinding(Binding[E]):
     def decode_all(self, rows: "list[Row]") -> list[E]:
         """The entities of many stored items of this kind."""
         number = self.revisions.number
-        if all(type(row) is bytes and self._stamped(row) == number for row in rows):
+        if all(type(row) is bytes and self._stored_revision(row) == number for row in rows):
             return super().decode_all(rows)
         return [self.decode(row) for row in rows]
 
     def entity_of(self, item: Item, held: frozenset[str] | None = None) -> E:
         """The entity of an item that may be old; `held` are the names that an index gave of it."""
-        if self.revisions.of(item) == self.revisions.number:
-            return self.read_form(item, self.entity, self.in_key)
+        if self.revisions.revision_of(item) == self.revisions.number:
+            return self.to_struct(item, self.entity, self.in_key)
         upgraded, _ = self.revisions.upgraded(item, held)
         self._check_key(item, upgraded)
-        entity: E = self.read_form(upgraded, self.entity, self.in_key)
-        self._check_place(item, entity)
+        entity: E = self.to_struct(upgraded, self.entity, self.in_key)
+        self._check_rendered_key(item, entity)
         return entity
 
     def view_of(
         self, item: Item, view: type[Any], in_key: Mapping[str, StoredField], held: frozenset[str] | None
     ) -> Any:
         """A view of an item that may be old; `held` are the names that an index gave of it, None for all."""
-        # An index that does not hold the revision cannot tell an old item: it is taken for one of today's.
+        # Without the revision in the index an old item is not recognised and is read as a current one.
         known = held is None or self.revisions.attribute in held
-        if known and self.revisions.of(item) < self.revisions.number:
+        if known and self.revisions.revision_of(item) < self.revisions.number:
             upgraded, _ = self.revisions.upgraded(item, held)
             self._check_key(item, upgraded)
             item = upgraded
-        return self.read_form(item, view, in_key)
+        return self.to_struct(item, view, in_key)
 
-    def upgraded(self, item: Item) -> ItemUpgrade | None:
-        """What an old item has to become where it lies; None when it is of today's shape."""
-        if self.revisions.of(item) == self.revisions.number:
+    def upgrade_of(self, item: Item) -> ItemUpgrade | None:
+        """The upgrade of an old item in place; None when it is of the current revision."""
+        if self.revisions.revision_of(item) == self.revisions.number:
             return None
-        stepped, absent = self.revisions.upgraded(item)
-        self._check_key(item, stepped)
-        entity: E = self.read_form(stepped, self.entity, self.in_key)
-        self._check_place(item, entity)
-        # Attributes that no field knows are others' and stay; index keys are made anew or go.
+        upgraded, absent = self.revisions.upgraded(item)
+        self._check_key(item, upgraded)
+        entity: E = self.to_struct(upgraded, self.entity, self.in_key)
+        self._check_rendered_key(item, entity)
+        # Attributes without a field belong to other programs and stay; index keys are rendered again or removed.
         known = frozenset((*self.attributes, *self.table.index_attributes))
-        foreign = {name: value for name, value in stepped.items() if name not in known}
+        foreign = {name: value for name, value in upgraded.items() if name not in known}
         new = {**foreign, **self.encode(entity)}
         return ItemUpgrade(item, new, absent.union(known).difference(item))
 
-    def _stamped(self, row: bytes) -> int:
+    def _stored_revision(self, row: bytes) -> int:
         try:
-            found: int = self._stamp(row).revision
+            found: int = self._read_revision(row).revision
             return found if found == self.revision else self.revisions.checked(found)
         except msgspec.ValidationError:
-            return self.revisions.of(unpack(row))
+            return self.revisions.revision_of(unpack(row))
 
     def _check_key(self, item: Item, upgraded: Item) -> None:
         for key in self.table.keys:
             if key.name in item and not (key.name in upgraded and equal(item[key.name], upgraded[key.name])):
                 self._refuse_move(item)
 
-    def _check_place(self, item: Item, entity: E) -> None:
+    def _check_rendered_key(self, item: Item, entity: E) -> None:
         made = self.key_of(entity)
         for key, value in zip(self.table.keys, (made.pk, made.sk), strict=False):
             if not equal(item[key.name], value):
@@ -150,7 +151,7 @@ class RevisedBinding(Binding[E]):
         )
 
 
-def _stamp_reader(attribute: str) -> Callable[[bytes], Any]:
-    """Reads nothing but the revision out of an item's bytes."""
-    stamp = msgspec.defstruct("Stamp", [("revision", int, msgspec.field(default=1, name=attribute))])
-    return msgspec.msgpack.Decoder(stamp, ext_hook=extension).decode
+def _revision_reader(attribute: str) -> Callable[[bytes], Any]:
+    """A decoder that reads only the revision from an item's bytes."""
+    struct = msgspec.defstruct("StoredRevision", [("revision", int, msgspec.field(default=1, name=attribute))])
+    return msgspec.msgpack.Decoder(struct, ext_hook=extension).decode

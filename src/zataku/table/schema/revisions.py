@@ -1,4 +1,4 @@
-"""Revisions of an entity's shape, and the steps that lead an item from one to the next.
+"""Revisions of an entity's shape, and the steps that upgrade an item from one to the next.
 
     def name_split(room: Attributes) -> None:
         room["first"], _, room["last"] = room.pop("name").partition(" ")
@@ -6,9 +6,9 @@
     @rooms.entity(pk="ROOM#{room_id}", sk="META", revision=2, upgrades={1: name_split})
 
 A step changes the attributes of one item from its revision to the next and does nothing else: the same attributes
-always give the same result. It sees the item as it lies, under the names on disk. Index keys are made anew from the
-fields when the steps are done; only an `InKey` field is read from its key, so a step that changes one writes that key.
-The key of the item itself stays, and so does the tag.
+always give the same result. It gets the stored attributes, under their names on disk. Index keys are rendered from the
+fields after the last step; only an `InKey` field is read from its key, so a step that changes one writes that key.
+The key of the item and its tag do not change.
 """
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
@@ -22,8 +22,8 @@ from zataku.table.backend.values import Item, Value, normalize
 class Attributes(MutableMapping[str, Value]):
     """The attributes of one item by their names on disk, for a step to change.
 
-    It remembers what a step looked for in vain, since the result depends on that being absent; and where only part of
-    the item is at hand, looking for anything else raises, since nobody can tell whether it is there.
+    `missed` has the names that a step looked up and did not find, since the result depends on their absence. Where an
+    index gives only the attributes `held`, the lookup of any other raises: it may be there or not.
     """
 
     __slots__ = ("_held", "_item", "missed")
@@ -57,18 +57,18 @@ class Attributes(MutableMapping[str, Value]):
 
 
 class _NotHeldError(Exception):
-    """A step asked for what the index does not hold. No KeyError, which `get` would turn into a default."""
+    """A step looked up what the index does not hold. Not a KeyError, which `get` would turn into a default."""
 
 
 Upgrade: TypeAlias = Callable[[Attributes], None]
 
 
 class Revisions:
-    """The shapes that the items of one entity have had, the last of which is today's."""
+    """The revisions of one entity, of which the last is the current one."""
 
     def __init__(
         self,
-        whose: str,
+        entity: str,
         number: int,
         attribute: str,
         steps: Mapping[int, Upgrade] | None = None,
@@ -76,27 +76,27 @@ class Revisions:
     ) -> None:
         steps = steps or {}
         if isinstance(number, bool) or number < 1:
-            raise DesignError(f"{whose}: revisions are counted from 1, so {number} is none.")
+            raise DesignError(f"{entity}: revisions are counted from 1, so {number} is none.")
         if set(steps) != set(range(1, number)):
             wanted = ", ".join(map(str, range(1, number))) or "no"
-            raise DesignError(f"{whose} is at revision {number}, so it needs {wanted} upgrades: one from each before.")
-        self.whose = whose
+            raise DesignError(f"{entity} is at revision {number}, so it needs {wanted} upgrades: one from each before.")
+        self.entity = entity
         self.number = number
         self.attribute = attribute
         self._keys = tuple(keys)
         self._steps = tuple(steps[earlier] for earlier in range(1, number))
 
-    def of(self, item: Item) -> int:
-        """The revision that an item was written in; without the attribute that is the first."""
+    def revision_of(self, item: Item) -> int:
+        """The revision that an item was written in: the first, when it has no such attribute."""
         return self.checked(item.get(self.attribute, 1))
 
     def checked(self, found: object) -> int:
-        """The same revision, unless it is none that this program can read."""
+        """The same revision, if this program can read it."""
         if type(found) is not int or found < 1:
-            raise ItemUnreadable(f"{self.attribute} of a {self.whose} is {found!r}, which is no revision.")
+            raise ItemUnreadable(f"{self.attribute} of a {self.entity} is {found!r}, which is no revision.")
         if found > self.number:
             raise ItemUnreadable(
-                f"A {self.whose} was written in revision {found}, but this program knows revisions up to "
+                f"A {self.entity} was written in revision {found}, but this program knows revisions up to "
                 f"{self.number}. Update the program; it leaves the item as it is.",
                 found=found,
                 known=self.number,
@@ -104,38 +104,44 @@ class Revisions:
         return found
 
     def upgraded(self, item: Item, held: frozenset[str] | None = None) -> tuple[Item, frozenset[str]]:
-        """The item in today's shape, and the names whose absence that depends on. `held` is what a partial item has."""
-        first, looked_for = self.of(item), frozenset[str]()
-        # Steps may change what is inside lists and maps, and the caller may still need the item as it was.
+        """The item in the current shape, and the names whose absence that depends on.
+
+        `held` has the names that an index holds of it, None for a whole item.
+        """
+        first, missed = self.revision_of(item), frozenset[str]()
+        # Steps may change members of lists and maps, and the caller still needs the item as it was.
         changing: Item = deepcopy(item)
         for revision in range(first, self.number):
             attributes = Attributes(changing, held)
-            self._take(revision, attributes, item)
-            looked_for |= attributes.missed
+            self._apply(revision, attributes, item)
+            missed |= attributes.missed
         changing[self.attribute] = self.number
-        return changing, looked_for.difference(item)
+        return changing, missed.difference(item)
 
-    def _take(self, revision: int, attributes: Attributes, item: Item) -> None:
-        what = f"The upgrade of {self.whose} from revision {revision}"
+    def _apply(self, revision: int, attributes: Attributes, item: Item) -> None:
+        upgrade = f"The upgrade of {self.entity} from revision {revision}"
         step = self._steps[revision - 1]
         try:
             result: object = step(attributes)
-            # A step's result is its own affair until here, where it must be something a table can hold.
+            # A step may set any Python value, and a table holds only some.
             for name, value in attributes.items():
                 attributes[name] = normalize(value)
         except _NotHeldError as lacking:
             raise ItemUnreadable(
-                f"{what} needs {lacking}, which this index does not hold. Run `zataku store migrate`, then read again.",
+                f"{upgrade} needs {lacking}, which this index does not hold. "
+                "Run `zataku store migrate`, then read again.",
                 attribute=str(lacking),
             ) from None
         except TableError as problem:
-            raise ItemUnreadable(f"{what} gives what no table can hold: {problem.message}") from problem
+            raise ItemUnreadable(f"{upgrade} gives what no table can hold: {problem.message}") from problem
         except Exception as problem:
             raise ItemUnreadable(
-                f"{what} failed for the item ({self._where(item)}): {problem!r}. Correct the step or the item."
+                f"{upgrade} failed for the item ({self._key_text(item)}): {problem!r}. Correct the step or the item."
             ) from problem
         if result is not None:
-            raise ItemUnreadable(f"{what} returns something. Let it change the attributes it is given, return nothing.")
+            raise ItemUnreadable(
+                f"{upgrade} returns something. Let it change the attributes it is given, return nothing."
+            )
 
-    def _where(self, item: Item) -> str:
+    def _key_text(self, item: Item) -> str:
         return ", ".join(repr(item.get(key)) for key in self._keys)

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from msgspec import Struct
-
 from zataku.table.backend.errors import DesignError
 from zataku.table.backend.limits import GLOBAL_INDEXES, LOCAL_INDEXES
 from zataku.table.backend.table_schema import (
@@ -29,8 +27,8 @@ from zataku.table.schema.access_pattern import (
 )
 from zataku.table.schema.alarm import Alarm, check_alarms
 from zataku.table.schema.binding import Binding
-from zataku.table.schema.budget import Budget
 from zataku.table.schema.codec import field_markers, stored_fields
+from zataku.table.schema.design_notes import Budget, Waiver
 from zataku.table.schema.entity import IN_KEY, Entity, Key, View, binding_of, bindings
 from zataku.table.schema.plan import Plan, WritePattern, register_write
 from zataku.table.schema.revised_binding import RevisedBinding
@@ -50,7 +48,7 @@ KeyDeclaration = str | KeyAttribute
 Deletion = Literal["Retain", "Delete"]
 NEW_AND_OLD: StreamView = "NEW_AND_OLD_IMAGES"
 ON_DEMAND = OnDemand()
-# What becomes of a table's items when its stack is deleted; environments that are not named delete them.
+# The deletion policy of a table's stack by environment; any other environment deletes the items.
 RETAINED_IN_PROD: Mapping[str, Deletion] = {"prod": "Retain"}
 
 
@@ -66,15 +64,6 @@ def binary(name: str) -> KeyAttribute:
 
 def _key(given: KeyDeclaration) -> KeyAttribute:
     return KeyAttribute(given) if isinstance(given, str) else given
-
-
-class Waiver(Struct, frozen=True):
-    """A finding of the lint that is accepted on purpose: why, and up to which size or rate it holds."""
-
-    rule: str
-    subject: str
-    reason: str
-    limit: str
 
 
 class Index:
@@ -124,7 +113,7 @@ class Table:
         self.transactions = transactions
         self.waivers = tuple(waivers)
         self.alarms = tuple(alarms)
-        # The attribute that says in which revision an item was written, from the second on.
+        # The attribute that holds the revision in which an item was written, from the second on.
         self.revision = revision
         self.indexes: dict[str, Index] = {}
         self.bindings: list[Binding[Any]] = []
@@ -194,9 +183,9 @@ class Table:
         """Bind an entity: templates of its keys, index keys by attribute name, and the field that counts versions.
 
         `revision` numbers the shape of its items, and `upgrades` has the step from each earlier one to the next. Items
-        of every revision are then read in today's shape and upgraded where they lie before a condition or an edit
-        meets them; items of a later revision are refused. Until `migrate` has passed, an index has old items under
-        their old keys, and gives no view of them that needs more than it holds.
+        of every revision are then read in the current shape, and upgraded in place before a condition or an edit is
+        applied to them; items of a later revision are refused. Until `migrate` has run, an index holds old items
+        under their old keys, and no view of them that needs other attributes than it holds.
         """
         if revision is None and upgrades:
             raise DesignError("Upgrades lead to a revision. Give its number: revision=...")
@@ -205,21 +194,21 @@ class Table:
             if entity in bindings:
                 raise DesignError(f"{entity.__name__} already belongs to {bindings[entity].table.name}.")
             if revision is None:
-                made = Binding(self, entity, pk, sk, index or {}, version)
+                binding = Binding(self, entity, pk, sk, index or {}, version)
             else:
-                made = RevisedBinding(self, entity, pk, sk, index or {}, version, revision, upgrades)
-            bindings[entity] = made
-            self.bindings.append(made)
-            self._distinguish_keys()
+                binding = RevisedBinding(self, entity, pk, sk, index or {}, version, revision, upgrades)
+            bindings[entity] = binding
+            self.bindings.append(binding)
+            self._find_key_conflicts()
             return entity
 
         return bind
 
-    def _distinguish_keys(self) -> None:
+    def _find_key_conflicts(self) -> None:
         for attribute in self.key_types:
-            made = [binding.templates[attribute] for binding in self.bindings if attribute in binding.templates]
-            for template in made:
-                template.find_conflicts(made)
+            templates = [binding.templates[attribute] for binding in self.bindings if attribute in binding.templates]
+            for template in templates:
+                template.find_conflicts(templates)
 
     def view(self, of: type[Entity]) -> Callable[[type[V]], type[V]]:
         """Bind a partial view of an entity: the fields that a projected index or a narrow query returns."""
@@ -230,7 +219,7 @@ class Table:
                 source = whole.get(field.name)
                 if source is None:
                     raise DesignError(f"{view.__name__}.{field.name} is not a field of {of.__name__}.")
-                if IN_KEY in field_markers(field.annotation) and not binding_of(of).in_a_key(field.name):
+                if IN_KEY in field_markers(field.annotation) and not binding_of(of).is_in_key(field.name):
                     raise DesignError(f"{view.__name__}.{field.name} is InKey, but no key of {of.__name__} has it.")
                 if source.attribute != field.attribute:
                     raise DesignError(
@@ -293,10 +282,10 @@ class Table:
         example: Example = None,
         budget: Cost = None,
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, Any]]:
-        """Declare an access pattern that reads a stretch of a partition.
+        """Declare an access pattern that reads a range of a partition.
 
-        The function's docstring says what it answers. `example` gives arguments for the lint where it cannot think of
-        some itself; `budget` is what one stated case costs.
+        The function's docstring says what it answers. `example` gives arguments for the lint where annotations do not
+        suffice; `budget` is what one stated case costs.
         """
         kinds = returns if isinstance(returns, tuple) else (returns,)
 
@@ -308,7 +297,7 @@ class Table:
     def write(
         self, *, budget: Cost = None, example: Example = None
     ) -> Callable[[Callable[P, Plan[E]]], WritePattern[P, E]]:
-        """Declare an access pattern that writes: a function that gives a `Plan`, carried out by `store.write`."""
+        """Declare an access pattern that writes: a function that gives a `Plan` for `store.write`."""
 
         def declare(function: Callable[P, Plan[E]]) -> WritePattern[P, E]:
             return register_write(self, function, budget, example)
@@ -320,7 +309,7 @@ class Table:
         return partition_span(self, None, value)
 
     def schema(self, env: str = "prod") -> TableSchema:
-        """The table as a store needs it. Outside `prod` its name ends in the environment's."""
+        """The schema of the table for a store. Outside `prod` its name ends in the environment's."""
         name = self.name.replace("{env}", env)
         if "{env}" not in self.name and env != "prod":
             name = f"{name}-{env}"
@@ -338,22 +327,22 @@ class Table:
         )
 
     def deletion_policy(self, env: str) -> Deletion:
-        """What becomes of the items when the table's stack is deleted."""
+        """Whether the items are kept when the table's stack is deleted."""
         return self.deletion.get(env, "Delete")
 
 
-Need = Literal["transactions", "streams", "ttl", "local-indexes"]
+RequiredCapability = Literal["transactions", "streams", "ttl", "local-indexes"]
 
 
-def needs(table: Table) -> frozenset[Need]:
-    """What a store must be able to do to run this table."""
-    found: set[Need] = set()
+def required_capabilities(table: Table) -> frozenset[RequiredCapability]:
+    """The capabilities that a store needs to run this table."""
+    required: set[RequiredCapability] = set()
     if table.transactions:
-        found.add("transactions")
+        required.add("transactions")
     if table.stream:
-        found.add("streams")
+        required.add("streams")
     if table.ttl:
-        found.add("ttl")
+        required.add("ttl")
     if any(index.schema.local for index in table.indexes.values()):
-        found.add("local-indexes")
-    return frozenset(found)
+        required.add("local-indexes")
+    return frozenset(required)

@@ -34,7 +34,7 @@ def find_outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) 
     if not isinstance(binding, RevisedBinding) or row is None:
         return None
     item = unpack_row(row)
-    upgraded = binding.upgraded(item) if binding.owns(item) else None
+    upgraded = binding.upgrade_of(item) if binding.owns(item) else None
     if upgraded is None or not (write.condition is None or holds(write.condition, upgraded.new)):
         return None
     return OutdatedItem(write.table, _label(binding), upgraded)

@@ -54,7 +54,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
         item = unpack_row(row)
         if isinstance(binding, RevisedBinding):
             return binding.view_of(item, view, in_key, held)
-        return binding.read_form(item, view, in_key)
+        return binding.to_struct(item, view, in_key)
 
     return read
 
@@ -93,7 +93,7 @@ def upgrade_reader_for(table: "Table", returns: tuple[type[Any], ...]) -> Callab
     def upgraded_item(row: "Row") -> Item:
         item = unpack_row(row)
         binding = kinds[0] if len(kinds) == 1 else binding_for_item(kinds, item)
-        upgraded = binding.upgraded(item) if isinstance(binding, RevisedBinding) else None
+        upgraded = binding.upgrade_of(item) if isinstance(binding, RevisedBinding) else None
         return item if upgraded is None else upgraded.new
 
     return upgraded_item

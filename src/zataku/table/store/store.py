@@ -48,7 +48,7 @@ from zataku.table.schema.access_pattern import Query
 from zataku.table.schema.entity import Entity, Key, View, binding_of
 from zataku.table.schema.field_path import Condition, Edit
 from zataku.table.schema.plan import Plan
-from zataku.table.schema.table import Index, Table, needs
+from zataku.table.schema.table import Index, Table, required_capabilities
 from zataku.table.store import write_requests
 from zataku.table.store.batch import Batches
 from zataku.table.store.item_upgrade import ItemUpgrader, find_outdated
@@ -116,7 +116,7 @@ class Store:
         if len(set(names)) != len(names):
             raise DesignError(f"Two tables have the same name among {', '.join(sorted(names))}.")
         for table in tables:
-            lacking = needs(table) - backend.capabilities
+            lacking = required_capabilities(table) - backend.capabilities
             if lacking:
                 raise LacksCapability(f"{table.name} needs {', '.join(sorted(lacking))}, which this store cannot do.")
         await backend.start(schemas)

@@ -61,12 +61,12 @@ def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bo
     if if_absent:
         condition = ex.both(absent(schema, now), condition)
     binding = binding_of(type(entity))
-    return PutItem(schema, binding.encode(entity), binding.guarded(condition))
+    return PutItem(schema, binding.encode(entity), binding.write_condition(condition))
 
 
 def delete(schema: TableSchema, key: Key[E], when: Condition[E] | None) -> DeleteItem:
     """Request that deletes the item."""
-    return DeleteItem(schema, item_key(key), binding_of(key.entity).guarded(_condition_of(key.entity, when)))
+    return DeleteItem(schema, item_key(key), binding_of(key.entity).write_condition(_condition_of(key.entity, when)))
 
 
 def batched_put(schema: TableSchema, entity: Entity) -> PutItem:
@@ -81,14 +81,14 @@ def batched_delete(schema: TableSchema, key: Key[Any]) -> DeleteItem:
 
 def check(schema: TableSchema, key: Key[E], when: Condition[E] | None, now: float) -> CheckItem:
     """Request that requires the item to exist, and to meet the condition if any."""
-    condition = binding_of(key.entity).guarded(ex.both(alive(schema, now), _condition_of(key.entity, when)))
+    condition = binding_of(key.entity).write_condition(ex.both(alive(schema, now), _condition_of(key.entity, when)))
     assert condition is not None
     return CheckItem(schema, item_key(key), condition)
 
 
 def check_absent(schema: TableSchema, key: Key[E], now: float) -> CheckItem:
     """Request that requires the item to be absent."""
-    condition = binding_of(key.entity).guarded(absent(schema, now))
+    condition = binding_of(key.entity).write_condition(absent(schema, now))
     assert condition is not None
     return CheckItem(schema, item_key(key), condition)
 
@@ -102,13 +102,13 @@ def update(
     binding = binding_of(key.entity)
     actions = [_checked(binding, edit) for edit in edits]
     changed = {edit.field: _known(edit.action) for edit in edits}
-    for attribute, template, sources in binding.dependents:
+    for attribute, template, sources in binding.dependent_index_keys:
         if not sources.isdisjoint(changed):
             actions.append(_index_key(binding, attribute, template, key, changed))
     if binding.version is not None and binding.version not in changed:
         actions.append(ex.Increase((binding.fields[binding.version].attribute,), 1))
     condition = ex.both(alive(schema, now), _condition_of(key.entity, when))
-    return UpdateItem(schema, item_key(key), tuple(actions), binding.guarded(condition))
+    return UpdateItem(schema, item_key(key), tuple(actions), binding.write_condition(condition))
 
 
 def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
@@ -190,7 +190,7 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
         conditions.extend(_unchanged(name, old) for name in changed)
     pk = old[schema.pk.name]
     sk = None if schema.sk is None else old[schema.sk.name]
-    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.guarded(ex.All(tuple(conditions))))
+    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.write_condition(ex.All(tuple(conditions))))
 
 
 def _same(name: str, old: Item, new: Item) -> bool:

@@ -24,7 +24,7 @@ from zataku.table.schema.alarm import (
     ErrorRateAlarm,
     Operations,
     ThrottleAlarm,
-    ceiling,
+    max_units,
 )
 
 Properties: TypeAlias = dict[str, Any]
@@ -67,7 +67,7 @@ def cloudwatch_alarms(watched: AlarmTarget, alarm: Alarm) -> Iterator[CloudWatch
 
 
 def _capacity(watched: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchAlarm]:
-    most = ceiling(watched.capacity, alarm.of)
+    most = max_units(watched.capacity, alarm.of)
     assert most is not None  # A table without a maximum is refused when it declares the alarm.
     # Whole units, rounded up, so that a small maximum does not sound one unit early.
     threshold = -(-most * alarm.period * alarm.percent // 100)

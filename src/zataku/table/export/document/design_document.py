@@ -16,7 +16,7 @@ from zataku.table.export.document.tables import (
     waiver_section,
 )
 from zataku.table.export.document.writes import write_section
-from zataku.table.schema.departure import Departure
+from zataku.table.schema.design_notes import Departure
 from zataku.table.schema.entity import Entity, binding_of
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import INDEX_ACTIONS, Grant, PermissionMatrix

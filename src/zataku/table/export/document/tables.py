@@ -79,7 +79,7 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
         )
         yield _answer(table, pattern, reads)
         if pattern.metadata.budget is not None:
-            yield f"Budget: {pattern.metadata.budget.words}."
+            yield f"Budget: {pattern.metadata.budget.text()}."
 
 
 def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:

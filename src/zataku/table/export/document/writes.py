@@ -28,7 +28,7 @@ def write_section(table: Table, level: str) -> Iterator[str]:
             else "\n".join(["```text", *_lines(plan), "```"])
         )
         if pattern.metadata.budget is not None:
-            yield f"Budget: {pattern.metadata.budget.words}."
+            yield f"Budget: {pattern.metadata.budget.text()}."
 
 
 def _place(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
