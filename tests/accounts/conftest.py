@@ -43,7 +43,9 @@ def passwords(hasher: PasswordHasher) -> Iterator[Passwords]:
 async def household(store: Store, clock: ManualClock, passwords: Passwords) -> Household:
     """Everything there is about accounts, on a store."""
     ends: Ends = []
-    accounts = Accounts(store, clock, passwords, ended=lambda who, what: ends.append((who, what)))
+    accounts = Accounts(
+        store, clock, passwords, on_ended=lambda account_id, credential: ends.append((account_id, credential))
+    )
     return Household(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ends)
 
 

@@ -6,9 +6,8 @@ from argon2 import PasswordHasher
 from msgspec import Struct
 
 from zataku.accounts.authentication import Authenticator
-from zataku.accounts.secrets import Secret
+from zataku.accounts.secrets import Secret, Token
 from zataku.accounts.service import Accounts
-from zataku.accounts.tokens import Token
 from zataku.clock import ManualClock
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity

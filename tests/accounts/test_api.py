@@ -262,20 +262,20 @@ async def test_who_loses_the_race_for_a_name_has_used_a_sign_up_and_who_was_sent
     house: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = application(house, RateLimits(house.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(2, HOUR, 2)}))
-    passwords, hashed = house.accounts.passwords, house.accounts.passwords.hashed
+    passwords, hash_password = house.accounts.passwords, house.accounts.passwords.hash
 
     async def crowded(_: Secret) -> str:
         raise Unavailable("Too many people sign in right now.", code="busy")
 
     async def overtaken(password: Secret) -> str:
-        monkeypatch.setattr(passwords, "hashed", hashed)
+        monkeypatch.setattr(passwords, "hash", hash_password)
         await house.user("Otto")
-        return await hashed(password)
+        return await hash_password(password)
 
     async with browser(app) as hana:
-        monkeypatch.setattr(passwords, "hashed", crowded)
+        monkeypatch.setattr(passwords, "hash", crowded)
         assert [(await hana.post("/api/accounts", json=HANA)).status_code for _ in range(3)] == [503] * 3
-        monkeypatch.setattr(passwords, "hashed", overtaken)
+        monkeypatch.setattr(passwords, "hash", overtaken)
         assert code(await hana.post("/api/accounts", json={**HANA, "name": "Otto"})) == (409, "name_taken")
         await good(await hana.post("/api/accounts", json=HANA))
         await hana.delete("/api/sessions")

@@ -7,14 +7,14 @@ import pytest
 
 from tests.accounts.browsing import application, browser
 from tests.accounts.people import OTHER, PASSWORD, Household
-from zataku.accounts.control_file import ControlFile
+from zataku.accounts.administration import ControlFile
 from zataku.accounts.control_routes import control_routes
 from zataku.accounts.secrets import Secret
 from zataku.errors import Unauthorized
 from zataku.platform.design import job
 
 TOKEN = Secret("t" * 43)
-SHOWN = {"Authorization": f"Control {TOKEN.revealed()}"}
+SHOWN = {"Authorization": f"Control {TOKEN.reveal()}"}
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ async def test_an_admin_is_made_and_unmade(house: Household, line: httpx.AsyncCl
 
 async def test_a_lost_password_is_replaced(house: Household, line: httpx.AsyncClient) -> None:
     _, token = await house.user()
-    assert (await ordered(line, "reset-password", password=OTHER.revealed())).status_code == 200
+    assert (await ordered(line, "reset-password", password=OTHER.reveal())).status_code == 200
     assert await house.with_session(token) is None
     await house.accounts.sign_in("Hana", OTHER, "")
     assert (await ordered(line, "reset-password")).status_code == 400
-    assert (await ordered(line, "sign-out", password=OTHER.revealed())).status_code == 400
+    assert (await ordered(line, "sign-out", password=OTHER.reveal())).status_code == 400
 
 
 async def test_somebody_is_signed_out_or_deleted(house: Household, line: httpx.AsyncClient) -> None:
@@ -60,7 +60,7 @@ async def test_somebody_is_signed_out_or_deleted(house: Household, line: httpx.A
     assert (again.status_code, again.json()["error"]["code"]) == (404, "no_such_account")
 
 
-@pytest.mark.parametrize("shown", ["", "Control ", "Control x", f"Bearer {TOKEN.revealed()}", f"Control {'é' * 43}"])
+@pytest.mark.parametrize("shown", ["", "Control ", "Control x", f"Bearer {TOKEN.reveal()}", f"Control {'é' * 43}"])
 async def test_without_the_token_nothing_is_done_or_even_read(
     house: Household, line: httpx.AsyncClient, shown: str
 ) -> None:
@@ -84,4 +84,4 @@ async def test_an_order_that_there_is_not_is_refused(line: httpx.AsyncClient) ->
 
 
 def test_the_file_does_not_show_its_token_where_it_is_printed() -> None:
-    assert TOKEN.revealed() not in repr(ControlFile("http://127.0.0.1:8000", TOKEN.revealed()))
+    assert TOKEN.reveal() not in repr(ControlFile("http://127.0.0.1:8000", TOKEN.reveal()))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stores import START
 from zataku.accounts.cookies import Cookies, language_in
-from zataku.accounts.tokens import Token, key_token, session_token
+from zataku.accounts.secrets import Token, key_token, session_token
 from zataku.platform.limits import DAY, AccountId
 
 NOW = int(START) * 1000
@@ -58,7 +58,7 @@ def test_a_mark_holds_for_90_days(age: int, counts: bool) -> None:
 
 
 def test_over_https_cookies_are_bound_to_the_host() -> None:
-    token = Token.made(HANA)
+    token = Token.generate(HANA)
     for cookie in (SECURE.guest(HANA, NOW), SECURE.session(token)):
         header = cookie.to_header(header="")
         assert header.startswith("__Host-zataku_")
@@ -69,7 +69,10 @@ def test_over_https_cookies_are_bound_to_the_host() -> None:
 
 
 def test_over_http_they_are_not_secure_and_last_as_long() -> None:
-    guest, session = PLAIN.guest(HANA, NOW).to_header(header=""), PLAIN.session(Token.made(HANA)).to_header(header="")
+    guest, session = (
+        PLAIN.guest(HANA, NOW).to_header(header=""),
+        PLAIN.session(Token.generate(HANA)).to_header(header=""),
+    )
     assert "Secure" not in guest + session
     assert "Max-Age=7776000" in guest
     assert "Max-Age=2592000" in session
@@ -88,15 +91,15 @@ def test_the_pages_may_read_the_language_and_nothing_else() -> None:
 
 
 def test_a_session_and_a_key_are_read_as_they_were_written() -> None:
-    token = Token.made(HANA)
+    token = Token.generate(HANA)
     for found in (session_token(token.as_session()), key_token(token.as_key())):
         assert found is not None
         assert found.account_id == HANA
-        assert found.secret.hashed() == token.secret.hashed()
+        assert found.secret.digest() == token.secret.digest()
 
 
 def test_two_tokens_are_never_the_same() -> None:
-    assert Token.made(HANA).as_key() != Token.made(HANA).as_key()
+    assert Token.generate(HANA).as_key() != Token.generate(HANA).as_key()
 
 
 NO_TOKEN = [
@@ -122,7 +125,7 @@ def test_what_is_no_token_is_nobody(text: str) -> None:
 
 
 def test_no_cookie_or_token_shows_its_secret_where_it_is_printed() -> None:
-    token = Token.made(HANA)
+    token = Token.generate(HANA)
     printed = f"{token!r} {PLAIN.session(token)!r} {PLAIN.guest(HANA, NOW)!r}"
-    assert token.secret.revealed() not in printed
+    assert token.secret.reveal() not in printed
     assert guest_value().rpartition(".")[2] not in printed

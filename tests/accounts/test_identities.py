@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.accounts.people import PASSWORD, Household
-from zataku.accounts.tokens import Token
+from zataku.accounts.secrets import Token
 from zataku.errors import Unauthorized
 from zataku.platform.design import Account, Session, account, api_key, session
 from zataku.platform.identity import Identity
@@ -78,7 +78,7 @@ async def test_a_session_says_who_somebody_is(house: Household) -> None:
     user, token = await house.user()
     found = await house.known(token)
     assert (found.account_id, found.role, found.name, found.language) == (user.account_id, "user", "Hana", "ja")
-    assert found.session_hash == token.secret.hashed()
+    assert found.session_hash == token.secret.digest()
     assert found.scopes is None
 
 
@@ -101,7 +101,7 @@ async def test_who_is_signed_out_is_the_guest_from_before(house: Household) -> N
 
 async def test_another_secret_for_the_same_account_is_nobody(house: Household) -> None:
     user, _ = await house.user()
-    assert await house.with_session(Token.made(user.account_id)) is None
+    assert await house.with_session(Token.generate(user.account_id)) is None
 
 
 async def test_the_secret_of_one_does_not_open_the_account_of_another(house: Household) -> None:
@@ -116,7 +116,7 @@ async def test_a_session_of_an_earlier_generation_is_void(house: Household) -> N
     await house.accounts.sign_out_everywhere(await house.known(token))
     assert await house.with_session(token) is None
     assert await house.with_session(second) is None
-    assert await house.store.get(session(user.account_id, token.secret.hashed())) is not None
+    assert await house.store.get(session(user.account_id, token.secret.digest())) is not None
     _, third = await house.accounts.sign_in("Hana", PASSWORD, "")
     assert await house.with_session(third) is not None
 
@@ -140,7 +140,7 @@ async def test_use_is_noted_every_ten_minutes_and_visits_once_a_day(house: House
     async def noted() -> tuple[int, int]:
         await house.known(token)
         await house.authenticator.drain()
-        used = await house.store.get(session(user.account_id, token.secret.hashed()))
+        used = await house.store.get(session(user.account_id, token.secret.digest()))
         seen = await stored(house.store, user)
         assert isinstance(used, Session)
         assert seen is not None
@@ -179,7 +179,7 @@ async def test_a_store_that_takes_no_notes_stops_nobody(house: Household) -> Non
 
 async def test_a_program_acts_for_its_user_within_its_scopes(house: Household) -> None:
     user, _ = await house.user()
-    token, made = await house.accounts.keys.make(user.account_id, "bot", frozenset({"ranking:read"}))
+    token, made = await house.accounts.keys.create(user.account_id, "bot", frozenset({"ranking:read"}))
     found = await house.with_key(token)
     assert found is not None
     assert (found.account_id, found.name, found.key_hash) == (user.account_id, "Hana", made.key_hash)
@@ -194,7 +194,7 @@ async def test_a_program_acts_for_its_user_within_its_scopes(house: Household) -
 async def test_the_key_of_an_admin_is_no_admin(house: Household) -> None:
     user, session_of = await house.user()
     await house.accounts.grant_admin(user, admin=True)
-    token, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset())
+    token, _ = await house.accounts.keys.create(user.account_id, "bot", frozenset())
     found = await house.with_key(token)
     assert found is not None
     assert not found.is_admin
@@ -205,7 +205,7 @@ async def test_the_key_of_an_admin_is_no_admin(house: Household) -> None:
 async def test_a_bad_key_is_refused_even_beside_a_good_session(house: Household) -> None:
     user, token = await house.user()
     cookies = {house.authenticator.cookies.session_name: token.as_session()}
-    for text in ("zk_nonsense", Token.made(user.account_id).as_key(), "x"):
+    for text in ("zk_nonsense", Token.generate(user.account_id).as_key(), "x"):
         with pytest.raises(Unauthorized) as refused:
             await house.authenticator.authenticate(cookies, f"Bearer {text}")
         assert refused.value.code == "bad_key"
@@ -214,8 +214,8 @@ async def test_a_bad_key_is_refused_even_beside_a_good_session(house: Household)
 
 async def test_a_key_ends_when_it_is_revoked_or_its_days_are_over(house: Household) -> None:
     user, _ = await house.user()
-    first, made = await house.accounts.keys.make(user.account_id, "one", frozenset())
-    second, _ = await house.accounts.keys.make(user.account_id, "two", frozenset(), days=3)
+    first, made = await house.accounts.keys.create(user.account_id, "one", frozenset())
+    second, _ = await house.accounts.keys.create(user.account_id, "two", frozenset(), days=3)
     await house.accounts.keys.revoke(user.account_id, made.key_hash)
     with pytest.raises(Unauthorized):
         await house.with_key(first)
@@ -228,7 +228,7 @@ async def test_a_key_ends_when_it_is_revoked_or_its_days_are_over(house: Househo
 
 async def test_nobody_is_known_by_an_account_that_is_deleted(house: Household) -> None:
     user, token = await house.user()
-    key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset())
+    key, _ = await house.accounts.keys.create(user.account_id, "bot", frozenset())
     await house.accounts.delete_account(await house.known(token), PASSWORD)
     assert await house.with_session(token) is None
     with pytest.raises(Unauthorized):
@@ -245,7 +245,7 @@ async def test_a_cookie_is_renewed_only_for_whoever_came_with_it(house: Househol
     cookies = {authenticator.cookies.session_name: token.as_session()}
     (renewed,) = authenticator.renewed_cookies(await house.known(token), cookies)
     assert renewed.value == token.as_session()
-    key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset())
+    key, _ = await house.accounts.keys.create(user.account_id, "bot", frozenset())
     program = await house.with_key(key)
     assert program is not None
     assert authenticator.renewed_cookies(program, cookies) == []
@@ -259,7 +259,7 @@ async def test_who_was_let_in_holds_while_what_they_came_with_does(house: Househ
     assert await holds(guest)
     user, token = await house.user(guest=guest)
     assert not await holds(guest)
-    key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset(), days=1)
+    key, _ = await house.accounts.keys.create(user.account_id, "bot", frozenset(), days=1)
     person, program = await house.known(token), await house.with_key(key)
     assert program is not None
     assert await holds(person)

@@ -26,7 +26,7 @@ async def test_from_the_first_visit_to_the_removal(dynamodb: Store, clock: Manua
     identity = await house.known(first)
     await house.authenticator.drain()
     await house.accounts.rename(identity, "Nana")
-    key, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset({"kifu:read"}))
+    key, _ = await house.accounts.keys.create(user.account_id, "bot", frozenset({"kifu:read"}))
     assert await house.with_key(key) is not None
     second = await house.accounts.change_password(identity, PASSWORD, OTHER, "")
     assert await house.with_session(first) is None

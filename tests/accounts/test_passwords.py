@@ -9,25 +9,25 @@ from argon2 import PasswordHasher
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from tests.accounts.people import OTHER, PASSWORD, quick
-from zataku.accounts.passwords import STRONG, Passwords, check_password
+from zataku.accounts.passwords import DEFAULT_HASHER, Passwords, check_password
 from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable
 
 
 async def test_a_password_matches_what_was_kept_of_it_and_nothing_else(passwords: Passwords) -> None:
-    kept = await passwords.hashed(PASSWORD)
+    kept = await passwords.hash(PASSWORD)
     assert kept.startswith("$argon2id$v=19$")
-    assert PASSWORD.revealed() not in kept
+    assert PASSWORD.reveal() not in kept
     assert await passwords.matches(kept, PASSWORD)
     assert not await passwords.matches(kept, OTHER)
 
 
 async def test_one_password_is_kept_differently_each_time(passwords: Passwords) -> None:
-    assert await passwords.hashed(PASSWORD) != await passwords.hashed(PASSWORD)
+    assert await passwords.hash(PASSWORD) != await passwords.hash(PASSWORD)
 
 
 async def test_a_password_is_the_same_however_it_is_typed(passwords: Passwords) -> None:
-    kept = await passwords.hashed(Secret("ｐａｓｓｗｏｒｄが"))
+    kept = await passwords.hash(Secret("ｐａｓｓｗｏｒｄが"))
     assert await passwords.matches(kept, Secret("passwordか\u3099"))
 
 
@@ -47,7 +47,7 @@ async def test_a_name_that_nobody_has_costs_the_same_work() -> None:
     hasher = Counting()
     passwords = Passwords(hasher)
     try:
-        kept = await passwords.hashed(PASSWORD)
+        kept = await passwords.hash(PASSWORD)
         assert not await passwords.matches(kept, OTHER)
         assert not await passwords.matches(None, OTHER)
     finally:
@@ -57,7 +57,7 @@ async def test_a_name_that_nobody_has_costs_the_same_work() -> None:
 
 
 async def test_half_a_character_can_be_typed_and_is_only_wrong(passwords: Passwords) -> None:
-    kept = await passwords.hashed(PASSWORD)
+    kept = await passwords.hash(PASSWORD)
     assert not await passwords.matches(kept, Secret("correct \ud800"))
 
 
@@ -66,12 +66,12 @@ async def test_what_is_no_hash_at_all_lets_nobody_in(passwords: Passwords) -> No
 
 
 async def test_what_was_kept_with_earlier_parameters_is_outdated(passwords: Passwords) -> None:
-    assert not passwords.outdated(await passwords.hashed(PASSWORD))
-    assert passwords.outdated(quick(passes=2).hash("correct horse"))
+    assert not passwords.is_outdated(await passwords.hash(PASSWORD))
+    assert passwords.is_outdated(quick(passes=2).hash("correct horse"))
 
 
 def test_a_server_uses_what_rfc_9106_recommends() -> None:
-    assert (STRONG.type, STRONG.time_cost, STRONG.memory_cost, STRONG.parallelism) == (
+    assert (DEFAULT_HASHER.type, DEFAULT_HASHER.time_cost, DEFAULT_HASHER.memory_cost, DEFAULT_HASHER.parallelism) == (
         RFC_9106_LOW_MEMORY.type,
         3,
         65536,
@@ -93,16 +93,16 @@ class Stuck(PasswordHasher):
 
 async def test_more_than_fit_into_the_queue_are_told_to_come_back() -> None:
     hasher = Stuck()
-    passwords = Passwords(hasher, threads=1, waiting=2)
+    passwords = Passwords(hasher, threads=1, max_queued=2)
     try:
-        waiting = [asyncio.create_task(passwords.hashed(PASSWORD)) for _ in range(3)]
+        waiting = [asyncio.create_task(passwords.hash(PASSWORD)) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(Unavailable) as refused:
-            await passwords.hashed(PASSWORD)
+            await passwords.hash(PASSWORD)
         assert refused.value.code == "busy"
         hasher.go_on.set()
         assert len(set(await asyncio.gather(*waiting))) == 3
-        assert await passwords.hashed(PASSWORD)
+        assert await passwords.hash(PASSWORD)
     finally:
         hasher.go_on.set()
         passwords.close()

@@ -92,7 +92,7 @@ async def test_a_clock_that_is_set_back_gives_nothing_away(clock: ManualClock) -
 
 
 def test_only_so_many_callers_are_remembered(clock: ManualClock) -> None:
-    rate_limits = RateLimits(clock, {"write": RateLimit(1, 60.0, 1)}, remembered=100)
+    rate_limits = RateLimits(clock, {"write": RateLimit(1, 60.0, 1)}, max_buckets=100)
     rate_limits.consume("write", "hana")
     for number in range(99):
         rate_limits.consume("write", f"guest {number}")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.accounts.people import PASSWORD, Household
 from zataku.accounts.removal import AccountRemoval
-from zataku.accounts.tokens import Token
+from zataku.accounts.secrets import Token
 from zataku.platform import writes
 from zataku.platform.design import Account, Job, Session, account, everything_of, job, owner_of_name
 from zataku.platform.identity import Identity
@@ -31,7 +31,7 @@ async def leaving(house: Household, name: str = "Hana") -> tuple[Account, Job]:
     user, token = await house.user(name)
     identity = await house.known(token)
     await house.accounts.sign_in(name, PASSWORD, "")
-    await house.accounts.keys.make(user.account_id, "bot", frozenset())
+    await house.accounts.keys.create(user.account_id, "bot", frozenset())
     await house.accounts.delete_account(identity, PASSWORD)
     return user, await due(house, user.account_id)
 
@@ -115,7 +115,7 @@ async def test_what_lies_in_the_account_goes_in_any_number(house: Household) -> 
     sessions = [
         Session(
             account_id=user.account_id,
-            token_hash=Token.made(user.account_id).secret.hashed(),
+            token_hash=Token.generate(user.account_id).secret.digest(),
             generation=1,
             user_agent="",
             created_at=now,

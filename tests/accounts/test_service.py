@@ -82,7 +82,7 @@ async def test_a_wrong_name_and_a_wrong_password_are_told_alike(house: Household
     with pytest.raises(Unauthorized) as refused:
         await house.accounts.sign_in(name, password, "")
     assert refused.value.code == "wrong_credentials"
-    assert str(refused.value) == "The name or the password is wrong. Check both."
+    assert str(refused.value) == "That name and password don't match."
 
 
 async def test_somebody_signs_in_with_any_spelling_of_the_name(house: Household) -> None:
@@ -116,7 +116,7 @@ async def test_of_more_than_20_sessions_the_one_longest_unused_ends(house: House
     assert await house.with_session(tokens[0]) is not None
     assert await house.with_session(last) is not None
     assert await held(house.store, user.account_id) == MAX_SESSIONS
-    assert house.ends[1:] == [(user.account_id, first.secret.hashed())]
+    assert house.ends[1:] == [(user.account_id, first.secret.digest())]
 
 
 async def test_sessions_are_listed_with_the_latest_used_first(house: Household) -> None:
@@ -124,7 +124,7 @@ async def test_sessions_are_listed_with_the_latest_used_first(house: Household) 
     await house.clock.advance(1)
     _, second = await house.accounts.sign_in("Hana", PASSWORD, "Fire\nfox é" + "x" * 300)
     listed = await house.accounts.sessions.of(user)
-    assert [each.token_hash for each in listed] == [second.secret.hashed(), first.secret.hashed()]
+    assert [each.token_hash for each in listed] == [second.secret.digest(), first.secret.digest()]
     assert listed[0].user_agent == ("Firefox " + "x" * 300)[:200]
 
 
@@ -134,7 +134,7 @@ async def test_signing_out_ends_one_session_and_nothing_else(house: Household) -
     await house.accounts.sign_out(await house.known(first))
     assert await house.with_session(first) is None
     assert await house.with_session(second) is not None
-    assert house.ends[1:] == [(user.account_id, first.secret.hashed())]
+    assert house.ends[1:] == [(user.account_id, first.secret.digest())]
     await house.accounts.sign_out(house.guest())
 
 
@@ -201,7 +201,7 @@ async def test_a_password_kept_with_earlier_parameters_is_kept_anew_at_the_next_
         await house.clock.advance(60)
         changed, _ = await later.sign_in("Hana", PASSWORD, "")
         assert changed.password is not None
-        assert not stronger.outdated(changed.password)
+        assert not stronger.is_outdated(changed.password)
         assert changed.password_changed_at == user.password_changed_at
         assert (await later.sign_in("Hana", PASSWORD, ""))[0] == changed
     finally:
@@ -211,7 +211,7 @@ async def test_a_password_kept_with_earlier_parameters_is_kept_anew_at_the_next_
 
 async def test_the_host_gives_somebody_another_password(house: Household) -> None:
     user, token = await house.user()
-    key, _ = await house.accounts.keys.make(user.account_id, "somebody else's", frozenset())
+    key, _ = await house.accounts.keys.create(user.account_id, "somebody else's", frozenset())
     await house.accounts.reset_password(user, OTHER)
     assert await house.with_session(token) is None
     with pytest.raises(Unauthorized):
@@ -222,9 +222,9 @@ async def test_the_host_gives_somebody_another_password(house: Household) -> Non
 async def test_a_key_is_made_only_with_the_password_and_outlives_it(house: Household) -> None:
     _, token = await house.user()
     with pytest.raises(Forbidden) as refused:
-        await house.accounts.make_key(await house.known(token), OTHER, "bot", frozenset(), None)
+        await house.accounts.create_key(await house.known(token), OTHER, "bot", frozenset(), None)
     assert refused.value.code == "wrong_password"
-    key, _ = await house.accounts.make_key(await house.known(token), PASSWORD, "bot", frozenset(), None)
+    key, _ = await house.accounts.create_key(await house.known(token), PASSWORD, "bot", frozenset(), None)
     await house.accounts.change_password(await house.known(token), PASSWORD, OTHER, "")
     assert await house.with_key(key) is not None
 
@@ -255,21 +255,21 @@ async def test_a_guest_of_whom_nothing_is_kept_leaves_nothing_to_remove(house: H
 async def test_a_user_has_at_most_ten_keys(house: Household) -> None:
     user, _ = await house.user()
     for number in range(10):
-        await house.accounts.keys.make(user.account_id, f"bot {number}", frozenset())
+        await house.accounts.keys.create(user.account_id, f"bot {number}", frozenset())
         await house.clock.advance(1)
     with pytest.raises(Conflict) as refused:
-        await house.accounts.keys.make(user.account_id, "one more", frozenset())
+        await house.accounts.keys.create(user.account_id, "one more", frozenset())
     assert refused.value.code == "too_many_keys"
     newest, *_ = await house.accounts.keys.of(user.account_id)
     assert newest.label == "bot 9"
     await house.accounts.keys.revoke(user.account_id, newest.key_hash)
-    await house.accounts.keys.make(user.account_id, "one more", frozenset())
+    await house.accounts.keys.create(user.account_id, "one more", frozenset())
     assert await house.store.count(keys_of(user.account_id)) == 10
 
 
 async def test_programs_and_guests_look_after_no_account(house: Household) -> None:
     user, _ = await house.user()
-    token, _ = await house.accounts.keys.make(user.account_id, "bot", frozenset())
+    token, _ = await house.accounts.keys.create(user.account_id, "bot", frozenset())
     program = await house.with_key(token)
     assert program is not None
     for identity, code in ((program, "not_for_keys"), (house.guest(), "guest")):

@@ -16,8 +16,8 @@ from litestar import Litestar, Request, Response
 
 from tests.accounts.people import quick
 from tests.cli.running import Host
+from zataku.accounts.administration import CONTROL_FILE
 from zataku.accounts.authentication import Authenticator
-from zataku.accounts.control_file import CONTROL_FILE
 from zataku.accounts.control_routes import control_routes
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.secrets import Secret
@@ -107,7 +107,7 @@ class Serving:
     def start(self) -> None:
         self.thread.start()
         assert self._ready.wait(10)
-        text = json.dumps({"url": self.url, "token": TOKEN.revealed()})
+        text = json.dumps({"url": self.url, "token": TOKEN.reveal()})
         (self._folder / CONTROL_FILE).write_text(text, encoding="utf-8")
 
     def stop(self) -> None:

@@ -181,7 +181,7 @@ async def test_a_restored_backup_brings_no_session_back_to_life(
 ) -> None:
     accounts, folder = application.services.accounts.accounts, application.services.settings.folder
     await browser.post("/api/accounts", json={"name": "Keeper", "password": PASSWORD})
-    keeper = await accounts.named("Keeper")
+    keeper = await accounts.find("Keeper")
     assert keeper is not None
     await accounts.grant_admin(keeper, admin=True)
     stolen = make_client(cookie=f"zataku_session={browser.cookies['zataku_session']}", origin=PUBLIC)

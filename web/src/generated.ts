@@ -58,13 +58,13 @@ export interface Beat {
   now: number;
 }
 
-/** Take another name, or read another language. What is left out stays. */
+/** Change the name or the language. What is left out stays. */
 export interface ChangeMe {
   name?: string;
   language?: "en" | "ja" | "ko";
 }
 
-/** Another password for the old one. API keys stay in force: revoke those that you do not trust. */
+/** Change the password. API keys stay valid: revoke those that you do not trust. */
 export interface ChangePassword {
   old: string;
   new: string;
@@ -258,7 +258,7 @@ export interface Joined {
   here?: number;
 }
 
-/** A key that was just made. `key` is shown this once and stored nowhere. */
+/** A new API key. `key` is returned this once and not stored. */
 export interface KeyMade {
   key: string;
   view: KeyView;
@@ -270,7 +270,7 @@ export interface KeyName {
   type: "B" | "N" | "S";
 }
 
-/** An API key of yours, without its secret. */
+/** An API key of the caller, without its secret. */
 export interface KeyView {
   id: string;
   label: string;
@@ -605,7 +605,7 @@ export interface LiveUpvoted {
   votes: number;
 }
 
-/** An API key for a program. It is made for whoever gives the password. */
+/** Create an API key for a program. It needs the password. */
 export interface MakeKey {
   password: string;
   label: string;
@@ -613,7 +613,7 @@ export interface MakeKey {
   days?: number | null;
 }
 
-/** Who you are to this server. Guests have no name; `createdAt` is null until something of theirs is kept. */
+/** The caller. Guests have no name; `createdAt` is null until something of theirs is stored. */
 export interface Me {
   accountId: string;
   role: "admin" | "guest" | "user";
@@ -763,7 +763,7 @@ export interface RoomCount {
   people: number;
 }
 
-/** A browser in which you are signed in. Its id is no secret. */
+/** A browser in which the caller is signed in. Its id is not a secret. */
 export interface SessionView {
   id: string;
   userAgent: string;
@@ -773,13 +773,13 @@ export interface SessionView {
   current: boolean;
 }
 
-/** Come back under a name. */
+/** Sign in under a name. */
 export interface SignIn {
   name: string;
   password: string;
 }
 
-/** Become a user under a name. */
+/** Sign up under a name. */
 export interface SignUp {
   name: string;
   password: string;

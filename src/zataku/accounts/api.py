@@ -1,4 +1,4 @@
-"""The HTTP routes of accounts: decode, count, call the service, set cookies.
+"""The HTTP routes of accounts: decode, apply rate limits, call the service, set cookies.
 
 Every handler takes the caller as `identity`, which the server provides for the whole application.
 """
@@ -37,13 +37,13 @@ from zataku.platform.limits import Scope
 from zataku.platform.names import claim_form
 from zataku.table import anchored
 
-Caller: TypeAlias = Request[Any, Any, Any]
-AddressOf: TypeAlias = Callable[[Caller], str | None]
-"""Where a request comes from, as far as the server believes it."""
+HttpRequest: TypeAlias = Request[Any, Any, Any]
+AddressOf: TypeAlias = Callable[[HttpRequest], str | None]
+"""The client's address of a request, behind trusted proxies only."""
 
 
-class Desk:
-    """What the handlers share: the service, the cookies and the counts."""
+class AccountServices:
+    """What the handlers share: the use cases, the authenticator, the cookies and the rate limits."""
 
     def __init__(
         self,
@@ -60,20 +60,20 @@ class Desk:
         self.rate_limits = rate_limits
         self._address_of = address_of
 
-    def address(self, request: Caller) -> str:
-        """What counts as the caller's address."""
+    def address(self, request: HttpRequest) -> str:
+        """The network of the client, for rate limits."""
         return client_network(self._address_of(request))
 
-    def signed_in(self, user: Account, session: Cookie, *more: Cookie, status: int = 201) -> Response[Me]:
-        """The answer to somebody who has signed up or in."""
+    def signed_in_response(self, user: Account, session: Cookie, *more: Cookie, status: int = 201) -> Response[Me]:
+        """The response to a caller who has signed up or in."""
         cookies = [session, self.cookies.language(user.language), *more]
         return Response(Me.of(user), status_code=status, cookies=cookies)
 
 
-TheDesk: TypeAlias = NamedDependency[SkipValidation[Desk]]
-Who: TypeAlias = NamedDependency[SkipValidation[Identity]]
+Services: TypeAlias = NamedDependency[SkipValidation[AccountServices]]
+Caller: TypeAlias = NamedDependency[SkipValidation[Identity]]
 HashId: TypeAlias = Annotated[
-    str, PathParameter(pattern=anchored("[0-9a-f]{64}"), description="Its id: a hash of the secret, not the secret")
+    str, PathParameter(pattern=anchored("[0-9a-f]{64}"), description="Its id, which is a hash of its secret")
 ]
 
 
@@ -81,143 +81,143 @@ HashId: TypeAlias = Annotated[
 
 
 @get("/me", summary="Who you are", opt=ANY_CALLER.opt)
-async def show_me(request: Caller, identity: Who, desk: TheDesk) -> Response[Me]:
-    """Who the caller is, guests included. Cookies that the caller came with last for their full time anew."""
-    found = await desk.accounts.account_of(identity)
-    return Response(Me.of(found or identity), cookies=desk.authenticator.renewed_cookies(identity, request.cookies))
+async def show_me(request: HttpRequest, identity: Caller, services: Services) -> Response[Me]:
+    """The caller, guests included. The caller's cookies are renewed."""
+    found = await services.accounts.account_of(identity)
+    return Response(Me.of(found or identity), cookies=services.authenticator.renewed_cookies(identity, request.cookies))
 
 
 @patch("/me", summary="Change your name or language")
-async def change_me(data: JSONBody[ChangeMe], identity: Who, desk: TheDesk) -> Response[Me]:
-    """Another name, for users, or another language, for everybody. What is left out stays."""
+async def change_me(data: JSONBody[ChangeMe], identity: Caller, services: Services) -> Response[Me]:
+    """Change the name of a user, or the language of anyone. What is left out stays."""
     cookies: list[Cookie] = []
     if data.name is not UNSET:
-        await desk.accounts.rename(identity, data.name)
+        await services.accounts.rename(identity, data.name)
     if data.language is not UNSET:
-        identity = await desk.accounts.choose_language(identity, data.language)
-        cookies.append(desk.cookies.language(data.language))
-    found = await desk.accounts.account_of(identity)
+        identity = await services.accounts.choose_language(identity, data.language)
+        cookies.append(services.cookies.language(data.language))
+    found = await services.accounts.account_of(identity)
     return Response(Me.of(found or identity), cookies=cookies)
 
 
 @delete("/me", summary="Delete your account")
-async def leave(data: JSONBody[DeleteAccount], identity: Who, desk: TheDesk) -> Response[None]:
+async def delete_me(data: JSONBody[DeleteAccount], identity: Caller, services: Services) -> Response[None]:
     """Delete the account with everything it owns in every system. Users give their password."""
-    desk.rate_limits.consume("password", identity.account_id)
+    services.rate_limits.consume("password", identity.account_id)
     password = None if data.password is None else Secret(data.password)
-    await desk.accounts.delete_account(identity, password)
-    return Response(None, status_code=204, cookies=[desk.cookies.no_session(), desk.cookies.no_guest()])
+    await services.accounts.delete_account(identity, password)
+    return Response(None, status_code=204, cookies=[services.cookies.no_session(), services.cookies.no_guest()])
 
 
 @post("/me/password", summary="Change your password", status_code=204)
 async def change_password(
-    request: Caller, data: JSONBody[ChangePassword], identity: Who, desk: TheDesk
+    request: HttpRequest, data: JSONBody[ChangePassword], identity: Caller, services: Services
 ) -> Response[None]:
-    """Another password for the old one. Every other browser is signed out; this one and all API keys stay."""
-    desk.rate_limits.consume("password", identity.account_id)
-    token = await desk.accounts.change_password(identity, Secret(data.old), Secret(data.new), _agent(request))
-    return Response(None, status_code=204, cookies=[desk.cookies.session(token)])
+    """Change the password. Every other browser is signed out; this one and all API keys stay."""
+    services.rate_limits.consume("password", identity.account_id)
+    token = await services.accounts.change_password(identity, Secret(data.old), Secret(data.new), _user_agent(request))
+    return Response(None, status_code=204, cookies=[services.cookies.session(token)])
 
 
 # Signing up, in and out
 
 
 @post("/accounts", summary="Sign up")
-async def sign_up(request: Caller, data: JSONBody[SignUp], identity: Who, desk: TheDesk) -> Response[Me]:
-    """Become a user under a name that nobody has. A guest keeps everything that is theirs."""
-    address = desk.address(request)
-    desk.rate_limits.consume("sign_up_address", address)
+async def sign_up(request: HttpRequest, data: JSONBody[SignUp], identity: Caller, services: Services) -> Response[Me]:
+    """Sign up under a free name. A guest keeps everything that is stored of them."""
+    address = services.address(request)
+    services.rate_limits.consume("sign_up_address", address)
     try:
-        user, token = await desk.accounts.sign_up(identity, data.name, Secret(data.password), _agent(request))
+        user, token = await services.accounts.sign_up(identity, data.name, Secret(data.password), _user_agent(request))
     except LateConflict:
-        # It came to nothing, but cost as much as if it had not.
+        # It failed, but cost as much as a success.
         raise
     except (InvalidRequest, Conflict, Unavailable):
-        # Looking for a name that is free may take some tries, and a whole club may share the address.
-        desk.rate_limits.refund("sign_up_address", address)
+        # Finding a free name may take some attempts, and a whole club may share the address.
+        services.rate_limits.refund("sign_up_address", address)
         raise
-    return desk.signed_in(user, desk.cookies.session(token), desk.cookies.no_guest())
+    return services.signed_in_response(user, services.cookies.session(token), services.cookies.no_guest())
 
 
 @post("/sessions", summary="Sign in")
-async def sign_in(request: Caller, data: JSONBody[SignIn], identity: Who, desk: TheDesk) -> Response[Me]:
-    """Come back under a name. A session that this browser had before ends; its guest waits until the user signs out."""
-    address = desk.address(request)
-    desk.rate_limits.consume("sign_in_address", address)
-    desk.rate_limits.consume("sign_in", claim_form(data.name), address)
+async def sign_in(request: HttpRequest, data: JSONBody[SignIn], identity: Caller, services: Services) -> Response[Me]:
+    """Sign in. An earlier session of this browser ends; its guest is back when the user signs out."""
+    address = services.address(request)
+    services.rate_limits.consume("sign_in_address", address)
+    services.rate_limits.consume("sign_in", claim_form(data.name), address)
     try:
-        user, token = await desk.accounts.sign_in(data.name, Secret(data.password), _agent(request))
+        user, token = await services.accounts.sign_in(data.name, Secret(data.password), _user_agent(request))
     except Unavailable:
-        # Nothing was tried: too many others were.
-        desk.rate_limits.refund("sign_in_address", address)
-        desk.rate_limits.refund("sign_in", claim_form(data.name), address)
+        # The password was not checked: the queue was full.
+        services.rate_limits.refund("sign_in_address", address)
+        services.rate_limits.refund("sign_in", claim_form(data.name), address)
         raise
-    await desk.accounts.sign_out(identity)
-    return desk.signed_in(user, desk.cookies.session(token))
+    await services.accounts.sign_out(identity)
+    return services.signed_in_response(user, services.cookies.session(token))
 
 
 @delete("/sessions/current", summary="Sign out")
-async def sign_out(identity: Who, desk: TheDesk) -> Response[None]:
+async def sign_out(identity: Caller, services: Services) -> Response[None]:
     """Sign out in this browser."""
-    await desk.accounts.sign_out(identity)
-    return Response(None, status_code=204, cookies=[desk.cookies.no_session()])
+    await services.accounts.sign_out(identity)
+    return Response(None, status_code=204, cookies=[services.cookies.no_session()])
 
 
 @delete("/sessions", summary="Sign out everywhere")
-async def sign_out_everywhere(identity: Who, desk: TheDesk) -> Response[None]:
-    """Sign out in every browser, this one included. API keys stay in force."""
-    await desk.accounts.sign_out_everywhere(identity)
-    return Response(None, status_code=204, cookies=[desk.cookies.no_session()])
+async def sign_out_everywhere(identity: Caller, services: Services) -> Response[None]:
+    """Sign out in every browser, including this one. API keys stay valid."""
+    await services.accounts.sign_out_everywhere(identity)
+    return Response(None, status_code=204, cookies=[services.cookies.no_session()])
 
 
 @get("/sessions", summary="Where you are signed in")
-async def list_sessions(identity: Who, desk: TheDesk) -> list[SessionView]:
-    """The browsers in which the caller is signed in, the latest used first."""
-    user = await desk.accounts.user(identity)
-    counting = [each for each in await desk.accounts.sessions.of(user) if desk.authenticator.is_current(each)]
-    return [SessionView.of(each, identity.session_hash) for each in counting]
+async def list_sessions(identity: Caller, services: Services) -> list[SessionView]:
+    """The browsers in which the caller is signed in, the last used first."""
+    user = await services.accounts.user(identity)
+    valid = [each for each in await services.accounts.sessions.of(user) if services.authenticator.is_current(each)]
+    return [SessionView.of(each, identity.session_hash) for each in valid]
 
 
 @delete("/sessions/{session_id:str}", summary="Sign out elsewhere")
-async def end_session(session_id: HashId, identity: Who, desk: TheDesk) -> None:
-    """Sign out in one browser of the caller's. Doing it twice is no error."""
-    user = await desk.accounts.user(identity)
-    await desk.accounts.sessions.end(user.account_id, session_id)
+async def end_session(session_id: HashId, identity: Caller, services: Services) -> None:
+    """End one session of the caller. Doing it twice is no error."""
+    user = await services.accounts.user(identity)
+    await services.accounts.sessions.end(user.account_id, session_id)
 
 
 # Keys
 
 
 @get("/keys", summary="Your API keys")
-async def list_keys(identity: Who, desk: TheDesk) -> list[KeyView]:
+async def list_keys(identity: Caller, services: Services) -> list[KeyView]:
     """The API keys of the caller, the newest first."""
-    user = await desk.accounts.user(identity)
-    return [KeyView.of(each) for each in await desk.accounts.keys.of(user.account_id)]
+    user = await services.accounts.user(identity)
+    return [KeyView.of(each) for each in await services.accounts.keys.of(user.account_id)]
 
 
-@post("/keys", summary="Make an API key")
-async def make_key(data: JSONBody[MakeKey], identity: Who, desk: TheDesk) -> KeyMade:
-    """A key with which a program acts for the caller, who gives the password for it. It is shown this once."""
-    unknown = data.scopes - desk.known_scopes
+@post("/keys", summary="Create an API key")
+async def create_key(data: JSONBody[MakeKey], identity: Caller, services: Services) -> KeyMade:
+    """Create a key with which a program acts for the caller. It needs the password and is shown this once."""
+    unknown = data.scopes - services.known_scopes
     if unknown:
         raise InvalidRequest(f"There is no scope {min(unknown)}. Choose others.", code="invalid", field="scopes")
-    desk.rate_limits.consume("password", identity.account_id)
+    services.rate_limits.consume("password", identity.account_id)
     password = Secret(data.password)
-    token, made = await desk.accounts.make_key(identity, password, data.label, data.scopes, data.days)
-    return KeyMade(key=token.as_key(), view=KeyView.of(made))
+    token, created = await services.accounts.create_key(identity, password, data.label, data.scopes, data.days)
+    return KeyMade(key=token.as_key(), view=KeyView.of(created))
 
 
 @delete("/keys/{key_id:str}", summary="Revoke an API key")
-async def revoke_key(key_id: HashId, identity: Who, desk: TheDesk) -> None:
-    """Make a key good for nothing. Doing it twice is no error."""
-    user = await desk.accounts.user(identity)
-    await desk.accounts.keys.revoke(user.account_id, key_id)
+async def revoke_key(key_id: HashId, identity: Caller, services: Services) -> None:
+    """Revoke a key. Doing it twice is no error."""
+    user = await services.accounts.user(identity)
+    await services.accounts.keys.revoke(user.account_id, key_id)
 
 
 HANDLERS = (
     show_me,
     change_me,
-    leave,
+    delete_me,
     change_password,
     sign_up,
     sign_in,
@@ -226,13 +226,13 @@ HANDLERS = (
     list_sessions,
     end_session,
     list_keys,
-    make_key,
+    create_key,
     revoke_key,
 )
 
 
-def client_host(request: Caller) -> str | None:
-    """The other end of the connection."""
+def client_host(request: HttpRequest) -> str | None:
+    """The address of the other end of the connection."""
     return None if request.client is None else request.client.host
 
 
@@ -244,12 +244,12 @@ def routes(
     address_of: AddressOf = client_host,
 ) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api, for an application that provides `identity`. Keys are made for known scopes."""
-    desk = Desk(accounts, authenticator, rate_limits, known_scopes, address_of)
+    services = AccountServices(accounts, authenticator, rate_limits, known_scopes, address_of)
     return (
         Router(
             "/api",
             route_handlers=HANDLERS,
-            dependencies={"desk": Provide(lambda: desk, sync_to_thread=False)},
+            dependencies={"services": Provide(lambda: services, sync_to_thread=False)},
             cache_control=CacheControlHeader(no_store=True),
             tags=["accounts"],
             opt=NO_API_KEYS.opt,
@@ -257,5 +257,5 @@ def routes(
     )
 
 
-def _agent(request: Caller) -> str:
+def _user_agent(request: HttpRequest) -> str:
     return request.headers.get("user-agent", "")

@@ -1,7 +1,7 @@
-"""How the command line reaches a running server, which holds the store for itself.
+"""Routes by which the command line reaches a running server, which holds the store's lock.
 
-The server writes its address and a random token into a file that only its own user can read (`control_file`). Whoever
-can read it, on the same machine, may give orders about accounts.
+The server writes its address and a random token into a file that only its own user can read (`ControlFile`). A caller
+who has the token, on the same machine, may administer accounts.
 """
 
 import hmac
@@ -17,7 +17,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import FromPath, JSONBody, SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.accounts.administration import AccountAdministration, Done, Order, Verb
+from zataku.accounts.administration import AccountAdministration, ActionDone, ActionRequest, AdminAction
 from zataku.accounts.route_access import PUBLIC
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
@@ -27,37 +27,39 @@ log = structlog.stdlib.get_logger()
 
 _SCHEME = "Control "
 
-Caller: TypeAlias = ASGIConnection[Any, Any, Any, Any]
-Near: TypeAlias = Callable[[Caller], bool]
+Connection: TypeAlias = ASGIConnection[Any, Any, Any, Any]
+IsLocal: TypeAlias = Callable[[Connection], bool]
 """True for a request that comes from this machine."""
 
 
-class Guard:
-    """Lets nobody in but whoever has the token and sits at this machine."""
+class ControlGuard:
+    """Admits only callers on this machine who have the token."""
 
-    def __init__(self, token: Secret, near: Near) -> None:
-        self._expected = (_SCHEME + token.revealed()).encode()
-        self._near = near
+    def __init__(self, token: Secret, is_local: IsLocal) -> None:
+        self._expected = (_SCHEME + token.reveal()).encode()
+        self._is_local = is_local
 
-    def check(self, request: Caller, _: BaseRouteHandler) -> None:
-        """Refuse everybody else, before anything they sent is looked at."""
-        shown = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(shown, self._expected) or not self._near(request):
-            raise Forbidden("Only the command line of this machine may do that.")
+    def check(self, request: Connection, _: BaseRouteHandler) -> None:
+        """Refuse all others, before their request is read."""
+        given = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(given, self._expected) or not self._is_local(request):
+            raise Forbidden("Only the command line on the server's own machine may do that.")
 
 
-@post("/accounts/{verb:str}", status_code=200, include_in_schema=False)
-async def carry_out(
-    verb: FromPath[Verb], data: JSONBody[Order], caretaker: NamedDependency[SkipValidation[AccountAdministration]]
-) -> Done:
-    """Do what the host asks for on the command line."""
-    done = await caretaker.do(verb, data)
-    log.info("host_ordered", verb=verb, name=done.name)
+@post("/accounts/{action:str}", status_code=200, include_in_schema=False)
+async def perform_action(
+    action: FromPath[AdminAction],
+    data: JSONBody[ActionRequest],
+    administration: NamedDependency[SkipValidation[AccountAdministration]],
+) -> ActionDone:
+    """Perform an action that the host requested on the command line."""
+    done = await administration.perform(action, data)
+    log.info("account_administered", action=action, name=done.name)
     return done
 
 
-def from_loopback(request: Caller) -> bool:
-    """True when the other end of the connection is this machine."""
+def from_loopback(request: Connection) -> bool:
+    """True when the client is on this machine."""
     try:
         return request.client is not None and ip_address(request.client.host).is_loopback
     except ValueError:
@@ -65,16 +67,16 @@ def from_loopback(request: Caller) -> bool:
 
 
 def control_routes(
-    accounts: Accounts, token: Secret, near: Near = from_loopback
+    accounts: Accounts, token: Secret, is_local: IsLocal = from_loopback
 ) -> tuple[ControllerRouterHandler, ...]:
-    """The routes under /control. The token takes the place of an identity."""
-    caretaker = AccountAdministration(accounts)
+    """The routes under /control, which the token authorizes instead of an identity."""
+    administration = AccountAdministration(accounts)
     return (
         Router(
             "/control",
-            route_handlers=[carry_out],
-            dependencies={"caretaker": Provide(lambda: caretaker, sync_to_thread=False)},
-            guards=[Guard(token, near).check],
+            route_handlers=[perform_action],
+            dependencies={"administration": Provide(lambda: administration, sync_to_thread=False)},
+            guards=[ControlGuard(token, is_local).check],
             opt=PUBLIC.opt,
         ),
     )

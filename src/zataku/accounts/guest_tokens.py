@@ -1,6 +1,6 @@
-"""A guest's mark: an id that this server gave out, signed, so that nobody can make one up or take another's.
+"""Guest tokens: account ids signed by this server, so that they can be neither invented nor altered.
 
-Nothing is stored for it. It holds for 90 days after it was made, and is made anew while its guest keeps coming.
+Nothing is stored for them. A token is valid for 90 days after it was issued, and issued anew at later visits.
 """
 
 import hmac
@@ -13,41 +13,41 @@ import msgspec
 from zataku.platform.limits import GUEST_TTL, HOUR, AccountId
 from zataku.table import UUID_PATTERN, Millis
 
-_MARK = re.compile(rf"1\.({UUID_PATTERN})\.([0-9]{{1,15}})\.([A-Za-z0-9_-]{{43}})")
+_TOKEN = re.compile(rf"1\.({UUID_PATTERN})\.([0-9]{{1,15}})\.([A-Za-z0-9_-]{{43}})")
 _PURPOSE = b"zataku/accounts/guest-mark/1"
-# Two servers of one community may disagree about the time by a little, not by more.
-_AHEAD = HOUR
+# The clocks of two servers of one community may differ by this much.
+_MAX_CLOCK_SKEW = HOUR
 
 
 class GuestToken(msgspec.Struct, frozen=True):
-    """Who a guest is, and since when their mark holds."""
+    """The id of a guest, and when the token was issued."""
 
     account_id: AccountId
     issued_at: Millis
 
 
 class GuestTokenSigner:
-    """Makes marks and tells its own from others."""
+    """Signs guest tokens and verifies them."""
 
     def __init__(self, secret: bytes) -> None:
-        # A key of its own: what is signed here can never pass for anything else signed with the store's secret.
+        # A derived key: a signature made here is valid for nothing else that is signed with the store's secret.
         self._key = hmac.digest(secret, _PURPOSE, sha256)
 
-    def made(self, mark: GuestToken) -> str:
-        """The mark as a text."""
-        said = f"1.{mark.account_id}.{mark.issued_at}"
-        return f"{said}.{self._signature(said)}"
+    def sign(self, token: GuestToken) -> str:
+        """The text of a token, with its signature."""
+        content = f"1.{token.account_id}.{token.issued_at}"
+        return f"{content}.{self._signature(content)}"
 
     def read(self, text: str | None, now: Millis) -> GuestToken | None:
-        """The mark in a text; None for anything else, and for one that is too old."""
-        found = _MARK.fullmatch(text or "")
-        if found is None:
+        """The token in a text; None when it is invalid or has expired."""
+        match = _TOKEN.fullmatch(text or "")
+        if match is None:
             return None
-        said, _, signature = found[0].rpartition(".")
-        if not hmac.compare_digest(signature, self._signature(said)):
+        content, _, signature = match[0].rpartition(".")
+        if not hmac.compare_digest(signature, self._signature(content)):
             return None
-        issued_at = int(found[2])
-        return GuestToken(AccountId(found[1]), issued_at) if -_AHEAD <= now - issued_at < GUEST_TTL else None
+        issued_at = int(match[2])
+        return GuestToken(AccountId(match[1]), issued_at) if -_MAX_CLOCK_SKEW <= now - issued_at < GUEST_TTL else None
 
-    def _signature(self, said: str) -> str:
-        return urlsafe_b64encode(hmac.digest(self._key, said.encode(), sha256)).rstrip(b"=").decode()
+    def _signature(self, content: str) -> str:
+        return urlsafe_b64encode(hmac.digest(self._key, content.encode(), sha256)).rstrip(b"=").decode()

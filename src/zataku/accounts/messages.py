@@ -1,4 +1,4 @@
-"""What the pages and programs send and get about accounts. No secret is shown by printing one of these."""
+"""Requests and responses of the accounts API. Their repr shows no secrets."""
 
 from typing import Annotated
 
@@ -10,33 +10,31 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import SECOND, AccountId, Label, Language, Role, Scopes, Sha256
 from zataku.table import Millis
 
-MOST_PASSWORD = 200
-TypedPassword = Annotated[
-    str, Meta(min_length=1, max_length=MOST_PASSWORD, description="A password as somebody typed it")
-]
+MAX_PASSWORD_LENGTH = 200
+TypedPassword = Annotated[str, Meta(min_length=1, max_length=MAX_PASSWORD_LENGTH, description="A password as typed")]
 NewPassword = Annotated[
-    str, Meta(min_length=8, max_length=MOST_PASSWORD, description="A new password of 8 to 200 characters")
+    str, Meta(min_length=8, max_length=MAX_PASSWORD_LENGTH, description="A new password of 8 to 200 characters")
 ]
-TypedName = Annotated[str, Meta(min_length=1, max_length=60, description="A name as somebody typed it")]
-KeyDays = Annotated[int, Meta(ge=1, le=3650, description="How many days the key is good for; for good without")]
+TypedName = Annotated[str, Meta(min_length=1, max_length=60, description="A name as typed")]
+KeyDays = Annotated[int, Meta(ge=1, le=3650, description="Days until the key expires; without, it never does")]
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something that is sent to whoever it belongs to."""
+class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of the responses."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Something that somebody asks for. It may hold a secret, so that nothing in it is printed."""
+class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Base of the requests. They may hold secrets, so that their repr is empty."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(…)"
 
 
-# What is shown
+# Responses
 
 
-class Me(Shown, frozen=True, kw_only=True):
-    """Who you are to this server. Guests have no name; `createdAt` is null until something of theirs is kept."""
+class Me(Response, frozen=True, kw_only=True):
+    """The caller. Guests have no name; `createdAt` is null until something of theirs is stored."""
 
     account_id: AccountId
     role: Role
@@ -45,19 +43,19 @@ class Me(Shown, frozen=True, kw_only=True):
     created_at: Millis | None
 
     @classmethod
-    def of(cls, who: Account | Identity) -> "Me":
-        """Somebody as they see themselves; of a guest without an account only the cookies know."""
+    def of(cls, caller: Account | Identity) -> "Me":
+        """The caller's own view; the identity for a guest without an account."""
         return cls(
-            account_id=who.account_id,
-            role=who.role,
-            name=who.name,
-            language=who.language,
-            created_at=who.created_at if isinstance(who, Account) else None,
+            account_id=caller.account_id,
+            role=caller.role,
+            name=caller.name,
+            language=caller.language,
+            created_at=caller.created_at if isinstance(caller, Account) else None,
         )
 
 
-class SessionView(Shown, frozen=True, kw_only=True):
-    """A browser in which you are signed in. Its id is no secret."""
+class SessionView(Response, frozen=True, kw_only=True):
+    """A browser in which the caller is signed in. Its id is not a secret."""
 
     id: Sha256
     user_agent: str
@@ -68,7 +66,7 @@ class SessionView(Shown, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, session: Session, current: str | None) -> "SessionView":
-        """A session as its owner sees it; `current` is the hash of the one they came with."""
+        """The owner's view of a session; `current` is the hash of the session of the request."""
         return cls(
             id=session.token_hash,
             user_agent=session.user_agent,
@@ -79,8 +77,8 @@ class SessionView(Shown, frozen=True, kw_only=True):
         )
 
 
-class KeyView(Shown, frozen=True, kw_only=True):
-    """An API key of yours, without its secret."""
+class KeyView(Response, frozen=True, kw_only=True):
+    """An API key of the caller, without its secret."""
 
     id: Sha256
     label: str
@@ -91,7 +89,7 @@ class KeyView(Shown, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, key: ApiKey) -> "KeyView":
-        """A key as its owner sees it."""
+        """The owner's view of a key."""
         return cls(
             id=key.key_hash,
             label=key.label,
@@ -102,8 +100,8 @@ class KeyView(Shown, frozen=True, kw_only=True):
         )
 
 
-class KeyMade(Shown, frozen=True, kw_only=True):
-    """A key that was just made. `key` is shown this once and stored nowhere."""
+class KeyMade(Response, frozen=True, kw_only=True):
+    """A new API key. `key` is returned this once and not stored."""
 
     key: str
     view: KeyView
@@ -112,45 +110,45 @@ class KeyMade(Shown, frozen=True, kw_only=True):
         return f"KeyMade(…, {self.view!r})"
 
 
-# What is asked for
+# Requests
 
 
-class SignUp(Asked, frozen=True, kw_only=True):
-    """Become a user under a name."""
+class SignUp(Request, frozen=True, kw_only=True):
+    """Sign up under a name."""
 
     name: TypedName
     password: NewPassword
 
 
-class SignIn(Asked, frozen=True, kw_only=True):
-    """Come back under a name."""
+class SignIn(Request, frozen=True, kw_only=True):
+    """Sign in under a name."""
 
     name: TypedName
     password: TypedPassword
 
 
-class ChangeMe(Asked, frozen=True, kw_only=True):
-    """Take another name, or read another language. What is left out stays."""
+class ChangeMe(Request, frozen=True, kw_only=True):
+    """Change the name or the language. What is left out stays."""
 
     name: TypedName | UnsetType = UNSET
     language: Language | UnsetType = UNSET
 
 
-class ChangePassword(Asked, frozen=True, kw_only=True):
-    """Another password for the old one. API keys stay in force: revoke those that you do not trust."""
+class ChangePassword(Request, frozen=True, kw_only=True):
+    """Change the password. API keys stay valid: revoke those that you do not trust."""
 
     old: TypedPassword
     new: NewPassword
 
 
-class DeleteAccount(Asked, frozen=True, kw_only=True):
+class DeleteAccount(Request, frozen=True, kw_only=True):
     """Delete the account. Users give their password."""
 
     password: TypedPassword | None = None
 
 
-class MakeKey(Asked, frozen=True, kw_only=True):
-    """An API key for a program. It is made for whoever gives the password."""
+class MakeKey(Request, frozen=True, kw_only=True):
+    """Create an API key for a program. It needs the password."""
 
     password: TypedPassword
     label: Label

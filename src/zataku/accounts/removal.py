@@ -6,7 +6,7 @@ A removal can be interrupted anywhere and run again: each step finds what the la
 from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
-from zataku.accounts.once import once
+from zataku.accounts.table_writes import write_once
 from zataku.clock import Clock, now_ms
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Job, Session, account, everything_of
@@ -63,4 +63,4 @@ class AccountRemoval:
     async def _remove_account(self, account_id: AccountId) -> None:
         leaving: Account | None = await self._store.get(account(account_id))
         if leaving is not None:
-            await once(self._store, writes.remove_account(leaving, now_ms(self._clock)))
+            await write_once(self._store, writes.remove_account(leaving, now_ms(self._clock)))

@@ -1,17 +1,16 @@
-"""What people do with their accounts: sign up, in and out, change name, language and password, and leave."""
+"""Use cases of accounts: sign up, in and out, change name, language and password, and delete."""
 
 from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from zataku.accounts.api_keys import Keys
-from zataku.accounts.once import happened, once
+from zataku.accounts.api_keys import ApiKeys
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.route_access import refuse_api_keys
-from zataku.accounts.secrets import Secret
-from zataku.accounts.sessions import Ended, Sessions, ignore_ended
-from zataku.accounts.tokens import Token
+from zataku.accounts.secrets import Secret, Token
+from zataku.accounts.sessions import CredentialListener, Sessions, account_gone, ignore_ended
+from zataku.accounts.table_writes import write_if_met, write_once
 from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, Forbidden, Unauthorized, Unavailable
 from zataku.platform import writes
@@ -21,242 +20,240 @@ from zataku.platform.limits import AccountId, Language, Scope
 from zataku.platform.names import normalize_name
 from zataku.table import Plan, Store, TransactionCancelled
 
-Change: TypeAlias = Callable[[Account], Plan[Account]]
-# An account changes when its owner does something, and once a day: nobody meets this many others.
-_TRIES = 8
+AccountChange: TypeAlias = Callable[[Account], Plan[Account]]
+# An account changes when its owner acts, and once a day: no change loses this many races.
+_MAX_WRITE_ATTEMPTS = 8
 
 
 class LateConflict(Conflict):
-    """Somebody else was faster, and that came out only after the password had been hashed."""
+    """A concurrent request won, found out only after the password had been hashed."""
 
 
 class Accounts:
-    """The use cases. Each changes everything it is about, or nothing and says why."""
+    """The use cases. Each succeeds as a whole, or raises an error and changes nothing."""
 
-    def __init__(self, store: Store, clock: Clock, passwords: Passwords, ended: Ended = ignore_ended) -> None:
-        self.sessions = Sessions(store, clock, ended)
-        self.keys = Keys(store, clock, ended)
+    def __init__(
+        self, store: Store, clock: Clock, passwords: Passwords, on_ended: CredentialListener = ignore_ended
+    ) -> None:
+        self.sessions = Sessions(store, clock, on_ended)
+        self.keys = ApiKeys(store, clock, on_ended)
         self.passwords = passwords
         self._store = store
         self._clock = clock
-        self._ended = ended
+        self._on_ended = on_ended
 
-    # Coming and going
+    # Signing up, in and out
 
     async def sign_up(self, guest: Identity, typed: str, password: Secret, user_agent: str) -> tuple[Account, Token]:
-        """A guest becomes a user under a name that nobody has, and keeps the id with all that hangs on it."""
+        """Turn a guest into a user under a free name, with the same id and everything stored under it."""
         name = normalize_name(typed)
         check_password(password, name)
         if guest.role != "guest":
-            raise Conflict("You are signed in. Sign out first.", code="signed_in")
+            raise Conflict("You're already signed in. Sign out first.", code="signed_in")
         if await self._store.get(owner_of_name(name)) is not None:
-            # Asked before the password is hashed, which costs more than anything else here.
-            raise _taken()
-        kept = await self.passwords.hashed(password)
-        user = await self._signed_up(guest, name, kept)
-        token = await self.sessions.begin(user, user_agent)
-        # What is open in this browser came in as a guest.
-        self._ended(user.account_id, None)
+            # Checked before the password is hashed, which costs more than anything else here.
+            raise _name_taken()
+        password_hash = await self.passwords.hash(password)
+        user = await self._create_user(guest, name, password_hash)
+        token = await self.sessions.create(user, user_agent)
+        # Open sockets of this browser still belong to the guest.
+        self._on_ended(user.account_id, None)
         return user, token
 
     async def sign_in(self, typed: str, password: Secret, user_agent: str) -> tuple[Account, Token]:
-        """A user comes back. Which of the two was wrong is not said, nor can it be told from the time it takes."""
-        found = await self.named(typed)
+        """Sign a user in. Neither the error nor the time it takes reveals which of the two was wrong."""
+        found = await self.find(typed)
         if not await self.passwords.matches(found and found.password, password) or found is None:
-            raise Unauthorized("The name or the password is wrong. Check both.", code="wrong_credentials")
-        user = await self._with_todays_hash(found, password)
-        return user, await self.sessions.begin(user, user_agent)
+            raise Unauthorized("That name and password don't match.", code="wrong_credentials")
+        user = await self._with_current_hash(found, password)
+        return user, await self.sessions.create(user, user_agent)
 
     async def sign_out(self, identity: Identity) -> None:
-        """The session that somebody came with ends; who has none is out already."""
+        """End the session of the request, if it has one."""
         if identity.session_hash is not None:
             await self.sessions.end(identity.account_id, identity.session_hash)
 
     async def sign_out_everywhere(self, identity: Identity) -> None:
-        """All sessions of a user end, this one too."""
+        """End all sessions of a user, including this one."""
         user = await self.user(identity)
         try:
             await self.sessions.end_all(user.account_id)
         except TransactionCancelled as refused:
             if refused.conflict:
                 raise
-            raise _gone() from None
+            raise account_gone() from None
 
-    # Who somebody is
+    # Accounts
 
     async def account_of(self, identity: Identity) -> Account | None:
-        """The account of a caller; None for a guest of whom nothing is kept."""
+        """The account of a caller; None for a guest of whom nothing is stored."""
         return await self._store.get(account(identity.account_id))
 
     async def user(self, identity: Identity) -> Account:
-        """The account of a user as it is now. Guests are refused, and so are programs: keys are for the systems."""
+        """The current account of a user. Guests and API keys are refused."""
         refuse_api_keys(identity)
         if identity.role == "guest":
-            raise Forbidden("Guests have no name, password or keys. Sign up first.", code="guest")
-        return await self._present(identity.account_id)
+            raise Forbidden("Make an account to do that.", code="guest")
+        return await self._load_user(identity.account_id)
 
-    async def named(self, typed: str) -> Account | None:
-        """The user of a name, however it is spelt; None when nobody has it, or whoever had it is being deleted."""
+    async def find(self, typed: str) -> Account | None:
+        """The user of a name, in any spelling; None when it is free or its owner is being deleted."""
         claim = await self._store.get(owner_of_name(typed))
         found = None if claim is None else await self._store.get(account(claim.account_id))
         return None if found is None or found.role == "guest" or found.deleted_at is not None else found
 
     async def rename(self, identity: Identity, typed: str) -> Account:
-        """A user takes another name; the old one is free at once."""
+        """Rename a user; the old name is free at once."""
         name = normalize_name(typed)
         user = await self.user(identity)
-        return await self._changed(user, lambda now_is: writes.rename(now_is, name, now_ms(self._clock)))
+        return await self._change(user, lambda current: writes.rename(current, name, now_ms(self._clock)))
 
     async def choose_language(self, identity: Identity, language: Language) -> Identity:
-        """Somebody reads another language from now on. Of a guest without an account only the browser knows it."""
+        """Set the language. For a guest without an account only the cookie stores it."""
         refuse_api_keys(identity)
         if await self.account_of(identity) is not None:
             chosen = writes.choose_language(identity.account_id, language)
-            if not await happened(self._store, chosen):
-                raise _gone()
+            if not await write_if_met(self._store, chosen):
+                raise account_gone()
         return replace(identity, language=language)
 
     # Passwords
 
     async def change_password(self, identity: Identity, old: Secret, new: Secret, user_agent: str) -> Token:
-        """A user sets another password for the old one. All sessions end, and this browser gets a new one.
+        """Change a user's password. All sessions end, and this browser gets a new one.
 
-        Keys stay: whoever has only stolen a session cannot have made one.
+        Keys stay valid: a stolen session is not enough to create one.
         """
         user = await self.user(identity)
         check_password(new, user.name)
-        await self._demand(user, old)
-        kept = await self.passwords.hashed(new)
-        changed = await self._repassworded(user, kept)
-        token = await self.sessions.begin(changed, user_agent)
-        self._ended(user.account_id, None)
+        await self._check_password(user, old)
+        password_hash = await self.passwords.hash(new)
+        changed = await self._replace_password(user, password_hash)
+        token = await self.sessions.create(changed, user_agent)
+        self._on_ended(user.account_id, None)
         return token
 
     async def reset_password(self, user: Account, new: Secret) -> None:
-        """The host sets a password for somebody who has forgotten theirs, or whose account others have used.
+        """Set the password of a user who has forgotten it, or whose account others have used.
 
         All sessions end, and all keys are revoked.
         """
         check_password(new, user.name)
-        kept = await self.passwords.hashed(new)
-        await self._changed(user, lambda now_is: writes.change_password(now_is, kept, now_ms(self._clock)))
-        self._ended(user.account_id, None)
+        password_hash = await self.passwords.hash(new)
+        await self._change(user, lambda current: writes.change_password(current, password_hash, now_ms(self._clock)))
+        self._on_ended(user.account_id, None)
         for key in await self.keys.of(user.account_id):
             await self.keys.revoke(user.account_id, key.key_hash)
 
-    async def make_key(
+    async def create_key(
         self, identity: Identity, password: Secret, label: str, scopes: frozenset[Scope], days: int | None
     ) -> tuple[Token, ApiKey]:
-        """A user makes a key for a program. It outlives sessions, so a session alone is not enough to make one."""
+        """Create an API key. It outlives sessions, so that a session alone is not enough: the password is needed."""
         user = await self.user(identity)
-        await self._demand(user, password)
-        return await self.keys.make(user.account_id, label, scopes, days)
+        await self._check_password(user, password)
+        return await self.keys.create(user.account_id, label, scopes, days)
 
-    # Leaving
+    # Deletion and roles
 
     async def delete_account(self, identity: Identity, password: Secret | None) -> None:
-        """Somebody leaves: users give their password. What they own in every system goes in the background."""
+        """Delete the caller's account; users give their password. What it owns is removed in the background."""
         refuse_api_keys(identity)
         found = await self.account_of(identity)
         if found is None or found.deleted_at is not None:
-            self._ended(identity.account_id, None)
+            self._on_ended(identity.account_id, None)
             return
         if found.role != "guest":
             if password is None:
-                raise Forbidden("Give your password to delete the account.", code="wrong_password")
-            await self._demand(found, password)
+                raise Forbidden("Enter your password to delete the account.", code="wrong_password")
+            await self._check_password(found, password)
         await self.mark_deleted(found.account_id)
 
     async def mark_deleted(self, account_id: AccountId) -> None:
-        """An account is to go: nobody is signed in with it any more. Asking twice is no error."""
-        # One that was marked before, or is not there, is left as it is.
-        await happened(self._store, writes.mark_deleted(account_id, now_ms(self._clock)))
-        self._ended(account_id, None)
+        """Mark an account as deleted, which ends its sessions. Doing it twice is no error."""
+        # An account that is marked already, or missing, stays as it is.
+        await write_if_met(self._store, writes.mark_deleted(account_id, now_ms(self._clock)))
+        self._on_ended(account_id, None)
 
     async def grant_admin(self, user: Account, *, admin: bool) -> None:
-        """A user may look after the server, or may no more. Sockets open anew, as who the user is from now on."""
-        if not await happened(self._store, writes.grant_role(user.account_id, admin)):
-            raise _gone()
-        self._ended(user.account_id, None)
+        """Make a user an admin, or an admin a user. Open sockets reconnect with the new role."""
+        if not await write_if_met(self._store, writes.grant_role(user.account_id, admin)):
+            raise account_gone()
+        self._on_ended(user.account_id, None)
 
-    # Inside
-
-    async def _present(self, account_id: AccountId) -> Account:
+    async def _load_user(self, account_id: AccountId) -> Account:
         found = await self._store.get(account(account_id))
         if found is None or found.role == "guest" or found.deleted_at is not None:
-            raise _gone()
+            raise account_gone()
         return found
 
-    async def _signed_up(self, guest: Identity, name: str, kept: str) -> Account:
-        for _ in range(_TRIES):
+    async def _create_user(self, guest: Identity, name: str, password_hash: str) -> Account:
+        for _ in range(_MAX_WRITE_ATTEMPTS):
             found = await self._store.get(account(guest.account_id))
             now = now_ms(self._clock)
             if found is None:
-                plan = writes.sign_up(guest.account_id, name, kept, guest.language, now)
+                plan = writes.sign_up(guest.account_id, name, password_hash, guest.language, now)
             elif found.role != "guest" or found.deleted_at is not None:
-                raise LateConflict(
-                    "This guest has signed up or left meanwhile. Load the page anew.", code="not_this_guest"
-                )
+                raise LateConflict("This changed in another tab. Load the page again.", code="not_this_guest")
             else:
-                plan = writes.become_user(found, name, kept, now)
-            if (made := await self._tried(plan)) is not None:
-                return made
+                plan = writes.become_user(found, name, password_hash, now)
+            if (saved := await self._try_write(plan)) is not None:
+                return saved
         raise _busy()
 
-    async def _changed(self, user: Account, change: Change) -> Account:
-        """The account after the change, made to what it is by then; others may change it at the same time."""
-        for _ in range(_TRIES):
-            if (made := await self._tried(change(user))) is not None:
-                return made
-            user = await self._present(user.account_id)
+    async def _change(self, user: Account, change: AccountChange) -> Account:
+        """Apply a change to the current account, again after each concurrent change, and return the result."""
+        for _ in range(_MAX_WRITE_ATTEMPTS):
+            if (saved := await self._try_write(change(user))) is not None:
+                return saved
+            user = await self._load_user(user.account_id)
         raise _busy()
 
-    async def _tried(self, plan: Plan[Account]) -> Account | None:
-        """The account after the plan; None when it had changed before. A name that somebody else has is refused."""
+    async def _try_write(self, plan: Plan[Account]) -> Account | None:
+        """The account after the plan; None when it had changed before. A taken name is refused."""
         try:
-            return await once(self._store, plan)
+            return await write_once(self._store, plan)
         except TransactionCancelled as refused:
-            met = [reason.code == "condition_failed" for reason in refused.reasons]
-            # The first step of every plan is the account, the others are about names.
-            if any(met[:1]):
+            failed = [reason.code == "condition_failed" for reason in refused.reasons]
+            # The first step of every plan is the account, the others are names.
+            if any(failed[:1]):
                 return None
-            if any(met):
-                raise _taken(LateConflict) from None
+            if any(failed):
+                raise _name_taken(LateConflict) from None
             raise
 
-    async def _demand(self, user: Account, password: Secret) -> None:
+    async def _check_password(self, user: Account, password: Secret) -> None:
         if not await self.passwords.matches(user.password, password):
-            raise Forbidden("The password is wrong. Check it.", code="wrong_password")
+            raise _wrong_password()
 
-    async def _repassworded(self, user: Account, kept: str) -> Account:
+    async def _replace_password(self, user: Account, password_hash: str) -> Account:
         checked = user.password
 
-        def change(now_is: Account) -> Plan[Account]:
-            if now_is.password != checked:
-                # Somebody else changed it meanwhile, and the old one was held against what it was before.
-                raise Forbidden("The password is wrong. Check it.", code="wrong_password")
-            return writes.change_password(now_is, kept, now_ms(self._clock))
+        def change(current: Account) -> Plan[Account]:
+            if current.password != checked:
+                # Changed meanwhile: the old password was checked against the one before.
+                raise _wrong_password()
+            return writes.change_password(current, password_hash, now_ms(self._clock))
 
-        return await self._changed(user, change)
+        return await self._change(user, change)
 
-    async def _with_todays_hash(self, user: Account, password: Secret) -> Account:
-        """The user, whose password is kept with today's parameters from now on if it was kept with earlier ones."""
+    async def _with_current_hash(self, user: Account, password: Secret) -> Account:
+        """The user, with the password hashed anew when its hash has outdated parameters."""
         assert user.password is not None
         assert user.password_changed_at is not None
-        if not self.passwords.outdated(user.password):
+        if not self.passwords.is_outdated(user.password):
             return user
-        kept = await self.passwords.hashed(password)
-        # The password stays the same, and so does the moment in which it was set.
-        plan = writes.change_password(user, kept, user.password_changed_at, sign_out=False)
-        return await self._tried(plan) or user
+        password_hash = await self.passwords.hash(password)
+        # The password stays the same, and so does the time when it was set.
+        plan = writes.change_password(user, password_hash, user.password_changed_at, sign_out=False)
+        return await self._try_write(plan) or user
 
 
-def _taken(kind: type[Conflict] = Conflict) -> Conflict:
-    return kind("Somebody has this name. Choose another one.", code="name_taken")
+def _name_taken(error: type[Conflict] = Conflict) -> Conflict:
+    return error("That name is taken. Choose another one.", code="name_taken")
 
 
-def _gone() -> Unauthorized:
-    return Unauthorized("The account is not there any more. Sign in anew.", code="account_gone")
+def _wrong_password() -> Forbidden:
+    return Forbidden("That's not your password.", code="wrong_password")
 
 
 def _busy() -> Unavailable:

@@ -1,63 +1,69 @@
-"""Browsers that are signed in: each has a session of its own, which can be ended from any other."""
+"""Sessions: browsers that are signed in. Each can be ended from any other."""
 
 from collections.abc import Callable
 
-from zataku.accounts.once import once
-from zataku.accounts.tokens import Token
+from zataku.accounts.secrets import Token
+from zataku.accounts.table_writes import write_once
 from zataku.clock import Clock, now_ms
+from zataku.errors import Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import Account, Session, sessions_of
 from zataku.platform.limits import AccountId
 from zataku.table import Store
 
 MAX_SESSIONS = 20
-_LONGEST_AGENT = 200
+_MAX_USER_AGENT_LENGTH = 200
 
-Ended = Callable[[AccountId, str | None], None]
-"""Told when a session or key ends, by its hash, or None for all sessions of an account: open sockets are to close."""
+CredentialListener = Callable[[AccountId, str | None], None]
+"""Called with the hash of a session or key that ends, or None for all sessions of an account, to close its sockets."""
 
 
-def ignore_ended(account_id: AccountId, what: str | None) -> None:
-    """For those who have no sockets open."""
+def ignore_ended(account_id: AccountId, credential_hash: str | None) -> None:
+    """The listener of a process without sockets."""
+
+
+def account_gone() -> Unauthorized:
+    """The error for an account that was deleted meanwhile."""
+    return Unauthorized("This account is gone. Sign in again.", code="account_gone")
 
 
 class Sessions:
-    """Begins, lists and ends sessions."""
+    """Creates, lists and ends sessions."""
 
-    def __init__(self, store: Store, clock: Clock, ended: Ended = ignore_ended) -> None:
+    def __init__(self, store: Store, clock: Clock, on_ended: CredentialListener = ignore_ended) -> None:
         self._store = store
         self._clock = clock
-        self._ended = ended
+        self._on_ended = on_ended
 
-    async def begin(self, user: Account, user_agent: str) -> Token:
-        """Sign a browser in, as the user that was read. With more than 20 sessions, the one longest unused ends."""
-        token = Token.made(user.account_id)
-        plan = writes.sign_in(user, token.secret.hashed(), _printable(user_agent), now_ms(self._clock))
-        await once(self._store, plan)
-        await self._make_room(user)
+    async def create(self, user: Account, user_agent: str) -> Token:
+        """Sign a browser in, as the user that was read. With more than 20 sessions, the least recently used ends."""
+        token = Token.generate(user.account_id)
+        plan = writes.sign_in(user, token.secret.digest(), _printable(user_agent), now_ms(self._clock))
+        await write_once(self._store, plan)
+        await self._end_excess(user)
         return token
 
     async def of(self, user: Account) -> list[Session]:
-        """The sessions that count, the latest used first."""
+        """The valid sessions of a user, the last used first."""
         found = [each async for each in self._store.each(sessions_of(user.account_id))]
-        counting = [each for each in found if each.generation == user.generation]
-        return sorted(counting, key=lambda each: (each.last_used_at, each.token_hash), reverse=True)
+        valid = [each for each in found if each.generation == user.generation]
+        return sorted(valid, key=lambda each: (each.last_used_at, each.token_hash), reverse=True)
 
-    async def end(self, account_id: AccountId, hashed: str) -> None:
-        """End one. Ending it twice is no error."""
-        await once(self._store, writes.sign_out(account_id, hashed))
-        self._ended(account_id, hashed)
+    async def end(self, account_id: AccountId, token_hash: str) -> None:
+        """End a session. Ending it twice is no error."""
+        await write_once(self._store, writes.sign_out(account_id, token_hash))
+        self._on_ended(account_id, token_hash)
 
     async def end_all(self, account_id: AccountId) -> None:
-        """End all at once. Raises TransactionCancelled when the account is not there, or is being deleted."""
-        await once(self._store, writes.sign_out_everywhere(account_id))
-        self._ended(account_id, None)
+        """End all sessions at once. Raises TransactionCancelled when the account is missing or being deleted."""
+        await write_once(self._store, writes.sign_out_everywhere(account_id))
+        self._on_ended(account_id, None)
 
-    async def _make_room(self, user: Account) -> None:
-        """After the new one is there: however many sign in at once, the last to count sees them all."""
+    async def _end_excess(self, user: Account) -> None:
+        """Run after the new session is stored: of concurrent sign-ins the last one counts them all."""
         for each in (await self.of(user))[MAX_SESSIONS:]:
             await self.end(user.account_id, each.token_hash)
 
 
 def _printable(user_agent: str) -> str:
-    return "".join(letter for letter in user_agent if " " <= letter <= "~")[:_LONGEST_AGENT]
+    return "".join(letter for letter in user_agent if " " <= letter <= "~")[:_MAX_USER_AGENT_LENGTH]

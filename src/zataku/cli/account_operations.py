@@ -10,8 +10,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from zataku.accounts.administration import AccountAdministration, AccountFacts, Done, Order, Verb, no_such_account
-from zataku.accounts.control_file import CONTROL_FILE, ControlFile
+from zataku.accounts.administration import (
+    CONTROL_FILE,
+    AccountAdministration,
+    AccountFacts,
+    ActionDone,
+    ActionRequest,
+    AdminAction,
+    ControlFile,
+    no_such_account,
+)
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
@@ -55,18 +63,18 @@ async def shown(house: House, name: str) -> AccountFacts:
         return await caretaker.show(name)
 
 
-async def given(house: House, verb: Verb, name: str, password: str | None = None) -> str:
+async def given(house: House, verb: AdminAction, name: str, password: str | None = None) -> str:
     """Carry an order out; gives the name as its owner spells it."""
     if claim_form(name) == NO_NAME:
         raise no_such_account(name)
     if password is not None:
         check_password(Secret(password), name)
-    order = Order(name=name, password=password)
+    order = ActionRequest(name=name, password=password)
     process = _holder(house.place)
     if process is not None:
         return _sent(_control(house, process), verb, order)
     async with _caretaker(house, read_only=False) as caretaker:
-        return (await caretaker.do(verb, order)).name
+        return (await caretaker.perform(verb, order)).name
 
 
 @asynccontextmanager
@@ -109,7 +117,7 @@ def _control(house: House, process: str) -> ControlFile:
         raise _out_of_reach(f"{path} cannot be read. Restart the server.") from None
 
 
-def _sent(control: ControlFile, verb: Verb, order: Order) -> str:
+def _sent(control: ControlFile, verb: AdminAction, order: ActionRequest) -> str:
     place = urlsplit(control.url)
     connection = HTTPConnection(place.hostname or "127.0.0.1", place.port or 80, timeout=_PATIENCE)
     headers = {"Authorization": f"Control {control.token}", "Content-Type": "application/json"}
@@ -127,7 +135,7 @@ def _sent(control: ControlFile, verb: Verb, order: Order) -> str:
 def _understood(status: int, body: bytes, url: str) -> str:
     try:
         if status == 200:
-            return msgspec.json.decode(body, type=Done).name
+            return msgspec.json.decode(body, type=ActionDone).name
         problem = msgspec.json.decode(body, type=_Answer).error
     except msgspec.DecodeError:
         raise Unavailable(

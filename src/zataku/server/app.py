@@ -115,7 +115,7 @@ async def open_application(
             runner=runner,
             metrics=metrics,
             history=history,
-            control_token=Secret.made(),
+            control_token=Secret.generate(),
             started_at=clock.now(),
             web_folder=web_folder,
             web_build=await asyncio.to_thread(WebBuild.read, web_folder),

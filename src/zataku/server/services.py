@@ -13,7 +13,7 @@ from zataku.accounts.passwords import Passwords
 from zataku.accounts.rate_limits import MINUTE, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
-from zataku.accounts.sessions import Ended
+from zataku.accounts.sessions import CredentialListener
 from zataku.clock import Clock
 from zataku.jobs.runner import JobRunner
 from zataku.realtime.bus.client import BusClient
@@ -41,7 +41,12 @@ class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def open_account_services(
-    settings: Settings, store: Store, clock: Clock, public_url: str, on_sign_out: Ended, closing: AsyncExitStack
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    public_url: str,
+    on_sign_out: CredentialListener,
+    closing: AsyncExitStack,
 ) -> AccountServices:
     """The account services on a store."""
     cutoff = await asyncio.to_thread(read_session_cutoff, settings.folder)

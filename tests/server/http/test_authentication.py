@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.server.conftest import MakeClient
-from zataku.accounts.control_file import CONTROL_FILE
+from zataku.accounts.administration import CONTROL_FILE
 from zataku.clock import AdvanceableClock
 from zataku.errors import Unavailable
 from zataku.realtime.topics import Topics
@@ -134,7 +134,7 @@ async def test_orders_of_the_command_line_need_the_token_from_this_machine(
     await signed_up(browser, "Boss")
     file = Path(application.services.settings.data) / CONTROL_FILE
     assert file.stat().st_mode & 0o777 == 0o600
-    token = application.services.control_token.revealed()
+    token = application.services.control_token.reveal()
     assert token in file.read_text()
     order = {"name": "Boss"}
     for stranger in (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from zataku.accounts.control_file import CONTROL_FILE, ControlFile
+from zataku.accounts.administration import CONTROL_FILE, ControlFile
 from zataku.accounts.secrets import Secret
 from zataku.table import Millis
 
@@ -19,7 +19,7 @@ def write_control_file(folder: Path, url: str, token: Secret) -> None:
     """
     path = folder / CONTROL_FILE
     temporary = path.with_name(f"{CONTROL_FILE}.{os.getpid()}")
-    content = msgspec.json.encode(ControlFile(url=url, token=token.revealed()))
+    content = msgspec.json.encode(ControlFile(url=url, token=token.reveal()))
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
     temporary.replace(path)
@@ -29,7 +29,7 @@ def remove_control_file(folder: Path, token: Secret) -> None:
     """Remove the control file, unless another process has written its own."""
     path = folder / CONTROL_FILE
     try:
-        if msgspec.json.decode(path.read_bytes(), type=ControlFile).token == token.revealed():
+        if msgspec.json.decode(path.read_bytes(), type=ControlFile).token == token.reveal():
             path.unlink()
     except (FileNotFoundError, msgspec.MsgspecError):
         # Already removed, or being replaced.
