@@ -1,14 +1,28 @@
-"""The functions of the document's matrix, each a use case with a handle that can do what its row grants and no more."""
+"""The functions of the permission matrix: each can do what its row grants, and uses what it has beyond the document."""
+
+from collections import defaultdict
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from tests.live.entities import HALL, SORA, room, said, socket
+from tests.live.entities import HALL, SORA, room, said, socket, uuid
+from tests.live.test_permissions import DOCUMENT as DOCUMENT_ROWS
+from tests.live.test_room import HALL as ROOM
+from tests.live.test_room import SORA as SENDER
+from tests.live.test_room import asks, carry_out, hall, somebody, wants
+from tests.support.stores import START
+from zataku.clock import instant_ms
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room
 from zataku.live.functions import Function, comments, connections, moderation, ownership, post_comment, rooms
-from zataku.live.limits import CommentId
+from zataku.live.limits import CommentId, ProcessName
+from zataku.live.messages import DeleteComment, MarkComment, PauseRoom, React, RetractComment, Upvote
 from zataku.live.moderation.design import Upvotes
+from zataku.live.rules.moderation_state import ModerationState
 from zataku.table import Entity, Key, NotGranted, Store
+from zataku.table.store.restricted_backend import RestrictedBackend
 
+DOCUMENT = {(function, table): actions for function, table, actions in DOCUMENT_ROWS}
 FUNCTIONS = {it.__name__: it for it in Function.__subclasses__()}
 KEYS: dict[str, Key[Entity]] = {
     "Rooms": Room.key(room_id=HALL),
@@ -41,3 +55,53 @@ async def test_a_function_reads_and_deletes_what_its_row_grants_and_nothing_else
                 await call(key)
     assert await embedded.get(KEYS["Comments"]) == said(1)
     assert said(1).sender_id == SORA
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], set[str]]:
+    """The actions that functions perform during the test, by function and table."""
+    performed: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    require = RestrictedBackend._require
+
+    def record(self: Any, action: str, table: Any, *index: Any) -> None:
+        require(self, action, table, *index)  # pyright: ignore[reportArgumentType]
+        performed[self._function, table.name].add(action)
+
+    monkeypatch.setattr(RestrictedBackend, "_require", record)
+    return performed
+
+
+async def test_a_function_uses_every_right_that_it_has_beyond_the_document(
+    embedded: Store, used: dict[tuple[str, str], set[str]]
+) -> None:
+    live_room = await hall(embedded)
+    first, second = CommentId(uuid(1)), CommentId(uuid(2))
+    commands = [
+        asks("question", id=first),
+        asks("mistake", id=second),
+        wants(Upvote(comment_id=first), somebody(1)),
+        wants(Upvote(comment_id=first), somebody(2)),
+        wants(RetractComment(comment_id=second), SENDER),
+        wants(MarkComment(comment_id=first, mark="PINNED")),
+        wants(MarkComment(comment_id=first, mark="PINNED", on=False)),
+        wants(PauseRoom()),
+        wants(PauseRoom(on=False)),
+        wants(DeleteComment(comment_id=first)),
+    ]
+    state = await live_room.acquire(ROOM)
+    for command in commands:
+        state = (await carry_out(live_room, state, [command])).state
+    state = live_room.handle_transient(state, wants(React(reaction="clap")), START).state
+    await live_room.flush(state)
+    # A retry of a deleted comment looks for its mark.
+    retry = replace(asks("mistake", id=second), is_retry=True)
+    await carry_out(live_room, replace(state, moderation=ModerationState()), [retry])
+    await moderation.GetRoomModerationFunction(embedded).log(ROOM)
+    await connections.JoinRoomFunction(embedded)(ROOM, ProcessName("web-1"), [socket(1)], START)
+    assert await connections.SweepConnectionsFunction(embedded)(ProcessName("web-1"), instant_ms(START + 1)) == 1
+
+    for permissions in MATRIX:
+        for grant in permissions.grants:
+            documented = DOCUMENT.get((permissions.function, grant.table), frozenset())
+            unused = grant.actions - documented - used[permissions.function, embedded.schema(grant.table).name]
+            assert not unused, f"{permissions.function} on {grant.table.name}"

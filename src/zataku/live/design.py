@@ -248,29 +248,26 @@ def left_behind(owner: ProcessName, started_at: InstantMs) -> Span:
 moderation = beside.moderation
 
 
-# Who may do what. The rows of the document come first; what departs from them is marked, and listed in the departures.
+# Permissions. The rows of the document come first, as it has them; what is added is a departure.
 
 MATRIX = PermissionMatrix(
     {
         "CreateRoomFunction": [Grant(rooms, READ_WRITE)],
         "PostCommentFunction": [
             Grant(comments, READ_WRITE),
-            Grant(connections, READ | DELETE),  # deletes: takes away the connections that a delivery finds gone
-            Grant(rooms, CHECK),  # demands that the room is open
+            Grant(connections, READ),
+            Grant(rooms, CHECK),  # added: the room must be open
         ],
         "GetRoomCommentsFunction": [Grant(comments, READ)],
-        "CloseRoomFunction": [
-            Grant(rooms, READ_WRITE),
-            Grant(connections, READ),  # tells everybody in the room
-        ],
+        "CloseRoomFunction": [Grant(rooms, READ_WRITE)],
         "GetUserRoomsFunction": [Grant(rooms, READ)],
         "DisconnectFunction": [Grant(connections, READ_WRITE)],
         "JoinRoomFunction": [Grant(connections, READ_WRITE), Grant(rooms, READ)],
-        # Functions that the document does not have.
+        # Functions that the document does not have: the actions they use and no others.
         "OwnRoomFunction": [Grant(rooms, frozenset({"UpdateItem"})), Grant(moderation, frozenset({"Query"}))],
         "SweepConnectionsFunction": [Grant(connections, frozenset({"Query", "DeleteItem"}))],
         "ModerateRoomFunction": [
-            Grant(moderation, READ_WRITE),
+            Grant(moderation, frozenset({"PutItem", "DeleteItem"})),
             Grant(rooms, frozenset({"ConditionCheckItem", "UpdateItem"})),
             Grant(comments, CHECK | DELETE),
         ],
@@ -280,12 +277,12 @@ MATRIX = PermissionMatrix(
             Grant(rooms, CHECK),
         ],
         "UpvoteFunction": [
-            Grant(moderation, frozenset({"GetItem", "PutItem", "UpdateItem"})),
+            Grant(moderation, frozenset({"PutItem", "UpdateItem"})),
             Grant(rooms, CHECK),
             Grant(comments, CHECK),
         ],
         "ReactFunction": [Grant(moderation, frozenset({"PutItem"})), Grant(rooms, CHECK)],
-        "GetRoomModerationFunction": [Grant(moderation, READ)],
+        "GetRoomModerationFunction": [Grant(moderation, frozenset({"GetItem", "Query"}))],
     }
 )
 
