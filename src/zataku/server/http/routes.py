@@ -50,25 +50,29 @@ def build_apps(services: Services) -> tuple[App, App]:
     context_reader = RequestContextReader(settings.proxies, https=services.context.public_url.startswith("https:"))
     origins = Origins(settings.public_url, is_development=settings.env == "dev")
     authentication = Authentication(accounts.authenticator, accounts.rate_limits, origins)
+    litestar = build_litestar(services, authentication)
+    app = RequestLog(Compression(cast("App", litestar)), context_reader, accounts.rate_limits, services.metrics)
+    endpoint = Endpoint(realtime.hub, realtime.router)
+    return app, SocketApp(endpoint, context_reader, authentication, accounts.rate_limits, origins)
+
+
+def build_litestar(services: Services, authentication: Authentication) -> Litestar:
+    """The Litestar application with every route. Raises LookupError for one that does not declare its access."""
     assets = PageAssets(services.web_build, services.context.public_url)
     litestar = Litestar(
         route_handlers=_all_routes(services, assets),
         dependencies=DEPENDENCIES,
-        middleware=[authentication, RequestTimeout(settings.request_seconds)],
+        middleware=[authentication, RequestTimeout(services.settings.request_seconds)],
         exception_handlers=HANDLERS,
         before_send=[add_security_headers],
-        request_max_body_size=settings.body_limit,
+        request_max_body_size=services.settings.body_limit,
         state=State({"page_assets": assets}),
         openapi_config=None,
         # Failures are logged once, where they are answered.
         logging_config=None,
     )
     check_declarations(litestar)
-    app = RequestLog(Compression(cast("App", litestar)), context_reader, accounts.rate_limits, services.metrics)
-    socket = SocketApp(
-        Endpoint(realtime.hub, realtime.router), context_reader, authentication, accounts.rate_limits, origins
-    )
-    return app, socket
+    return litestar
 
 
 def describe_api(services: Services) -> ApiDescription:

@@ -1,0 +1,341 @@
+"""Every route and every socket topic, called by every kind of caller: a table of who may do what.
+
+A route without a row fails, and so does a row without a route.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+import pytest_asyncio
+from litestar import Litestar, get
+from litestar.routes import HTTPRoute
+from msgspec import Raw
+
+from tests.realtime.sockets.memory_connection import MemoryConnection
+from tests.server.conftest import PUBLIC
+from zataku.accounts.route_access import PUBLIC as PUBLIC_ACCESS
+from zataku.accounts.route_access import RouteAccess
+from zataku.accounts.secrets import Secret
+from zataku.clock import AdvanceableClock
+from zataku.errors import RequestError
+from zataku.platform.design import Account
+from zataku.platform.identity import Identity
+from zataku.platform.limits import Scope
+from zataku.realtime.messages import Do, Join
+from zataku.server.app import Application
+from zataku.server.http.authentication import Authentication, check_declarations
+from zataku.server.http.origins import Origins
+from zataku.server.http.routes import build_litestar
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PASSWORD = "a long enough one"
+
+
+class Outcomes(NamedTuple):
+    """What each kind of caller gets: `ok`, or the code of the error."""
+
+    anonymous: str = "ok"
+    guest: str = "ok"
+    user: str = "ok"
+    key_without_scope: str = "ok"
+    key_with_scope: str = "ok"
+    admin: str = "ok"
+
+
+EVERYONE = Outcomes()
+SCOPED = Outcomes(key_without_scope="scope_missing")
+HOST = Outcomes(*["not_the_host"] * 3, "scope_missing", "not_the_host", "ok")
+"""The admin is the host of the room."""
+NO_KEYS = Outcomes(key_without_scope="not_for_keys", key_with_scope="not_for_keys")
+USERS = Outcomes("guest", "guest", "ok", "not_for_keys", "not_for_keys", "ok")
+ADMINS = Outcomes(*["forbidden"] * 5, "ok")
+NOBODY = Outcomes(*["forbidden"] * 6)
+"""Only for this machine, or with a token of its own."""
+
+
+def everyone_gets(code: str) -> Outcomes:
+    return Outcomes(*[code] * 6)
+
+
+def admins_get(code: str) -> Outcomes:
+    return ADMINS._replace(admin=code)
+
+
+class Row(NamedTuple):
+    """The outcomes of one route, and what is sent to it."""
+
+    outcomes: Outcomes
+    body: object = None
+    query: Mapping[str, str] = {}
+
+
+PATH_VALUES = {
+    "session_id": "0" * 64,
+    "session": "0" * 64,
+    "key_id": "0" * 64,
+    "comment_id": "00000000-0000-4000-8000-000000000000",
+    "account_id": "00000000-0000-4000-8000-000000000000",
+    "code": "999999",
+    "name": "nothing.db",
+    "verb": "grant-admin",
+}
+"""The values of path parameters; `room_id` is that of an open room."""
+JOB = {"system": "live", "kind": "nothing", "subject": "none"}
+
+ROUTES: dict[str, Row] = {
+    "GET /api/home": Row(EVERYONE),
+    "GET /qr.svg": Row(EVERYONE, query={"path": "/live"}),
+    # Accounts
+    "GET /api/me": Row(EVERYONE),
+    "PATCH /api/me": Row(NO_KEYS, {"language": "en"}),
+    "DELETE /api/me": Row(
+        Outcomes("ok", "ok", "wrong_password", "not_for_keys", "not_for_keys", "wrong_password"),
+        {"password": "not the one"},
+    ),
+    "POST /api/me/password": Row(
+        USERS._replace(user="wrong_password", admin="wrong_password"), {"old": "not the one", "new": "another long one"}
+    ),
+    "POST /api/accounts": Row(
+        Outcomes("name_taken", "name_taken", "signed_in", "not_for_keys", "not_for_keys", "signed_in"),
+        {"name": "Taken", "password": PASSWORD},
+    ),
+    "GET /api/sessions": Row(USERS),
+    "POST /api/sessions": Row(
+        NO_KEYS._replace(**dict.fromkeys(("anonymous", "guest", "user", "admin"), "wrong_credentials")),
+        {"name": "Nobody", "password": PASSWORD},
+    ),
+    "DELETE /api/sessions": Row(USERS),
+    "DELETE /api/sessions/current": Row(NO_KEYS),
+    "DELETE /api/sessions/{session_id}": Row(USERS),
+    "GET /api/keys": Row(USERS),
+    "POST /api/keys": Row(
+        USERS._replace(user="wrong_password", admin="wrong_password"),
+        {"password": "not the one", "label": "robot", "scopes": ["live:read"]},
+    ),
+    "DELETE /api/keys/{key_id}": Row(USERS),
+    # Live rooms
+    "GET /api/live/rooms": Row(SCOPED),
+    "POST /api/live/rooms": Row(SCOPED, {"name": "Talk"}),
+    "GET /api/live/codes/{code}": Row(Outcomes(*["no_such_code"] * 3, "scope_missing", *["no_such_code"] * 2)),
+    "GET /api/live/rooms/{room_id}": Row(SCOPED),
+    "GET /api/live/rooms/{room_id}/standing": Row(SCOPED),
+    "GET /api/live/rooms/{room_id}/comments": Row(SCOPED),
+    "POST /api/live/rooms/{room_id}/comments": Row(SCOPED, {"content": "hello"}),
+    "DELETE /api/live/rooms/{room_id}/comments/{comment_id}": Row(
+        Outcomes(*["no_such_comment"] * 3, "scope_missing", *["no_such_comment"] * 2)
+    ),
+    "POST /api/live/rooms/{room_id}/comments/{comment_id}/upvote": Row(
+        Outcomes(*["no_such_comment"] * 3, "scope_missing", *["no_such_comment"] * 2)
+    ),
+    "GET /api/live/rooms/{room_id}/timeline": Row(SCOPED),
+    "GET /api/live/rooms/{room_id}/questions": Row(SCOPED),
+    "GET /api/live/rooms/{room_id}/search": Row(SCOPED, query={"q": "hello"}),
+    "GET /api/live/rooms/{room_id}/export.csv": Row(SCOPED),
+    "GET /api/live/rooms/{room_id}/export.json": Row(SCOPED),
+    "GET /api/live/rooms/{room_id}/moderation": Row(HOST),
+    "POST /api/live/rooms/{room_id}/acts": Row(HOST, {"k": "pause", "on": True}),
+    "POST /api/live/rooms/{room_id}/close": Row(HOST),
+    # Admin
+    "GET /api/admin/overview": Row(ADMINS),
+    "GET /api/admin/history": Row(ADMINS),
+    "GET /api/admin/tables": Row(ADMINS),
+    "GET /api/admin/tables/{name}": Row(admins_get("not_found")),
+    "GET /api/admin/tables/{name}/items": Row(admins_get("not_found")),
+    "GET /api/admin/backups": Row(ADMINS),
+    "POST /api/admin/backups": Row(ADMINS),
+    "POST /api/admin/backups/upload": Row(admins_get("not_a_backup"), query={"name": "nothing.db"}),
+    "GET /api/admin/backups/{name}/file": Row(admins_get("not_found")),
+    "POST /api/admin/backups/{name}/restore": Row(admins_get("not_found"), {"confirm": "nothing.db"}),
+    "DELETE /api/admin/backups/{name}": Row(admins_get("not_found")),
+    "GET /api/admin/jobs": Row(ADMINS),
+    "POST /api/admin/jobs/retry": Row(admins_get("no_such_job"), JOB),
+    "POST /api/admin/jobs/cancel": Row(admins_get("no_such_job"), JOB),
+    "GET /api/admin/accounts": Row(ADMINS, query={"name": "Taken"}),
+    "GET /api/admin/accounts/{account_id}/sessions": Row(admins_get("not_found")),
+    "POST /api/admin/accounts/{account_id}/sign-out": Row(admins_get("not_found")),
+    "DELETE /api/admin/accounts/{account_id}/sessions/{session}": Row(ADMINS),
+    "GET /api/admin/online": Row(ADMINS),
+    # For programs on the server's own machine
+    "GET /metrics": Row(ADMINS),
+    "POST /control/accounts/{verb}": Row(NOBODY, {"name": "Nobody"}),
+    "POST /test/clock": Row(NOBODY, {"advance": 1}),
+    # Documents and files
+    "GET /openapi.json": Row(EVERYONE),
+    **{
+        f"GET {path}": Row(EVERYONE)
+        for path in ("/", "/sign-in", "/sign-up", "/profile", "/styleguide", "/docs", "/admin")
+    },
+    **{f"GET {path}": Row(EVERYONE) for path in ("/drawing", "/othello", "/ranking", "/live", "/kifu")},
+    **{f"GET {path}": Row(EVERYONE) for path in ("/live/{room_id}", "/live/{room_id}/overlay", "/l/{code}")},
+    **{f"GET {path}": Row(EVERYONE) for path in ("/robots.txt", "/favicon.svg", "/manifest.webmanifest")},
+    **{f"GET /{folder}/{{name}}": Row(everyone_gets("not_found")) for folder in ("assets", "icons", "static")},
+}
+
+TOPICS: dict[str, tuple[Outcomes, Outcomes]] = {
+    "home": (EVERYONE, everyone_gets("not_found")),
+    "live/{room_id}": (SCOPED, SCOPED),
+}
+"""For each kind of topic the outcomes of joining it, and of sending a command to it."""
+
+
+def routes_of(app: Litestar) -> set[str]:
+    """Method and path of every route, with its parameters in braces. HEAD and OPTIONS follow from the others."""
+    found: set[str] = set()
+    for route in app.routes:
+        assert isinstance(route, HTTPRoute), route.path
+        path = route.path_format.replace(":str", "")
+        methods = {str(method) for handler in route.route_handlers for method in handler.http_methods}
+        found |= {f"{method} {path}" for method in methods - {"HEAD", "OPTIONS"}}
+    return found
+
+
+class Callers:
+    """Requests of every kind of caller. Users sign in anew for each, since some routes sign them out."""
+
+    def __init__(self, application: Application, user: Account) -> None:
+        self.services = application.services
+        self._transport = httpx.ASGITransport(app=application.app, client=("198.51.100.20", 50000))  # type: ignore[arg-type]
+        self._user = user
+        self._names = {"user": "Taken", "admin": "Chief"}
+        self._keys: dict[frozenset[Scope], str] = {}
+
+    async def headers(self, caller: str) -> dict[str, str]:
+        """The credentials of a caller."""
+        accounts = self.services.accounts
+        match caller:
+            case "anonymous":
+                return {}
+            case "guest":
+                _, cookie = accounts.authenticator.new_guest("en")
+                return {"cookie": f"{cookie.key}={cookie.value}", "origin": PUBLIC}
+            case "user" | "admin":
+                account = await accounts.accounts.named(self._names[caller])
+                assert account is not None
+                token = await accounts.accounts.sessions.begin(account, "")
+                return {"cookie": f"zataku_session={token.as_session()}", "origin": PUBLIC}
+            case _:
+                every_scope = frozenset(scope for system in self.services.systems for scope in system.scopes)
+                return {"authorization": f"Bearer {await self._key(every_scope if 'with_' in caller else frozenset())}"}
+
+    async def _key(self, scopes: frozenset[Scope]) -> str:
+        if scopes not in self._keys:
+            token, _ = await self.services.accounts.accounts.keys.make(self._user.account_id, "robot", scopes)
+            self._keys[scopes] = token.as_key()
+        return self._keys[scopes]
+
+    async def call(self, caller: str, method: str, path: str, row: Row) -> str:
+        """The outcome of a request."""
+        # Rate limits are for other tests.
+        clock = self.services.context.clock
+        assert isinstance(clock, AdvanceableClock)
+        await clock.advance(3600)
+        answer = await self.request(caller, method, path, row.body, row.query)
+        return "ok" if answer.status_code < 400 else answer.json()["error"]["code"]
+
+    async def request(
+        self, caller: str, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """The answer to a request."""
+        headers = await self.headers(caller)
+        async with httpx.AsyncClient(transport=self._transport, base_url=PUBLIC, headers=headers) as client:
+            return await client.request(method, path, json=body, params=query)
+
+    async def identity(self, caller: str) -> Identity:
+        """The identity that a socket of a caller has."""
+        headers = await self.headers(caller)
+        authenticator = self.services.accounts.authenticator
+        cookies = httpx.Cookies(dict([headers["cookie"].split("=", 1)])) if "cookie" in headers else httpx.Cookies()
+        identity = await authenticator.authenticate(dict(cookies), headers.get("authorization"), "en")
+        return identity or authenticator.new_guest("en")[0]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def callers(application: Application) -> Callers:
+    accounts = application.services.accounts
+    users: list[Account] = []
+    for name in ("Taken", "Chief"):
+        guest, _ = accounts.authenticator.new_guest("en")
+        user, _ = await accounts.accounts.sign_up(guest, name, Secret(PASSWORD), "")
+        users.append(user)
+    await accounts.accounts.grant_admin(users[1], admin=True)
+    return Callers(application, users[0])
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def room_id(callers: Callers) -> str:
+    """An open room, whose host is the admin."""
+    return (await callers.request("admin", "POST", "/api/live/rooms", {"name": "Talk"})).json()["roomId"]
+
+
+async def test_every_route_has_a_row_and_every_row_a_route(application: Application) -> None:
+    accounts = application.services.accounts
+    authentication = Authentication(accounts.authenticator, accounts.rate_limits, Origins(""))
+    assert routes_of(build_litestar(application.services, authentication)) == ROUTES.keys()
+
+
+@pytest.mark.parametrize("route", ROUTES)
+async def test_every_caller_gets_what_the_table_says(callers: Callers, room_id: str, route: str) -> None:
+    method, template = route.split(" ")
+    path = template.format(**PATH_VALUES, room_id=room_id)
+    row = ROUTES[route]
+    outcomes = Outcomes(*[await callers.call(caller, method, path, row) for caller in Outcomes._fields])
+    assert outcomes == row.outcomes
+
+
+async def test_every_kind_of_topic_has_a_row(application: Application) -> None:
+    services = application.services
+    rooms = {plugin.room.kind for plugin in services.plugins.values() if plugin.room is not None}
+    topics = {kind for kind in ("home", *services.plugins) if services.realtime.topics.declared(kind)}
+    assert rooms | topics == {topic.partition("/")[0] for topic in TOPICS}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+async def test_every_caller_joins_and_commands_what_the_table_says(
+    application: Application, callers: Callers, room_id: str, topic: str
+) -> None:
+    hub, router = application.services.realtime.hub, application.services.realtime.router
+    name = topic.format(room_id=room_id)
+    command = Raw(b'{"k":"comment","content":"hello"}')
+
+    async def outcome(awaitable: Any) -> str:
+        try:
+            await awaitable
+        except RequestError as error:
+            return error.code
+        return "ok"
+
+    joins: list[str] = []
+    commands: list[str] = []
+    for caller in Outcomes._fields:
+        socket = hub.open(MemoryConnection(), await callers.identity(caller), "198.51.100.1")
+        joins.append(await outcome(router.join(socket, Join(id=1, to=name))))
+        commands.append(await outcome(router.do(socket, Do(id=2, to=name, what=command))))
+        router.gone(socket)
+        hub.closed(socket)
+    assert (Outcomes(*joins), Outcomes(*commands)) == TOPICS[topic]
+
+
+async def test_a_route_that_does_not_say_who_may_call_it_keeps_the_server_from_starting() -> None:
+    @get("/api/secret")
+    async def undeclared() -> None:
+        return
+
+    @get("/api/open", opt=PUBLIC_ACCESS.opt)
+    async def declared() -> None:
+        return
+
+    check_declarations(Litestar([declared], openapi_config=None))
+    with pytest.raises(LookupError, match="/api/secret does not declare"):
+        check_declarations(Litestar([undeclared, declared], openapi_config=None))
+
+
+async def test_a_route_of_a_system_lies_under_its_own_path() -> None:
+    @get("/api/other", opt=RouteAccess(system="live").opt)
+    async def elsewhere() -> None:
+        return
+
+    with pytest.raises(LookupError, match="must begin with /api/live"):
+        check_declarations(Litestar([elsewhere], openapi_config=None))
