@@ -112,15 +112,15 @@ async def test_its_room_takes_commands_and_needs_its_scopes(application: Applica
     join, read = Join(id=1, to="quotes/board"), Do(id=2, to="quotes/board", what=Raw(b'{"k":"read"}'))
     sockets = [realtime.hub.open(MemoryConnection(), identity, "198.51.100.1") for identity in (reader, writer)]
     await realtime.router.join(sockets[0], join)
-    await realtime.router.do(sockets[1], read)
+    await realtime.router.execute(sockets[1], read)
     assert application.services.context.rooms.running("quotes").keys() == {"quotes/board"}
-    for refused in (realtime.router.join(sockets[1], join), realtime.router.do(sockets[0], read)):
+    for refused in (realtime.router.join(sockets[1], join), realtime.router.execute(sockets[0], read)):
         with pytest.raises(Forbidden) as error:
             await refused
         assert error.value.code == "scope_missing"
     for socket in sockets:
-        realtime.router.gone(socket)
-        realtime.hub.closed(socket)
+        realtime.router.disconnected(socket)
+        realtime.hub.forget(socket)
 
 
 async def test_its_jobs_run(application: Application) -> None:

@@ -80,7 +80,7 @@ PATH_VALUES = {
     "account_id": "00000000-0000-4000-8000-000000000000",
     "code": "999999",
     "name": "nothing.db",
-    "verb": "grant-admin",
+    "action": "grant-admin",
 }
 """The values of path parameters; `room_id` is that of an open room."""
 JOB = {"system": "live", "kind": "nothing", "subject": "none"}
@@ -160,7 +160,7 @@ ROUTES: dict[str, Row] = {
     "GET /api/admin/online": Row(ADMINS),
     # For programs on the server's own machine
     "GET /metrics": Row(ADMINS),
-    "POST /control/accounts/{verb}": Row(NOBODY, {"name": "Nobody"}),
+    "POST /control/accounts/{action}": Row(NOBODY, {"name": "Nobody"}),
     "POST /test/clock": Row(NOBODY, {"advance": 1}),
     # Documents and files
     "GET /openapi.json": Row(EVERYONE),
@@ -212,9 +212,9 @@ class Callers:
                 _, cookie = accounts.authenticator.new_guest("en")
                 return {"cookie": f"{cookie.key}={cookie.value}", "origin": PUBLIC}
             case "user" | "admin":
-                account = await accounts.accounts.named(self._names[caller])
+                account = await accounts.accounts.find(self._names[caller])
                 assert account is not None
-                token = await accounts.accounts.sessions.begin(account, "")
+                token = await accounts.accounts.sessions.create(account, "")
                 return {"cookie": f"zataku_session={token.as_session()}", "origin": PUBLIC}
             case _:
                 every_scope = frozenset(scope for system in self.services.systems for scope in system.scopes)
@@ -222,7 +222,7 @@ class Callers:
 
     async def _key(self, scopes: frozenset[Scope]) -> str:
         if scopes not in self._keys:
-            token, _ = await self.services.accounts.accounts.keys.make(self._user.account_id, "robot", scopes)
+            token, _ = await self.services.accounts.accounts.keys.create(self._user.account_id, "robot", scopes)
             self._keys[scopes] = token.as_key()
         return self._keys[scopes]
 
@@ -288,7 +288,7 @@ async def test_every_caller_gets_what_the_table_says(callers: Callers, room_id: 
 async def test_every_kind_of_topic_has_a_row(application: Application) -> None:
     services = application.services
     rooms = {plugin.room.kind for plugin in services.plugins.values() if plugin.room is not None}
-    topics = {kind for kind in ("home", *services.plugins) if services.realtime.topics.declared(kind)}
+    topics = {kind for kind in ("home", *services.plugins) if services.realtime.topics.is_declared(kind)}
     assert rooms | topics == {topic.partition("/")[0] for topic in TOPICS}
 
 
@@ -312,9 +312,9 @@ async def test_every_caller_joins_and_commands_what_the_table_says(
     for caller in Outcomes._fields:
         socket = hub.open(MemoryConnection(), await callers.identity(caller), "198.51.100.1")
         joins.append(await outcome(router.join(socket, Join(id=1, to=name))))
-        commands.append(await outcome(router.do(socket, Do(id=2, to=name, what=command))))
-        router.gone(socket)
-        hub.closed(socket)
+        commands.append(await outcome(router.execute(socket, Do(id=2, to=name, what=command))))
+        router.disconnected(socket)
+        hub.forget(socket)
     assert (Outcomes(*joins), Outcomes(*commands)) == TOPICS[topic]
 
 
