@@ -47,5 +47,5 @@ async def test_a_comment_that_is_sent_again_costs_what_its_departure_says(priced
         await priced.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
     told = " ".join(departure.figure for departure in DEPARTURES)
     assert (
-        f"costs the {consumed.writes:g} write units of a refused transaction, and {consumed.reads:g} read unit" in told
+        f"costs the {consumed.writes:g} write units of a failed transaction, and {consumed.reads:g} read unit" in told
     )

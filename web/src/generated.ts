@@ -298,28 +298,28 @@ export interface Leave {
   to: string;
 }
 
-/** The host marked a question as answered, or asks it anew. */
+/** A comment was marked as answered, or as not answered. */
 export interface LiveAnswered {
   k: "answered";
   commentId: string;
   on: boolean;
 }
 
-/** The host keeps whoever wrote a comment out of the room, or lets them in again. */
+/** Block the sender of a comment, or unblock them, by the host. */
 export interface LiveBlockSender {
   k: "block_sender";
   commentId: string;
   on?: boolean;
 }
 
-/** The host keeps a word out of the room, or lets it in again. */
+/** Block a word, or unblock it, by the host. */
 export interface LiveBlockWord {
   k: "block_word";
   word: string;
   on?: boolean;
 }
 
-/** Somebody who is kept out, known by a comment of theirs; `about` says what it was, if it is still there. */
+/** A blocked sender, known by a comment of theirs; `about` is its text, if it still exists. */
 export interface LiveBlockedSender {
   commentId: string;
   at: string;
@@ -327,39 +327,39 @@ export interface LiveBlockedSender {
   nickname?: string;
 }
 
-/** The host closes the room, for good. Answered by the room. */
+/** Close the room for good, by its host. The reply is the room. */
 export interface LiveCloseRoom {
   k: "close";
 }
 
 export type LiveCommand = LivePostComment | LiveRetractComment | LiveUpvote | LiveCloseRoom | LiveEraseSender | LiveMarkComment | LiveDeleteComment | LivePauseRoom | LiveSetSlowMode | LiveBlockWord | LiveBlockSender;
 
-/** Comments in the order of the room. With `more` there are others, after the last or before the first of them. */
+/** A page of comments in order. With `more` there are others in the direction of reading. */
 export interface LiveCommentList {
   comments: LiveCommentView[];
   more?: boolean;
 }
 
-/** Somebody wrote something. */
+/** A comment was posted. */
 export interface LiveCommentPosted {
   k: "commented";
   comment: LiveCommentView;
 }
 
-/** A comment is not to be seen any more; with `deleted`, never again. */
+/** A comment was hidden; with `deleted`, deleted for good. */
 export interface LiveCommentRemoved {
   k: "gone";
   commentId: string;
   deleted?: boolean;
 }
 
-/** A comment that was hidden is shown again, at its old place. */
+/** A hidden comment is shown again, at its old position. */
 export interface LiveCommentRestored {
   k: "back";
   comment: LiveCommentView;
 }
 
-/** A comment as people see it; `seq` is its place in the room. */
+/** A comment; `seq` is its position in the room. */
 export interface LiveCommentView {
   commentId: string;
   seq: string;
@@ -368,13 +368,13 @@ export interface LiveCommentView {
   createdAt: string;
 }
 
-/** The host deletes a comment for good. */
+/** Delete a comment for good, by the host. */
 export interface LiveDeleteComment {
   k: "delete";
   commentId: string;
 }
 
-/** The account of whoever asks is gone: what the room shows of them is looked up anew. */
+/** The sender's account was removed: the room shows their comments as they are stored now. */
 export interface LiveEraseSender {
   k: "forget";
 }
@@ -408,7 +408,7 @@ export interface LiveHome {
   people: number;
 }
 
-/** What only the host sees: the log, newest first; who and what is kept out; and the comments that are hidden. */
+/** The host's view of a room: the log, newest first, the blocks, and the hidden comments. */
 export interface LiveHostView {
   log: LiveLogView[];
   words: string[];
@@ -416,7 +416,7 @@ export interface LiveHostView {
   hidden: LiveCommentView[];
 }
 
-/** Something that the host did: `subject` is a comment's id, a word, or seconds; `about` what the comment says. */
+/** An entry of the host's log: `subject` is a comment's id, a word, or seconds; `about` the text of the comment. */
 export interface LiveLogView {
   logId: string;
   at: string;
@@ -425,7 +425,7 @@ export interface LiveLogView {
   about?: string;
 }
 
-/** The host hides, pins or marks as answered a comment, or takes that back. */
+/** Hide, pin or mark as answered a comment, or undo that, by the host. */
 export interface LiveMarkComment {
   k: "mark";
   commentId: string;
@@ -433,18 +433,18 @@ export interface LiveMarkComment {
   on?: boolean;
 }
 
-/** The host did something; told to the host alone. */
+/** An action was logged; sent to the host alone. */
 export interface LiveModerated {
   k: "moderated";
   entry: LiveLogView;
 }
 
-/** The entry in the log, or none when it was so already. */
+/** The log entry of an action, or none when it changed nothing. */
 export interface LiveModerationResult {
   entry?: LiveLogView;
 }
 
-/** What became of the comments of a room, and how often people reacted, all in all. */
+/** The public moderation of a room: marks, upvotes and reactions. */
 export interface LiveModerationStateView {
   pinned?: LiveCommentView[];
   answered?: string[];
@@ -453,24 +453,24 @@ export interface LiveModerationStateView {
   reactions?: LiveReactions;
 }
 
-/** What a presenter says to open a room. */
+/** The request to open a room. */
 export interface LiveNewRoom {
   name: string;
 }
 
-/** The host lets the room take no comments for a while, or lets it take them again. */
+/** Pause the comments of the room, or resume them, by the host. */
 export interface LivePauseRoom {
   k: "pause";
   on?: boolean;
 }
 
-/** The host pinned a comment. */
+/** A comment was pinned. */
 export interface LivePinned {
   k: "pinned";
   comment: LiveCommentView;
 }
 
-/** Write a comment. Answered by the comment. Sent again with the same `id` it is still one comment. */
+/** Post a comment. The reply is the comment. Sent again with the same `id` it is still one comment. */
 export interface LivePostComment {
   k: "comment";
   content: string;
@@ -490,13 +490,13 @@ export interface LiveQuestions {
   questions: LiveQuestion[];
 }
 
-/** Clap, understand or laugh, in passing. */
+/** React, without a reply. */
 export interface LiveReact {
   k: "react";
   reaction: "aha" | "clap" | "lol";
 }
 
-/** How often people clapped, understood and laughed in the last moment. It passes and is not repeated. */
+/** The reactions since the last such event. It is not repeated to clients that resume. */
 export interface LiveReacted {
   k: "reacted";
   clap?: number;
@@ -504,37 +504,37 @@ export interface LiveReacted {
   lol?: number;
 }
 
-/** How often people clapped, understood and laughed. */
+/** The number of reactions of each kind. */
 export interface LiveReactions {
   clap?: number;
   aha?: number;
   lol?: number;
 }
 
-/** Take back what one wrote in the last 60 seconds. */
+/** Delete a comment of the sender, within 60 seconds. */
 export interface LiveRetractComment {
   k: "take_back";
   commentId: string;
 }
 
-/** The host paused the room, slowed it down, or took that back. */
+/** The room was paused, resumed, or its slow mode changed. */
 export interface LiveRoomChanged {
   k: "changed";
   room: LiveRoomView;
 }
 
-/** The host closed the room. */
+/** The room was closed. */
 export interface LiveRoomClosed {
   k: "closed";
 }
 
-/** Some of the caller's rooms, newest first; `next` leads to the others. */
+/** A page of the caller's rooms, newest first; `next` is the cursor of the next page. */
 export interface LiveRoomList {
   rooms: LiveRoomView[];
   next?: string;
 }
 
-/** A room as people see it. `mine` tells its host, where that is known; `code` leads to it while it is open. */
+/** A room. `mine` says whether the viewer is its host, where the viewer is known; an open room has a `code`. */
 export interface LiveRoomView {
   roomId: string;
   name: string;
@@ -547,19 +547,19 @@ export interface LiveRoomView {
   code?: string;
 }
 
-/** Comments that have what was looked for, in the order of the room; `next` is where to look on. */
+/** Comments that match a search, in order; `next` is the `seq` to go on from. */
 export interface LiveSearchResults {
   comments: LiveCommentView[];
   next?: string;
 }
 
-/** The host makes everybody wait so many seconds between two comments, or no longer. */
+/** Set the seconds between two comments of a sender, or switch slow mode off, by the host. */
 export interface LiveSetSlowMode {
   k: "slow";
   seconds?: number | null;
 }
 
-/** The room, and what was said in it after what the reader has seen; the latest for a newcomer. */
+/** The room, and its comments after what the reader has seen; for a new reader the latest. */
 export interface LiveSnapshot {
   room: LiveRoomView;
   comments: LiveCommentView[];
@@ -568,7 +568,7 @@ export interface LiveSnapshot {
   earlier?: boolean;
 }
 
-/** A talk from its first comment to its last, in equal parts. */
+/** A talk from its first comment to its last, in parts of equal length. */
 export interface LiveTimeline {
   begin: string;
   end: string;
@@ -579,26 +579,26 @@ export interface LiveTimeline {
   reactions?: LiveReactions;
 }
 
-/** How much was said in one part of the talk, how often people reacted, and where its first comment is. */
+/** The comments and reactions of one part of a talk, and the `seq` of its first comment. */
 export interface LiveTimelinePart {
   comments?: number;
   reactions?: number;
   seq?: string;
 }
 
-/** The host took a pin away. */
+/** A comment was unpinned. */
 export interface LiveUnpinned {
   k: "unpinned";
   commentId: string;
 }
 
-/** Want a question answered, once. Answered by `upvoted`. */
+/** Upvote a comment, once. The reply is `upvoted`. */
 export interface LiveUpvote {
   k: "upvote";
   commentId: string;
 }
 
-/** So many people want a question answered by now. */
+/** The new number of upvotes of a comment. */
 export interface LiveUpvoted {
   k: "upvoted";
   commentId: string;

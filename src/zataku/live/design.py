@@ -1,10 +1,10 @@
 """A presenter opens a room, the audience comments from their phones without an account, and the comments fly over the
-slides. Rooms, what is said in them, and who is connected lie in three tables; a fourth holds what the host makes of it.
+slides. Rooms, comments and connections have a table each; a fourth table holds the moderation.
 
 One process at a time owns a room and numbers its comments. Taking a room adds one to its `epoch`, and every comment is
-written on condition of that epoch, so that of two processes that believe they own a room only the later one is heard.
-A comment's `seq` begins with the epoch and goes on with the owner's own count from 1: a new owner needs to know nothing
-of what was said before, and no `seq` is given by two owners, whatever was deleted or lost in between.
+written on condition of that epoch, so that of two processes that believe they own a room only the later one can write.
+The `seq` of a comment is the epoch followed by the owner's own count from 1: a new owner starts without reading earlier
+comments, and no two owners give the same `seq`, whatever was deleted or lost in between.
 """
 
 from typing import Annotated
@@ -34,7 +34,7 @@ from zataku.live.limits import (
     SlowMode,
     require_visible,
 )
-from zataku.live.moderation import design as beside
+from zataku.live.moderation import design as moderation_design
 from zataku.live.moderation.design import A_COMMENT, A_ROOM
 from zataku.table import (
     CHECK,
@@ -66,18 +66,20 @@ by_code = rooms.index("code-index", pk="code", projection=KEYS_ONLY)
 
 @rooms.entity(pk="{room_id}")
 class Room(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A room that a presenter opened and that people comment in."""
+    """A room that a presenter opened for comments."""
 
     room_id: Annotated[RoomId, UUID_V4, Meta(description="Identifies the room, a UUIDv4")]
     name: Annotated[RoomName, Meta(description="Name of the room")]
     host_id: Annotated[HostId, EXTERNAL_ID, Meta(description="The host who created the room")]
-    status: Annotated[RoomStatus, Meta(description="`OPEN` while the room is held, `CLOSED` when it is over")]
+    status: Annotated[RoomStatus, Meta(description="`OPEN` until the host closes the room, then `CLOSED`")]
     created_at: Annotated[InstantMs, Meta(description="When the room was created")]
     updated_at: Annotated[InstantMs, Meta(description="When the host last changed the room")]
-    epoch: Annotated[Epoch, Meta(description="How often a process took the room; absent before")] | None = None
-    paused: Annotated[bool, Meta(description="True while the room takes no comments")] | None = None
+    epoch: (
+        Annotated[Epoch, Meta(description="How often a process has taken the room; absent before the first")] | None
+    ) = None
+    paused: Annotated[bool, Meta(description="True while comments are paused")] | None = None
     slow_mode_seconds: Annotated[SlowMode, Meta(description="Seconds between two comments of a sender")] | None = None
-    code: Annotated[RoomCode, Meta(description="A short number to come in by; absent when the room is over")] | None = (
+    code: Annotated[RoomCode, Meta(description="Short number to enter by; absent when the room is closed")] | None = (
         None
     )
 
@@ -87,19 +89,19 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @rooms.item(example=A_ROOM, budget=Budget(reads=0.5, of="a room"))
 def room(room_id: RoomId) -> Key[Room]:
-    """One room by its id, for showing it."""
+    """One room by its id, to show it."""
     return Room.key(room_id=room_id)
 
 
 @rooms.item(strong=True, example=A_ROOM, budget=Budget(reads=1, of="a room"))
 def room_now(room_id: RoomId) -> Key[Room]:
-    """One room as it is right now, for deciding who may do what."""
+    """One room by its id as stored now, to decide by it."""
     return Room.key(room_id=room_id)
 
 
 @rooms.view(Room)
 class RoomByCode(View, frozen=True, kw_only=True, rename="camel"):
-    """A room as far as its code leads."""
+    """The id of a room that has a code."""
 
     room_id: RoomId
     code: RoomCode
@@ -107,7 +109,7 @@ class RoomByCode(View, frozen=True, kw_only=True, rename="camel"):
 
 @rooms.query(returns=RoomByCode, budget=Budget(reads=0.5, of="a room"))
 def rooms_by_code(code: RoomCode) -> Span:
-    """The open rooms that a short number leads to: one, but for two that were opened at the very same moment."""
+    """The open rooms with a code: one, unless two were opened at the same moment."""
     return by_code.partition(code)
 
 
@@ -130,7 +132,7 @@ by_seq = comments.local_index("seq-index", sk="seq")
 
 
 def seq_of(epoch: Epoch, number: int) -> Seq:
-    """What an owner of that epoch gives to its first, second, third comment: all sort after those of owners before."""
+    """The `seq` that the owner of an epoch gives to a comment by its number. It sorts after all of earlier epochs."""
     if not 1 <= epoch <= MAX_EPOCH:
         raise ValueError(f"An epoch is from 1 to {MAX_EPOCH}, not {epoch}")
     if not 1 <= number <= MAX_COMMENT_NUMBER:
@@ -140,15 +142,15 @@ def seq_of(epoch: Epoch, number: int) -> Seq:
 
 @comments.entity(pk="{room_id}", sk="{comment_id}")
 class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
-    """What somebody wrote in a room."""
+    """A comment in a room."""
 
     room_id: Annotated[RoomId, UUID_V4, Meta(description="The room that the comment was posted in")]
     comment_id: Annotated[CommentId, UUID_V4, Meta(description="Identifies the comment, a UUIDv4")]
-    content: Annotated[Content, Meta(description="What the comment says")]
-    nickname: Annotated[Nickname, Meta(description="Who says it")] = ANONYMOUS
+    content: Annotated[Content, Meta(description="Text of the comment")]
+    nickname: Annotated[Nickname, Meta(description="Nickname of the sender")] = ANONYMOUS
     created_at: Annotated[InstantMs, Meta(description="When the comment was posted")]
     seq: (
-        Annotated[Seq, Meta(description="Its place in the room, strictly increasing: owner's epoch, owner's number")]
+        Annotated[Seq, Meta(description="Position in the room, strictly increasing: owner's epoch, owner's number")]
         | None
     ) = None
     sender_id: (
@@ -169,29 +171,29 @@ def comment(room_id: RoomId, comment_id: CommentId) -> Key[Comment]:
 
 @comments.query(returns=Comment, budget=Budget(reads=2.5, of="a page of 50 comments of 60 characters"))
 def comments_of(room_id: RoomId) -> Span:
-    """All comments of a room. They come in the order of their ids, which is none; sort them by `createdAt`."""
+    """All comments of a room, in the order of their ids, which is random. `createdAt` gives their order in time."""
     return comments.partition(room_id)
 
 
 @comments.query(returns=Comment, strong=True, budget=Budget(reads=5, of="50 missed comments of 60 characters"))
 def comments_after(room_id: RoomId, seq: Seq) -> Span:
-    """The comments of a room after a `seq`, in order and with none left out: what a reader that comes back missed.
+    """The comments of a room after a `seq`, in order and with none left out, for a reader that resumes.
 
-    DynamoDB may show a tick in part while it is being written. The owner of the room therefore gives out no `seq`
-    above the last that it had acknowledged; what is above comes with the next delivery.
+    DynamoDB may show a transaction in part while it is being written. The owner of the room therefore sends no comment
+    above the last acknowledged `seq`; what is above follows as an event.
     """
     return by_seq.partition(room_id).after(seq)
 
 
 @comments.query(returns=Comment, strong=True, budget=Budget(reads=5, of="a page of 50 comments of 60 characters"))
 def latest_comments(room_id: RoomId) -> Span:
-    """The comments of a room from the latest down: what a new owner shows to somebody who comes in late."""
+    """The comments of a room, latest first: a new owner loads them for new readers."""
     return by_seq.partition(room_id).newest_first()
 
 
 @comments.query(returns=Comment, budget=Budget(reads=2.5, of="a page of 50 comments of 60 characters"))
 def comments_before(room_id: RoomId, seq: Seq) -> Span:
-    """The comments of a room before a `seq`, from the latest down: what somebody sees who scrolls up."""
+    """The comments of a room before a `seq`, latest first, for a reader that scrolls up."""
     return by_seq.partition(room_id).before(seq).newest_first()
 
 
@@ -204,18 +206,18 @@ by_owner = connections.index("owner-index", pk="owner", sk="timestamp", projecti
 
 @connections.entity(pk="{connection_id}")
 class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A WebSocket that is connected to a room."""
+    """A WebSocket that has joined a room."""
 
     connection_id: Annotated[ConnectionId, EXTERNAL_ID, Meta(description="Identifies the WebSocket connection")]
     room_id: Annotated[RoomId, UUID_V4, Meta(description="The room it is connected to")]
     timestamp: Annotated[InstantMs, Meta(description="When the connection was made")]
-    ttl: Annotated[Seconds, Meta(description="24 hours after that the connection is forgotten")] | None = None
+    ttl: Annotated[Seconds, Meta(description="24 hours after that the connection expires")] | None = None
     owner: Annotated[ProcessName, EXTERNAL_ID, Meta(description="The process that holds the socket")] | None = None
 
 
 @connections.view(Connection)
 class OwnedConnection(View, frozen=True, kw_only=True, rename="camel"):
-    """A connection as far as it takes to close it."""
+    """The key and the time of a connection of one process."""
 
     connection_id: ConnectionId
     timestamp: InstantMs
@@ -229,23 +231,22 @@ def connection(connection_id: ConnectionId) -> Key[Connection]:
 
 @connections.query(returns=Connection, budget=Budget(reads=16, of="a room of 1,000 connections, read whole"))
 def connections_in(room_id: RoomId) -> Span:
-    """All connections to a room: everybody whom a comment is delivered to."""
+    """All connections to a room."""
     return by_room.partition(room_id)
 
 
 @connections.query(returns=OwnedConnection, budget=Budget(reads=10, of="1,000 connections left behind, read whole"))
 def left_behind(owner: ProcessName, started_at: InstantMs) -> Span:
-    """What a process of this name held before it started anew: sockets that died with it, for `sweep_connection`.
+    """The connections that a process of this name held before it started, for `sweep_connection`.
 
-    A name belongs to one running process at a time, which whoever starts processes must see to: two of one name would
-    each take the other's living sockets for dead.
+    A name belongs to one running process at a time: two processes of one name would sweep each other's connections.
     """
     return by_owner.partition(owner).before(started_at)
 
 
 # 4. Moderation
 
-moderation = beside.moderation
+moderation = moderation_design.moderation
 
 
 # Permissions. The rows of the document come first, as it has them; what is added is a departure.

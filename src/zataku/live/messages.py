@@ -1,4 +1,4 @@
-"""What crosses the wire of a live room. Whose comment it is stays with the server: no struct here has a sender."""
+"""The messages of live rooms. No struct here has a sender: that stays with the server."""
 
 from typing import Annotated, TypeAlias
 
@@ -47,13 +47,13 @@ class _CommandMessage(
 
 
 class NewRoom(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """What a presenter says to open a room."""
+    """The request to open a room."""
 
     name: RoomName
 
 
 class RoomView(_Message, frozen=True, kw_only=True):
-    """A room as people see it. `mine` tells its host, where that is known; `code` leads to it while it is open."""
+    """A room. `mine` says whether the viewer is its host, where the viewer is known; an open room has a `code`."""
 
     room_id: RoomId
     name: str
@@ -67,14 +67,14 @@ class RoomView(_Message, frozen=True, kw_only=True):
 
 
 class RoomList(_Message, frozen=True, kw_only=True):
-    """Some of the caller's rooms, newest first; `next` leads to the others."""
+    """A page of the caller's rooms, newest first; `next` is the cursor of the next page."""
 
     rooms: list[RoomView]
     next: str | None = None
 
 
 class CommentView(_Message, frozen=True, kw_only=True):
-    """A comment as people see it; `seq` is its place in the room."""
+    """A comment; `seq` is its position in the room."""
 
     comment_id: CommentId
     seq: Seq
@@ -84,14 +84,14 @@ class CommentView(_Message, frozen=True, kw_only=True):
 
 
 class CommentList(_Message, frozen=True, kw_only=True):
-    """Comments in the order of the room. With `more` there are others, after the last or before the first of them."""
+    """A page of comments in order. With `more` there are others in the direction of reading."""
 
     comments: list[CommentView]
     more: bool = False
 
 
 class Reactions(_Message, frozen=True, kw_only=True):
-    """How often people clapped, understood and laughed."""
+    """The number of reactions of each kind."""
 
     clap: int = 0
     aha: int = 0
@@ -99,10 +99,9 @@ class Reactions(_Message, frozen=True, kw_only=True):
 
 
 class ModerationStateView(_Message, frozen=True, kw_only=True):
-    """What became of the comments of a room, and how often people reacted, all in all.
+    """The public moderation of a room: marks, upvotes and reactions.
 
-    The pinned ones come latest first; the `gone` ones are hidden or deleted; `votes` says how many people want which
-    answered.
+    `pinned` has the latest pin first; `gone` are the hidden and deleted comments; `votes` counts upvotes by comment.
     """
 
     pinned: list[CommentView] = []
@@ -116,7 +115,7 @@ class ModerationStateView(_Message, frozen=True, kw_only=True):
 
 
 class LogView(_Message, frozen=True, kw_only=True):
-    """Something that the host did: `subject` is a comment's id, a word, or seconds; `about` what the comment says."""
+    """An entry of the host's log: `subject` is a comment's id, a word, or seconds; `about` the text of the comment."""
 
     log_id: LogId
     at: InstantMs
@@ -126,7 +125,7 @@ class LogView(_Message, frozen=True, kw_only=True):
 
 
 class BlockedSender(_Message, frozen=True, kw_only=True):
-    """Somebody who is kept out, known by a comment of theirs; `about` says what it was, if it is still there."""
+    """A blocked sender, known by a comment of theirs; `about` is its text, if it still exists."""
 
     comment_id: CommentId
     at: InstantMs
@@ -135,7 +134,7 @@ class BlockedSender(_Message, frozen=True, kw_only=True):
 
 
 class HostView(_Message, frozen=True, kw_only=True):
-    """What only the host sees: the log, newest first; who and what is kept out; and the comments that are hidden."""
+    """The host's view of a room: the log, newest first, the blocks, and the hidden comments."""
 
     log: list[LogView]
     words: list[str]
@@ -144,7 +143,7 @@ class HostView(_Message, frozen=True, kw_only=True):
 
 
 class ModerationResult(_Message, frozen=True, kw_only=True):
-    """The entry in the log, or none when it was so already."""
+    """The log entry of an action, or none when it changed nothing."""
 
     entry: LogView | None = None
 
@@ -153,7 +152,7 @@ class ModerationResult(_Message, frozen=True, kw_only=True):
 
 
 class TimelinePart(_Message, frozen=True, kw_only=True):
-    """How much was said in one part of the talk, how often people reacted, and where its first comment is."""
+    """The comments and reactions of one part of a talk, and the `seq` of its first comment."""
 
     comments: int = 0
     reactions: int = 0
@@ -161,7 +160,7 @@ class TimelinePart(_Message, frozen=True, kw_only=True):
 
 
 class Timeline(_Message, frozen=True, kw_only=True):
-    """A talk from its first comment to its last, in equal parts."""
+    """A talk from its first comment to its last, in parts of equal length."""
 
     begin: InstantMs
     end: InstantMs
@@ -173,7 +172,7 @@ class Timeline(_Message, frozen=True, kw_only=True):
 
 
 class SearchResults(_Message, frozen=True, kw_only=True):
-    """Comments that have what was looked for, in the order of the room; `next` is where to look on."""
+    """Comments that match a search, in order; `next` is the `seq` to go on from."""
 
     comments: list[CommentView]
     next: Seq | None = None
@@ -183,37 +182,35 @@ class SearchResults(_Message, frozen=True, kw_only=True):
 
 
 class PostComment(_CommandMessage, frozen=True, kw_only=True, tag="comment"):
-    """Write a comment. Answered by the comment. Sent again with the same `id` it is still one comment."""
+    """Post a comment. The reply is the comment. Sent again with the same `id` it is still one comment."""
 
     content: Content
-    nickname: Annotated[Nickname | None, Meta(description="Anonymous without one")] = None
-    id: Annotated[CommentIdField | None, Meta(description="A UUIDv4 to know it by; the server makes one otherwise")] = (
-        None
-    )
+    nickname: Annotated[Nickname | None, Meta(description="Anonymous when absent")] = None
+    id: Annotated[CommentIdField | None, Meta(description="A UUIDv4; the server makes one when absent")] = None
 
 
 class RetractComment(_CommandMessage, frozen=True, kw_only=True, tag="take_back"):
-    """Take back what one wrote in the last 60 seconds."""
+    """Delete a comment of the sender, within 60 seconds."""
 
     comment_id: CommentIdField
 
 
 class Upvote(_CommandMessage, frozen=True, kw_only=True, tag="upvote"):
-    """Want a question answered, once. Answered by `upvoted`."""
+    """Upvote a comment, once. The reply is `upvoted`."""
 
     comment_id: CommentIdField
 
 
 class CloseRoom(_CommandMessage, frozen=True, kw_only=True, tag="close"):
-    """The host closes the room, for good. Answered by the room."""
+    """Close the room for good, by its host. The reply is the room."""
 
 
 class EraseSender(_CommandMessage, frozen=True, kw_only=True, tag="forget"):
-    """The account of whoever asks is gone: what the room shows of them is looked up anew."""
+    """The sender's account was removed: the room shows their comments as they are stored now."""
 
 
 class MarkComment(_CommandMessage, frozen=True, kw_only=True, tag="mark"):
-    """The host hides, pins or marks as answered a comment, or takes that back."""
+    """Hide, pin or mark as answered a comment, or undo that, by the host."""
 
     comment_id: CommentIdField
     mark: HostMark
@@ -221,39 +218,39 @@ class MarkComment(_CommandMessage, frozen=True, kw_only=True, tag="mark"):
 
 
 class DeleteComment(_CommandMessage, frozen=True, kw_only=True, tag="delete"):
-    """The host deletes a comment for good."""
+    """Delete a comment for good, by the host."""
 
     comment_id: CommentIdField
 
 
 class PauseRoom(_CommandMessage, frozen=True, kw_only=True, tag="pause"):
-    """The host lets the room take no comments for a while, or lets it take them again."""
+    """Pause the comments of the room, or resume them, by the host."""
 
     on: bool = True
 
 
 class SetSlowMode(_CommandMessage, frozen=True, kw_only=True, tag="slow"):
-    """The host makes everybody wait so many seconds between two comments, or no longer."""
+    """Set the seconds between two comments of a sender, or switch slow mode off, by the host."""
 
     seconds: SlowMode | None = None
 
 
 class BlockWord(_CommandMessage, frozen=True, kw_only=True, tag="block_word"):
-    """The host keeps a word out of the room, or lets it in again."""
+    """Block a word, or unblock it, by the host."""
 
     word: Word
     on: bool = True
 
 
 class BlockSender(_CommandMessage, frozen=True, kw_only=True, tag="block_sender"):
-    """The host keeps whoever wrote a comment out of the room, or lets them in again."""
+    """Block the sender of a comment, or unblock them, by the host."""
 
     comment_id: CommentIdField
     on: bool = True
 
 
 ModerationAction: TypeAlias = MarkComment | DeleteComment | PauseRoom | SetSlowMode | BlockWord | BlockSender
-"""What a host does in a room. Each is answered by its entry in the log."""
+"""The actions of a host. The reply to each is its log entry."""
 
 Command: TypeAlias = (
     PostComment
@@ -271,7 +268,7 @@ Command: TypeAlias = (
 
 
 class React(_CommandMessage, frozen=True, kw_only=True, tag="react"):
-    """Clap, understand or laugh, in passing."""
+    """React, without a reply."""
 
     reaction: Reaction
 
@@ -280,68 +277,68 @@ class React(_CommandMessage, frozen=True, kw_only=True, tag="react"):
 
 
 class CommentPosted(_EventMessage, frozen=True, kw_only=True, tag="commented"):
-    """Somebody wrote something."""
+    """A comment was posted."""
 
     comment: CommentView
 
 
 class CommentRemoved(_EventMessage, frozen=True, kw_only=True, tag="gone"):
-    """A comment is not to be seen any more; with `deleted`, never again."""
+    """A comment was hidden; with `deleted`, deleted for good."""
 
     comment_id: CommentId
     deleted: bool = False
 
 
 class CommentRestored(_EventMessage, frozen=True, kw_only=True, tag="back"):
-    """A comment that was hidden is shown again, at its old place."""
+    """A hidden comment is shown again, at its old position."""
 
     comment: CommentView
 
 
 class Pinned(_EventMessage, frozen=True, kw_only=True, tag="pinned"):
-    """The host pinned a comment."""
+    """A comment was pinned."""
 
     comment: CommentView
 
 
 class Unpinned(_EventMessage, frozen=True, kw_only=True, tag="unpinned"):
-    """The host took a pin away."""
+    """A comment was unpinned."""
 
     comment_id: CommentId
 
 
 class Answered(_EventMessage, frozen=True, kw_only=True, tag="answered"):
-    """The host marked a question as answered, or asks it anew."""
+    """A comment was marked as answered, or as not answered."""
 
     comment_id: CommentId
     on: bool
 
 
 class Upvoted(_EventMessage, frozen=True, kw_only=True, tag="upvoted"):
-    """So many people want a question answered by now."""
+    """The new number of upvotes of a comment."""
 
     comment_id: CommentId
     votes: int
 
 
 class RoomChanged(_EventMessage, frozen=True, kw_only=True, tag="changed"):
-    """The host paused the room, slowed it down, or took that back."""
+    """The room was paused, resumed, or its slow mode changed."""
 
     room: RoomView
 
 
 class Moderated(_EventMessage, frozen=True, kw_only=True, tag="moderated"):
-    """The host did something; told to the host alone."""
+    """An action was logged; sent to the host alone."""
 
     entry: LogView
 
 
 class RoomClosed(_EventMessage, frozen=True, kw_only=True, tag="closed"):
-    """The host closed the room."""
+    """The room was closed."""
 
 
 class Reacted(_EventMessage, frozen=True, kw_only=True, tag="reacted"):
-    """How often people clapped, understood and laughed in the last moment. It passes and is not repeated."""
+    """The reactions since the last such event. It is not repeated to clients that resume."""
 
     clap: int = 0
     aha: int = 0
@@ -364,10 +361,10 @@ Event: TypeAlias = (
 
 
 class Snapshot(_Message, frozen=True, kw_only=True):
-    """The room, and what was said in it after what the reader has seen; the latest for a newcomer.
+    """The room, and its comments after what the reader has seen; for a new reader the latest.
 
-    With `more` there is more after the last of these, to be fetched. `earlier` says that there was more before them.
-    What is gone is not among the comments.
+    With `more` there are comments after these, to be fetched; with `earlier` there are comments before them. Hidden and
+    deleted comments are left out.
     """
 
     room: RoomView

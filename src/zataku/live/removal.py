@@ -1,8 +1,7 @@
-"""What an account owns in live rooms, taken away: its rooms with all that was said in them, and its name elsewhere.
+"""Removal of an account from live rooms: its rooms are deleted, and its comments in other rooms become anonymous.
 
-What the account said in other people's rooms stays there, anonymously. The design finds comments by their room alone
-and has no index by sender: they, and the traces of the account in what hosts keep, are found by reading through both
-tables, for half a read unit each 4 KB. Upvotes stay counted and become nobody's.
+The design has no index by sender: comments, upvotes and blocks of the account are found by scans of two tables, for
+half a read unit for each 4 KB. Upvotes stay counted, under a random id.
 """
 
 from collections.abc import AsyncIterator
@@ -22,7 +21,7 @@ from zataku.live.design import (
     moderation,
     newest_rooms_of,
 )
-from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
+from zataku.live.limits import ANONYMOUS, CommentId, HostId, RoomId, SenderId
 from zataku.live.messages import CloseRoom, EraseSender
 from zataku.live.moderation.design import (
     Block,
@@ -45,56 +44,56 @@ _sender = path(Comment, lambda comment: comment.sender_id)
 _nickname = path(Comment, lambda comment: comment.nickname)
 _upvoted_at = path(Upvote, lambda upvote: upvote.at)
 
-_BATCH = 100
+MAX_DELETES_PER_WRITE = 100
 
 
 def removal(context: AppContext) -> Remove:
-    """Takes away what an account owns in live rooms. A room goes after everything in it, so that it is found again."""
+    """The removal of an account. A room is deleted after all that is in it, so that a repeated removal finds it."""
 
     async def remove(account_id: AccountId) -> None:
         async for room in context.store.each(newest_rooms_of(HostId(account_id))):
-            await _close(context, account_id, room)
-            await _clear(context.store, room.room_id)
-        said_in = await _take_out_of_comments(context.store, SenderId(account_id))
-        await _take_out_of_moderation(context.store, SenderId(account_id), context.random)
-        await _tell(context, account_id, said_in)
+            await _close_room(context, account_id, room)
+            await _delete_room(context.store, room.room_id)
+        room_ids = await _anonymise_comments(context.store, SenderId(account_id))
+        await _anonymise_moderation(context.store, SenderId(account_id), context.random)
+        await _notify_rooms(context, account_id, room_ids)
 
     return remove
 
 
-# Rooms of one's own
+# Rooms of the account
 
 
-async def _close(context: AppContext, account_id: AccountId, room: Room) -> None:
-    """Have the room closed by whoever runs it, which tells the people in it."""
+async def _close_room(context: AppContext, account_id: AccountId, room: Room) -> None:
+    """Close the room through its owner, which tells its clients."""
     if room.status == "CLOSED":
         return
     host = Identity(account_id=account_id, role="user", language="en")
     try:
         await context.rooms.execute(f"live/{room.room_id}", host, CloseRoom())
     except (Conflict, NotFound):
-        # It was closed or taken away before.
+        # It is closed or deleted already.
         pass
 
 
-async def _clear(store: Store, room_id: RoomId) -> None:
-    questions: set[Any] = set()
+async def _delete_room(store: Store, room_id: RoomId) -> None:
+    upvoted: set[CommentId] = set()
     async for entry in store.each(moderation_of(room_id)):
         if isinstance(entry, Upvotes) or (isinstance(entry, Mark) and entry.mark == "DELETED"):
-            questions.add(entry.comment_id)
-    for comment_id in questions:
+            upvoted.add(entry.comment_id)
+    for comment_id in upvoted:
         votes = store.each(upvoters_of(room_id, comment_id))
-        await _delete(store, (_upvote_key(vote) async for vote in votes))
+        await _delete_items(store, (_upvote_key(vote) async for vote in votes))
     minutes = store.each(reactions_in(room_id))
-    await _delete(store, (Reactions.key(room_id=room_id, minute=it.minute) async for it in minutes))
-    await _delete(
+    await _delete_items(store, (Reactions.key(room_id=room_id, minute=it.minute) async for it in minutes))
+    await _delete_items(
         store,
         (Comment.key(room_id=room_id, comment_id=it.comment_id) async for it in store.each(comments_of(room_id))),
     )
-    # After the comments, since whoever takes one back until then leaves a mark; marks are read as they are right now.
-    await _delete(store, (_entry_key(mark) async for mark in store.each(marks_of(room_id))))
-    await _delete(store, (_entry_key(entry) async for entry in store.each(moderation_of(room_id))))
-    await _delete(
+    # After the comments: a comment that is taken back until then leaves a mark. Marks are read strongly consistent.
+    await _delete_items(store, (_entry_key(mark) async for mark in store.each(marks_of(room_id))))
+    await _delete_items(store, (_entry_key(entry) async for entry in store.each(moderation_of(room_id))))
+    await _delete_items(
         store,
         (Connection.key(connection_id=it.connection_id) async for it in store.each(connections_in(room_id))),
     )
@@ -117,68 +116,68 @@ def _upvote_key(vote: Upvote) -> Key[Upvote]:
     return Upvote.key(room_id=vote.room_id, comment_id=vote.comment_id, sender_id=vote.sender_id)
 
 
-async def _delete(store: Store, keys: AsyncIterator[Key[Any]]) -> None:
+async def _delete_items(store: Store, keys: AsyncIterator[Key[Any]]) -> None:
     batch: list[Key[Any]] = []
     async for key in keys:
         batch.append(key)
-        if len(batch) == _BATCH:
+        if len(batch) == MAX_DELETES_PER_WRITE:
             await store.write_many(delete=batch)
             batch = []
     if batch:
         await store.write_many(delete=batch)
 
 
-# Rooms of others
+# Rooms of other hosts
 
 
-async def _tell(context: AppContext, account_id: AccountId, said_in: set[RoomId]) -> None:
-    """Let rooms that run look again at what the account said in them."""
-    nobody = Identity(account_id=account_id, role="user", language="en")
+async def _notify_rooms(context: AppContext, account_id: AccountId, room_ids: set[RoomId]) -> None:
+    """Have running rooms reload the comments of the account."""
+    sender = Identity(account_id=account_id, role="user", language="en")
     running = context.rooms.running("live")
-    for topic in (f"live/{room_id}" for room_id in said_in):
+    for topic in (f"live/{room_id}" for room_id in room_ids):
         if topic in running:
             try:
-                await context.rooms.execute(topic, nobody, EraseSender())
+                await context.rooms.execute(topic, sender, EraseSender())
             except (Conflict, NotFound):
-                # It was closed meanwhile: whoever takes a room reads it from the table.
+                # It was closed meanwhile; a new owner would load it from the table.
                 continue
 
 
-async def _take_out_of_comments(store: Store, sender: SenderId) -> set[RoomId]:
-    """Take somebody off what they said; gives the rooms that it was said in."""
-    said_in: set[RoomId] = set()
+async def _anonymise_comments(store: Store, sender: SenderId) -> set[RoomId]:
+    """Remove sender and nickname from the comments of a sender; returns the rooms that have any."""
+    room_ids: set[RoomId] = set()
     async for found in store.scan(comments):
         if isinstance(found, Comment) and found.sender_id == sender:
             key = Comment.key(room_id=found.room_id, comment_id=found.comment_id)
-            said_in.add(found.room_id)
+            room_ids.add(found.room_id)
             try:
                 await store.update(key, _sender.remove(), _nickname.set(ANONYMOUS), when=_sender.equals(sender))
             except ConditionFailed:
-                # It was taken back or deleted meanwhile.
+                # It was deleted meanwhile.
                 continue
-    return said_in
+    return room_ids
 
 
-async def _take_out_of_moderation(store: Store, sender: SenderId, random: Random) -> None:
+async def _anonymise_moderation(store: Store, sender: SenderId, random: Random) -> None:
     async for found in store.scan(moderation):
         match found:
-            case Upvote(sender_id=whose) if whose == sender:
-                await _nobodys(store, found, random)
-            case Block(what="SENDER", value=whose) if whose == sender:
+            case Upvote(sender_id=sender_id) if sender_id == sender:
+                await _anonymise_upvote(store, found, random)
+            case Block(what="SENDER", value=value) if value == sender:
                 await store.delete(_entry_key(found))
             case _:
                 continue
 
 
-async def _nobodys(store: Store, vote: Upvote, random: Random) -> None:
-    """The same upvote under an id that is nobody's: the count goes on being true."""
-    nobody = replace(vote, sender_id=SenderId(f"gone:{random.getrandbits(96):024x}"))
+async def _anonymise_upvote(store: Store, vote: Upvote, random: Random) -> None:
+    """Store the upvote under a random id instead, so that the count stays true."""
+    anonymous = replace(vote, sender_id=SenderId(f"gone:{random.getrandbits(96):024x}"))
     try:
         await store.write(
-            Plan(put(nobody, if_absent=True), delete(_upvote_key(vote), when=_upvoted_at.exists())),
+            Plan(put(anonymous, if_absent=True), delete(_upvote_key(vote), when=_upvoted_at.exists())),
             token=f"{random.getrandbits(128):032x}",
         )
-    except TransactionCancelled as refused:
-        # Its room was taken away meanwhile.
-        if refused.conflict:
+    except TransactionCancelled as cancelled:
+        # Without a conflict, its room was deleted meanwhile.
+        if cancelled.conflict:
             raise

@@ -1,4 +1,4 @@
-"""A talk of an hour with thousands of comments, made by code: the same seed and start give the same talk."""
+"""Sample data: a talk of an hour with thousands of comments. The same seed and start give the same data."""
 
 from collections.abc import Iterable, Iterator
 from random import Random
@@ -26,7 +26,7 @@ from zataku.live.limits import (
 from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
 from zataku.table import Entity
 
-Moderated: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
+ModerationItem: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
 
 TALK_SECONDS = 60 * 60
 TALK_COMMENTS = 5000
@@ -58,13 +58,13 @@ _QUESTIONS = (
     "How do you test for stale reads?",
     "ローカルでも同じコードが動きますか？",
 )
-_SHOUTED = ("つまらん", "광고", "spam")
-# Minutes of the talk: how much is said in each, as a weight, and what kind of thing.
+_BLOCKED_WORDS = ("つまらん", "광고", "spam")
+# Weights of the minutes of the talk.
 _QUIET_TALK, _DEMO, _QUESTION_TIME = 1.0, 9.0, 4.0
 
 
 def _phase(minute: int) -> tuple[float, tuple[str, ...]]:
-    """How much is said in a minute, and what: the demo is loud, the questions come at the end."""
+    """The weight of a minute and its phrases: the demo is loud, the questions come at the end."""
     if 25 <= minute < 31:
         return _DEMO, _LOUD
     if minute >= 50:
@@ -86,7 +86,7 @@ def rooms_of(random: Random, start: float, count: int, host_id: HostId = HOST) -
 
 
 def talk_room(random: Random, start: float) -> Room:
-    """The room of a talk that is over, as it lies there afterwards. It changed hands once."""
+    """The closed room of a talk, which had two owners."""
     return Room(
         room_id=RoomId(_uuid(random)),
         name=_TITLES[0],
@@ -100,22 +100,22 @@ def talk_room(random: Random, start: float) -> Room:
 
 
 def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TALK_COMMENTS) -> Iterator[Comment]:
-    """What is said in an hour, in order: quiet at first, bursts at the demo, questions at the end.
+    """The comments of an hour, in order: quiet at first, bursts at the demo, questions at the end.
 
-    After 40 minutes another process takes the room and numbers anew.
+    After 40 minutes another process takes the room and starts its own numbers.
     """
     senders = [SenderId(f"guest:{random.getrandbits(48):012x}") for _ in range(max(1, count // 12))]
     names = {sender: random.choice(_NAMES) if random.random() < 0.6 else ANONYMOUS for sender in senders}
     total = sum(_phase(minute)[0] for minute in range(60))
-    said, before, due = 0, 0, 0.0
+    posted, before, due = 0, 0, 0.0
     for minute in range(60):
         epoch = 1 if minute < TAKEOVER_MINUTE else 2
-        before = said if minute == TAKEOVER_MINUTE else before
+        before = posted if minute == TAKEOVER_MINUTE else before
         weight, phrases = _phase(minute)
         due += count * weight / total
-        here = (count if minute == 59 else round(due)) - said
+        here = (count if minute == 59 else round(due)) - posted
         for offset in sorted(random.randrange(60_000) for _ in range(here)):
-            said += 1
+            posted += 1
             sender = random.choice(senders)
             yield Comment(
                 room_id=room_id,
@@ -123,17 +123,17 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
                 content=random.choice(phrases),
                 nickname=names[sender],
                 created_at=instant_ms(start + minute * 60 + offset / 1000),
-                seq=seq_of(epoch, said - before),
+                seq=seq_of(epoch, posted - before),
                 sender_id=sender,
             )
 
 
-def talk_moderation(random: Random, talk: Room, comments: Iterable[Comment]) -> Iterator[Moderated]:
-    """What the host made of a talk: blocks, some comments hidden, the best questions pinned, upvoted and answered."""
+def talk_moderation(random: Random, talk: Room, comments: Iterable[Comment]) -> Iterator[ModerationItem]:
+    """The moderation of a talk: blocks, some hidden comments, the best questions upvoted, pinned and answered."""
     room_id = talk.room_id
-    for word in _SHOUTED:
+    for word in _BLOCKED_WORDS:
         yield Block(room_id=room_id, what="WORD", value=fold_word(word), at=talk.created_at)
-        yield _logged(random, room_id, talk.created_at, "BLOCK_WORD", fold_word(word))
+        yield _log_entry(random, room_id, talk.created_at, "BLOCK_WORD", fold_word(word))
     for comment in comments:
         if comment.content in _QUESTIONS and random.random() < 0.04:
             yield from _question(random, comment)
@@ -141,7 +141,7 @@ def talk_moderation(random: Random, talk: Room, comments: Iterable[Comment]) -> 
             yield from _marked(random, comment, "HIDDEN", "HIDE")
 
 
-def _question(random: Random, comment: Comment) -> Iterator[Moderated]:
+def _question(random: Random, comment: Comment) -> Iterator[ModerationItem]:
     room_id, comment_id, at = comment.room_id, comment.comment_id, comment.created_at
     votes = random.randint(1, 40)
     yield Upvotes(room_id=room_id, comment_id=comment_id, votes=votes)
@@ -154,18 +154,18 @@ def _question(random: Random, comment: Comment) -> Iterator[Moderated]:
         yield from _marked(random, comment, "ANSWERED", "ANSWER")
 
 
-def _marked(random: Random, comment: Comment, mark: HostMark, action: Action) -> Iterator[Moderated]:
+def _marked(random: Random, comment: Comment, mark: HostMark, action: Action) -> Iterator[ModerationItem]:
     room_id, comment_id, at = comment.room_id, comment.comment_id, comment.created_at
     yield Mark(room_id=room_id, mark=mark, comment_id=comment_id, at=at)
-    yield _logged(random, room_id, at, action, comment_id)
+    yield _log_entry(random, room_id, at, action, comment_id)
 
 
-def _logged(random: Random, room_id: RoomId, at: str, action: Action, subject: str) -> LogEntry:
+def _log_entry(random: Random, room_id: RoomId, at: str, action: Action, subject: str) -> LogEntry:
     return LogEntry(room_id=room_id, at=at, log_id=LogId(_uuid(random)), action=action, subject=subject)
 
 
 def audience(random: Random, start: float, room_id: RoomId, owner: ProcessName, count: int) -> Iterator[Connection]:
-    """The sockets of everybody in a room, as one process holds them."""
+    """The connections of one process to a room."""
     for number in range(count):
         at = start + number / 100
         yield Connection(
@@ -178,7 +178,7 @@ def audience(random: Random, start: float, room_id: RoomId, owner: ProcessName, 
 
 
 def largest_comment(random: Random, start: float, room_id: RoomId, number: int = 1) -> Comment:
-    """The most that fits into one comment: 500 characters of four bytes each, from a sender with the longest id."""
+    """The largest possible comment: 500 characters of four bytes each, from a sender with the longest id."""
     return Comment(
         room_id=room_id,
         comment_id=CommentId(_uuid(random)),

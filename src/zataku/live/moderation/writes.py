@@ -58,35 +58,37 @@ class HostAction(Struct, frozen=True, kw_only=True):
 
 
 @moderation.write(budget=Budget(writes=8, of="a comment of 60 characters"))
-def mark_comment(act: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
+def mark_comment(host_action: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """Hide, pin or mark as answered a comment that exists and does not have the mark yet."""
-    made = Mark(room_id=act.room_id, mark=mark, comment_id=comment_id, at=act.at)
+    made = Mark(room_id=host_action.room_id, mark=mark, comment_id=comment_id, at=host_action.at)
     return Plan(
         put(made, if_absent=True),
-        check(Comment.key(room_id=act.room_id, comment_id=comment_id)),
-        _check_host(act, epoch),
-        _log_entry(act, MARK_ACTIONS[mark, True], comment_id),
+        check(Comment.key(room_id=host_action.room_id, comment_id=comment_id)),
+        _check_host(host_action, epoch),
+        _log_entry(host_action, MARK_ACTIONS[mark, True], comment_id),
     )
 
 
 @moderation.write(budget=Budget(writes=6, of="a marked comment"))
-def unmark_comment(act: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
+def unmark_comment(host_action: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """Remove a mark: show a comment again, unpin it, or mark it as not answered."""
-    marked = Mark.key(room_id=act.room_id, mark=mark, comment_id=comment_id)
+    marked = Mark.key(room_id=host_action.room_id, mark=mark, comment_id=comment_id)
     removal = delete(marked, when=marked_at.exists())
-    return Plan(removal, _check_host(act, epoch), _log_entry(act, MARK_ACTIONS[mark, False], comment_id))
+    return Plan(
+        removal, _check_host(host_action, epoch), _log_entry(host_action, MARK_ACTIONS[mark, False], comment_id)
+    )
 
 
 @moderation.write(budget=Budget(writes=17, of="a comment of 60 characters"))
-def delete_comment(act: HostAction, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
+def delete_comment(host_action: HostAction, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """Delete a comment with its marks and its upvote count; a `DELETED` mark tells readers that resume."""
-    made = Mark(room_id=act.room_id, mark="DELETED", comment_id=comment_id, at=act.at)
+    made = Mark(room_id=host_action.room_id, mark="DELETED", comment_id=comment_id, at=host_action.at)
     return Plan(
         put(made),
-        delete(Comment.key(room_id=act.room_id, comment_id=comment_id), when=posted_at.exists()),
-        *clear_comment(act.room_id, comment_id),
-        _check_host(act, epoch),
-        _log_entry(act, "DELETE", comment_id),
+        delete(Comment.key(room_id=host_action.room_id, comment_id=comment_id), when=posted_at.exists()),
+        *clear_comment(host_action.room_id, comment_id),
+        _check_host(host_action, epoch),
+        _log_entry(host_action, "DELETE", comment_id),
     )
 
 
@@ -103,80 +105,86 @@ def clear_comment(room_id: RoomId, comment_id: CommentId) -> list[Step[Any]]:
 
 
 @moderation.write(budget=Budget(writes=6, of="a word"))
-def block_word(act: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
+def block_word(host_action: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
     """Block a word."""
-    made = Block(room_id=act.room_id, what="WORD", value=fold_word(word), at=act.at)
-    return Plan(put(made, if_absent=True), _check_host(act, epoch), _log_entry(act, "BLOCK_WORD", made.value))
+    made = Block(room_id=host_action.room_id, what="WORD", value=fold_word(word), at=host_action.at)
+    return Plan(
+        put(made, if_absent=True), _check_host(host_action, epoch), _log_entry(host_action, "BLOCK_WORD", made.value)
+    )
 
 
 @moderation.write(budget=Budget(writes=6, of="a word"))
-def unblock_word(act: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
+def unblock_word(host_action: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
     """Unblock a word."""
-    blocked = Block.key(room_id=act.room_id, what="WORD", value=fold_word(word))
+    blocked = Block.key(room_id=host_action.room_id, what="WORD", value=fold_word(word))
     return Plan(
         delete(blocked, when=blocked_at.exists()),
-        _check_host(act, epoch),
-        _log_entry(act, "UNBLOCK_WORD", fold_word(word)),
+        _check_host(host_action, epoch),
+        _log_entry(host_action, "UNBLOCK_WORD", fold_word(word)),
     )
 
 
 @moderation.write(budget=Budget(writes=6, of="a sender"))
-def block_sender(act: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
+def block_sender(host_action: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """Block the sender of a comment. The log names the comment, not the session."""
-    made = Block(room_id=act.room_id, what="SENDER", value=sender_id, at=act.at, comment_id=comment_id)
-    return Plan(put(made, if_absent=True), _check_host(act, epoch), _log_entry(act, "BLOCK_SENDER", comment_id))
+    made = Block(room_id=host_action.room_id, what="SENDER", value=sender_id, at=host_action.at, comment_id=comment_id)
+    return Plan(
+        put(made, if_absent=True), _check_host(host_action, epoch), _log_entry(host_action, "BLOCK_SENDER", comment_id)
+    )
 
 
 @moderation.write(budget=Budget(writes=6, of="a sender"))
-def unblock_sender(act: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
+def unblock_sender(host_action: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """Unblock a sender."""
-    blocked = Block.key(room_id=act.room_id, what="SENDER", value=sender_id)
+    blocked = Block.key(room_id=host_action.room_id, what="SENDER", value=sender_id)
     return Plan(
         delete(blocked, when=blocked_at.exists()),
-        _check_host(act, epoch),
-        _log_entry(act, "UNBLOCK_SENDER", comment_id),
+        _check_host(host_action, epoch),
+        _log_entry(host_action, "UNBLOCK_SENDER", comment_id),
     )
 
 
 @moderation.write(budget=Budget(writes=5, of="a room"))
-def pause_room(act: HostAction, epoch: Epoch, pause: bool) -> Plan[Room]:
+def pause_room(host_action: HostAction, epoch: Epoch, pause: bool) -> Plan[Room]:
     """Pause the comments of a room, or resume them; fails when nothing changes."""
     changes = paused.not_equals(True) if pause else paused.equals(True)
     return Plan(
         update(
-            Room.key(room_id=act.room_id),
+            Room.key(room_id=host_action.room_id),
             paused.set(True if pause else None),
-            updated_at.set(act.at),
-            when=_is_owned(act, epoch) & changes,
+            updated_at.set(host_action.at),
+            when=_is_owned(host_action, epoch) & changes,
         ),
-        _log_entry(act, "PAUSE" if pause else "RESUME"),
+        _log_entry(host_action, "PAUSE" if pause else "RESUME"),
     )
 
 
 @moderation.write(budget=Budget(writes=5, of="a room"))
-def slow_room(act: HostAction, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room]:
+def slow_room(host_action: HostAction, epoch: Epoch, seconds: SlowMode | None) -> Plan[Room]:
     """Set the seconds of slow mode, or switch it off; fails when nothing changes."""
     changes = slow_mode.exists() if seconds is None else slow_mode.not_equals(seconds)
     return Plan(
         update(
-            Room.key(room_id=act.room_id),
+            Room.key(room_id=host_action.room_id),
             slow_mode.set(seconds),
-            updated_at.set(act.at),
-            when=_is_owned(act, epoch) & changes,
+            updated_at.set(host_action.at),
+            when=_is_owned(host_action, epoch) & changes,
         ),
-        _log_entry(act, "HURRY" if seconds is None else "SLOW", None if seconds is None else str(seconds)),
+        _log_entry(host_action, "HURRY" if seconds is None else "SLOW", None if seconds is None else str(seconds)),
     )
 
 
-def _check_host(act: HostAction, epoch: Epoch | None) -> Step[Room]:
-    is_closed = host.equals(act.host_id) & status.equals("CLOSED")
-    return check(Room.key(room_id=act.room_id), is_closed if epoch is None else _is_owned(act, epoch))
+def _check_host(host_action: HostAction, epoch: Epoch | None) -> Step[Room]:
+    is_closed = host.equals(host_action.host_id) & status.equals("CLOSED")
+    return check(Room.key(room_id=host_action.room_id), is_closed if epoch is None else _is_owned(host_action, epoch))
 
 
-def _is_owned(act: HostAction, epoch: Epoch) -> Condition[Room]:
-    return host.equals(act.host_id) & status.equals("OPEN") & owner_epoch.equals(epoch)
+def _is_owned(host_action: HostAction, epoch: Epoch) -> Condition[Room]:
+    return host.equals(host_action.host_id) & status.equals("OPEN") & owner_epoch.equals(epoch)
 
 
-def _log_entry(act: HostAction, action: Action, subject: str | None = None) -> Step[LogEntry]:
-    entry = LogEntry(room_id=act.room_id, at=act.at, log_id=act.log_id, action=action, subject=subject)
+def _log_entry(host_action: HostAction, action: Action, subject: str | None = None) -> Step[LogEntry]:
+    entry = LogEntry(
+        room_id=host_action.room_id, at=host_action.at, log_id=host_action.log_id, action=action, subject=subject
+    )
     return put(entry, if_absent=True)
