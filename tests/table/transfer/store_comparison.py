@@ -11,8 +11,8 @@ from zataku.table.backend.port import Backend, ItemKey, Row
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item, unpack_row
 from zataku.table.transfer.dynamodb_json import encode_line
-from zataku.table.transfer.reads import default_calls, pages
-from zataku.table.transfer.verification import key_of, read_counterparts
+from zataku.table.transfer.reads import default_calls, prefetched_pages
+from zataku.table.transfer.verification import key_of, read_stored_rows
 
 
 class Difference(Struct, frozen=True):
@@ -27,18 +27,18 @@ async def compare_stores(one: Backend, other: Backend, tables: Sequence[TableSch
     """Yield every difference between two stores while reading them; memory holds a few pages."""
     calls = default_calls()
     for table in tables:
-        async with aclosing(pages(one, calls, "compare", table)) as reading:
+        async with aclosing(prefetched_pages(one, calls, "compare", table)) as reading:
             async for page in reading:
                 items = await asyncio.to_thread(_items, page.rows)
-                rows = await read_counterparts(other, calls, "compare", table, items)
+                rows = await read_stored_rows(other, calls, "compare", table, items)
                 for item, row, same in await asyncio.to_thread(_judged, items, rows):
                     if not same:
                         yield Difference(table.name, key_of(table, item), "only in one" if row is None else "differs")
         keys = tuple(key.name for key in table.keys)
-        async with aclosing(pages(other, calls, "compare", table, attributes=keys)) as reading:
+        async with aclosing(prefetched_pages(other, calls, "compare", table, attributes=keys)) as reading:
             async for page in reading:
                 items = await asyncio.to_thread(_items, page.rows)
-                rows = await read_counterparts(one, calls, "compare", table, items, keys_only=True)
+                rows = await read_stored_rows(one, calls, "compare", table, items, keys_only=True)
                 for item, row in zip(items, rows, strict=True):
                     if row is None:
                         yield Difference(table.name, key_of(table, item), "only in other")

@@ -144,7 +144,7 @@ async def test_an_unfinished_export_is_not_imported(
 
     with pytest.raises(KeyError, match="power cut"):
         await export_store(old_home, BOTH, folder, clock=clock, page_items=20, part_bytes=1, progress=stop)
-    with pytest.raises(ExportDamaged, match="was not finished"):
+    with pytest.raises(ExportDamaged, match="is not finished"):
         await import_store(new_home, BOTH, folder)
     assert await lines_in(new_home, CURTAINS) == []
     assert (await export_store(old_home, BOTH, folder, clock=clock)).resumed
@@ -159,7 +159,7 @@ async def test_what_is_no_export_is_not_imported(content: str | None, new_home: 
         folder.mkdir()
         if content == "else":
             (folder / "letters.txt").write_text("mine")
-    with pytest.raises(ExportDamaged, match="is no folder|holds no export"):
+    with pytest.raises(ExportDamaged, match="is not a folder|holds no export"):
         await import_store(new_home, BOTH, folder)
 
 

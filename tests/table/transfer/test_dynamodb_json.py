@@ -90,7 +90,7 @@ def test_a_tally_is_the_same_in_any_order_and_another_for_any_other_item():
     other.add(lines[:30])
     rest = ItemChecksum()
     rest.add(lines[30:])
-    other.take(rest)
+    other.merge(rest)
     third.add([*lines[1:], encode_line({"PK": "0", "flag": 1})])
     assert one == other == ItemChecksum(100, one.digest)
     assert one != third

@@ -264,8 +264,8 @@ async def test_a_crafted_export_cannot_make_us_throw_away_other_folders(
 
 async def test_two_exports_do_not_share_a_folder(old_home: EmbeddedBackend, folder: Path, clock: ManualClock):
     folder.mkdir()
-    lock = PathLock(folder, shared=False).take()
-    with pytest.raises(BadInput, match="at work"):
+    lock = PathLock(folder, shared=False).acquire()
+    with pytest.raises(BadInput, match="is running"):
         await export_store(old_home, BOTH, folder, clock=clock)
     lock.release()
     assert tree(folder) == {}

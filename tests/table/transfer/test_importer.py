@@ -176,8 +176,8 @@ async def test_two_imports_into_one_store_do_not_meet(moved_out: Path, new_home:
 
 
 async def test_an_export_that_is_being_made_is_not_imported(moved_out: Path, new_home: EmbeddedBackend):
-    lock = PathLock(moved_out, shared=False).take()
-    with pytest.raises(BadInput, match="at work"):
+    lock = PathLock(moved_out, shared=False).acquire()
+    with pytest.raises(BadInput, match="is running"):
         await import_store(new_home, BOTH, moved_out)
     lock.release()
 

@@ -11,7 +11,7 @@ from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_f
 from tests.table.transfer.transfer_process import PAGE_ITEMS, PART_BYTES, SEGMENTS, TABLES
 from zataku.clock import ManualClock
 from zataku.table.transfer import export_store, open_export
-from zataku.table.transfer.atomic_files import whole_lines
+from zataku.table.transfer.atomic_files import read_complete_lines
 from zataku.table.transfer.export_reader import read_part_records
 
 ROOT = Path(__file__).parents[3]
@@ -109,7 +109,7 @@ async def test_an_import_that_is_killed_over_and_over_brings_every_item(tmp_path
             # It was through with everything, and was killed on its way out.
             break
         assert rounds < 50
-        assert len(whole_lines(states[0])) > 1
+        assert len(read_complete_lines(states[0])) > 1
     assert rounds >= 3
     assert not list(folder.glob("zataku-import-*"))
     store = await opened_store(new)

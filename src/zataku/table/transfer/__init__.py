@@ -1,6 +1,6 @@
 """Export of whole stores into a folder, and import from one.
 
-A folder is written and read in the format of DynamoDB's own export to S3, so other programs can take part.
+The folder has the format of DynamoDB's own export to S3, which other programs can read and write.
 """
 
 from zataku.table.transfer.export_reader import ExportContents, ExportedTable, open_export

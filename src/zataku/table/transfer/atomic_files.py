@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written aside, flushed to the disk, then renamed into place."""
+"""Atomic files: written under a temporary name, flushed to disk, then renamed into place. Also locks and journals."""
 
 import errno
 import fcntl
@@ -11,17 +11,17 @@ from typing import Self
 
 from zataku.table.backend.errors import BadInput, StoreFull
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_ASIDE = ".new"
+_DISK_FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT}
+_TEMPORARY_SUFFIX = ".new"
 
 
 @contextmanager
-def writing(path: Path) -> Generator[None]:
-    """Say in our own words why a file could not be written."""
+def write_errors(path: Path) -> Generator[None]:
+    """Turn OSErrors of a write into `StoreFull` or `BadInput`."""
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in _DISK_FULL_ERRNOS:
             raise StoreFull(
                 f"The disk that holds {path} is full. What is finished is safe. Free some space and run this again.",
                 path=str(path),
@@ -31,24 +31,24 @@ def writing(path: Path) -> Generator[None]:
         ) from error
 
 
-def aside(path: Path) -> Path:
-    """Where a file is written until it is whole."""
-    return path.with_name(path.name + _ASIDE)
+def temporary_path(path: Path) -> Path:
+    """The temporary name of a file that is being written."""
+    return path.with_name(path.name + _TEMPORARY_SUFFIX)
 
 
-def finished_name(name: str) -> str:
-    """What a file is or would have been called, had it been finished."""
-    return name.removesuffix(_ASIDE)
+def final_name(name: str) -> str:
+    """The final name of a finished or unfinished file."""
+    return name.removesuffix(_TEMPORARY_SUFFIX)
 
 
-def put_in_place(path: Path) -> None:
-    """Give a finished and flushed file its own name, for good."""
-    os.replace(aside(path), path)  # noqa: PTH105 - the same name in both lines says what happens
-    flush_folder(path.parent)
+def rename_into_place(path: Path) -> None:
+    """Rename a flushed file to its final name, durably."""
+    os.replace(temporary_path(path), path)  # noqa: PTH105 - os.replace names the operation
+    fsync_folder(path.parent)
 
 
-def flush_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power cut."""
+def fsync_folder(folder: Path) -> None:
+    """Flush the directory entries of a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -57,75 +57,75 @@ def flush_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a small file: afterwards it has the new content, or the old one if anything goes wrong."""
-    with writing(path):
-        with aside(path).open("wb") as file:
+    """Write a small file atomically: after a failure it has its old content."""
+    with write_errors(path):
+        with temporary_path(path).open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        put_in_place(path)
+        rename_into_place(path)
 
 
 class PathLock:
-    """Keeps others out of a folder or file: one may change it, or any number may read it.
+    """Lock on a folder or file: exclusive, or shared between readers.
 
-    The system lets go of it when the process dies.
+    The operating system releases it when the process dies.
     """
 
     def __init__(self, path: Path, *, shared: bool) -> None:
         self._path = path
-        self._way = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         self._descriptor: int | None = None
 
-    def take(self) -> Self:
-        """Take the lock or say that it is taken."""
+    def acquire(self) -> Self:
+        """Acquire the lock; raises `BadInput` when another process holds it."""
         descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(descriptor, self._way | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, self._mode | fcntl.LOCK_NB)
         except OSError:
             os.close(descriptor)
             raise BadInput(
-                f"Another export or import is at work in {self._path}. Wait for it, or use another folder.",
+                f"Another export or import is running in {self._path}. Wait for it, or use another folder.",
                 path=str(self._path),
             ) from None
         self._descriptor = descriptor
         return self
 
     def release(self) -> None:
-        """Let go. Safe to call twice."""
+        """Release the lock. Safe to call twice."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 class Journal:
-    """Lines that are on the disk once they have been added. A line cut off by a crash was never there."""
+    """Append-only file of durable lines. A line truncated by a crash is ignored."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
-        with writing(path):
-            self.lines = whole_lines(path)
+        with write_errors(path):
+            self.lines = read_complete_lines(path)
             self._file = path.open("ab")
             self._file.truncate(sum(len(line) + 1 for line in self.lines))
             os.fsync(self._file.fileno())
-            flush_folder(path.parent)
+            fsync_folder(path.parent)
 
     def add(self, line: bytes) -> None:
-        """Add a line; it is safe when this returns."""
-        with self._lock, writing(self._path):
+        """Append a line, durable on return."""
+        with self._lock, write_errors(self._path):
             self.lines.append(line)
             self._file.write(line + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """No more lines."""
+        """Close the file."""
         self._file.close()
 
 
-def whole_lines(path: Path) -> list[bytes]:
-    """The finished lines of a journal; none when there is no file."""
+def read_complete_lines(path: Path) -> list[bytes]:
+    """The complete lines of a journal; none when there is no file."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Items as lines of DynamoDB JSON, each in one spelling only, and the sum that tells two sets of items apart."""
+"""Items as canonical lines of DynamoDB JSON, and an order-independent checksum of a set of items."""
 
 from base64 import b64decode
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from zataku.table.backend.limits import NESTING
 from zataku.table.backend.values import Item, Value
 from zataku.table.dynamodb.wire import value_of, wire_item
 
-# Names in order and no spaces: equal items give equal lines. Bytes become base64 on the way.
+# Sorted names and no spaces, so that equal items give equal lines. Bytes become base64.
 _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder = msgspec.json.Decoder()
 _DIGEST_BYTES = 16
@@ -20,12 +20,12 @@ _MODULUS = 1 << (8 * _DIGEST_BYTES)
 
 
 def encode_line(item: Item) -> bytes:
-    """The line of an item, without its end."""
+    """The line of an item, without the newline."""
     return _encoder.encode({"Item": wire_item(item)})
 
 
 def decode_line(line: bytes) -> Item:
-    """The item of a line, in any spelling. Raises `ValueError` when it is none."""
+    """The item of a line in any valid formatting. Raises `ValueError` for anything else."""
     try:
         content: Any = _decoder.decode(line)
         return decode_item(content["Item"])
@@ -36,7 +36,7 @@ def decode_line(line: bytes) -> Item:
 
 
 def decode_item(wire: dict[str, Any], depth: int = 0) -> Item:
-    """An item whose bytes are base64."""
+    """Decode an item whose bytes are base64."""
     return {name: _value(value, depth) for name, value in wire.items()}
 
 
@@ -44,7 +44,7 @@ def _value(wire: dict[str, Any], depth: int) -> Value:
     if depth >= NESTING:
         raise ValueError(f"nested deeper than {NESTING} levels")
     ((kind, content),) = wire.items()
-    if kind not in _CONTENT or not isinstance(content, _CONTENT[kind]):
+    if kind not in _CONTENT_TYPES or not isinstance(content, _CONTENT_TYPES[kind]):
         raise ValueError(f"a value of type {kind!r} holds {type(content).__name__}")
     match kind:
         case "S":
@@ -68,7 +68,7 @@ def _set(kind: str, content: list[object]) -> Value:
     return value_of({kind: [b64decode(member, validate=True) for member in members] if kind == "BS" else members})
 
 
-_CONTENT: dict[str, type] = {
+_CONTENT_TYPES: dict[str, type] = {
     "S": str,
     "N": str,
     "B": str,
@@ -83,7 +83,7 @@ _CONTENT: dict[str, type] = {
 
 
 class ItemChecksum:
-    """How many items there are, and the sum of their digests: the same for the same items in any order."""
+    """Number of items and the sum of their digests, independent of their order."""
 
     __slots__ = ("items", "total")
 
@@ -92,7 +92,7 @@ class ItemChecksum:
         self.total = int(digest, 16)
 
     def add(self, lines: Iterable[bytes]) -> None:
-        """Count lines that `encode_line` has made."""
+        """Add lines made by `encode_line`."""
         total, items = self.total, 0
         for line in lines:
             total += int.from_bytes(blake2b(line, digest_size=_DIGEST_BYTES).digest())
@@ -100,17 +100,17 @@ class ItemChecksum:
         self.total = total % _MODULUS
         self.items += items
 
-    def take(self, other: "ItemChecksum") -> None:
-        """Count everything that another has counted."""
+    def merge(self, other: "ItemChecksum") -> None:
+        """Add all items of another checksum."""
         self.items += other.items
         self.total = (self.total + other.total) % _MODULUS
 
     @property
     def digest(self) -> str:
-        """The sum as text."""
+        """The sum as hexadecimal text."""
         return f"{self.total:032x}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ItemChecksum) and (self.items, self.total) == (other.items, other.total)
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] - it changes while it counts
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - mutable

@@ -1,4 +1,4 @@
-"""The folder of an export that is being made: what may be there, what is there already, and its completion."""
+"""The folder of a running export: preparation, resumption, parts and completion."""
 
 import re
 import shutil
@@ -10,19 +10,19 @@ from msgspec import Struct, structs
 
 from zataku.table.backend.errors import BadInput
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.transfer.atomic_files import Journal, finished_name, writing
+from zataku.table.transfer.atomic_files import Journal, final_name, write_errors
 from zataku.table.transfer.dynamodb_json import ItemChecksum
 from zataku.table.transfer.export_reader import read_part_records
-from zataku.table.transfer.export_record import PARTS, TOP, ExportRecord, TableRecord, read_record
+from zataku.table.transfer.export_record import PARTS_JOURNAL, RECORD_FILE, ExportRecord, TableRecord, read_record
 from zataku.table.transfer.manifest import FILES, PARTS_FOLDER, SUMMARY, read_file, write_manifests
 
-# DynamoDB's own rule for names, which makes them safe as names of folders.
-_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
-_PART = re.compile(r"[0-9]{4,}-[0-9]{6,}\.json\.gz")
+# DynamoDB's rule for table names, which makes them safe folder names.
+_TABLE_NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
+_PART_FILE = re.compile(r"[0-9]{4,}-[0-9]{6,}\.json\.gz")
 
 
 class ExportFolder(Struct, frozen=True):
-    """An export under way. All of it is for threads."""
+    """A running or complete export. Its methods block: call them in threads."""
 
     folder: Path
     record: ExportRecord
@@ -30,39 +30,39 @@ class ExportFolder(Struct, frozen=True):
     resumed: bool = False
 
     def journal(self, table: TableSchema) -> Journal:
-        """The finished parts of a table. What a killed run left unfinished is cleared away."""
+        """The journal of finished parts of a table. Deletes unfinished files of an interrupted run."""
         folder = self.folder / table.name
-        with writing(folder):
+        with write_errors(folder):
             (folder / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
-        _refuse_strangers(folder)
-        known = {part.file for part in read_part_records(folder / PARTS)}
+        _require_own_files(folder)
+        known = {part.file for part in read_part_records(folder / PARTS_JOURNAL)}
         for path in (folder / PARTS_FOLDER).iterdir():
             if path.name not in known:
                 path.unlink()
-        return Journal(folder / PARTS)
+        return Journal(folder / PARTS_JOURNAL)
 
     def part_path(self, table: TableSchema, segment: int, number: int) -> Path:
-        """Where a part goes."""
+        """Path of a part."""
         return self.folder / table.name / PARTS_FOLDER / f"{segment:04d}-{number:06d}.json.gz"
 
     def completed(self, now: float) -> "ExportFolder":
-        """Write the manifests, and last of all that the export is complete."""
-        tables = tuple(self._completed(table.schema, now) for table in self.record.tables)
+        """Write the manifests, then mark the export as complete."""
+        tables = tuple(self._table_record(table.schema, now) for table in self.record.tables)
         record = structs.replace(self.record, state="complete", finished=now, tables=tables)
         record.write(self.folder)
         return structs.replace(self, record=record)
 
-    def _completed(self, table: TableSchema, now: float) -> TableRecord:
+    def _table_record(self, table: TableSchema, now: float) -> TableRecord:
         folder = self.folder / table.name
-        parts = read_part_records(folder / PARTS)
+        parts = read_part_records(folder / PARTS_JOURNAL)
         checksum = ItemChecksum()
         for part in parts:
-            checksum.take(ItemChecksum(part.items, part.digest))
+            checksum.merge(ItemChecksum(part.items, part.digest))
         started = self.record.started
-        made_of = sha256(f"{self.record.source} {table.name} {started}".encode()).hexdigest()
-        identity = "-".join((made_of[:8], made_of[8:12], made_of[12:16], made_of[16:20], made_of[20:32]))
+        digest = sha256(f"{self.record.source} {table.name} {started}".encode()).hexdigest()
+        identity = "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
         write_manifests(folder, table.name, parts, identity=identity, started=started, ended=now)
-        journal = sha256(read_file(folder / PARTS)).hexdigest()
+        journal = sha256(read_file(folder / PARTS_JOURNAL)).hexdigest()
         return TableRecord(table, checksum.items, sum(part.text for part in parts), checksum.digest, journal)
 
 
@@ -76,73 +76,73 @@ def prepare_export_folder(
     *,
     again: bool,
 ) -> ExportFolder:
-    """Look at the folder: begin an export, go on with one, or find it complete. Refuses what is none of these."""
-    _refuse_names(tables)
+    """Start an export in the folder, resume one, or find it complete. Raises `BadInput` for any other folder."""
+    _check_table_names(tables)
     if segments < 1:
-        raise BadInput("An export is read in one segment or more.")
+        raise BadInput("An export needs at least one segment.")
     record = read_record(folder)
     if record is None:
-        _refuse_others(folder)
+        _require_empty(folder)
     elif again or record.state == "clearing":
-        _cleared(folder, record)
+        _clear(folder, record)
     else:
-        _refuse_another(folder, record, tables, source)
+        _require_same_export(folder, record, tables, source)
         return ExportFolder(folder, record, already=record.state == "complete", resumed=record.state == "running")
-    fresh = ExportRecord(
+    record = ExportRecord(
         started=now, source=source, facts=dict(facts), segments=segments, tables=tuple(map(TableRecord, tables))
     )
-    fresh.write(folder)
-    return ExportFolder(folder, fresh)
+    record.write(folder)
+    return ExportFolder(folder, record)
 
 
-def _refuse_names(tables: Sequence[TableSchema]) -> None:
+def _check_table_names(tables: Sequence[TableSchema]) -> None:
     names = [table.name for table in tables]
     if not names or len(set(names)) != len(names):
         raise BadInput("Name the tables to export, each of them once.")
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not _TABLE_NAME.fullmatch(name):
             raise BadInput(f"{name!r} cannot be the name of a table: use 3 to 255 letters, digits, '_', '-' and '.'.")
 
 
-def _refuse_others(folder: Path) -> None:
-    others = sorted(path.name for path in folder.iterdir() if finished_name(path.name) != TOP)
-    if others:
+def _require_empty(folder: Path) -> None:
+    foreign = sorted(path.name for path in folder.iterdir() if final_name(path.name) != RECORD_FILE)
+    if foreign:
         raise BadInput(
-            f"{folder} holds something that is no export ({others[0]}). Give an empty or a new folder.",
+            f"{folder} holds files that are not part of an export ({foreign[0]}). Give an empty or a new folder.",
             path=str(folder),
         )
 
 
-def _refuse_another(folder: Path, record: ExportRecord, tables: Sequence[TableSchema], source: str) -> None:
+def _require_same_export(folder: Path, record: ExportRecord, tables: Sequence[TableSchema], source: str) -> None:
     if record.source != source:
         raise BadInput(f"{folder} holds an export of another store. Give an empty folder.", path=str(folder))
     if {each.name: each for each in record.schemas} != {each.name: each for each in tables}:
         names = ", ".join(each.name for each in record.schemas)
         raise BadInput(
-            f"{folder} holds an export of other tables, or of other designs of them ({names}). Give an empty folder.",
+            f"{folder} holds an export of other tables, or of other designs ({names}). Give an empty folder.",
             path=str(folder),
         )
 
 
-def _cleared(folder: Path, record: ExportRecord) -> None:
-    """Throw an export away. The top file says so first, so that a crash in between leaves nothing half valid."""
-    _refuse_names(record.schemas)
-    filled = [folder / table.name for table in record.schemas if (folder / table.name).exists()]
-    for each in filled:
-        _refuse_strangers(each)
+def _clear(folder: Path, record: ExportRecord) -> None:
+    """Delete an export. The record is marked first, so that a crash leaves no half-valid export."""
+    _check_table_names(record.schemas)
+    table_folders = [folder / table.name for table in record.schemas if (folder / table.name).exists()]
+    for table_folder in table_folders:
+        _require_own_files(table_folder)
     structs.replace(record, state="clearing").write(folder)
-    with writing(folder):
-        for each in filled:
-            shutil.rmtree(each)
+    with write_errors(folder):
+        for table_folder in table_folders:
+            shutil.rmtree(table_folder)
 
 
-def _refuse_strangers(folder: Path) -> None:
-    ours = {PARTS, PARTS_FOLDER}
+def _require_own_files(folder: Path) -> None:
+    known = {PARTS_JOURNAL, PARTS_FOLDER}
     for name in (SUMMARY, FILES):
-        ours |= {name, Path(name).with_suffix(".md5").name}
-    strangers = [path for path in folder.iterdir() if finished_name(path.name) not in ours]
+        known |= {name, Path(name).with_suffix(".md5").name}
+    foreign = [path for path in folder.iterdir() if final_name(path.name) not in known]
     if (folder / PARTS_FOLDER).exists():
         parts = (folder / PARTS_FOLDER).iterdir()
-        strangers += [path for path in parts if not _PART.fullmatch(finished_name(path.name))]
-    if strangers:
-        raise BadInput(f"{strangers[0]} is no part of an export. Move it away first.", path=str(strangers[0]))
+        foreign += [path for path in parts if not _PART_FILE.fullmatch(final_name(path.name))]
+    if foreign:
+        raise BadInput(f"{foreign[0]} is not part of an export. Move it elsewhere first.", path=str(foreign[0]))

@@ -1,4 +1,4 @@
-"""Finding an export in a folder: one of ours, or what Amazon DynamoDB has put into a bucket."""
+"""Discovery of exports in a folder: our own, or those that Amazon DynamoDB writes to S3."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import ExportDamaged
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.transfer.atomic_files import whole_lines
-from zataku.table.transfer.export_record import PARTS, TOP, TableRecord, read_record
+from zataku.table.transfer.atomic_files import read_complete_lines
+from zataku.table.transfer.export_record import PARTS_JOURNAL, RECORD_FILE, TableRecord, read_record
 from zataku.table.transfer.manifest import (
     FILES,
     PARTS_FOLDER,
@@ -21,12 +21,12 @@ from zataku.table.transfer.manifest import (
 )
 from zataku.table.transfer.parts import Part, PartRecord
 
-# The folder itself, a folder for each table, AWSDynamoDB/<id>, and that below a prefix.
-_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
+# The folder itself, one folder per table, AWSDynamoDB/<id>, and the same below a prefix.
+_MANIFEST_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
 
 
 class ExportedTable(Struct, frozen=True):
-    """A table of an export. `schema` is known for our own exports."""
+    """A table of an export. `schema` and `digest` are known for our own exports."""
 
     name: str
     parts: tuple[Part, ...]
@@ -36,7 +36,7 @@ class ExportedTable(Struct, frozen=True):
 
 
 class ExportContents(Struct, frozen=True):
-    """An export whose manifests are whole. `identity` is another for another export."""
+    """An export with valid manifests. `identity` differs between exports."""
 
     folder: Path
     identity: str
@@ -44,23 +44,23 @@ class ExportContents(Struct, frozen=True):
 
 
 def open_export(folder: Path) -> ExportContents:
-    """Read the manifests of an export, and look that every part is there. For threads."""
+    """Read the manifests of an export and check that every part exists. Blocks: call it in a thread."""
     if not folder.is_dir():
-        raise ExportDamaged(f"{folder} is no folder. Name the folder of an export.", path=str(folder))
+        raise ExportDamaged(f"{folder} is not a folder. Name the folder of an export.", path=str(folder))
     record = read_record(folder)
     if record is None:
-        return _foreign(folder)
+        return _foreign_export(folder)
     if record.state != "complete":
         raise ExportDamaged(
-            f"The export in {folder} was not finished. Run the export again: it goes on where it stopped.",
+            f"The export in {folder} is not finished. Run the export again: it continues where it stopped.",
             path=str(folder),
         )
-    return ExportContents(folder, record.seal, {each.schema.name: _own(folder, each) for each in record.tables})
+    return ExportContents(folder, record.seal, {each.schema.name: _own_table(folder, each) for each in record.tables})
 
 
-def _own(folder: Path, table: TableRecord) -> ExportedTable:
+def _own_table(folder: Path, table: TableRecord) -> ExportedTable:
     name = table.schema.name
-    path = folder / name / PARTS
+    path = folder / name / PARTS_JOURNAL
     content = read_file(path)
     if sha256(content).hexdigest() != table.parts_sha256:
         raise ExportDamaged(f"{path} was changed after the export. Copy the export again.", path=str(path))
@@ -68,29 +68,29 @@ def _own(folder: Path, table: TableRecord) -> ExportedTable:
     summary, entries = read_manifests(folder / name)
     listed = [(entry.data_file_s3_key, entry.item_count, entry.md5_checksum) for entry in entries]
     if listed != [(f"{name}/{PARTS_FOLDER}/{each.file}", each.items, each.md5) for each in records]:
-        raise ExportDamaged(f"{folder / name / FILES} and {PARTS} disagree. Copy the export again.")
+        raise ExportDamaged(f"{folder / name / FILES} and {PARTS_JOURNAL} disagree. Copy the export again.")
     if summary.table != name or summary.item_count != table.items:
-        raise ExportDamaged(f"{folder / name / SUMMARY} and {TOP} disagree. Copy the export again.")
+        raise ExportDamaged(f"{folder / name / SUMMARY} and {RECORD_FILE} disagree. Copy the export again.")
     parts = [
         Part(folder / name / PARTS_FOLDER / each.file, each.items, each.md5, each.size, each.sha256, each.digest)
         for each in records
     ]
-    return ExportedTable(name, _present(parts), table.items, table.schema, table.digest)
+    return ExportedTable(name, _require_files(parts), table.items, table.schema, table.digest)
 
 
 def read_part_records(path: Path) -> list[PartRecord]:
-    """The parts that a journal of ours names, in order of segment and number."""
+    """The parts in a journal, ordered by segment and number."""
     try:
-        records = [msgspec.json.decode(line, type=PartRecord) for line in whole_lines(path)]
+        records = [msgspec.json.decode(line, type=PartRecord) for line in read_complete_lines(path)]
     except msgspec.DecodeError as error:
-        raise ExportDamaged(f"{path} cannot be understood: {error}.", path=str(path)) from error
+        raise ExportDamaged(f"{path} cannot be decoded: {error}.", path=str(path)) from error
     return sorted(records, key=lambda each: each.file)
 
 
-def _foreign(folder: Path) -> ExportContents:
-    summaries = [found for depth in _DEPTHS for found in sorted(folder.glob(depth + SUMMARY))]
+def _foreign_export(folder: Path) -> ExportContents:
+    summaries = [found for depth in _MANIFEST_DEPTHS for found in sorted(folder.glob(depth + SUMMARY))]
     if not summaries:
-        raise ExportDamaged(f"{folder} holds no export: there is no {TOP} and no {SUMMARY}.", path=str(folder))
+        raise ExportDamaged(f"{folder} holds no export: there is no {RECORD_FILE} and no {SUMMARY}.", path=str(folder))
     tables: dict[str, ExportedTable] = {}
     identity = sha256()
     for path in summaries:
@@ -98,17 +98,17 @@ def _foreign(folder: Path) -> ExportContents:
         if summary.table in tables:
             raise ExportDamaged(f"{folder} holds two exports of {summary.table}. Name the folder of one of them.")
         identity.update(read_file(path) + read_file(files_manifest(path.parent, summary)))
-        parts = [_part(path.parent, entry) for entry in entries]
-        tables[summary.table] = ExportedTable(summary.table, _present(parts), summary.item_count)
+        parts = [_foreign_part(path.parent, entry) for entry in entries]
+        tables[summary.table] = ExportedTable(summary.table, _require_files(parts), summary.item_count)
     return ExportContents(folder, identity.hexdigest(), tables)
 
 
-def _part(folder: Path, entry: FileEntry) -> Part:
-    # A key is a path in the bucket, which may be copied anywhere: the last word is what counts.
+def _foreign_part(folder: Path, entry: FileEntry) -> Part:
+    # A key is a path in the bucket, which may be copied anywhere: only its last component counts.
     return Part(folder / PARTS_FOLDER / Path(entry.data_file_s3_key).name, entry.item_count, entry.md5_checksum)
 
 
-def _present(parts: list[Part]) -> tuple[Part, ...]:
+def _require_files(parts: list[Part]) -> tuple[Part, ...]:
     for part in parts:
         if not part.path.is_file():
             raise ExportDamaged(f"{part.path} is missing. Copy the export again, or make a new one.")

@@ -1,4 +1,4 @@
-"""The top file of our own exports: which tables, whose, when, and whether it is complete."""
+"""The record file of our own exports: tables, source store, times and state."""
 
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -13,8 +13,8 @@ from zataku.table.backend.table_schema import TableSchema
 from zataku.table.transfer.atomic_files import write_atomically
 from zataku.table.transfer.manifest import decoded, read_file
 
-TOP = "zataku-export.json"
-PARTS = "zataku-parts.jsonl"
+RECORD_FILE = "zataku-export.json"
+PARTS_JOURNAL = "zataku-parts.jsonl"
 _FORMAT = "zataku-export"
 _VERSION = 1
 
@@ -22,7 +22,7 @@ State: TypeAlias = Literal["running", "complete", "clearing"]
 
 
 class TableRecord(Struct, frozen=True):
-    """One table of an export. The sums are there when it is complete."""
+    """One table of an export. The totals are set when it is complete."""
 
     schema: TableSchema
     items: int = 0
@@ -32,7 +32,7 @@ class TableRecord(Struct, frozen=True):
 
 
 class ExportRecord(Struct, frozen=True, kw_only=True):
-    """What an export is. `seal` is the SHA-256 of all the rest."""
+    """State of an export. `seal` is the SHA-256 of all other fields."""
 
     format: str = _FORMAT
     version: int = _VERSION
@@ -47,13 +47,13 @@ class ExportRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def schemas(self) -> tuple[TableSchema, ...]:
-        """The tables as they were."""
+        """The exported schemas."""
         return tuple(table.schema for table in self.tables)
 
     def write(self, folder: Path) -> None:
-        """Put it into the export's folder, sealed."""
+        """Write it into the export's folder, sealed."""
         sealed = structs.replace(self, seal=_seal(self))
-        write_atomically(folder / TOP, msgspec.json.format(msgspec.json.encode(sealed), indent=1) + b"\n")
+        write_atomically(folder / RECORD_FILE, msgspec.json.format(msgspec.json.encode(sealed), indent=1) + b"\n")
 
 
 def _seal(record: ExportRecord) -> str:
@@ -61,14 +61,14 @@ def _seal(record: ExportRecord) -> str:
 
 
 def read_record(folder: Path) -> ExportRecord | None:
-    """The top file of a folder; None when there is none. Refuses one that somebody has changed."""
-    path = folder / TOP
+    """The record of a folder; None when there is none. Raises `ExportDamaged` for a modified one."""
+    path = folder / RECORD_FILE
     if not path.exists():
         return None
     record = decoded(path, read_file(path), ExportRecord)
     if record.format != _FORMAT or record.version != _VERSION:
         raise ExportDamaged(
-            f"{path} is of version {record.version}, and this program knows {_VERSION} only. Use a newer program."
+            f"{path} has version {record.version}, but this program reads version {_VERSION} only. Use a newer program."
         )
     if record.seal != _seal(record):
         raise ExportDamaged(f"{path} was changed after the export. Copy the export again.", path=str(path))
@@ -76,5 +76,5 @@ def read_record(folder: Path) -> ExportRecord | None:
 
 
 async def store_identity(backend: Backend) -> str:
-    """Which store this is: made from its secret, and telling nothing of it."""
+    """Identifier of a store, derived from its secret without revealing it."""
     return blake2b(b"moving", key=await backend.secret(), digest_size=16).hexdigest()

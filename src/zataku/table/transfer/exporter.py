@@ -1,4 +1,4 @@
-"""Moving out: every item of some tables into a folder that any DynamoDB program can read."""
+"""Export of tables to a folder in the format of DynamoDB's export to S3."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from zataku.table.backend.port import Backend, Position
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.wire import wire_item
 from zataku.table.store.metering import MeteredCalls
-from zataku.table.transfer.atomic_files import Journal, PathLock, writing
+from zataku.table.transfer.atomic_files import Journal, PathLock, write_errors
 from zataku.table.transfer.dynamodb_json import decode_item
 from zataku.table.transfer.export_folder import ExportFolder, prepare_export_folder
 from zataku.table.transfer.export_reader import open_export
 from zataku.table.transfer.export_record import store_identity
 from zataku.table.transfer.parts import PartRecord, PartWriter
-from zataku.table.transfer.reads import TransferProgress, TransferredTable, default_calls, first_error, pages
+from zataku.table.transfer.reads import TransferProgress, TransferredTable, default_calls, first_error, prefetched_pages
 
 PART_BYTES = 64 << 20
 
 
 class ExportResult(Struct, frozen=True):
-    """A complete export. `already` says that it was complete before, `resumed` that an earlier run had begun it."""
+    """A complete export. `already` means that it was complete before, `resumed` that an earlier run started it."""
 
     folder: Path
     tables: tuple[TransferredTable, ...]
@@ -49,34 +49,34 @@ async def export_store(
 ) -> ExportResult:
     """Write all items of the tables into a folder, in DynamoDB's own export format.
 
-    A run that was interrupted goes on after its last finished part, in the segments it began with. A complete export
-    is left alone, unless `again` says to throw it away and make a new one. Each item is as it was at some moment of
-    the run; only a store that nobody writes to gives a copy of one moment.
+    An interrupted run continues after its last finished part, with the segments it started with. A complete export is
+    kept, unless `again` replaces it. Each item is as of some moment of the run; the export is consistent only when the
+    store is not written to meanwhile.
 
-    Memory holds two pages for each segment; `segments` are read side by side. `strong` reads cost twice on DynamoDB.
+    The `segments` are read in parallel; memory holds two pages for each. `strong` reads cost twice on DynamoDB.
     """
     source, facts = await store_identity(backend), await backend.facts()
 
-    def enter() -> tuple[PathLock, ExportFolder]:
-        with writing(folder):
+    def prepare() -> tuple[PathLock, ExportFolder]:
+        with write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        lock = PathLock(folder, shared=False).take()
+        lock = PathLock(folder, shared=False).acquire()
         try:
             return lock, prepare_export_folder(folder, tables, source, facts, clock.now(), segments, again=again)
         except BaseException:
             lock.release()
             raise
 
-    lock, export = await asyncio.to_thread(enter)
+    lock, export = await asyncio.to_thread(prepare)
     try:
         if export.record.state == "complete":
             await asyncio.to_thread(open_export, folder)
         else:
             sizes = {size.table: size.items for size in await backend.sizes() if size.index is None}
             for table in tables:
-                moving = _Moving(backend, table, calls or default_calls(), part_bytes, page_items, strong)
-                moving.report(progress, sizes.get(table.name))
-                await moving.run(export)
+                table_export = _TableExport(backend, table, calls or default_calls(), part_bytes, page_items, strong)
+                table_export.report(progress, sizes.get(table.name))
+                await table_export.run(export)
             export = await asyncio.to_thread(export.completed, clock.now())
     finally:
         lock.release()
@@ -84,8 +84,8 @@ async def export_store(
     return ExportResult(folder, moved, export.already, export.resumed)
 
 
-class _Moving:
-    """One table on its way into its folder."""
+class _TableExport:
+    """The export of one table."""
 
     def __init__(
         self,
@@ -107,15 +107,15 @@ class _Moving:
         self._items = self._bytes = 0
 
     def report(self, progress: TransferProgress | None, expected: int | None) -> None:
-        """Tell somebody how far it is. DynamoDB's count is hours old, so it may be too small."""
+        """Set the progress callback. DynamoDB's item count is hours old, so it may be too small."""
         self._progress, self._expected = progress, expected or None
 
     async def run(self, export: ExportFolder) -> None:
-        """Write what is missing."""
+        """Export the remaining items."""
         journal = await asyncio.to_thread(export.journal, self._table)
         try:
             records = [msgspec.json.decode(line, type=PartRecord) for line in journal.lines]
-            self._told(sum(each.items for each in records), sum(each.text for each in records))
+            self._report_progress(sum(each.items for each in records), sum(each.text for each in records))
             segments = export.record.segments
             async with asyncio.TaskGroup() as tasks:
                 for number in range(segments):
@@ -136,7 +136,7 @@ class _Moving:
         count = len(done)
         part: PartWriter | None = None
         try:
-            reading = pages(
+            reading = prefetched_pages(
                 self._backend,
                 self._calls,
                 "export",
@@ -152,7 +152,7 @@ class _Moving:
                     if part is None:
                         part = await asyncio.to_thread(PartWriter, export.part_path(self._table, number, count))
                     size = await asyncio.to_thread(part.add, page.rows)
-                    self._told(len(page.rows), size)
+                    self._report_progress(len(page.rows), size)
                     if part.text >= self._part_bytes or page.resume is None:
                         await asyncio.to_thread(_finish, part, journal, number, page.resume)
                         part, count = None, count + 1
@@ -160,12 +160,12 @@ class _Moving:
             if part is not None:
                 part.abandon()
 
-    def _told(self, items: int, size: int) -> None:
+    def _report_progress(self, items: int, size: int) -> None:
         self._items += items
         self._bytes += size
         if self._progress is not None:
-            known = self._expected is not None and self._expected >= self._items
-            self._progress(self._table.name, self._items, self._expected if known else None, self._bytes)
+            is_plausible = self._expected is not None and self._expected >= self._items
+            self._progress(self._table.name, self._items, self._expected if is_plausible else None, self._bytes)
 
 
 def _finish(part: PartWriter, journal: Journal, number: int, resume: Position | None) -> None:

@@ -1,4 +1,4 @@
-"""Looking at all of an export before any of it is written."""
+"""Checks of an export before any of its items is imported."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,24 @@ from zataku.table.transfer.parts import Part
 from zataku.table.transfer.reads import TransferProgress
 
 
-def matched(
+def match_tables(
     export: ExportContents, tables: Sequence[TableSchema], names: Mapping[str, str]
 ) -> list[tuple[TableSchema, ExportedTable]]:
-    """Each table with its place in the export; refuses tables that are not there or have other keys."""
+    """Each table with its exported table; raises `SchemaRefused` for missing tables and other keys."""
     pairs: list[tuple[TableSchema, ExportedTable]] = []
     for table in tables:
         name = names.get(table.name, table.name)
-        found = export.tables.get(name)
-        if found is None:
+        exported = export.tables.get(name)
+        if exported is None:
             held = ", ".join(sorted(export.tables))
             raise SchemaRefused(f"{export.folder} has no table {name}. It holds {held}.", table=name)
-        if found.schema is not None and found.schema.keys != table.keys:
+        if exported.schema is not None and exported.schema.keys != table.keys:
             raise SchemaRefused(
-                f"{name} was exported with the keys {_named(found.schema.keys)}, but {table.name} has "
+                f"{name} was exported with the keys {_named(exported.schema.keys)}, but {table.name} has "
                 f"{_named(table.keys)}. Import it into a table with the same keys.",
                 table=table.name,
             )
-        pairs.append((table, found))
+        pairs.append((table, exported))
     return pairs
 
 
@@ -40,28 +40,28 @@ def _named(keys: Sequence[KeyAttribute]) -> str:
     return " and ".join(f"{key.name} ({key.type})" for key in keys)
 
 
-class Checked(NamedTuple):
-    """What the parts of a table hold: items, and bytes of DynamoDB JSON."""
+class CheckedParts(NamedTuple):
+    """Content of the parts of a table: items, and bytes of DynamoDB JSON."""
 
     checksum: ItemChecksum
     size: int
 
 
-async def check_parts(table: TableSchema, found: ExportedTable, progress: TransferProgress | None) -> Checked:
-    """Read every part to its end; what the table holds by it. Refuses the first part that is not as it should be."""
+async def check_parts(table: TableSchema, exported: ExportedTable, progress: TransferProgress | None) -> CheckedParts:
+    """Read all parts of a table and return their content; raises for the first damaged or unsuitable part."""
     checksum, size = ItemChecksum(), 0
-    for part in found.parts:
-        counted, text = await asyncio.to_thread(_checked, table, part)
-        checksum.take(counted)
-        size += text
+    for part in exported.parts:
+        part_checksum, part_size = await asyncio.to_thread(_check_part, table, part)
+        checksum.merge(part_checksum)
+        size += part_size
         if progress is not None:
-            progress(table.name, checksum.items, found.items, size)
-    if checksum.items != found.items or found.digest not in (None, checksum.digest):
-        raise ExportDamaged(f"The parts of {found.name} do not add up to what the export says. Copy it again.")
-    return Checked(checksum, size)
+            progress(table.name, checksum.items, exported.items, size)
+    if checksum.items != exported.items or exported.digest not in (None, checksum.digest):
+        raise ExportDamaged(f"The parts of {exported.name} do not add up to the totals of the export. Copy it again.")
+    return CheckedParts(checksum, size)
 
 
-def _checked(table: TableSchema, part: Part) -> Checked:
+def _check_part(table: TableSchema, part: Part) -> CheckedParts:
     part.check_bytes()
     checksum, size = ItemChecksum(), 0
     for item, _ in part.read():
@@ -77,11 +77,11 @@ def _checked(table: TableSchema, part: Part) -> Checked:
         raise part.damaged(f"holds {checksum.items} items, but its manifest says {part.items}")
     if part.digest not in (None, checksum.digest):
         raise part.damaged("does not hold the items that were exported")
-    return Checked(checksum, size)
+    return CheckedParts(checksum, size)
 
 
-async def refuse_filled(backend: Backend, calls: MeteredCalls, tables: Sequence[TableSchema]) -> None:
-    """Refuse tables that hold anything already."""
+async def require_empty_tables(backend: Backend, calls: MeteredCalls, tables: Sequence[TableSchema]) -> None:
+    """Raise `BadInput` for tables that are not empty."""
     for table in tables:
         scan = ScanItems(table, limit=1, strong=True)
         page = await calls(f"{table.name}.import", lambda consumed, scan=scan: backend.scan(scan, consumed))

@@ -1,11 +1,11 @@
-"""What an import has done so far: a file in the export's folder, one for each store that it goes into."""
+"""Journal of an unfinished import: a file in the export's folder, one for each target store."""
 
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from zataku.table.transfer.atomic_files import Journal, PathLock, whole_lines, writing
+from zataku.table.transfer.atomic_files import Journal, PathLock, read_complete_lines, write_errors
 
 
 class _Header(Struct, frozen=True):
@@ -15,29 +15,29 @@ class _Header(Struct, frozen=True):
 
 
 class ImportJournal:
-    """The parts that are in the store already. All of it is for threads.
+    """The parts that are imported already. Its methods block: call them in threads.
 
-    The file is there while an import is unfinished. One that belongs to another export, or to other tables, is worth
-    nothing. `into` names the tables and what each is called in the export.
+    The file exists while an import is unfinished. One of another export, or of other tables, is ignored. `into` maps
+    each table to its name in the export.
     """
 
     def __init__(self, folder: Path, target: str, export: str, into: dict[str, str]) -> None:
         self._path = folder / f"zataku-import-{target}.jsonl"
         self._export, self._into = export, into
         self._journal: Journal | None = None
-        with writing(self._path):
+        with write_errors(self._path):
             self._path.touch()
-        self._lock = PathLock(self._path, shared=False).take()
-        self._lines = whole_lines(self._path)
+        self._lock = PathLock(self._path, shared=False).acquire()
+        self._lines = read_complete_lines(self._path)
         header = _header(self._lines[0]) if self._lines else None
         self.resumed = header is not None and (header.export, header.into) == (export, into)
         self.merge = header is not None and header.merge
         self._done = {line.decode() for line in self._lines[1:]} if self.resumed else set[str]()
 
     def begin(self, merge: bool) -> None:
-        """The next item is about to be written."""
+        """Record the start of the import, before its first write."""
         if not self.resumed:
-            with writing(self._path):
+            with write_errors(self._path):
                 self._path.write_bytes(b"")
         self._journal = Journal(self._path)
         if not self.resumed:
@@ -45,24 +45,24 @@ class ImportJournal:
             self._journal.add(msgspec.json.encode(_Header(self._export, self._into, merge)))
 
     def has(self, part: str) -> bool:
-        """True when every item of the part has been written."""
+        """True when every item of the part was written."""
         return part in self._done
 
     def add(self, part: str) -> None:
-        """Every item of the part has been written."""
+        """Record that every item of the part was written."""
         assert self._journal is not None
         self._journal.add(part.encode())
 
-    def finished(self) -> None:
-        """The import is over, so the next one begins anew."""
+    def delete(self) -> None:
+        """Delete the journal of a finished import."""
         self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Leave the file as it is, or none at all when nothing has begun."""
+        """Close the journal; deletes the file when nothing was started."""
         if self._journal is not None:
             self._journal.close()
         elif not self._lines:
-            self.finished()
+            self.delete()
         self._lock.release()
 
 

@@ -1,4 +1,4 @@
-"""Moving in: the items of an export into the tables of a store."""
+"""Import of an export into the tables of a store."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -19,18 +19,18 @@ from zataku.table.store.metering import MeteredCalls
 from zataku.table.transfer.atomic_files import PathLock
 from zataku.table.transfer.export_reader import ExportedTable, open_export
 from zataku.table.transfer.export_record import store_identity
-from zataku.table.transfer.import_checks import Checked, check_parts, matched, refuse_filled
+from zataku.table.transfer.import_checks import CheckedParts, check_parts, match_tables, require_empty_tables
 from zataku.table.transfer.import_journal import ImportJournal
 from zataku.table.transfer.parts import Part
-from zataku.table.transfer.reads import TransferProgress, TransferredTable, default_calls, first_error, portions
-from zataku.table.transfer.verification import verify_copy
+from zataku.table.transfer.reads import TransferProgress, TransferredTable, default_calls, first_error, item_batches
+from zataku.table.transfer.verification import verify_import
 
-# An import first looks at everything, then writes, then reads back; each begins to count anew.
+# An import checks all parts, writes, then verifies; progress starts again in each phase.
 Phase: TypeAlias = Literal["check", "write", "verify"]
 
 
 class ImportResult(Struct, frozen=True):
-    """A finished import. `left_out` names tables of the export that nobody asked for."""
+    """A finished import. `left_out` names tables of the export that were not requested."""
 
     folder: Path
     tables: tuple[TransferredTable, ...]
@@ -53,113 +53,115 @@ async def import_store(
     workers: int = 16,
     calls: MeteredCalls | None = None,
 ) -> ImportResult:
-    """Write the items of an export into tables that the store has been started with.
+    """Write the items of an export into tables that the backend was started with.
 
     All parts are checked before the first item is written, so a damaged export changes nothing. Tables that are not
-    empty are refused unless `merge` allows to replace items with the same key. An import that was interrupted goes on
-    after its last finished part. Expired items move like all others.
+    empty are refused unless `merge` allows replacing items with the same key. An interrupted import continues after its
+    last finished part. Expired items are imported like all others.
 
-    `names` says what a table is called in the export, where it is called otherwise. With `verify`, the store is read
-    back: the tables must hold exactly the items of the export, or at least all of them when merging.
+    `names` maps a table to its name in the export where it differs. With `verify`, the store is read back: the tables
+    must hold exactly the items of the export, or at least all of them when merging.
     """
-    making = calls or default_calls()
-    tell: Callable[[Phase], None] = phase or (lambda _: None)
-    lock = await asyncio.to_thread(_entered, folder)
+    calls = calls or default_calls()
+    report_phase: Callable[[Phase], None] = phase or (lambda _: None)
+    lock = await asyncio.to_thread(_lock_folder, folder)
     try:
         export = await asyncio.to_thread(open_export, folder)
-        pairs = matched(export, tables, names or {})
-        tell("check")
-        checked = {table.name: await check_parts(table, found, progress) for table, found in pairs}
-        into = {table.name: found.name for table, found in pairs}
-        state = await asyncio.to_thread(ImportJournal, folder, await store_identity(backend), export.identity, into)
-        journey = _Journey(backend, making, state, pairs, checked, tell, progress)
+        pairs = match_tables(export, tables, names or {})
+        report_phase("check")
+        checked = {table.name: await check_parts(table, exported, progress) for table, exported in pairs}
+        into = {table.name: exported.name for table, exported in pairs}
+        journal = await asyncio.to_thread(ImportJournal, folder, await store_identity(backend), export.identity, into)
+        run = _ImportRun(backend, calls, journal, pairs, checked, report_phase, progress)
         try:
-            await journey.prepare(merge)
-            moved = await journey.write(workers)
+            await run.prepare(merge)
+            moved = await run.write(workers)
             if verify:
-                await journey.read_back(clock or SystemClock())
-            await asyncio.to_thread(state.finished)
+                await run.read_back(clock or SystemClock())
+            await asyncio.to_thread(journal.delete)
         except CopyDiffers:
-            # Going on would find all parts written: the next import has to begin anew.
-            await asyncio.to_thread(state.finished)
+            # A resumed import would find all parts written, so the next one has to start from the beginning.
+            await asyncio.to_thread(journal.delete)
             raise
         finally:
-            await asyncio.to_thread(state.close)
+            await asyncio.to_thread(journal.close)
     finally:
         lock.release()
-    left_out = tuple(sorted(export.tables.keys() - {found.name for _, found in pairs}))
-    return ImportResult(folder, moved, verify, state.resumed, left_out)
+    left_out = tuple(sorted(export.tables.keys() - {exported.name for _, exported in pairs}))
+    return ImportResult(folder, moved, verify, journal.resumed, left_out)
 
 
-class _Journey(Struct):
-    """An import whose export has been seen to be whole."""
+class _ImportRun(Struct):
+    """An import whose export has passed all checks."""
 
     backend: Backend
     calls: MeteredCalls
-    state: ImportJournal
+    journal: ImportJournal
     pairs: list[tuple[TableSchema, ExportedTable]]
-    checked: dict[str, Checked]
-    tell: Callable[[Phase], None]
+    checked: dict[str, CheckedParts]
+    report_phase: Callable[[Phase], None]
     progress: TransferProgress | None
 
     async def prepare(self, merge: bool) -> None:
-        """See that there is room for the items, and note that the import has begun."""
-        if not merge and not self.state.resumed:
-            await refuse_filled(self.backend, self.calls, [table for table, _ in self.pairs])
-        await asyncio.to_thread(self.state.begin, merge)
+        """Check that the tables are empty where required, and record that the import has started."""
+        if not merge and not self.journal.resumed:
+            await require_empty_tables(self.backend, self.calls, [table for table, _ in self.pairs])
+        await asyncio.to_thread(self.journal.begin, merge)
 
     async def write(self, workers: int) -> tuple[TransferredTable, ...]:
-        """Put everything into the store that is not there yet."""
-        self.tell("write")
-        writer = _Writer(self.backend, self.calls, workers, self.state, self.progress)
-        return tuple([await writer.write(table, found, self.checked[table.name].size) for table, found in self.pairs])
+        """Write all parts that are not imported yet."""
+        self.report_phase("write")
+        writer = _Writer(self.backend, self.calls, workers, self.journal, self.progress)
+        return tuple(
+            [await writer.write(table, exported, self.checked[table.name].size) for table, exported in self.pairs]
+        )
 
     async def read_back(self, clock: Clock) -> None:
-        """Compare what lies in the store with the export."""
-        self.tell("verify")
-        for table, found in self.pairs:
-            sums = None if self.state.merge else self.checked[table.name].checksum
-            await verify_copy(self.backend, self.calls, table, found, sums, clock.now(), self.progress)
+        """Compare the store with the export."""
+        self.report_phase("verify")
+        for table, exported in self.pairs:
+            expected = None if self.journal.merge else self.checked[table.name].checksum
+            await verify_import(self.backend, self.calls, table, exported, expected, clock.now(), self.progress)
 
 
-def _entered(folder: Path) -> PathLock:
+def _lock_folder(folder: Path) -> PathLock:
     if not folder.is_dir():
-        raise ExportDamaged(f"{folder} is no folder. Name the folder of an export.", path=str(folder))
-    return PathLock(folder, shared=True).take()
+        raise ExportDamaged(f"{folder} is not a folder. Name the folder of an export.", path=str(folder))
+    return PathLock(folder, shared=True).acquire()
 
 
-def _name(table: ExportedTable, part: Part) -> str:
+def _part_name(table: ExportedTable, part: Part) -> str:
     return f"{table.name}/{part.path.name}"
 
 
 class _Writer:
-    """Writes the parts that are not in the store yet."""
+    """Writes the parts that are not imported yet."""
 
     def __init__(
         self,
         backend: Backend,
         calls: MeteredCalls,
         workers: int,
-        state: ImportJournal,
+        journal: ImportJournal,
         progress: TransferProgress | None,
     ) -> None:
         self._batches = Batches(backend, calls)
         self._workers = workers
-        self._state = state
+        self._state = journal
         self._progress = progress
 
-    async def write(self, table: TableSchema, found: ExportedTable, size: int) -> TransferredTable:
-        """All items of a table."""
-        missing = [part for part in found.parts if not self._state.has(_name(found, part))]
-        done = found.items - sum(part.items for part in missing)
-        self._told(table, found, done, size)
+    async def write(self, table: TableSchema, exported: ExportedTable, size: int) -> TransferredTable:
+        """Import the missing parts of a table."""
+        missing = [part for part in exported.parts if not self._state.has(_part_name(exported, part))]
+        done = exported.items - sum(part.items for part in missing)
+        self._report_progress(table, exported, done, size)
         for part in missing:
-            async with aclosing(portions(part, self._workers * BATCH_WRITES)) as reading:
+            async with aclosing(item_batches(part, self._workers * BATCH_WRITES)) as reading:
                 async for items in reading:
                     await self._put(table, items)
                     done += len(items)
-                    self._told(table, found, done, size)
-            await asyncio.to_thread(self._state.add, _name(found, part))
+                    self._report_progress(table, exported, done, size)
+            await asyncio.to_thread(self._state.add, _part_name(exported, part))
         return TransferredTable(table.name, done, size)
 
     async def _put(self, table: TableSchema, items: list[Item]) -> None:
@@ -172,7 +174,7 @@ class _Writer:
         except BaseExceptionGroup as group:
             raise first_error(group) from None
 
-    def _told(self, table: TableSchema, found: ExportedTable, done: int, size: int) -> None:
+    def _report_progress(self, table: TableSchema, exported: ExportedTable, done: int, size: int) -> None:
         if self._progress is not None:
-            # The lines of all items were measured by the check; their share is near enough.
-            self._progress(table.name, done, found.items, size * done // max(found.items, 1))
+            # The bytes of all items are known from the check; a proportional share is accurate enough.
+            self._progress(table.name, done, exported.items, size * done // max(exported.items, 1))

@@ -1,6 +1,6 @@
 """The manifests of a table's export, as Amazon DynamoDB writes them when it exports to S3.
 
-The export folder plays the bucket: keys of files are paths below it.
+The export folder takes the role of the bucket: keys of files are paths below it.
 """
 
 from base64 import b64decode, b64encode
@@ -20,17 +20,17 @@ from zataku.table.transfer.parts import PartRecord
 SUMMARY = "manifest-summary.json"
 FILES = "manifest-files.json"
 PARTS_FOLDER = "data"
-# AWS's documentation says `.checksum`, what it writes is called `.md5`.
-_CHECKSUMS = (".md5", ".checksum")
+# AWS documents `.checksum` but writes `.md5`.
+_CHECKSUM_SUFFIXES = (".md5", ".checksum")
 _VERSION = "2020-06-30"
-_JSON = "DYNAMODB_JSON"
-_ACCOUNT = "arn:aws:dynamodb:local:000000000000"
+_OUTPUT_FORMAT = "DYNAMODB_JSON"
+_ARN_PREFIX = "arn:aws:dynamodb:local:000000000000"
 
 T = TypeVar("T")
 
 
 class Summary(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was exported, when, and how much it is."""
+    """Summary manifest: the exported table, times and item count."""
 
     version: str = _VERSION
     export_arn: str = ""
@@ -46,7 +46,7 @@ class Summary(Struct, frozen=True, kw_only=True, rename="camel"):
     manifest_files_s3_key: str
     billed_size_bytes: int = 0
     item_count: int
-    output_format: str = _JSON
+    output_format: str = _OUTPUT_FORMAT
     export_type: str = "FULL_EXPORT"
 
     @property
@@ -56,7 +56,7 @@ class Summary(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class FileEntry(Struct, frozen=True, kw_only=True, rename="camel"):
-    """One file of items."""
+    """One line of the files manifest: a part file."""
 
     item_count: int
     md5_checksum: str
@@ -65,7 +65,7 @@ class FileEntry(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def iso(at: float) -> str:
-    """A time as the manifests spell it."""
+    """A time in the format of the manifests."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -83,10 +83,10 @@ def write_manifests(
         for part in parts
     ]
     summary = Summary(
-        export_arn=f"{_ACCOUNT}:table/{table}/export/{int(started * 1000):014d}-{identity[:8]}",
+        export_arn=f"{_ARN_PREFIX}:table/{table}/export/{int(started * 1000):014d}-{identity[:8]}",
         start_time=iso(started),
         end_time=iso(ended),
-        table_arn=f"{_ACCOUNT}:table/{table}",
+        table_arn=f"{_ARN_PREFIX}:table/{table}",
         table_id=identity,
         export_time=iso(started),
         s3_bucket="zataku",
@@ -99,11 +99,11 @@ def write_manifests(
 
 def _write(path: Path, content: bytes) -> None:
     write_atomically(path, content)
-    write_atomically(path.with_suffix(_CHECKSUMS[0]), _checksum(content))
+    write_atomically(path.with_suffix(_CHECKSUM_SUFFIXES[0]), _checksum(content))
 
 
 def _etag(checksum: str) -> str:
-    """What S3 calls a file that was uploaded in one part."""
+    """The S3 ETag of a file uploaded in one part."""
     return md5(b64decode(checksum), usedforsecurity=False).hexdigest() + "-1"
 
 
@@ -114,10 +114,10 @@ def _checksum(content: bytes) -> bytes:
 def read_manifests(folder: Path) -> tuple[Summary, list[FileEntry]]:
     """The manifests of the table in a folder, checked against their checksums and each other."""
     summary = decoded(folder / SUMMARY, _checked(folder / SUMMARY), Summary)
-    if summary.output_format != _JSON or summary.export_type != "FULL_EXPORT":
+    if summary.output_format != _OUTPUT_FORMAT or summary.export_type != "FULL_EXPORT":
         raise ExportDamaged(
             f"{folder} is an export of the kind {summary.export_type} in {summary.output_format}. Only full exports in "
-            f"{_JSON} can be imported."
+            f"{_OUTPUT_FORMAT} can be imported."
         )
     path = files_manifest(folder, summary)
     lines = [line for line in _checked(path).splitlines() if line.strip()]
@@ -130,12 +130,12 @@ def read_manifests(folder: Path) -> tuple[Summary, list[FileEntry]]:
 
 
 def files_manifest(folder: Path, summary: Summary) -> Path:
-    """Where the list of files lies: a key is a path in the bucket, and the last word of it is what counts."""
+    """Path of the files manifest: only the last component of its bucket key counts."""
     return folder / Path(summary.manifest_files_s3_key).name
 
 
 def read_file(path: Path) -> bytes:
-    """The content of a file that an export must have."""
+    """The content of a required file of an export."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -145,7 +145,7 @@ def read_file(path: Path) -> bytes:
 
 
 def decoded(path: Path, content: bytes, kind: type[T]) -> T:
-    """A struct out of JSON."""
+    """Decode JSON to a struct; raises `ExportDamaged`."""
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.DecodeError as error:
@@ -154,8 +154,8 @@ def decoded(path: Path, content: bytes, kind: type[T]) -> T:
 
 def _checked(path: Path) -> bytes:
     content = read_file(path)
-    sides = [side for side in map(path.with_suffix, _CHECKSUMS) if side.exists()]
-    side = sides[0] if sides else path.with_suffix(_CHECKSUMS[0])
+    sides = [side for side in map(path.with_suffix, _CHECKSUM_SUFFIXES) if side.exists()]
+    side = sides[0] if sides else path.with_suffix(_CHECKSUM_SUFFIXES[0])
     if read_file(side).strip() != _checksum(content):
         raise ExportDamaged(f"{path} does not have the checksum in {side.name}. Copy the export again.", path=str(path))
     return content

@@ -1,4 +1,4 @@
-"""The parts of an export: compressed files of items, with the sums that prove them whole."""
+"""The part files of an export: gzip files of items with their checksums."""
 
 import gzip
 import os
@@ -14,18 +14,18 @@ from msgspec import Struct
 from zataku.table.backend.errors import ExportDamaged
 from zataku.table.backend.port import Row
 from zataku.table.backend.values import Item, unpack_row
-from zataku.table.transfer.atomic_files import aside, put_in_place, writing
+from zataku.table.transfer.atomic_files import rename_into_place, temporary_path, write_errors
 from zataku.table.transfer.dynamodb_json import ItemChecksum, decode_line, encode_line
 
-# Fast, and within a few per cent of the smallest for text of this kind.
-_COMPRESSION = 4
-_BLOCK = 1 << 20
-# An item of 400 KB in its longest spelling (every byte as \u0000) is far below this.
-_LONGEST_LINE = 16 << 20
+# Fast, and within a few per cent of the best compression of such text.
+_COMPRESSION_LEVEL = 4
+_BLOCK_BYTES = 1 << 20
+# The longest encoding of a 400 KB item (every byte as \u0000) is far below this.
+_MAX_LINE_BYTES = 16 << 20
 
 
 class PartRecord(Struct, frozen=True, omit_defaults=True):
-    """A finished part, and where the scan goes on after it (None: this segment is at its end)."""
+    """A finished part, and the position at which the scan continues (None: the segment is complete)."""
 
     file: str
     segment: int
@@ -38,8 +38,8 @@ class PartRecord(Struct, frozen=True, omit_defaults=True):
     after: dict[str, Any] | None = None
 
 
-class _Sums:
-    """Passes bytes on to a file and sums them up."""
+class _HashingFile:
+    """Passes bytes on to a file and hashes them."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -58,15 +58,15 @@ class _Sums:
 
 
 class PartWriter:
-    """One part while it is being written; nothing of it counts before `finish`. All of it is for threads."""
+    """A part being written; it becomes valid with `finish`. Its methods block: call them in threads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with writing(path):
-            self._file = aside(path).open("wb")
-        self._sums = _Sums(cast("BinaryIO", self._file))
-        # No name and no time inside: the same items make the same bytes.
-        self._zip = gzip.GzipFile("", "wb", _COMPRESSION, cast("Any", self._sums), mtime=0)
+        with write_errors(path):
+            self._file = temporary_path(path).open("wb")
+        self._hashing_file = _HashingFile(cast("BinaryIO", self._file))
+        # Without name and time, so that the same items give the same bytes.
+        self._zip = gzip.GzipFile("", "wb", _COMPRESSION_LEVEL, cast("Any", self._hashing_file), mtime=0)
         self._checksum = ItemChecksum()
         self.text = 0
 
@@ -75,41 +75,41 @@ class PartWriter:
         lines = [encode_line(unpack_row(row)) for row in rows]
         self._checksum.add(lines)
         content = b"\n".join([*lines, b""])
-        with writing(self._path):
+        with write_errors(self._path):
             self._zip.write(content)
         self.text += len(content)
         return len(content)
 
     def finish(self, segment: int, after: dict[str, Any] | None) -> PartRecord:
-        """Put the part in its place, safe from a power cut."""
-        with writing(self._path):
+        """Flush the part to disk and rename it into place."""
+        with write_errors(self._path):
             self._zip.close()
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            put_in_place(self._path)
-        sums = self._sums
-        md5_digest = b64encode(sums.md5.digest()).decode()
+            rename_into_place(self._path)
+        file = self._hashing_file
+        md5_digest = b64encode(file.md5.digest()).decode()
         return PartRecord(
             self._path.name,
             segment,
             self._checksum.items,
-            sums.size,
+            file.size,
             self.text,
             md5_digest,
-            sums.sha256.hexdigest(),
+            file.sha256.hexdigest(),
             self._checksum.digest,
             after,
         )
 
     def abandon(self) -> None:
-        """Leave nothing behind."""
+        """Delete the unfinished file."""
         self._file.close()
-        aside(self._path).unlink(missing_ok=True)
+        temporary_path(self._path).unlink(missing_ok=True)
 
 
 class Part(Struct, frozen=True):
-    """A part of an export that was found; our own exports know more of theirs."""
+    """A part of an export to import; the optional fields are known for our own exports."""
 
     path: Path
     items: int
@@ -119,26 +119,26 @@ class Part(Struct, frozen=True):
     digest: str | None = None
 
     def check_bytes(self) -> None:
-        """Refuse a file that is not to the byte what the manifest says."""
-        sums = (md5(usedforsecurity=False), sha256())
+        """Raise `ExportDamaged` unless the file has the checksums of its manifest."""
+        hashes = (md5(usedforsecurity=False), sha256())
         try:
             with self.path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    for each in sums:
-                        each.update(block)
+                while block := file.read(_BLOCK_BYTES):
+                    for hasher in hashes:
+                        hasher.update(block)
         except OSError as error:
             raise self.damaged(f"cannot be read ({error.strerror})") from error
-        if b64encode(sums[0].digest()).decode() != self.md5:
+        if b64encode(hashes[0].digest()).decode() != self.md5:
             raise self.damaged("does not have the MD5 checksum of its manifest")
-        if self.sha256 not in (None, sums[1].hexdigest()):
+        if self.sha256 not in (None, hashes[1].hexdigest()):
             raise self.damaged("does not have the SHA-256 checksum of its export")
 
     def read(self) -> Iterator[tuple[Item, int]]:
-        """The items one after the other, each with the length of its line; never more than one in memory."""
+        """Iterate over the items, each with the length of its line, with one item in memory at a time."""
         number = 0
         try:
             with gzip.open(self.path, "rb") as file:
-                while line := file.readline(_LONGEST_LINE):
+                while line := file.readline(_MAX_LINE_BYTES):
                     number += 1
                     if line.strip():
                         yield decode_line(line), len(line)
@@ -147,8 +147,9 @@ class Part(Struct, frozen=True):
         except ValueError as error:
             raise self.damaged(f"has a line {number} that cannot be read: {error}") from error
 
-    def damaged(self, what: str) -> ExportDamaged:
-        """The refusal that names this part."""
+    def damaged(self, problem: str) -> ExportDamaged:
+        """The error for this part."""
         return ExportDamaged(
-            f"{self.path} {what}. Nothing was written. Copy the export again, or make a new one.", path=str(self.path)
+            f"{self.path} {problem}. Nothing was written. Copy the export again, or make a new one.",
+            path=str(self.path),
         )

@@ -14,12 +14,12 @@ from zataku.table.store.metering import Meter, MeteredCalls
 from zataku.table.store.retry import Retry
 from zataku.table.transfer.parts import Part
 
-# Table, items done, items in all as far as that is known, bytes of DynamoDB JSON done.
+# Called with the table, the items done, the total number of items if known, and the bytes of DynamoDB JSON done.
 TransferProgress: TypeAlias = Callable[[str, int, int | None, int], None]
 
 
 class TransferredTable(Struct, frozen=True):
-    """How much of a table was moved: items, and bytes of DynamoDB JSON."""
+    """Amount of a transferred table: items, and bytes of DynamoDB JSON."""
 
     name: str
     items: int
@@ -32,7 +32,7 @@ def default_calls() -> MeteredCalls:
 
 
 def first_error(group: BaseException) -> BaseException:
-    """The error that a group of tasks failed with."""
+    """The first error of a (nested) exception group."""
     while isinstance(group, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[Any]", group).exceptions[0]
     return group
@@ -40,24 +40,24 @@ def first_error(group: BaseException) -> BaseException:
 
 T = TypeVar("T")
 
-_PORTION_BYTES = 4 << 20
+_MAX_BATCH_BYTES = 4 << 20
 
 
-async def ahead(next_one: Callable[[T | None], "asyncio.Future[T] | None"]) -> AsyncGenerator[T]:
-    """What `next_one` gives for the one before it, each asked for while the caller is busy with the one before."""
-    coming = next_one(None)
+async def prefetch(request_next: Callable[[T | None], "asyncio.Future[T] | None"]) -> AsyncGenerator[T]:
+    """Yield results one by one, requesting each from its predecessor while the caller processes the predecessor."""
+    pending = request_next(None)
     try:
-        while coming is not None:
-            found = await coming
-            coming = next_one(found)
-            yield found
+        while pending is not None:
+            result = await pending
+            pending = request_next(result)
+            yield result
     finally:
-        if coming is not None:
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
+        if pending is not None:
+            pending.cancel()
+            await asyncio.gather(pending, return_exceptions=True)
 
 
-def pages(
+def prefetched_pages(
     backend: Backend,
     calls: MeteredCalls,
     label: str,
@@ -70,7 +70,7 @@ def pages(
     segments: int = 1,
     attributes: tuple[str, ...] | None = None,
 ) -> AsyncGenerator[Rows]:
-    """The pages of a table or of a segment of it."""
+    """The pages of a table or of one of its segments, each requested while the caller processes the one before."""
 
     async def read(start: Position | None) -> Rows:
         scan = ScanItems(
@@ -84,30 +84,30 @@ def pages(
         )
         return await calls(f"{table.name}.{label}", lambda consumed: backend.scan(scan, consumed))
 
-    def following(page: Rows | None) -> "asyncio.Future[Rows] | None":
+    def request_next(page: Rows | None) -> "asyncio.Future[Rows] | None":
         if page is None:
             return asyncio.ensure_future(read(start))
         return None if page.resume is None else asyncio.ensure_future(read(page.resume))
 
-    return ahead(following)
+    return prefetch(request_next)
 
 
-def portions(part: Part, size: int) -> AsyncGenerator[list[Item]]:
-    """The items of a part, at most so many at a time, and fewer when they are large. The last portion is empty."""
+def item_batches(part: Part, size: int) -> AsyncGenerator[list[Item]]:
+    """The items of a part in batches of at most `size`, fewer when they are large. The last batch is empty."""
     items = part.read()
 
-    def following(portion: list[Item] | None) -> "asyncio.Future[list[Item]] | None":
-        return None if portion == [] else asyncio.ensure_future(asyncio.to_thread(_portion, items, size))
+    def request_next(batch: list[Item] | None) -> "asyncio.Future[list[Item]] | None":
+        return None if batch == [] else asyncio.ensure_future(asyncio.to_thread(_next_batch, items, size))
 
-    return ahead(following)
+    return prefetch(request_next)
 
 
-def _portion(items: Iterator[tuple[Item, int]], size: int) -> list[Item]:
-    portion: list[Item] = []
+def _next_batch(items: Iterator[tuple[Item, int]], size: int) -> list[Item]:
+    batch: list[Item] = []
     length = 0
-    for item, text in items:
-        portion.append(item)
-        length += text
-        if len(portion) == size or length >= _PORTION_BYTES:
+    for item, line_bytes in items:
+        batch.append(item)
+        length += line_bytes
+        if len(batch) == size or length >= _MAX_BATCH_BYTES:
             break
-    return portion
+    return batch

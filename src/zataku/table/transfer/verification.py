@@ -1,4 +1,4 @@
-"""Reading a store back after an import."""
+"""Verification of an import: the store is read back and compared with the export."""
 
 import asyncio
 from contextlib import aclosing
@@ -14,10 +14,10 @@ from zataku.table.store.batch import Batches
 from zataku.table.store.metering import MeteredCalls
 from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line
 from zataku.table.transfer.export_reader import ExportedTable
-from zataku.table.transfer.reads import TransferProgress, pages, portions
+from zataku.table.transfer.reads import TransferProgress, item_batches, prefetched_pages
 
-_AT_ONCE = 10 * BATCH_GETS
-_NAMED = 5
+_BATCH_ITEMS = 10 * BATCH_GETS
+_MAX_NAMED_ITEMS = 5
 
 
 def key_of(table: TableSchema, item: Item) -> ItemKey:
@@ -25,41 +25,41 @@ def key_of(table: TableSchema, item: Item) -> ItemKey:
     return item[table.pk.name], None if table.sk is None else item[table.sk.name]
 
 
-async def read_counterparts(
+async def read_stored_rows(
     backend: Backend, calls: MeteredCalls, label: str, table: TableSchema, items: list[Item], *, keys_only: bool = False
 ) -> list[Row | None]:
-    """What lies under the keys of some items, in their order."""
+    """The stored rows under the keys of some items, in their order."""
     wanted = tuple(key.name for key in table.keys) if keys_only else None
     reads = [GetItem(table, key_of(table, item), strong=True, attributes=wanted) for item in items]
     return await Batches(backend, calls).get(f"{table.name}.{label}", reads)
 
 
-async def verify_copy(
+async def verify_import(
     backend: Backend,
     calls: MeteredCalls,
     table: TableSchema,
-    found: ExportedTable,
+    exported: ExportedTable,
     expected: ItemChecksum | None,
     now: float,
     progress: TransferProgress | None,
 ) -> None:
-    """The table must hold the items of the export and no others; ones that have expired may be gone.
+    """Raise `CopyDiffers` unless the table holds exactly the items of the export; expired ones may be missing.
 
-    Without a sum to expect, it may hold others too.
+    Without an expected checksum, it may hold other items too.
     """
     if expected is None:
-        await _look_for_all(backend, calls, table, found, now, progress)
+        await _verify_all_present(backend, calls, table, exported, now, progress)
         return
     checksum, size = ItemChecksum(), 0
-    async with aclosing(pages(backend, calls, "verify", table)) as reading:
+    async with aclosing(prefetched_pages(backend, calls, "verify", table)) as reading:
         async for page in reading:
             size += await asyncio.to_thread(_count, checksum, page.rows)
             if progress is not None:
                 progress(table.name, checksum.items, expected.items, size)
     if checksum == expected:
         return
-    gone = await _look_for_all(backend, calls, table, found, now, None)
-    if checksum.items != expected.items - gone:
+    expired = await _verify_all_present(backend, calls, table, exported, now, None)
+    if checksum.items != expected.items - expired:
         raise CopyDiffers(
             f"{table.name} holds {checksum.items} items, but the export holds {expected.items}. Something else wrote "
             "to it: empty it and import again.",
@@ -67,34 +67,39 @@ async def verify_copy(
         )
 
 
-async def _look_for_all(
+async def _verify_all_present(
     backend: Backend,
     calls: MeteredCalls,
     table: TableSchema,
-    found: ExportedTable,
+    exported: ExportedTable,
     now: float,
     progress: TransferProgress | None,
 ) -> int:
-    """The table must hold every item of the export; returns how many are gone because their time has passed."""
-    gone = done = size = 0
-    for part in found.parts:
-        async with aclosing(portions(part, _AT_ONCE)) as reading:
+    """Raise `CopyDiffers` unless the table holds every item of the export; returns how many expired ones are gone."""
+    expired = done = size = 0
+    for part in exported.parts:
+        async with aclosing(item_batches(part, _BATCH_ITEMS)) as reading:
             async for items in reading:
-                rows = await read_counterparts(backend, calls, "verify", table, items)
-                lacking, text = await asyncio.to_thread(_unequal, items, rows)
-                wrong = [(item, row) for item, row in lacking if row is not None or not _expired(table, item, now)]
-                if wrong:
-                    raise _differs(table, wrong)
-                gone, done, size = gone + len(lacking), done + len(items), size + text
+                rows = await read_stored_rows(backend, calls, "verify", table, items)
+                differing, line_bytes = await asyncio.to_thread(_find_differing, items, rows)
+                mismatches = [
+                    (item, row) for item, row in differing if row is not None or not _is_expired(table, item, now)
+                ]
+                if mismatches:
+                    raise _differs(table, mismatches)
+                expired, done, size = expired + len(differing), done + len(items), size + line_bytes
                 if progress is not None:
-                    progress(table.name, done, found.items, size)
-    return gone
+                    progress(table.name, done, exported.items, size)
+    return expired
 
 
-def _differs(table: TableSchema, wrong: list[tuple[Item, Row | None]]) -> CopyDiffers:
-    named = [f"{key_of(table, item)} {'is missing' if row is None else 'differs'}" for item, row in wrong[:_NAMED]]
+def _differs(table: TableSchema, mismatches: list[tuple[Item, Row | None]]) -> CopyDiffers:
+    named = [
+        f"{key_of(table, item)} {'is missing' if row is None else 'differs'}"
+        for item, row in mismatches[:_MAX_NAMED_ITEMS]
+    ]
     return CopyDiffers(
-        f"{table.name} is not as the export: {'; '.join(named)}. Import again, and let nobody write to it meanwhile.",
+        f"{table.name} differs from the export: {'; '.join(named)}. Import again, and do not write to it meanwhile.",
         table=table.name,
     )
 
@@ -105,17 +110,17 @@ def _count(checksum: ItemChecksum, rows: list[Row]) -> int:
     return sum(map(len, lines)) + len(lines)
 
 
-def _unequal(items: list[Item], rows: list[Row | None]) -> tuple[list[tuple[Item, Row | None]], int]:
-    found: list[tuple[Item, Row | None]] = []
+def _find_differing(items: list[Item], rows: list[Row | None]) -> tuple[list[tuple[Item, Row | None]], int]:
+    differing: list[tuple[Item, Row | None]] = []
     size = 0
     for item, row in zip(items, rows, strict=True):
         line = encode_line(item)
         size += len(line) + 1
         if row is None or encode_line(unpack_row(row)) != line:
-            found.append((item, row))
-    return found, size
+            differing.append((item, row))
+    return differing, size
 
 
-def _expired(table: TableSchema, item: Item, now: float) -> bool:
-    until: Any = None if table.ttl is None else item.get(table.ttl)
-    return isinstance(until, int | Decimal) and not isinstance(until, bool) and until <= now
+def _is_expired(table: TableSchema, item: Item, now: float) -> bool:
+    expires_at: Any = None if table.ttl is None else item.get(table.ttl)
+    return isinstance(expires_at, int | Decimal) and not isinstance(expires_at, bool) and expires_at <= now
