@@ -52,7 +52,7 @@ export interface Backups {
   restoring: Restoring | null;
 }
 
-/** The server is there, and this is its time in milliseconds. */
+/** The heartbeat, with the server's time in milliseconds. */
 export interface Beat {
   t: "beat";
   now: number;
@@ -70,7 +70,7 @@ export interface ChangePassword {
   new: string;
 }
 
-/** The server stops. Open a new socket after so many milliseconds. */
+/** The server is stopping. Open a new socket after so many milliseconds. */
 export interface ComeBack {
   t: "come_back";
   after: number;
@@ -86,7 +86,7 @@ export interface DeleteAccount {
   password?: string | null;
 }
 
-/** A kept command: answered by `done` when it is stored, or by `refused`. */
+/** A durable command: answered by `done` when it is stored, or by `refused`. */
 export interface Do {
   t: "do";
   id: number;
@@ -94,7 +94,7 @@ export interface Do {
   what: unknown;
 }
 
-/** A command is carried out and stored. */
+/** A command is executed and stored. */
 export interface Done {
   t: "done";
   id: number;
@@ -114,7 +114,7 @@ export interface EntityShape {
   fields: FieldShape[];
 }
 
-/** What happened in a room after one `seq` and up to another, but for what only others may see. */
+/** The events of a room after one `seq` and up to another, without those for other recipients. */
 export interface Events {
   t: "events";
   to: string;
@@ -135,7 +135,7 @@ export interface FieldShape {
 
 export type FromBrowser = Join | Leave | Do | Pass;
 
-/** The topic is heard no more: it ended, or cannot be served. Only `unavailable` is worth joining again. */
+/** The subscription has ended: the topic is closed or cannot be served. Join again only after `unavailable`. */
 export interface Gone {
   t: "gone";
   to: string;
@@ -238,7 +238,7 @@ export interface JobView {
   lastError: string | null;
 }
 
-/** Hear a topic, after `at` if somebody was there before; `since` is what the system calls the last thing seen. */
+/** Subscribe to a topic, from `at` if there is one; `since` is what the system calls the last thing seen. */
 export interface Join {
   t: "join";
   id: number;
@@ -247,7 +247,7 @@ export interface Join {
   since?: string | null;
 }
 
-/** The topic is heard from here on. Without a snapshot, the events after the reader's place follow. */
+/** The subscription has started. Without a snapshot, the events after the client's position follow. */
 export interface Joined {
   t: "joined";
   id: number;
@@ -292,7 +292,7 @@ export interface KifuHomeRecord {
   title: string;
 }
 
-/** Hear a topic no more. */
+/** Unsubscribe from a topic. */
 export interface Leave {
   t: "leave";
   to: string;
@@ -622,7 +622,7 @@ export interface Me {
   createdAt: number | null;
 }
 
-/** Events of a topic were left out. Fetch what it is about anew. */
+/** Events of a topic were dropped. Fetch its data again. */
 export interface Missed {
   t: "missed";
   to: string;
@@ -636,7 +636,7 @@ export interface MonthCost {
   total: number;
 }
 
-/** A command, or joining, is refused and changed nothing. */
+/** A command or a join was refused and changed nothing. */
 export interface No {
   t: "refused";
   id: number;
@@ -684,14 +684,14 @@ export interface Overview {
   jobs: JobCount;
 }
 
-/** A passing command: carried on at once and never answered. */
+/** A transient command: executed at once and never answered. */
 export interface Pass {
   t: "pass";
   to: string;
   what: unknown;
 }
 
-/** What is worth seeing now and nowhere kept; also every event of a topic without a room. */
+/** Transient events of a room, or the events of a topic; they are not stored. */
 export interface Passing {
   t: "passing";
   to: string;
@@ -709,13 +709,13 @@ export interface PatternFigures {
   month: number;
 }
 
-/** Where a reader is in a room. */
+/** A client's position in a room. */
 export interface Place {
   epoch: number;
   seq: number;
 }
 
-/** How many are here. */
+/** How many people are in a room. */
 export interface Presence {
   t: "presence";
   to: string;
@@ -785,7 +785,7 @@ export interface SignUp {
   password: string;
 }
 
-/** How a room is now: the reader had fallen too far behind, or another process took the room. */
+/** The state of a room: the client was too slow, or another process acquired the room. */
 export interface Snapshot {
   t: "snapshot";
   to: string;
@@ -846,14 +846,14 @@ export interface UnitsUsed {
   writeUnits: number;
 }
 
-/** The first message: the server's time in milliseconds, and how many milliseconds pass between two beats. */
+/** The first message: the server's time, and the time between two heartbeats, in milliseconds. */
 export interface Welcome {
   t: "welcome";
   now: number;
   beat: number;
 }
 
-/** What came up could not be read or was too much. The socket closes when it goes on like that. */
+/** A message could not be read or exceeded a limit. The socket closes when this goes on. */
 export interface Wrong {
   t: "wrong";
   error: Problem;

@@ -1,11 +1,11 @@
-"""What crosses a socket, beside the commands and events of the systems, which travel inside as they are.
+"""The messages of the socket protocol, around the commands and events of the systems.
 
-A socket carries any number of topics, named like `live/ROOM_ID`; whoever it belongs to is settled when it opens. Text
-frames hold one of these messages as JSON. A binary frame belongs to a topic: two bytes of its channel number, the
-larger first, then the payload, which is a passing command on its way up and a passing event on its way down.
+A socket carries any number of topics, named like `live/ROOM_ID`; its identity is settled when it opens. A text frame
+holds one of these messages as JSON. A binary frame belongs to a topic: two bytes of its channel number, big-endian,
+then the payload, which is a transient command from the client or a transient event from the server.
 
-Where a reader is in a room is an epoch and a `seq` in it. Events come without gaps: `after` of a message is the `seq`
-that its reader must have. Another epoch always comes with a snapshot.
+A client's position in a room is an epoch and a `seq`. Events come without gaps: `after` of a message is the `seq` that
+the client must have. Another epoch always comes with a snapshot.
 """
 
 from typing import TypeAlias
@@ -25,17 +25,17 @@ class _Down(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="ca
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a reader is in a room."""
+    """A client's position in a room."""
 
     epoch: int
     seq: int
 
 
-# From the browser
+# From the client
 
 
 class Join(_Up, frozen=True, kw_only=True, tag="join"):
-    """Hear a topic, after `at` if somebody was there before; `since` is what the system calls the last thing seen."""
+    """Subscribe to a topic, from `at` if there is one; `since` is what the system calls the last thing seen."""
 
     id: int
     to: str
@@ -44,13 +44,13 @@ class Join(_Up, frozen=True, kw_only=True, tag="join"):
 
 
 class Leave(_Up, frozen=True, kw_only=True, tag="leave"):
-    """Hear a topic no more."""
+    """Unsubscribe from a topic."""
 
     to: str
 
 
 class Do(_Up, frozen=True, kw_only=True, tag="do"):
-    """A kept command: answered by `done` when it is stored, or by `refused`."""
+    """A durable command: answered by `done` when it is stored, or by `refused`."""
 
     id: int
     to: str
@@ -58,7 +58,7 @@ class Do(_Up, frozen=True, kw_only=True, tag="do"):
 
 
 class Pass(_Up, frozen=True, kw_only=True, tag="pass"):
-    """A passing command: carried on at once and never answered."""
+    """A transient command: executed at once and never answered."""
 
     to: str
     what: Raw
@@ -67,24 +67,24 @@ class Pass(_Up, frozen=True, kw_only=True, tag="pass"):
 FromBrowser: TypeAlias = Join | Leave | Do | Pass
 
 
-# To the browser
+# To the client
 
 
 class Welcome(_Down, frozen=True, kw_only=True, tag="welcome"):
-    """The first message: the server's time in milliseconds, and how many milliseconds pass between two beats."""
+    """The first message: the server's time, and the time between two heartbeats, in milliseconds."""
 
     now: int
     beat: int
 
 
 class Beat(_Down, frozen=True, kw_only=True, tag="beat"):
-    """The server is there, and this is its time in milliseconds."""
+    """The heartbeat, with the server's time in milliseconds."""
 
     now: int
 
 
 class Joined(_Down, frozen=True, kw_only=True, tag="joined"):
-    """The topic is heard from here on. Without a snapshot, the events after the reader's place follow."""
+    """The subscription has started. Without a snapshot, the events after the client's position follow."""
 
     id: int
     to: str
@@ -95,21 +95,21 @@ class Joined(_Down, frozen=True, kw_only=True, tag="joined"):
 
 
 class Done(_Down, frozen=True, kw_only=True, tag="done"):
-    """A command is carried out and stored."""
+    """A command is executed and stored."""
 
     id: int
     result: Raw | None = None
 
 
 class No(_Down, frozen=True, kw_only=True, tag="refused"):
-    """A command, or joining, is refused and changed nothing."""
+    """A command or a join was refused and changed nothing."""
 
     id: int
     error: Problem
 
 
 class Events(_Down, frozen=True, kw_only=True, tag="events"):
-    """What happened in a room after one `seq` and up to another, but for what only others may see."""
+    """The events of a room after one `seq` and up to another, without those for other recipients."""
 
     to: str
     epoch: int
@@ -119,14 +119,14 @@ class Events(_Down, frozen=True, kw_only=True, tag="events"):
 
 
 class Passing(_Down, frozen=True, kw_only=True, tag="passing"):
-    """What is worth seeing now and nowhere kept; also every event of a topic without a room."""
+    """Transient events of a room, or the events of a topic; they are not stored."""
 
     to: str
     events: list[Raw]
 
 
 class Snapshot(_Down, frozen=True, kw_only=True, tag="snapshot"):
-    """How a room is now: the reader had fallen too far behind, or another process took the room."""
+    """The state of a room: the client was too slow, or another process acquired the room."""
 
     to: str
     at: Place
@@ -134,33 +134,33 @@ class Snapshot(_Down, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class Missed(_Down, frozen=True, kw_only=True, tag="missed"):
-    """Events of a topic were left out. Fetch what it is about anew."""
+    """Events of a topic were dropped. Fetch its data again."""
 
     to: str
 
 
 class Presence(_Down, frozen=True, kw_only=True, tag="presence"):
-    """How many are here."""
+    """How many people are in a room."""
 
     to: str
     here: int
 
 
 class Gone(_Down, frozen=True, kw_only=True, tag="gone"):
-    """The topic is heard no more: it ended, or cannot be served. Only `unavailable` is worth joining again."""
+    """The subscription has ended: the topic is closed or cannot be served. Join again only after `unavailable`."""
 
     to: str
     error: Problem
 
 
 class ComeBack(_Down, frozen=True, kw_only=True, tag="come_back"):
-    """The server stops. Open a new socket after so many milliseconds."""
+    """The server is stopping. Open a new socket after so many milliseconds."""
 
     after: int
 
 
 class Wrong(_Down, frozen=True, kw_only=True, tag="wrong"):
-    """What came up could not be read or was too much. The socket closes when it goes on like that."""
+    """A message could not be read or exceeded a limit. The socket closes when this goes on."""
 
     error: Problem
 

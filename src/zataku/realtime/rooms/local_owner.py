@@ -55,7 +55,6 @@ class LocalOwner:
         mirror: Mirror,
     ) -> None:
         self._context = context
-        self._is_alone = context.is_alone
         self._topic = topic
         self._behaviour = behaviour
         self._mirror = mirror
@@ -70,7 +69,8 @@ class LocalOwner:
             lease=lease,
             owner=context.process,
             clock=context.clock,
-            publish=self._publish,
+            # Alone, the mirror of this process is the only receiver of updates.
+            publish=mirror.apply if context.is_alone else self._publish,
         )
 
     async def ask(self, command: Command) -> CommandResult:
@@ -204,7 +204,7 @@ class LocalOwner:
     def _publish(self, update: RoomUpdate) -> None:
         self._mirror.apply(update)
         # Changes of ownership are published even without known followers: a process may wait for an earlier owner.
-        if not self._is_alone and (self._has_followers or isinstance(update, RoomReset | OwnerLeft | RoomClosed)):
+        if self._has_followers or isinstance(update, RoomReset | OwnerLeft | RoomClosed):
             self._context.bus.publish(room_channel(self._topic), encode(update))
 
     def _update_presence(self, now: float) -> None:
