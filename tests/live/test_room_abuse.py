@@ -24,7 +24,7 @@ from tests.live.test_room import (
     stored,
     wants,
 )
-from tests.realtime.rooms.room_process import House, Paper, ProcessClock, house
+from tests.realtime.rooms.room_process import ProcessClock, RecordingConnection, RoomProcess, run_process
 from tests.support.app_context import app_context
 from tests.support.stores import START, temporary_store
 from zataku.errors import Forbidden, InvalidRequest, NotFound, RequestError
@@ -76,31 +76,31 @@ class Failing:
 
 
 @pytest.fixture
-async def alone(tmp_path: Path) -> AsyncIterator[House]:
+async def alone(tmp_path: Path) -> AsyncIterator[RoomProcess]:
     """A process that runs the hall."""
     clock = ProcessClock(START)
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await hall(store)
-        async with house("web-0", InProcessBus(), store, clock) as made:
+        async with run_process("web-0", InProcessBus(), store, clock) as made:
             made.rooms.register(LiveRoom(store))
             yield made
 
 
-async def do(at: House, command: Command, who: Identity = SORA) -> object:
+async def do(at: RoomProcess, command: Command, who: Identity = SORA) -> object:
     return await at.rooms.execute(TOPIC, who, command)
 
 
-async def shown(at: House, who: Identity, place: Place | None = None) -> list[dict[str, Any]]:
+async def shown(at: RoomProcess, who: Identity, place: Place | None = None) -> list[dict[str, Any]]:
     """What somebody gets who joins, from a place or anew."""
-    paper = Paper()
-    socket = at.hub.open(paper, who, "192.0.2.1")
+    connection = RecordingConnection()
+    socket = at.hub.open(connection, who, "192.0.2.1")
     await at.rooms.join(socket, Join(id=1, to=TOPIC, at=place))
     at.hub._flush_queue.flush()
     at.rooms.leave(socket, TOPIC)
-    return paper.messages
+    return connection.messages
 
 
-async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: House) -> None:
+async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: RoomProcess) -> None:
     await do(alone, PostComment(content="before"))
     await shown(alone, MIDORI)
     for secret, act in ((new_id(), "hide"), (new_id(), "delete")):
@@ -179,7 +179,7 @@ async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Stor
     assert answered(kept, missing="done") == ["done", "done"]
 
 
-async def test_a_room_learns_that_an_account_is_gone(alone: House) -> None:
+async def test_a_room_learns_that_an_account_is_gone(alone: RoomProcess) -> None:
     said = new_id()
     await do(alone, PostComment(content="hello", nickname="Hanako", id=said))
     await do(alone, MarkComment(comment_id=said, mark="PINNED"), MIDORI)
@@ -192,7 +192,7 @@ async def test_a_room_learns_that_an_account_is_gone(alone: House) -> None:
     assert not [it async for it in alone.store.scan(moderation) if isinstance(it, Block)]
 
 
-async def test_whoever_still_has_an_account_is_not_forgotten(alone: House) -> None:
+async def test_whoever_still_has_an_account_is_not_forgotten(alone: RoomProcess) -> None:
     await do(alone, PostComment(content="hello", nickname="Hanako"))
     (before, *_) = await shown(alone, somebody(1))
     await do(alone, EraseSender())
@@ -200,14 +200,14 @@ async def test_whoever_still_has_an_account_is_not_forgotten(alone: House) -> No
     assert after["snapshot"] == before["snapshot"]
 
 
-async def test_a_word_as_long_as_an_id_is_a_word(alone: House) -> None:
+async def test_a_word_as_long_as_an_id_is_a_word(alone: RoomProcess) -> None:
     await do(alone, BlockWord(word="x" * 36), MIDORI)
     rooms = LiveRooms(app_context(alone.store, alone.clock, alone.rooms))
     assert [it.subject for it in (await rooms.host_view(MIDORI, HALL)).log] == ["x" * 36]
 
 
 @pytest.mark.parametrize("word", ["ß" * 30, "\ufdfa" * 4, "㌀" * 20, "ŉ" * 26])
-async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: House, word: str) -> None:
+async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: RoomProcess, word: str) -> None:
     with pytest.raises(InvalidRequest):
         await do(alone, BlockWord(word=word), MIDORI)
 
@@ -226,7 +226,7 @@ async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: House,
         ("가", "\u1100\u1161"),
     ],
 )
-async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: House, word: str, said: str) -> None:
+async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: RoomProcess, word: str, said: str) -> None:
     await do(alone, BlockWord(word=word), MIDORI)
     with pytest.raises(Forbidden):
         await do(alone, PostComment(content=said))
@@ -288,15 +288,15 @@ async def test_a_pinned_comment_that_was_hidden_comes_back_where_it_was(embedded
     assert order == [it.content for it in (await seen(live_room, kept.state)).standing.pinned] == ["b", "a"]
 
 
-async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: House) -> None:
+async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: RoomProcess) -> None:
     await do(alone, PostComment(content="x"))
-    paper = Paper()
-    socket = alone.hub.open(paper, somebody(1), "192.0.2.1")
+    connection = RecordingConnection()
+    socket = alone.hub.open(connection, somebody(1), "192.0.2.1")
     await alone.rooms.join(socket, Join(id=1, to=TOPIC))
     alone.hub._slow_readers.mute(socket, socket.subscriptions[TOPIC])
     await alone.rooms.execute(TOPIC, MIDORI, close().body)
     async with asyncio.timeout(5):
-        while not any(it.get("error", {}).get("code") == "room_closed" for it in paper.messages):
+        while not any(it.get("error", {}).get("code") == "room_closed" for it in connection.messages):
             alone.hub._flush_queue.flush()
             await asyncio.sleep(0)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.realtime.rooms.counter_room import Count, counters
-from tests.realtime.rooms.room_process import House, ProcessClock, house
+from tests.realtime.rooms.room_process import ProcessClock, RoomProcess, run_process
 from tests.support.stores import START, StoreName, temporary_store
 from zataku.platform.design import TABLES
 from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
@@ -34,15 +34,18 @@ async def store(kind: StoreName, tmp_path: Path, clock: ProcessClock) -> AsyncIt
 
 
 @pytest.fixture
-async def alone(store: Store, clock: ProcessClock) -> AsyncIterator[House]:
+async def alone(store: Store, clock: ProcessClock) -> AsyncIterator[RoomProcess]:
     """A server that is one process."""
-    async with house("web-0", InProcessBus(), store, clock) as made:
+    async with run_process("web-0", InProcessBus(), store, clock) as made:
         yield made
 
 
 @pytest.fixture
-async def two(store: Store, clock: ProcessClock) -> AsyncIterator[tuple[House, House]]:
+async def two(store: Store, clock: ProcessClock) -> AsyncIterator[tuple[RoomProcess, RoomProcess]]:
     """Two processes on one network."""
     network = InProcessNetwork()
-    async with house("web-1", network.bus(), store, clock) as one, house("web-2", network.bus(), store, clock) as other:
+    async with (
+        run_process("web-1", network.bus(), store, clock) as one,
+        run_process("web-2", network.bus(), store, clock) as other,
+    ):
         yield one, other

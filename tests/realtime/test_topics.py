@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from tests.realtime.rooms.room_process import House, until
+from tests.realtime.rooms.room_process import RoomProcess, wait_until
 from zataku.errors import Forbidden, NotFound
 from zataku.platform.identity import Identity
 
-Two = tuple[House, House]
+Two = tuple[RoomProcess, RoomProcess]
 
 
 async def allows(topic_id: str, who: Identity) -> bool:
@@ -23,64 +23,64 @@ def both(two: Two) -> Two:
     return two
 
 
-async def test_everybody_hears_what_is_told_in_order(both: Two):
+async def test_subscribers_get_events_in_order(both: Two):
     one, _ = both
-    readers = [await each.reader().join("news/today") for each in both]
+    clients = [await each.client().join("news/today") for each in both]
     for number in range(100):
         one.topics.publish("news/today", b"%d" % number)
     one.topics.publish("news/tomorrow", b'"no"')
-    await until(lambda: [reader.read().passed for reader in readers] == [list(range(100))] * 2)
+    await wait_until(lambda: [client.read().passed for client in clients] == [list(range(100))] * 2)
 
 
 async def test_a_kind_alone_is_a_topic_too(both: Two):
-    reader = await both[1].reader().join("news")
+    client = await both[1].client().join("news")
     both[0].topics.publish("news", b'"general"')
-    await until(lambda: reader.read().passed == ["general"])
+    await wait_until(lambda: client.read().passed == ["general"])
 
 
-async def test_what_may_not_be_heard_and_what_is_not_there(both: Two):
+async def test_forbidden_and_unknown_topics_are_refused(both: Two):
     one, _ = both
     with pytest.raises(Forbidden):
-        await one.reader().join("news/secret")
+        await one.client().join("news/secret")
     for topic in ("weather/today", "", "news/" + "x" * 200):
         with pytest.raises(NotFound):
-            await one.reader().join(topic)
+            await one.client().join(topic)
     assert one.bus._subscribed == {"process/web-1", "rooms"}
 
 
-async def test_whoever_leaves_or_goes_hears_nothing_more_and_the_channel_is_let_go(both: Two):
+async def test_after_the_last_unsubscription_the_channel_is_unsubscribed(both: Two):
     one, _ = both
-    stays, leaves = await one.reader("a").join("news/today"), await one.reader("b").join("news/today")
+    stays, leaves = await one.client("a").join("news/today"), await one.client("b").join("news/today")
     await leaves.leave("news/today")
     one.topics.publish("news/today", b"1")
-    await until(lambda: stays.read().passed == [1])
+    await wait_until(lambda: stays.read().passed == [1])
     assert leaves.read().passed == []
     stays.disconnect()
-    await until(lambda: "topic/news/today" not in one.bus._subscribed)
-    again = await one.reader("a").join("news/today")
+    await wait_until(lambda: "topic/news/today" not in one.bus._subscribed)
+    again = await one.client("a").join("news/today")
     one.topics.publish("news/today", b"2")
-    await until(lambda: again.read().passed == [2])
+    await wait_until(lambda: again.read().passed == [2])
 
 
-async def test_leaving_and_coming_back_at_once_ends_in_hearing(both: Two):
+async def test_unsubscribing_and_subscribing_at_once_ends_subscribed(both: Two):
     one, other = both
-    reader = await one.reader().join("news/today")
+    client = await one.client().join("news/today")
     for _ in range(5):
-        await reader.leave("news/today")
-        await reader.join("news/today")
+        await client.leave("news/today")
+        await client.join("news/today")
     other.topics.publish("news/today", b"1")
-    await until(lambda: reader.read().passed == [1])
+    await wait_until(lambda: client.read().passed == [1])
 
 
-async def test_a_gap_in_the_bus_is_told_to_whoever_hears_a_topic(both: Two):
+async def test_a_gap_on_the_bus_is_reported_to_topic_subscribers(both: Two):
     one, _ = both
-    reader = await one.reader().join("news/today")
+    client = await one.client().join("news/today")
     one.bus._dispatch_gap()
-    assert reader.read().missed == 1
+    assert client.read().missed == 1
 
 
-async def test_a_slow_reader_is_told_that_it_missed_something(both: Two):
+async def test_a_slow_reader_of_a_topic_gets_missed(both: Two):
     one, _ = both
-    reader = await one.reader().join("news/today")
-    await one.router.catch_up(reader.socket, "news/today")
-    assert reader.read().missed == 1
+    client = await one.client().join("news/today")
+    await one.router.catch_up(client.socket, "news/today")
+    assert client.read().missed == 1

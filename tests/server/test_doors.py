@@ -12,7 +12,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tests.platform.people import numbered
-from tests.realtime.sockets.memory_connection import MemoryConnection, PatientClock
+from tests.realtime.sockets.memory_connection import MemoryConnection, YieldingClock
 from tests.server.conftest import PUBLIC, MakeClient
 from zataku.accounts.rate_limits import RATE_LIMITS, RateLimitName
 from zataku.clock import ManualClock
@@ -156,7 +156,7 @@ async def test_behind_a_public_address_nobody_is_taken_for_this_machine(applicat
 
 
 async def test_sockets_end_with_what_they_came_with_though_nobody_tells() -> None:
-    clock = PatientClock(0.0)
+    clock = YieldingClock(0.0)
     hub = ConnectionHub(clock, Random(1), SocketLimits())
     stays, goes = MemoryConnection(), MemoryConnection()
     hub.open(stays, PROGRAM, "198.51.100.1")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.realtime.bus.redis_server import RedisServer
-from tests.realtime.rooms.room_process import House, ProcessClock, house, until
+from tests.realtime.rooms.room_process import ProcessClock, RoomProcess, run_process, wait_until
 from zataku.clock import SystemClock
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
@@ -23,7 +23,7 @@ def redis() -> Iterator[RedisServer]:
     server.stop()
 
 
-class Ear:
+class BusListener:
     """What a process heard on a bus."""
 
     def __init__(self, bus: Bus) -> None:
@@ -31,7 +31,7 @@ class Ear:
         self.heard: list[tuple[str, bytes]] = []
         self.missed = 0
 
-    async def start(self) -> "Ear":
+    async def start(self) -> "BusListener":
         await self.bus.start(lambda channel, message: self.heard.append((channel, message)), self._missed)
         return self
 
@@ -40,107 +40,107 @@ class Ear:
 
 
 @pytest.fixture(params=["local", "redis"])
-async def ears(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Ear, Ear]]:
+async def listeners(request: pytest.FixtureRequest) -> AsyncIterator[tuple[BusListener, BusListener]]:
     if request.param == "local":
         network = InProcessNetwork()
         buses: list[Bus] = [network.bus(), network.bus()]
     else:
         url = request.getfixturevalue("redis").url
         buses = [open_bus(url), open_bus(url)]
-    one, other = [await Ear(bus).start() for bus in buses]
+    one, other = [await BusListener(bus).start() for bus in buses]
     yield one, other
     await one.bus.stop()
     await other.bus.stop()
 
 
-async def test_everybody_who_hears_a_channel_hears_it_in_order_over_all_channels(ears: tuple[Ear, Ear]):
-    one, other = ears
-    for ear in ears:
-        await ear.bus.subscribe("a")
-        await ear.bus.subscribe("b/c d")
+async def test_subscribers_get_messages_in_order_over_all_channels(listeners: tuple[BusListener, BusListener]):
+    one, other = listeners
+    for listener in listeners:
+        await listener.bus.subscribe("a")
+        await listener.bus.subscribe("b/c d")
     sent = [("ab/c d"[number % 2 :][: 1 if number % 2 == 0 else 5], b"%d" % number) for number in range(2000)]
     for channel, message in sent:
         one.bus.publish(channel, message)
     one.bus.publish("unheard", b"")
-    await until(lambda: len(one.heard) == len(other.heard) == 2000)
+    await wait_until(lambda: len(one.heard) == len(other.heard) == 2000)
     assert one.heard == other.heard == sent
     assert one.missed == other.missed == 0
 
 
-async def test_a_channel_that_was_left_is_not_heard(ears: tuple[Ear, Ear]):
-    one, other = ears
+async def test_an_unsubscribed_channel_delivers_nothing(listeners: tuple[BusListener, BusListener]):
+    one, other = listeners
     for channel in ("a", "b"):
         await other.bus.subscribe(channel)
     await other.bus.unsubscribe("a")
     one.bus.publish("a", b"1")
     one.bus.publish("b", b"\x00\xff")
-    await until(lambda: bool(other.heard))
+    await wait_until(lambda: bool(other.heard))
     assert other.heard == [("b", b"\x00\xff")]
 
 
-async def test_when_subscribing_returns_everything_is_heard(ears: tuple[Ear, Ear]):
-    one, other = ears
+async def test_after_subscribing_every_message_arrives(listeners: tuple[BusListener, BusListener]):
+    one, other = listeners
     for number in range(50):
         await other.bus.subscribe(f"c{number}")
         one.bus.publish(f"c{number}", b"x")
-    await until(lambda: len(other.heard) == 50)
+    await wait_until(lambda: len(other.heard) == 50)
 
 
-async def test_what_is_sent_before_the_end_arrives(ears: tuple[Ear, Ear]):
-    one, other = ears
+async def test_messages_published_before_the_stop_arrive(listeners: tuple[BusListener, BusListener]):
+    one, other = listeners
     await other.bus.subscribe("a")
     for _ in range(1000):
         one.bus.publish("a", b"x" * 100)
     await one.bus.stop()
-    await until(lambda: len(other.heard) == 1000)
+    await wait_until(lambda: len(other.heard) == 1000)
 
 
-async def test_a_redis_that_was_away_is_heard_again_and_everybody_is_told_of_the_gap():
+async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported():
     server = RedisServer()
     server.start()
-    one, other = [await Ear(open_bus(server.url)).start() for _ in range(2)]
+    one, other = [await BusListener(open_bus(server.url)).start() for _ in range(2)]
     try:
         await other.bus.subscribe("a")
         server.stop()
         one.bus.publish("a", b"lost")
         await asyncio.sleep(0.05)
         server.start()
-        await until(lambda: other.missed >= 1 and one.missed >= 1)
+        await wait_until(lambda: other.missed >= 1 and one.missed >= 1)
         one.bus.publish("a", b"heard")
-        await until(lambda: ("a", b"heard") in other.heard)
+        await wait_until(lambda: ("a", b"heard") in other.heard)
         await other.bus.subscribe("b")
         one.bus.publish("b", b"new")
-        await until(lambda: other.heard[-1] == ("b", b"new"))
+        await wait_until(lambda: other.heard[-1] == ("b", b"new"))
     finally:
         await one.bus.stop()
         await other.bus.stop()
         server.stop()
 
 
-async def test_more_than_can_wait_is_lost_and_told(redis: RedisServer):
-    one = await Ear(open_bus(redis.url)).start()
+async def test_a_full_publish_queue_is_dropped_and_reported_as_a_gap(redis: RedisServer):
+    one = await BusListener(open_bus(redis.url)).start()
     await one.bus.subscribe("a")
     for _ in range(MAX_QUEUED_MESSAGES + 10):
         one.bus.publish("a", b"")
-    await until(lambda: one.missed == 1)
-    await until(lambda: len(one.heard) == 10)
+    await wait_until(lambda: one.missed == 1)
+    await wait_until(lambda: len(one.heard) == 10)
     await one.bus.stop()
 
 
-async def test_a_redis_that_is_not_there_is_said_so_at_the_start():
+async def test_starting_without_redis_is_refused():
     bus = open_bus("redis://127.0.0.1:1/0")
     with pytest.raises(Unavailable, match="Redis does not answer"):
-        await Ear(bus).start()
+        await BusListener(bus).start()
     await bus.stop()
 
 
 @pytest.mark.parametrize("url", ["", "kafka://x", "redis", "redis://", "redis://host:port/0", "redis://host:99999999"])
-def test_a_bus_that_cannot_be_is_refused(url: str):
+def test_an_invalid_bus_url_is_refused(url: str):
     with pytest.raises(InvalidRequest, match="redis://HOST:PORT/DB"):
         open_bus(url)
 
 
-def test_a_password_is_in_no_refusal():
+def test_no_error_contains_the_password():
     with pytest.raises(InvalidRequest) as refused:
         open_bus("redis://:sec/ret@host:6379/0")
     assert "sec" not in str(refused.value)
@@ -156,31 +156,33 @@ def test_the_bus_of_a_single_process_is_in_memory():
 
 
 @pytest.fixture
-async def over_redis(redis: RedisServer, store: Store, clock: ProcessClock) -> AsyncIterator[tuple[House, House]]:
+async def over_redis(
+    redis: RedisServer, store: Store, clock: ProcessClock
+) -> AsyncIterator[tuple[RoomProcess, RoomProcess]]:
     first, second = open_bus(redis.url), open_bus(redis.url)
-    async with house("web-1", first, store, clock) as one, house("web-2", second, store, clock) as other:
+    async with run_process("web-1", first, store, clock) as one, run_process("web-2", second, store, clock) as other:
         yield one, other
 
 
-async def test_a_room_is_shown_in_two_processes_over_redis(over_redis: tuple[House, House]):
+async def test_a_room_is_shown_in_two_processes_over_redis(over_redis: tuple[RoomProcess, RoomProcess]):
     one, other = over_redis
-    hana, sora = await one.reader("hana").join(), await other.reader("sora").join()
+    hana, sora = await one.client("hana").join(), await other.client("sora").join()
     assert sorted(await asyncio.gather(*(other.add(1) for _ in range(100)))) == list(range(1, 101))
-    await until(lambda: hana.read().sum == sora.read().sum == 100)
-    sora.pass_on("wave")
-    await until(lambda: hana.read().passed == ["wave"])
+    await wait_until(lambda: hana.read().sum == sora.read().sum == 100)
+    sora.send_transient("wave")
+    await wait_until(lambda: hana.read().passed == ["wave"])
 
 
-async def test_a_room_is_handed_over_at_once_over_redis(over_redis: tuple[House, House]):
+async def test_a_room_is_handed_over_at_once_over_redis(over_redis: tuple[RoomProcess, RoomProcess]):
     one, other = over_redis
     await one.add(1)
-    sora = await other.reader("sora").join()
+    sora = await other.client("sora").join()
     await one.rooms.stop()
-    await until(lambda: other.owns and sora.read().snapshots == 2)
+    await wait_until(lambda: other.owns and sora.read().snapshots == 2)
     assert await other.add(1) == 2
 
 
-async def test_topics_are_told_over_redis(over_redis: tuple[House, House]):
+async def test_topics_are_published_over_redis(over_redis: tuple[RoomProcess, RoomProcess]):
     one, other = over_redis
 
     async def anybody(topic_id: str, who: object) -> bool:
@@ -188,7 +190,7 @@ async def test_topics_are_told_over_redis(over_redis: tuple[House, House]):
 
     for each in over_redis:
         each.topics.declare("news", anybody)
-    sora = other.reader("sora")
+    sora = other.client("sora")
     await sora.join("news")
     one.topics.publish("news", b'{"hot":1}')
-    await until(lambda: sora.read().passed == [{"hot": 1}])
+    await wait_until(lambda: sora.read().passed == [{"hot": 1}])

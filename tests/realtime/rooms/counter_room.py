@@ -53,7 +53,7 @@ over = path(Count, lambda it: it.over)
 
 
 class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What somebody asks of a counter."""
+    """A command to a counter."""
 
     add: int = 0
     whisper: str | None = None
@@ -64,7 +64,7 @@ class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     erase: bool = False
 
 
-class Counting(msgspec.Struct, frozen=True, kw_only=True):
+class CounterState(msgspec.Struct, frozen=True, kw_only=True):
     """A counter in memory: what is stored of it, lines that passed, and who was seen."""
 
     stored: Count
@@ -77,7 +77,7 @@ class Counting(msgspec.Struct, frozen=True, kw_only=True):
         return self.stored.epoch
 
 
-class Counters(RoomBehaviour[Counting]):
+class CounterRooms(RoomBehaviour[CounterState]):
     """The rooms of this system. Events carry the sum after them, so that a lost or doubled one shows."""
 
     kind = "counter"
@@ -102,20 +102,20 @@ class Counters(RoomBehaviour[Counting]):
     def decode_transient(self, payload: bytes) -> str:
         return msgspec.json.decode(payload, type=str)
 
-    async def acquire(self, room_id: str) -> Counting:
+    async def acquire(self, room_id: str) -> CounterState:
         try:
             stored = await self.store.update(count_of(room_id), epoch.add(1), when=over.not_equals(True))
         except ConditionFailed:
             raise NotFound("There is no such counter.") from None
-        return Counting(stored=stored, lines=stored.lines)
+        return CounterState(stored=stored, lines=stored.lines)
 
-    async def reload(self, state: Counting) -> Counting:
+    async def reload(self, state: CounterState) -> CounterState:
         stored = await self.store.get(count_of(state.stored.room_id))
         if stored is None or stored.epoch != state.epoch:
             raise LostRoom
         return replace(state, stored=stored, lines=stored.lines)
 
-    async def handle(self, state: Counting, commands: Sequence[Command], now: float) -> Outcome[Counting]:
+    async def handle(self, state: CounterState, commands: Sequence[Command], now: float) -> Outcome[CounterState]:
         self.batches.append(len(commands))
         await self.gate.wait()
         before, stored = state.stored, state.stored
@@ -172,7 +172,7 @@ class Counters(RoomBehaviour[Counting]):
                 raise LostRoom from None
             raise StaleRoom from None
 
-    def handle_transient(self, state: Counting, command: Command, now: float) -> Transient[Counting]:
+    def handle_transient(self, state: CounterState, command: Command, now: float) -> Transient[CounterState]:
         if command.binary:
             return Transient(state=state, binary=[command.body])
         if command.body == "wave":
@@ -181,22 +181,22 @@ class Counters(RoomBehaviour[Counting]):
             state=replace(state, lines=(*state.lines, command.body)), events=[Event(msgspec.json.encode(command.body))]
         )
 
-    async def flush(self, state: Counting) -> Counting:
+    async def flush(self, state: CounterState) -> CounterState:
         self.flushed += 1
         stored = replace(state.stored, lines=state.lines, version=state.stored.version + 1)
         await self._write(stored, state.stored)
         return replace(state, stored=stored)
 
     def presence_changed(
-        self, state: Counting, joined: frozenset[AccountId], left: frozenset[AccountId], now: float
-    ) -> Transient[Counting]:
+        self, state: CounterState, joined: frozenset[AccountId], left: frozenset[AccountId], now: float
+    ) -> Transient[CounterState]:
         return Transient(state=replace(state, people=(state.people | joined) - left))
 
-    def admits(self, state: Counting, viewer: Identity) -> None:
+    def admits(self, state: CounterState, viewer: Identity) -> None:
         if viewer.account_id in self.barred:
             raise Forbidden("You were asked to leave.")
 
-    async def snapshot(self, state: Counting, viewer: Identity, since: str | None) -> bytes:
+    async def snapshot(self, state: CounterState, viewer: Identity, since: str | None) -> bytes:
         self.snapshots += 1
         await self.snapshot_gate.wait()
         return msgspec.json.encode(

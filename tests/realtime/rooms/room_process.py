@@ -1,4 +1,4 @@
-"""A process-to-be for tests: a hub with sockets that only remember, and rooms and topics on a bus of its own."""
+"""A server process for tests: a hub with recording connections, and rooms and topics on a bus."""
 
 import asyncio
 import itertools
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.realtime.rooms.counter_room import Counters, Do
+from tests.realtime.rooms.counter_room import CounterRooms, Do
 from zataku.clock import ManualClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
@@ -24,15 +24,15 @@ from zataku.realtime.topics import Topics
 from zataku.table import Store
 
 ROOM = "counter/one"
-_passers_by = itertools.count()
+_guest_numbers = itertools.count()
 
 
-def somebody(name: str = "hana") -> Identity:
+def guest(name: str = "hana") -> Identity:
     return Identity(account_id=AccountId(name), role="guest", language="ja")
 
 
-class Paper:
-    """A wire that keeps what is written, as messages."""
+class RecordingConnection:
+    """A connection that keeps what is written, as decoded messages."""
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -63,11 +63,11 @@ class Paper:
         self.closed = code
 
 
-class Reader:
-    """Somebody's browser: it follows a counter as the protocol says, and fails on a gap or a repeat."""
+class CounterClient:
+    """A client of a counter that follows the protocol, and fails on a gap or a repeated event."""
 
-    def __init__(self, house: "House", socket: Socket, paper: Paper) -> None:
-        self.house, self.socket, self.paper = house, socket, paper
+    def __init__(self, process: "RoomProcess", socket: Socket, connection: RecordingConnection) -> None:
+        self.process, self.socket, self.connection = process, socket, connection
         self.sum: int | None = None
         self.at: Place | None = None
         self.snapshots = 0
@@ -78,10 +78,10 @@ class Reader:
         self.passed: list[Any] = []
         self.missed = 0
 
-    def read(self) -> "Reader":
-        """Take in everything that has come."""
-        self.house.hub._flush_queue.flush()  # what waits for the tick's end is not what these tests are about
-        messages, self.paper.messages = self.paper.messages, []
+    def read(self) -> "CounterClient":
+        """Process all messages that have arrived."""
+        self.process.hub._flush_queue.flush()  # these tests are not about coalesced writes
+        messages, self.connection.messages = self.connection.messages, []
         for message in messages:
             self._take(message)
         return self
@@ -123,24 +123,24 @@ class Reader:
         self.sum = message["snapshot"]["sum"]
         self.lines = message["snapshot"]["lines"]
 
-    async def join(self, topic: str = ROOM, *, at: Place | None = None, since: str | None = None) -> "Reader":
+    async def join(self, topic: str = ROOM, *, at: Place | None = None, since: str | None = None) -> "CounterClient":
         async with asyncio.timeout(20):
-            await self.house.router.join(self.socket, Join(id=1, to=topic, at=at, since=since))
+            await self.process.router.join(self.socket, Join(id=1, to=topic, at=at, since=since))
         return self.read()
 
     async def leave(self, topic: str = ROOM) -> None:
-        await self.house.router.leave(self.socket, Leave(to=topic))
+        await self.process.router.leave(self.socket, Leave(to=topic))
 
-    def pass_on(self, what: Any, topic: str = ROOM) -> None:
-        self.house.router.handle_transient(self.socket, Pass(to=topic, what=msgspec.Raw(msgspec.json.encode(what))))
+    def send_transient(self, what: Any, topic: str = ROOM) -> None:
+        self.process.router.handle_transient(self.socket, Pass(to=topic, what=msgspec.Raw(msgspec.json.encode(what))))
 
     def disconnect(self) -> None:
-        self.house.router.disconnected(self.socket)
-        self.house.hub.forget(self.socket)
+        self.process.router.disconnected(self.socket)
+        self.process.hub.forget(self.socket)
 
 
-class House:
-    """One process-to-be."""
+class RoomProcess:
+    """One server process."""
 
     def __init__(self, name: str, bus: Bus, store: Store, clock: ManualClock, seed: int = 7) -> None:
         self.name, self.clock, self.store = name, clock, store
@@ -149,7 +149,7 @@ class House:
         self.bus = BusClient(bus)
         self.topics = Topics(bus=self.bus, hub=self.hub)
         self.rooms = RoomRegistry(store=store, clock=clock, random=random, process=name, bus=self.bus, hub=self.hub)
-        self.counters = Counters(store)
+        self.counters = CounterRooms(store)
         self.rooms.register(self.counters)
         self.router = SocketRouter(self.rooms, self.topics)
 
@@ -164,7 +164,7 @@ class House:
         await self.bus.stop()
 
     async def kill(self) -> None:
-        """End as by SIGKILL: nothing is stored, released or told."""
+        """End as by SIGKILL: nothing is stored, released or published."""
         for handle in self.rooms._handles.values():
             for task in (handle._running, handle._search):
                 if task is not None:
@@ -172,20 +172,20 @@ class House:
         await self.rooms._background.stop()
         await asyncio.sleep(0)
 
-    def reader(self, name: str = "hana") -> Reader:
-        paper = Paper()
-        return Reader(self, self.hub.open(paper, somebody(name), "127.0.0.1"), paper)
+    def client(self, name: str = "hana") -> CounterClient:
+        connection = RecordingConnection()
+        return CounterClient(self, self.hub.open(connection, guest(name), "127.0.0.1"), connection)
 
     async def add(self, number: int, who: str | None = None, topic: str = ROOM) -> int:
-        """Somebody adds to a counter, another one each time: one alone may not ask for everything."""
-        asking = somebody(who or f"passer-by {next(_passers_by)}")
+        """Add to a counter, as a new guest each time: the pending commands of one sender are limited."""
+        asking = guest(who or f"guest {next(_guest_numbers)}")
         async with asyncio.timeout(20):
             answer = await self.rooms.ask(topic, asking, Do(add=number), int)
         return answer or 0
 
     @property
     def renews(self) -> bool:
-        """True while it waits for the table about its leases."""
+        """True while it renews its leases."""
         renewing = self.rooms._lease_renewal
         return renewing is not None and not renewing.done()
 
@@ -195,33 +195,33 @@ class House:
         return handle is not None and handle.present_if_owned is not None
 
 
-async def until(true: Callable[[], bool], what: str = "it") -> None:
-    """Wait until something is so, for ten seconds at most."""
+async def wait_until(true: Callable[[], bool], what: str = "it") -> None:
+    """Wait until a condition holds, for ten seconds at most."""
     async with asyncio.timeout(10):
         while not true():
             await asyncio.sleep(0.001)
 
 
 class ProcessClock(ManualClock):
-    """A clock that knows the houses which live by it, so that a slow machine is not taken for a dead process."""
+    """A manual clock that waits for the lease renewals of its processes, so that a slow machine loses no lease."""
 
     def __init__(self, now: float) -> None:
         super().__init__(now)
-        self.houses: list[House] = []
+        self.processes: list[RoomProcess] = []
 
     async def run(self, seconds: float) -> None:
-        """Let time pass in small steps. The table and the bus answer in real time, and get it."""
+        """Advance in small steps, with real time in between for the table and the bus."""
         until = self.now() + seconds
         while self.now() < until:
             await self.advance(min(0.25, until - self.now()))
             for _ in range(4):
                 await asyncio.sleep(0.001)
-            while any(house.renews for house in self.houses):
+            while any(process.renews for process in self.processes):
                 await asyncio.sleep(0.001)
 
 
-async def as_time_goes_by(clock: ProcessClock, true: Callable[[], bool], seconds: float) -> float:
-    """Let the clock run until something is so; fails after so many of its seconds. Gives how many it took."""
+async def advance_until(clock: ProcessClock, true: Callable[[], bool], seconds: float) -> float:
+    """Advance the clock until a condition holds; fails after so many of its seconds. Returns how many it took."""
     began = clock.now()
     while not true():
         assert clock.now() - began < seconds, f"not within {seconds} s"
@@ -229,17 +229,17 @@ async def as_time_goes_by(clock: ProcessClock, true: Callable[[], bool], seconds
     return clock.now() - began
 
 
-async def running(clock: ProcessClock, work: Awaitable[Any], seconds: float) -> Any:
-    """What comes of something while the clock runs on, within so many of its seconds."""
+async def run_with_clock(clock: ProcessClock, work: Awaitable[Any], seconds: float) -> Any:
+    """The result of an awaitable while the clock advances, within so many of its seconds."""
     task = asyncio.ensure_future(work)
-    await as_time_goes_by(clock, task.done, seconds)
+    await advance_until(clock, task.done, seconds)
     return await task
 
 
 @asynccontextmanager
-async def house(name: str, bus: Bus, store: Store, clock: ProcessClock) -> AsyncIterator[House]:
-    made = House(name, bus, store, clock)
-    clock.houses.append(made)
+async def run_process(name: str, bus: Bus, store: Store, clock: ProcessClock) -> AsyncIterator[RoomProcess]:
+    made = RoomProcess(name, bus, store, clock)
+    clock.processes.append(made)
     await made.start()
     try:
         yield made

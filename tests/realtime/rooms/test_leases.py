@@ -26,7 +26,7 @@ async def acquired(leases: RoomLeases, topic: str = "counter/one") -> HeldLease:
     return held
 
 
-async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: ProcessClock):
+async def test_a_lease_belongs_to_one_process_until_it_expires(store: Store, clock: ProcessClock):
     one, other = (RoomLeases(store, clock, OwnerId(name), is_alone=False) for name in ("web-1", "web-2"))
     lost: list[str] = []
     held = await acquired(one)
@@ -47,7 +47,7 @@ async def test_a_lease_is_one_process_s_until_it_lapses(store: Store, clock: Pro
     assert theirs.is_fresh
 
 
-async def test_a_lapsed_lease_that_nobody_took_is_still_its_owner_s(store: Store, clock: ProcessClock):
+async def test_an_expired_lease_that_is_still_free_is_confirmed(store: Store, clock: ProcessClock):
     leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=False)
     held = await acquired(leases)
     await clock.advance(3600)
@@ -72,7 +72,7 @@ async def test_a_lease_is_renewed_only_when_it_is_due(store: Store, clock: Proce
 
 
 @pytest.mark.parametrize("released", [True, False])
-async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_lapses(
+async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_expires(
     released: bool, tmp_path: Path, clock: ProcessClock
 ):
     async with temporary_store("strict", tmp_path, TABLES, clock) as store:
@@ -82,7 +82,7 @@ async def test_a_released_lease_is_free_at_once_and_a_forgotten_one_when_it_laps
         assert isinstance(await other.acquire("counter/one"), HeldLease if released else LeasedElsewhere)
 
 
-async def test_whoever_is_alone_needs_no_lease(store: Store, clock: ProcessClock):
+async def test_a_process_alone_on_its_bus_needs_no_lease(store: Store, clock: ProcessClock):
     leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=True)
     held = await acquired(leases)
     await clock.advance(3600)

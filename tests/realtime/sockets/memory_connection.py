@@ -1,4 +1,4 @@
-"""The end of a socket in memory: it keeps what was written, and takes as much as a test says."""
+"""A connection in memory that keeps what was written, with a backlog that a test controls."""
 
 import asyncio
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 from websockets.frames import Opcode
 from websockets.protocol import OPEN, Protocol, Side
 
-from tests.realtime.sockets.socket_server import somebody
+from tests.realtime.sockets.socket_server import guest
 from zataku.clock import ManualClock
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
@@ -14,41 +14,41 @@ from zataku.realtime.sockets.socket import Socket
 
 
 def frames_in(written: bytes) -> list[tuple[Opcode, bytes]]:
-    """Opcode and payload of each frame, as a browser's side of the websockets library reads them."""
-    reader = Protocol(Side.CLIENT, state=OPEN, max_size=None)
-    reader.receive_data(written)
-    assert reader.parser_exc is None
-    return [(frame.opcode, bytes(frame.data)) for frame in reader.events_received()]  # type: ignore[union-attr]
+    """Opcode and payload of each frame, as a client's side of the websockets library reads them."""
+    client = Protocol(Side.CLIENT, state=OPEN, max_size=None)
+    client.receive_data(written)
+    assert client.parser_exc is None
+    return [(frame.opcode, bytes(frame.data)) for frame in client.events_received()]  # type: ignore[union-attr]
 
 
 class MemoryConnection:
-    """What was written, write by write; a `stuck` reader takes nothing until `drain`."""
+    """The writes to a connection; a `stuck` one reads nothing until `drain`."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []
         self.stuck = False
-        self.waiting = 0
-        self.alive = False
+        self.backlog = 0
+        self.is_active = False
         self.code: int | None = None
-        self.in_vain = 0
+        self.writes_after_close = 0
 
     def write(self, framed: bytes, /) -> None:
         if self.code is not None:
-            self.in_vain += 1
+            self.writes_after_close += 1
             return
         self.writes.append(framed)
         if self.stuck:
-            self.waiting += len(framed)
+            self.backlog += len(framed)
 
     def pending_bytes(self) -> int:
-        return self.waiting
+        return self.backlog
 
     def drain(self) -> None:
-        self.stuck, self.waiting = False, 0
+        self.stuck, self.backlog = False, 0
 
     def was_active(self) -> bool:
-        alive, self.alive = self.alive, False
-        return alive
+        was_active, self.is_active = self.is_active, False
+        return was_active
 
     def close(self, code: int, reason: str) -> None:
         self.code = code
@@ -58,8 +58,8 @@ class MemoryConnection:
         return [payload for _, payload in frames_in(b"".join(self.writes))]
 
 
-class PatientClock(ManualClock):
-    """A clock that lets whoever has just been started go to sleep before it moves on."""
+class YieldingClock(ManualClock):
+    """A manual clock that lets tasks that were just started reach their sleep before it advances."""
 
     async def advance(self, seconds: float) -> None:
         await asyncio.sleep(0)
@@ -67,15 +67,15 @@ class PatientClock(ManualClock):
         await asyncio.sleep(0)
 
 
-def hub_and_clock(limits: SocketLimits | None = None) -> tuple[Hub, ManualClock]:
-    clock = PatientClock()
+def make_hub(limits: SocketLimits | None = None) -> tuple[Hub, ManualClock]:
+    clock = YieldingClock()
     return Hub(clock, Random(1), limits or SocketLimits()), clock
 
 
-def opened(hub: Hub, *topics: str, name: str = "a") -> tuple[Socket, MemoryConnection]:
-    """A socket that hears topics."""
-    wire = MemoryConnection()
-    socket = hub.open(wire, somebody(name), "here")
+def open_socket(hub: Hub, *topics: str, name: str = "a") -> tuple[Socket, MemoryConnection]:
+    """A socket that is subscribed to topics."""
+    connection = MemoryConnection()
+    socket = hub.open(connection, guest(name), "here")
     for topic in topics:
         hub.subscribe(socket, topic)
-    return socket, wire
+    return socket, connection

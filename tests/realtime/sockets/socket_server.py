@@ -1,4 +1,4 @@
-"""A server on loopback with the real connections, a room that does what a test tells it, and browsers for both."""
+"""A server on loopback with the real protocol, a handler that a test controls, and its clients."""
 
 import asyncio
 import socket
@@ -24,115 +24,115 @@ from zataku.realtime.sockets.socket import Socket
 DEADLINE = 10.0
 
 
-def somebody(name: str = "a") -> Identity:
+def guest(name: str = "a") -> Identity:
     return Identity(account_id=AccountId(name), role="guest", language="en")
 
 
-def passing(topic: str, number: int, size: int = 0) -> bytes:
-    """An event that says its number, as large as is wanted."""
+def transient_event(topic: str, number: int, size: int = 0) -> bytes:
+    """A transient event with a number, padded to a size."""
     said = msgspec.json.encode({"n": number, "pad": "x" * size} if size else {"n": number})
     return msgspec.json.encode(Passing(to=topic, events=[msgspec.Raw(said)]))
 
 
-class Table:
-    """A listener: `do` is answered with what was asked, unless a test puts something else in its place."""
+class RecordingHandler:
+    """A handler that records what it gets. `execute` replies with the command, unless a test sets `on_execute`."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
         self.sockets: list[Socket] = []
-        self.heard: list[tuple[str, object]] = []
-        self.left: list[tuple[Socket, list[str]]] = []
-        self.all_gone = asyncio.Event()
-        self.doing: Callable[[Socket, Do], Awaitable[bytes | None]] | None = None
-        self.joining: Callable[[Socket, Join], Awaitable[None]] | None = None
+        self.received: list[tuple[str, object]] = []
+        self.disconnects: list[tuple[Socket, list[str]]] = []
+        self.any_disconnected = asyncio.Event()
+        self.on_execute: Callable[[Socket, Do], Awaitable[bytes | None]] | None = None
+        self.on_join: Callable[[Socket, Join], Awaitable[None]] | None = None
 
     async def join(self, socket: Socket, message: Join) -> None:
-        if self.joining is not None:
-            await self.joining(socket, message)
+        if self.on_join is not None:
+            await self.on_join(socket, message)
         channel = self.hub.subscribe(socket, message.to)
         self.hub.send(socket, Joined(id=message.id, to=message.to, channel=channel))
         self.sockets.append(socket)
-        self.heard.append(("join", message.to))
+        self.received.append(("join", message.to))
 
     async def leave(self, socket: Socket, message: Leave) -> None:
         self.hub.unsubscribe(socket, message.to)
-        self.heard.append(("leave", message.to))
+        self.received.append(("leave", message.to))
 
     async def execute(self, socket: Socket, message: Do) -> bytes | None:
-        self.heard.append(("do", message.id))
-        return bytes(message.what) if self.doing is None else await self.doing(socket, message)
+        self.received.append(("do", message.id))
+        return bytes(message.what) if self.on_execute is None else await self.on_execute(socket, message)
 
     def handle_transient(self, socket: Socket, message: Pass) -> None:
-        self.heard.append(("pass", bytes(message.what)))
+        self.received.append(("pass", bytes(message.what)))
 
     def handle_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
-        self.heard.append((topic, payload))
+        self.received.append((topic, payload))
         self.hub.broadcast_binary(topic, payload)
 
     async def catch_up(self, socket: Socket, topic: str) -> None:
         self.hub.send(socket, Missed(to=topic))
 
     def disconnected(self, socket: Socket) -> None:
-        self.left.append((socket, list(socket.topics)))
-        self.all_gone.set()
+        self.disconnects.append((socket, list(socket.topics)))
+        self.any_disconnected.set()
 
 
-class Served:
+class SocketServer:
     """A running server."""
 
-    def __init__(self, hub: Hub, table: Table, port: int) -> None:
-        self.hub, self.table, self.port = hub, table, port
-        self.identity = somebody()
+    def __init__(self, hub: Hub, handler: RecordingHandler, port: int) -> None:
+        self.hub, self.handler, self.port = hub, handler, port
+        self.identity = guest()
 
     @asynccontextmanager
-    async def browser(self, *topics: str, **options: Any) -> AsyncIterator[ClientConnection]:
-        """Somebody who has been welcomed and has joined topics."""
+    async def client(self, *topics: str, **options: Any) -> AsyncIterator[ClientConnection]:
+        """A connected client that has joined topics."""
         options = {"compression": None, "ping_interval": None, "max_size": None} | options
-        async with connect(f"ws://127.0.0.1:{self.port}/socket", **options) as browser:
-            assert (await heard(browser))["t"] == "welcome"
+        async with connect(f"ws://127.0.0.1:{self.port}/socket", **options) as client:
+            assert (await receive(client))["t"] == "welcome"
             for number, topic in enumerate(topics):
-                await say(browser, t="join", id=number, to=topic)
-                assert (await heard(browser))["t"] == "joined"
-            yield browser
+                await send_message(client, t="join", id=number, to=topic)
+                assert (await receive(client))["t"] == "joined"
+            yield client
 
 
-async def heard(browser: ClientConnection) -> dict[str, Any]:
+async def receive(client: ClientConnection) -> dict[str, Any]:
     """The next message."""
     async with asyncio.timeout(DEADLINE):
-        return msgspec.json.decode(await browser.recv())
+        return msgspec.json.decode(await client.recv())
 
 
-async def say(browser: ClientConnection, **message: object) -> None:
-    await browser.send(msgspec.json.encode(message).decode())
+async def send_message(client: ClientConnection, **message: object) -> None:
+    await client.send(msgspec.json.encode(message).decode())
 
 
-async def numbers(browser: ClientConnection, count: int) -> list[int]:
+async def receive_numbers(client: ClientConnection, count: int) -> list[int]:
     """The numbers of so many events."""
-    return [(await heard(browser))["events"][0]["n"] for _ in range(count)]
+    return [(await receive(client))["events"][0]["n"] for _ in range(count)]
 
 
-async def ended(browser: ClientConnection) -> int | None:
-    """The code that a socket is closed with."""
+async def close_code(client: ClientConnection) -> int | None:
+    """The close code, when the server has closed the connection."""
     async with asyncio.timeout(DEADLINE):
-        await browser.wait_closed()
-    return browser.close_code
+        await client.wait_closed()
+    return client.close_code
 
 
-async def until(true: Callable[[], object]) -> None:
-    """Wait until something is so."""
+async def wait_until(true: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
     async with asyncio.timeout(DEADLINE):
         while not true():
             await asyncio.sleep(0.002)
 
 
 @asynccontextmanager
-async def served(limits: SocketLimits | None = None, clock: Clock | None = None) -> AsyncIterator[Served]:
-    """A server, stopped at the end."""
+async def run_server(limits: SocketLimits | None = None, clock: Clock | None = None) -> AsyncIterator[SocketServer]:
+    """Run a server until the end of the block."""
     hub = Hub(clock or SystemClock(), Random(1), limits or SocketLimits())
-    table = Table(hub)
-    endpoint = Endpoint(hub, table)
+    handler = RecordingHandler(hub)
+    endpoint = Endpoint(hub, handler)
     listening = socket.create_server(("127.0.0.1", 0))
-    made = Served(hub, table, listening.getsockname()[1])
+    made = SocketServer(hub, handler, listening.getsockname()[1])
 
     async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
         await endpoint.serve(scope, receive, send, identity=made.identity, address=scope["client"][0])
@@ -140,9 +140,9 @@ async def served(limits: SocketLimits | None = None, clock: Clock | None = None)
     options = uvicorn_options(hub.limits)
     server = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_config=None, **options))  # type: ignore[arg-type]
     running = asyncio.create_task(server.serve(sockets=[listening]))
-    await hub.start(table.catch_up)
+    await hub.start(handler.catch_up)
     try:
-        await until(lambda: server.started)
+        await wait_until(lambda: server.started)
         yield made
     finally:
         server.should_exit = True

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.realtime.sockets.memory_connection import MemoryConnection, hub_and_clock, opened
+from tests.realtime.sockets.memory_connection import MemoryConnection, make_hub, open_socket
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Missed
 from zataku.realtime.sockets.limits import SocketLimits
@@ -30,8 +30,10 @@ class Model:
     """Who hears what, and what each must have got: the rule itself, without ticks or frames."""
 
     def __init__(self) -> None:
-        self.hub, self.clock = hub_and_clock()
-        self.people: dict[str, tuple[Socket, MemoryConnection]] = {name: opened(self.hub, name=name) for name in NAMES}
+        self.hub, self.clock = make_hub()
+        self.people: dict[str, tuple[Socket, MemoryConnection]] = {
+            name: open_socket(self.hub, name=name) for name in NAMES
+        }
         self.subscriptions: set[tuple[str, str]] = set()
         self.expected: dict[str, list[bytes]] = {name: [] for name in NAMES}
 
@@ -78,7 +80,7 @@ class Model:
     ]
 )
 @given(st.lists(steps, min_size=5, max_size=50))
-def test_each_socket_gets_what_was_meant_for_it_in_order(path: list[tuple[str, str | None, str | None]]):
+def test_each_socket_gets_its_messages_in_order(path: list[tuple[str, str | None, str | None]]):
     async def walk() -> None:
         model = Model()
         for number, step in enumerate(path):

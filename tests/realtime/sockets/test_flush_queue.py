@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from websockets.frames import Opcode
 
-from tests.realtime.sockets.memory_connection import MemoryConnection, frames_in, hub_and_clock, opened
-from tests.realtime.sockets.socket_server import somebody
+from tests.realtime.sockets.memory_connection import MemoryConnection, frames_in, make_hub, open_socket
+from tests.realtime.sockets.socket_server import guest
 from zataku.errors import RateLimited, Unavailable
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Missed
@@ -15,91 +15,91 @@ TICK = SocketLimits().flush_seconds
 
 
 async def test_the_first_message_to_a_quiet_topic_goes_out_at_once():
-    hub, _ = hub_and_clock()
-    _, wire = opened(hub, "live/1")
+    hub, _ = make_hub()
+    _, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
-    assert wire.payloads == [b"1"]
+    assert connection.payloads == [b"1"]
 
 
-async def test_what_follows_within_the_tick_goes_out_in_one_write_at_its_end():
-    hub, clock = hub_and_clock()
-    wires = [opened(hub, "live/1")[1] for _ in range(3)]
+async def test_later_messages_of_a_tick_go_out_in_one_write_at_its_end():
+    hub, clock = make_hub()
+    connections = [open_socket(hub, "live/1")[1] for _ in range(3)]
     for number in range(20):
         hub.broadcast("live/1", b"%d" % number)
     await clock.advance(TICK * 0.9)
-    assert [len(wire.writes) for wire in wires] == [1, 1, 1]
+    assert [len(connection.writes) for connection in connections] == [1, 1, 1]
     await clock.advance(TICK * 0.1)
-    assert [len(wire.writes) for wire in wires] == [2, 2, 2]
-    assert all(wire.payloads == [b"%d" % number for number in range(20)] for wire in wires)
+    assert [len(connection.writes) for connection in connections] == [2, 2, 2]
+    assert all(connection.payloads == [b"%d" % number for number in range(20)] for connection in connections)
     # Not copies of it, either: every socket gets the very same bytes.
-    assert len({id(wire.writes[1]) for wire in wires}) == 1
+    assert len({id(connection.writes[1]) for connection in connections}) == 1
 
 
-async def test_a_topic_that_goes_on_talking_gets_one_write_a_tick():
-    hub, clock = hub_and_clock()
-    _, wire = opened(hub, "live/1")
+async def test_a_busy_topic_gets_one_write_per_tick():
+    hub, clock = make_hub()
+    _, connection = open_socket(hub, "live/1")
     for _ in range(10):
         for _ in range(4):
             hub.broadcast("live/1", b"x")
         await clock.advance(TICK)
-    assert len(wire.payloads) == 40
-    assert len(wire.writes) == 11
+    assert len(connection.payloads) == 40
+    assert len(connection.writes) == 11
 
 
 async def test_a_topic_is_quiet_again_after_a_tick_without_a_message():
-    hub, clock = hub_and_clock()
-    _, wire = opened(hub, "live/1")
+    hub, clock = make_hub()
+    _, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     await clock.advance(TICK)
     hub.broadcast("live/1", b"2")
-    assert wire.payloads == [b"1", b"2"]
+    assert connection.payloads == [b"1", b"2"]
 
 
-async def test_where_people_wait_for_each_other_messages_wait_for_no_tick():
-    hub, clock = hub_and_clock()
-    _, wire = opened(hub, "live/1")
+async def test_messages_of_a_conversation_do_not_wait_for_the_flush():
+    hub, clock = make_hub()
+    _, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"a")
     hub.broadcast("live/1", b"b")
     await clock.advance(TICK)  # b waited alone, for nothing
     for number in range(10):
         await clock.advance(TICK / 4)
         hub.broadcast("live/1", b"%d" % number)
-        assert wire.payloads[-1] == b"%d" % number
+        assert connection.payloads[-1] == b"%d" % number
     # A burst is gathered nevertheless.
-    written = len(wire.writes)
+    written = len(connection.writes)
     for _ in range(50):
         hub.broadcast("live/1", b"burst")
     await clock.advance(TICK)
-    assert len(wire.writes) == written + 1
-    assert len(wire.payloads) == 12 + 50
+    assert len(connection.writes) == written + 1
+    assert len(connection.payloads) == 12 + 50
 
 
-async def test_what_is_sent_to_one_never_overtakes_what_was_told_to_all():
-    hub, clock = hub_and_clock()
-    asker, wire = opened(hub, "live/1")
-    _, other = opened(hub, "live/1")
+async def test_a_message_to_one_socket_never_overtakes_a_broadcast():
+    hub, clock = make_hub()
+    asker, connection = open_socket(hub, "live/1")
+    _, other = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
     hub.send(asker, Missed(to="x"))
     hub.broadcast("live/1", b"3")
     await clock.advance(TICK)
-    assert wire.payloads == [b"1", b"2", msgspec.json.encode(Missed(to="x")), b"3"]
+    assert connection.payloads == [b"1", b"2", msgspec.json.encode(Missed(to="x")), b"3"]
     assert other.payloads == [b"1", b"2", b"3"]
-    assert len(wire.writes) == len(other.writes) == 2
+    assert len(connection.writes) == len(other.writes) == 2
 
 
-async def test_what_is_sent_to_one_goes_out_at_once_when_nothing_waits():
-    hub, _ = hub_and_clock()
-    asker, wire = opened(hub, "live/1")
+async def test_a_message_to_one_socket_goes_out_at_once_when_nothing_is_queued():
+    hub, _ = make_hub()
+    asker, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.send(asker, Missed(to="x"))
-    assert len(wire.writes) == 2
+    assert len(connection.writes) == 2
 
 
 async def test_two_busy_topics_of_one_socket_share_a_write_and_keep_their_order():
-    hub, clock = hub_and_clock()
-    _, both = opened(hub, "live/1", "kifu/1")
-    _, one = opened(hub, "live/1")
+    hub, clock = make_hub()
+    _, both = open_socket(hub, "live/1", "kifu/1")
+    _, one = open_socket(hub, "live/1")
     for number in range(6):
         hub.broadcast("live/1" if number % 2 else "kifu/1", b"%d" % number)
     await clock.advance(TICK)
@@ -108,10 +108,10 @@ async def test_two_busy_topics_of_one_socket_share_a_write_and_keep_their_order(
     assert one.payloads == [b"1", b"3", b"5"]
 
 
-async def test_only_those_who_are_named_are_told():
-    hub, clock = hub_and_clock()
-    _, ann = opened(hub, "live/1", name="ann")
-    _, bob = opened(hub, "live/1", name="bob")
+async def test_a_broadcast_with_recipients_reaches_only_them():
+    hub, clock = make_hub()
+    _, ann = open_socket(hub, "live/1", name="ann")
+    _, bob = open_socket(hub, "live/1", name="bob")
     for number in range(3):
         hub.broadcast("live/1", b"all %d" % number)
         hub.broadcast("live/1", b"ann %d" % number, recipients=frozenset({AccountId("ann")}))
@@ -120,22 +120,22 @@ async def test_only_those_who_are_named_are_told():
     assert bob.payloads == [b"all 0", b"all 1", b"all 2"]
 
 
-async def test_who_comes_in_the_middle_of_a_tick_hears_only_what_follows():
-    hub, clock = hub_and_clock()
-    opened(hub, "live/1")
+async def test_a_socket_that_subscribes_during_a_tick_gets_only_later_messages():
+    hub, clock = make_hub()
+    open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
-    late, wire = opened(hub)
+    late, connection = open_socket(hub)
     hub.subscribe(late, "live/1")
     hub.send(late, Missed(to="live/1"))
     hub.broadcast("live/1", b"3")
     await clock.advance(TICK)
-    assert wire.payloads == [msgspec.json.encode(Missed(to="live/1")), b"3"]
+    assert connection.payloads == [msgspec.json.encode(Missed(to="live/1")), b"3"]
 
 
-async def test_who_leaves_in_the_middle_of_a_tick_gets_what_was_told_before():
-    hub, clock = hub_and_clock()
-    leaver, wire = opened(hub, "live/1")
+async def test_a_socket_that_unsubscribes_during_a_tick_gets_the_earlier_messages():
+    hub, clock = make_hub()
+    leaver, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
     hub.unsubscribe(leaver, "live/1")
@@ -143,12 +143,12 @@ async def test_who_leaves_in_the_middle_of_a_tick_gets_what_was_told_before():
     hub.subscribe(leaver, "live/1")
     hub.broadcast("live/1", b"4")
     await clock.advance(TICK)
-    assert wire.payloads == [b"1", b"2", b"4"]
+    assert connection.payloads == [b"1", b"2", b"4"]
 
 
-async def test_nothing_waits_for_a_socket_that_has_ended():
-    hub, clock = hub_and_clock()
-    socket, wire = opened(hub, "live/1")
+async def test_nothing_is_queued_for_an_ended_socket():
+    hub, clock = make_hub()
+    socket, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
     hub.close(socket, 1000, "")
@@ -157,17 +157,17 @@ async def test_nothing_waits_for_a_socket_that_has_ended():
     hub.forget(socket)
     hub.broadcast("live/1", b"3")
     await clock.advance(TICK)
-    assert (wire.payloads, wire.in_vain) == ([b"1"], 0)
+    assert (connection.payloads, connection.writes_after_close) == ([b"1"], 0)
     assert hub.socket_count == 0
     assert not hub.members("live/1")
     with pytest.raises(Unavailable):
         hub.subscribe(socket, "live/1")
 
 
-async def test_binary_messages_carry_the_same_channel_for_everybody():
-    hub, _ = hub_and_clock()
-    first, one = opened(hub, "drawing/1")
-    second, two = opened(hub, "live/1", "drawing/1")
+async def test_binary_messages_have_the_same_channel_for_all_subscribers():
+    hub, _ = make_hub()
+    first, one = open_socket(hub, "drawing/1")
+    second, two = open_socket(hub, "live/1", "drawing/1")
     channel = hub.subscribe(first, "drawing/1")
     assert channel == hub.subscribe(second, "drawing/1")
     assert hub.topic_of(first, channel) == "drawing/1"
@@ -177,9 +177,9 @@ async def test_binary_messages_carry_the_same_channel_for_everybody():
     assert frames_in(one.writes[0]) == frames_in(two.writes[0]) == expected
 
 
-async def test_a_channel_is_free_again_when_nobody_hears_its_topic():
-    hub, _ = hub_and_clock()
-    socket, _ = opened(hub)
+async def test_a_channel_number_is_free_again_without_subscribers():
+    hub, _ = make_hub()
+    socket, _ = open_socket(hub)
     seen = set()
     for number in range(70_000):
         seen.add(hub.subscribe(socket, f"live/{number}"))
@@ -187,9 +187,9 @@ async def test_a_channel_is_free_again_when_nobody_hears_its_topic():
     assert seen == set(range(65_536))
 
 
-async def test_a_socket_hears_twenty_topics_and_no_more():
-    hub, _ = hub_and_clock()
-    socket, _ = opened(hub, *(f"live/{number}" for number in range(20)))
+async def test_a_socket_subscribes_to_at_most_twenty_topics():
+    hub, _ = make_hub()
+    socket, _ = open_socket(hub, *(f"live/{number}" for number in range(20)))
     with pytest.raises(RateLimited):
         hub.subscribe(socket, "live/20")
     hub.subscribe(socket, "live/19")
@@ -198,24 +198,24 @@ async def test_a_socket_hears_twenty_topics_and_no_more():
     assert len(socket.topics) == 20
 
 
-async def test_sockets_are_limited_by_person_and_by_address():
-    hub, _ = hub_and_clock(SocketLimits(max_sockets_per_account=2, max_sockets_per_address=3))
-    first, _ = opened(hub)
-    opened(hub)
+async def test_sockets_are_limited_by_account_and_by_address():
+    hub, _ = make_hub(SocketLimits(max_sockets_per_account=2, max_sockets_per_address=3))
+    first, _ = open_socket(hub)
+    open_socket(hub)
     with pytest.raises(RateLimited):
-        opened(hub)
-    opened(hub, name="b")
+        open_socket(hub)
+    open_socket(hub, name="b")
     with pytest.raises(RateLimited):
-        opened(hub, name="c")
-    hub.open(MemoryConnection(), somebody("c"), "there")
+        open_socket(hub, name="c")
+    hub.open(MemoryConnection(), guest("c"), "there")
     hub.forget(first)
-    opened(hub)
+    open_socket(hub)
 
 
-async def test_what_went_out_is_counted_for_every_receiver():
-    hub, clock = hub_and_clock()
+async def test_outgoing_messages_count_once_for_every_receiver():
+    hub, clock = make_hub()
     for _ in range(3):
-        opened(hub, "live/1")
+        open_socket(hub, "live/1")
     for _ in range(5):
         hub.broadcast("live/1", b"1234")
     await clock.advance(TICK)

@@ -18,7 +18,7 @@ def test_a_text_frame_is_byte_for_byte_what_websockets_would_send(length: int):
 
 
 @pytest.mark.parametrize("length", [0, 123, 124, 65_533, 65_534])
-def test_a_binary_frame_begins_with_its_channel_the_larger_byte_first(length: int):
+def test_a_binary_frame_begins_with_its_channel_in_big_endian(length: int):
     payload = bytes(length)
     assert frames.binary(0x0102, payload) == Frame(Opcode.BINARY, b"\x01\x02" + payload).serialize(mask=False)
     assert frames_in(frames.binary(65_535, payload)) == [(Opcode.BINARY, b"\xff\xff" + payload)]
@@ -28,6 +28,6 @@ def test_a_ping_is_what_websockets_would_send():
     assert frames.ping() == Frame(Opcode.PING, b"").serialize(mask=False)
 
 
-def test_frames_that_are_joined_are_read_one_by_one():
+def test_concatenated_frames_are_read_one_by_one():
     written = frames.text("座卓".encode()) + frames.ping() + frames.binary(7, b"ink")
     assert frames_in(written) == [(Opcode.TEXT, "座卓".encode()), (Opcode.PING, b""), (Opcode.BINARY, b"\0\x07ink")]
