@@ -62,7 +62,7 @@ def test_only_connections_expire_and_nothing_is_streamed() -> None:
 
 def test_the_lint_finds_nothing_and_nothing_is_waived() -> None:
     report = lint_all(TABLES)
-    assert report.clean
+    assert report.is_clean
     assert [waiver for table in TABLES for waiver in table.waivers] == []
 
 

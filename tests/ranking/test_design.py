@@ -57,7 +57,7 @@ def test_the_attributes_are_those_of_the_document_and_the_declared_ones():
 
 def test_the_lint_finds_nothing_that_is_not_waived():
     report = lint(ranking)
-    assert report.clean
+    assert report.is_clean
     hot = {f"Snapshot.{name}" for name in ranking.indexes if name != "GSI_Find_User_By_Name"}
     assert {it.waiver.subject for it in report.waived} == hot | {"Day.PK"}
 

@@ -48,7 +48,7 @@ def lint(*names: str, designs: Designs | None = None) -> int:
     found = _found(designs)
     report = lint_all(table for design in (select_designs(found, names) if names else found) for table in design.tables)
     print(report.text())
-    return 0 if report.clean else 1
+    return 0 if report.is_clean else 1
 
 
 @app.command

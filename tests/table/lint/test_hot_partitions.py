@@ -113,11 +113,9 @@ def swapped(sk: str, pk: str = "USER#{user}") -> Table:
 
 def test_an_index_by_a_key_of_the_table_that_all_items_share() -> None:
     assert found(swapped("METADATA")) == [("hot-partition", "Snapshot.ByLevel")]
-    assert message(swapped("METADATA")).startswith("Every Snapshot lies in the one partition 'METADATA' of ByLevel,")
+    assert message(swapped("METADATA")).startswith("Every Snapshot is in the one partition 'METADATA' of ByLevel,")
     assert found(swapped("SNAP#{day}")) == [("hot-partition", "Snapshot.ByLevel")]
-    assert message(swapped("SNAP#{day}")).startswith(
-        "Every Snapshot with the same day lies in one partition of ByLevel"
-    )
+    assert message(swapped("SNAP#{day}")).startswith("Every Snapshot with the same day is in one partition of ByLevel")
     assert found(swapped("USER#{user}")) == []
     assert found(swapped("none", pk="system")) == []
 

@@ -242,7 +242,7 @@ def test_a_kind_in_the_span_that_the_query_does_not_return() -> None:
 
     table = board.ask(asked, board.game)
     assert found(table) == STRANGER
-    assert message(table) == "asked can meet Move, which it does not return and could not read."
+    assert message(table) == "asked can read Move, which it does not return and could not decode."
 
 
 def test_a_narrowed_span_meets_no_stranger() -> None:

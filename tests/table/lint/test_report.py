@@ -28,7 +28,7 @@ def users(*waivers: Waiver, name: str = "Users") -> Table:
 def test_a_waiver_takes_its_finding_out() -> None:
     assert found(users()) == [("hot-partition", "User.pk")]
     report = lint(users(HOT))
-    assert report.clean
+    assert report.is_clean
     assert report.unused == ()
     (waived,) = report.waived
     assert waived.waiver == HOT
@@ -69,7 +69,7 @@ def test_a_waiver_without_reason_or_limit_is_refused(waiver: Waiver, part: str) 
 def test_check_refuses_a_design_with_findings_and_lists_them() -> None:
     with pytest.raises(DesignError) as refused:
         check(users(HOT), users(name="Others"))
-    assert "The design of Users, Others has slips." in refused.value.message
+    assert "The design of Users, Others has findings." in refused.value.message
     assert "hot-partition: Others User.pk" in refused.value.message
     assert "hot-partition: Users" not in refused.value.message
     check(users(HOT))
@@ -89,11 +89,11 @@ def test_the_report_reads_as_text() -> None:
     limit = "which takes about 1,000 write units and 3,000 read units a second."
     assert lint_all([users(HOT), users(name="Others")]).text().splitlines() == [
         "hot-partition: Others User.pk",
-        f"  Every User lies in the one partition 'users' of Others, {limit}",
+        f"  Every User is in the one partition 'users' of Others, {limit}",
         f"  → {lint(users()).findings[0].advice}",
         "",
         "waived hot-partition: Users User.pk",
-        f"  Every User lies in the one partition 'users' of Users, {limit}",
+        f"  Every User is in the one partition 'users' of Users, {limit}",
         "  reason: A community has few users.",
         "  limit: 10,000 users, 50 writes a second",
         "",

@@ -4,7 +4,8 @@ Systems build them with types through `path`. The embedded backend evaluates the
 expression strings. The class names are part of stored fingerprints (idempotency tokens, cursors): they never change.
 """
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -179,3 +180,20 @@ def both(first: Expression | None, second: Expression | None) -> Expression | No
     if first is None or second is None:
         return first or second
     return All((first, second))
+
+
+def routes_in(expression: Expression | None) -> Iterator[Route]:
+    """The routes of all attributes that a condition reads, in its order."""
+    if isinstance(expression, Struct):
+        for name in expression.__struct_fields__:
+            yield from _routes_of(name, getattr(expression, name))
+
+
+def _routes_of(name: str, part: Any) -> Iterator[Route]:
+    if name == "route":
+        yield part
+    elif isinstance(part, tuple):
+        for member in cast("tuple[Any, ...]", part):
+            yield from routes_in(member)
+    elif not isinstance(part, Literally):
+        yield from routes_in(part)

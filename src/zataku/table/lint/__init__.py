@@ -1,9 +1,9 @@
-"""Finds slips in a table's design before any item is stored.
+"""Rules of a sound design, checked before any item is stored.
 
     report = lint(board)
     print(report.text())
 
-A finding is mended or waived: `Table(..., waivers=[Waiver(rule, subject, reason, limit)])`. A design module ends with
+A finding is fixed or waived: `Table(..., waivers=[Waiver(rule, subject, reason, limit)])`. A design module ends with
 `check(board)`, which refuses findings that are neither.
 """
 

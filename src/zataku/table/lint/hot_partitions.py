@@ -1,4 +1,4 @@
-"""Whether items spread over partitions."""
+"""The rule about partition keys that many items share."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -12,8 +12,8 @@ from zataku.table.schema.binding import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 
-# A set that cannot outgrow this is furniture, not a growing set.
-_FEW = 100
+# At most so many items in a partition are no load.
+_MAX_SMALL_SET = 100
 _ADVICE = (
     "Put an id or a shard number into the partition key, or waive it with the number of items and the rate at which "
     "it still holds."
@@ -29,50 +29,51 @@ def hot_partition(table: Table) -> Iterator[Violation]:
     a single settings item, an item per choice, a two-digit bucket.
     """
     for binding in table.bindings:
-        if _crowded(binding, binding.pk):
-            yield _slip(binding, binding.pk, table.pk.name, table.name)
+        if _is_shared(binding, binding.pk):
+            yield _violation(binding, binding.pk, table.pk.name, table.name)
     for name, index in table.indexes.items():
-        # A local index lies in the partitions of its table, which are judged above.
+        # A local index uses the partitions of its table, which are checked above.
         for binding in [] if index.schema.local else indexed_bindings(table, index.schema):
             template = key_source(binding, index.schema.pk)
-            if template is not None and _crowded(binding, template):
-                yield _slip(binding, template, name, name)
+            if template is not None and _is_shared(binding, template):
+                yield _violation(binding, template, name, name)
 
 
-def _slip(binding: Binding[Any], template: KeyTemplate, place: str, where: str) -> Violation:
+def _violation(binding: Binding[Any], template: KeyTemplate, key: str, location: str) -> Violation:
     entity = binding.entity.__name__
     if template.is_constant:
-        who = f"Every {entity} lies in the one partition {template.text!r} of {where}"
+        sharing = f"Every {entity} is in the one partition {template.text!r} of {location}"
     else:
         same = " and ".join(template.fields)
-        who = f"Every {entity} with the same {same} lies in one partition of {where} ({template.text})"
+        sharing = f"Every {entity} with the same {same} is in one partition of {location} ({template.text})"
     return Violation(
-        f"{entity}.{place}",
-        f"{who}, which takes about 1,000 write units and 3,000 read units a second.",
+        f"{entity}.{key}",
+        f"{sharing}, which takes about 1,000 write units and 3,000 read units a second.",
         _ADVICE,
     )
 
 
-def _crowded(binding: Binding[Any], template: KeyTemplate) -> bool:
-    if not all(_narrow(binding, field) for field in template.fields):
+def _is_shared(binding: Binding[Any], template: KeyTemplate) -> bool:
+    if not all(_has_few_values(binding, field) for field in template.fields):
         return False
-    apart = [_count(binding, field) for field in binding.key_fields if field not in template.fields]
-    numbers = [number for number in apart if number is not None]
-    return len(numbers) < len(apart) or prod(numbers) > _FEW
+    counts = [_value_count(binding, field) for field in binding.key_fields if field not in template.fields]
+    bounded = [count for count in counts if count is not None]
+    return len(bounded) < len(counts) or prod(bounded) > _MAX_SMALL_SET
 
 
-def _narrow(binding: Binding[Any], field: str) -> bool:
-    """True when many items share a value of the field. A bounded number is not: that is what a shard looks like."""
-    kinds = types_of_field(binding, field)
-    return bool(kinds) and all(plain.type is date or plain.choices is not None for plain in kinds)
+def _has_few_values(binding: Binding[Any], field: str) -> bool:
+    """True for choices and dates, whose values many items share. A bounded number is taken for a shard number."""
+    types = types_of_field(binding, field)
+    return bool(types) and all(plain.type is date or plain.choices is not None for plain in types)
 
 
-def _count(binding: Binding[Any], field: str) -> int | None:
-    """How many values a field of the key can have, or None when there is no end to them."""
+def _value_count(binding: Binding[Any], field: str) -> int | None:
+    """How many values a field of the key can have, or None when there is no limit."""
     choices = choices_of_field(binding, field)
     if choices is not None:
         return len(choices)
-    slots = [slot for made in binding.key_templates.values() for slot in made.slots if slot.field == field]
+    templates = binding.key_templates.values()
+    slots = [slot for template in templates for slot in template.slots if slot.field == field]
     limits = [10**slot.width for slot in slots if slot.width is not None]
     limits += [
         plain.maximum - plain.minimum + 1

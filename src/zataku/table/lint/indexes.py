@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from zataku.table.backend import expression as ex
+from zataku.table.backend.expression import routes_in
 from zataku.table.backend.table_schema import IndexSchema
 from zataku.table.lint.report import Violation
 from zataku.table.schema.access_pattern import Query
@@ -20,7 +20,7 @@ from zataku.table.store.row_readers import from_key
 def unfed_index(table: Table) -> Iterator[Violation]:
     """Every index is fed by an entity.
 
-    An item lies in an index only when it has all key attributes of the index, each of its type: from a template, as a
+    An item is in an index only when it has all key attributes of the index, each of its type: from a template, as a
     stored field, or because it is a key of the table. An index that no entity feeds stays empty, and every query on
     it finds nothing.
     """
@@ -29,20 +29,20 @@ def unfed_index(table: Table) -> Iterator[Violation]:
             keys = ", ".join(f"{key.name} of type {key.type}" for key in index.schema.keys)
             yield Violation(
                 name,
-                f"No entity of {table.name} has all keys of {name} ({keys}){_partly(table, index.schema)}.",
+                f"No entity of {table.name} has all keys of {name} ({keys}){_partial_keys(table, index.schema)}.",
                 "Give an entity templates for them (index={...}) or fields of these names, or remove the index.",
             )
 
 
-def _partly(table: Table, index: IndexSchema) -> str:
-    """Entities that have some of the keys beside those of the table: that is where one was forgotten."""
+def _partial_keys(table: Table, index: IndexSchema) -> str:
+    """Entities with some of the keys beside those of the table, where one was probably forgotten."""
     own = [key for key in index.keys if key not in table.keys]
-    found: list[str] = []
+    partial: list[str] = []
     for binding in table.bindings:
         has = [key.name for key in own if key_source(binding, key) is not None]
         if has:
-            found.append(f"{binding.entity.__name__} has only {', '.join(has)}")
-    return f"; {'; '.join(found)}" if found else ""
+            partial.append(f"{binding.entity.__name__} has only {', '.join(has)}")
+    return f"; {'; '.join(partial)}" if partial else ""
 
 
 def projection_lacks_field(table: Table) -> Iterator[Violation]:
@@ -52,56 +52,43 @@ def projection_lacks_field(table: Table) -> Iterator[Violation]:
     names. An access pattern that returns an entity or view with any other field would find it empty, and a filter on
     such a field would never hold.
     """
-    for pattern, asked in sample_queries(table):
-        for index in {query.span.index: None for query in asked}:
+    for pattern, queries in sample_queries(table):
+        for index in {query.span.index: None for query in queries}:
             if index is None or not indexed_bindings(table, index):
                 continue
-            lacking = _lacking(table, index, [query for query in asked if query.span.index == index])
-            if lacking:
-                name, them = pattern.metadata.name, "it" if len(lacking) == 1 else "them"
+            missing = _missing_fields(table, index, [query for query in queries if query.span.index == index])
+            if missing:
+                name, them = pattern.metadata.name, "it" if len(missing) == 1 else "them"
                 yield Violation(
                     name,
-                    f"{name} reads {', '.join(lacking)} from {index.name}, whose projection does not hold {them}.",
+                    f"{name} reads {', '.join(missing)} from {index.name}, whose projection does not hold {them}.",
                     f"Add {them} to the projection of {index.name}, or return a view of what is there and get the "
                     "rest from the base items.",
                 )
 
 
-def _lacking(table: Table, index: IndexSchema, asked: list[Query[Any]]) -> list[str]:
+def _missing_fields(table: Table, index: IndexSchema, queries: list[Query[Any]]) -> list[str]:
     held = table.schema().projected(index)
     if held is None:
         return []
-    lacking: dict[str, None] = {}
-    for query in asked:
+    missing: dict[str, None] = {}
+    for query in queries:
         for kind in query.returns:
             binding = binding_of_result(table, kind)
             if binding is not None:
-                for field, attribute in _read(binding, kind):
+                for field, attribute in _fields_read(binding, kind):
                     if attribute not in held:
-                        lacking[f"{kind.__name__}.{field}"] = None
-        for attribute in _filtered(query.span.filter):
+                        missing[f"{kind.__name__}.{field}"] = None
+        for attribute in dict.fromkeys(str(route[0]) for route in routes_in(query.span.filter)):
             if attribute not in held:
-                lacking[f"{attribute} (in its filter)"] = None
-    return list(lacking)
+                missing[f"{attribute} (in its filter)"] = None
+    return list(missing)
 
 
-def _read(binding: Binding[Any], kind: type[Struct]) -> Iterator[tuple[str, str]]:
+def _fields_read(binding: Binding[Any], kind: type[Struct]) -> Iterator[tuple[str, str]]:
     """The fields of a result, each with the attribute it is read from."""
     for field in stored_fields(kind):
         yield field.name, binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute
     if (binding.revision or 1) > 1:
-        # Without it an old item passes for one of today's.
+        # Without it an old item is read as a current one.
         yield binding.table.revision, binding.table.revision
-
-
-def _filtered(expression: object) -> Iterator[str]:
-    """The attributes that a filter looks at."""
-    if isinstance(expression, tuple):
-        for part in expression:  # pyright: ignore[reportUnknownVariableType]
-            yield from _filtered(part)  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(expression, Struct) and not isinstance(expression, ex.Literally):
-        for name in expression.__struct_fields__:
-            if name == "route":
-                yield str(getattr(expression, name)[0])
-            else:
-                yield from _filtered(getattr(expression, name))

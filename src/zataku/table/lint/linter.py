@@ -1,4 +1,4 @@
-"""The rules of a good design, and the lint that holds a table against them."""
+"""The rules by their names, and the lint that checks tables against them."""
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -16,9 +16,9 @@ from zataku.table.schema.design_notes import Waiver
 from zataku.table.schema.table import Table
 
 UNUSED = "unused-waiver"
-_linting = ContextVar("linting", default=True)
+_enabled = ContextVar("lint_enabled", default=True)
 
-# Each rule explains itself in its docstring, which the documentation prints.
+# The docstring of a rule is its documentation.
 RULES: dict[str, Rule] = {
     "projection-lacks-field": projection_lacks_field,
     "unpadded-number": unpadded_number,
@@ -33,21 +33,21 @@ RULES: dict[str, Rule] = {
 
 
 def lint(table: Table) -> Report:
-    """All findings of a table, those apart that it waives."""
+    """The findings of a table, and those that it waives."""
     for waiver in table.waivers:
-        _refuse_empty(table, waiver)
-    answers = {(waiver.rule, waiver.subject): waiver for waiver in table.waivers}
+        _require_complete(table, waiver)
+    waivers = {(waiver.rule, waiver.subject): waiver for waiver in table.waivers}
     findings: list[Finding] = []
     waived: list[Waived] = []
-    for finding in _found(table):
-        waiver = answers.get((finding.rule, finding.subject))
+    for finding in _findings(table):
+        waiver = waivers.get((finding.rule, finding.subject))
         if waiver is None:
             findings.append(finding)
         else:
             waived.append(Waived(finding, waiver))
     used = {(known.waiver.rule, known.waiver.subject) for known in waived}
     unused = tuple(waiver for waiver in table.waivers if (waiver.rule, waiver.subject) not in used)
-    findings += [_unused(table, waiver) for waiver in unused]
+    findings += [_unused_waiver(table, waiver) for waiver in unused]
     return Report(tuple(findings), tuple(waived), unused)
 
 
@@ -63,36 +63,36 @@ def lint_all(tables: Iterable[Table]) -> Report:
 
 def check(*tables: Table) -> None:
     """Refuse designs with findings. Called at the end of a design module, so that importing it is linting it."""
-    if not _linting.get():
+    if not _enabled.get():
         return
     report = lint_all(tables)
-    if report.clean:
+    if report.is_clean:
         return
     names = ", ".join(table.name for table in tables)
     listed = "\n\n".join(finding.text() for finding in report.findings)
     raise DesignError(
-        f"The design of {names} has slips. Mend each, or waive it with a reason and a limit.\n\n{listed}",
+        f"The design of {names} has findings. Fix each, or waive it with a reason and a limit.\n\n{listed}",
         findings=report.findings,
     )
 
 
 @contextmanager
 def lint_disabled() -> Generator[None]:
-    """Load designs as they are: a server starts sooner with those that were linted before it was handed out."""
-    before = _linting.set(False)
+    """Load designs without the lint: those of a release were checked before, and a server starts sooner."""
+    before = _enabled.set(False)
     try:
         yield
     finally:
-        _linting.reset(before)
+        _enabled.reset(before)
 
 
-def _found(table: Table) -> Iterable[Finding]:
-    for rule, look in RULES.items():
-        for slip in look(table):
-            yield Finding(rule, slip.subject, slip.message, slip.advice, table.name)
+def _findings(table: Table) -> Iterable[Finding]:
+    for rule, find_violations in RULES.items():
+        for violation in find_violations(table):
+            yield Finding(rule, violation.subject, violation.message, violation.advice, table.name)
 
 
-def _refuse_empty(table: Table, waiver: Waiver) -> None:
+def _require_complete(table: Table, waiver: Waiver) -> None:
     for part in ("rule", "subject", "reason", "limit"):
         if not getattr(waiver, part).strip():
             raise DesignError(
@@ -101,7 +101,7 @@ def _refuse_empty(table: Table, waiver: Waiver) -> None:
             )
 
 
-def _unused(table: Table, waiver: Waiver) -> Finding:
+def _unused_waiver(table: Table, waiver: Waiver) -> Finding:
     if waiver.rule in RULES:
         message = f"{waiver.rule} finds nothing to waive at {waiver.subject}."
     else:

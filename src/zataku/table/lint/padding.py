@@ -1,4 +1,4 @@
-"""Whether numbers inside sort keys sort as numbers."""
+"""The rule about numbers inside sort keys."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,17 +17,17 @@ def unpadded_number(table: Table) -> Iterator[Violation]:
     table or of an index needs a width (`MOVE#{turn_number:03d}`). A sort key that is a number itself sorts rightly,
     and so do numbers whose limits give them all the same number of digits.
     """
-    for attribute, where in _sort_keys(table).items():
+    for attribute, location in _sort_keys(table).items():
         for binding in table.bindings:
             template = binding.templates.get(attribute)
-            loose = [] if template is None or template.is_single_field else _loose(binding, template)
-            if template is not None and loose:
+            unpadded = [] if template is None or template.is_single_field else _unpadded(binding, template)
+            if template is not None and unpadded:
                 yield Violation(
                     f"{binding.entity.__name__}.{attribute}",
-                    f"{template.text} is the sort key of {where}, but holds {', '.join(loose)} without padding, "
+                    f"{template.text} is the sort key of {location}, but holds {', '.join(unpadded)} without padding, "
                     "so that 10 sorts before 2.",
-                    f"Pad it to the width of its largest value, such as {_padded(template, loose)}, or sort by a key "
-                    "attribute of type N.",
+                    f"Pad it to the width of its largest value, such as {_padded(template, unpadded)}, or sort by a "
+                    "key attribute of type N.",
                 )
 
 
@@ -40,12 +40,12 @@ def _sort_keys(table: Table) -> dict[str, str]:
     return found
 
 
-def _loose(binding: Binding[Any], template: KeyTemplate) -> list[str]:
+def _unpadded(binding: Binding[Any], template: KeyTemplate) -> list[str]:
     slots = [slot for slot in template.slots if slot.width is None]
-    return [slot.field for slot in slots if any(map(_uneven, types_of_field(binding, slot.field)))]
+    return [slot.field for slot in slots if any(map(_varies_in_length, types_of_field(binding, slot.field)))]
 
 
-def _uneven(plain: PlainType) -> bool:
+def _varies_in_length(plain: PlainType) -> bool:
     """True when the type has numbers whose text is not in their order."""
     if plain.type in NUMBERS:
         low, high = plain.minimum, plain.maximum
@@ -54,8 +54,8 @@ def _uneven(plain: PlainType) -> bool:
     return len({len(str(number)) for number in numbers}) > 1
 
 
-def _padded(template: KeyTemplate, loose: list[str]) -> str:
+def _padded(template: KeyTemplate, unpadded: list[str]) -> str:
     text = template.text
-    for field in loose:
+    for field in unpadded:
         text = text.replace(f"{{{field}}}", f"{{{field}:03d}}")
     return text

@@ -1,4 +1,4 @@
-"""What the lint says: findings, the waivers that answer them, and the text a person reads."""
+"""The report of the lint: findings, waivers, and their text."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from zataku.table.schema.table import Table
 
 
 class Violation(Struct, frozen=True):
-    """What a rule saw: where, in which way the design goes wrong, and what to do about it."""
+    """What a rule reports: the subject, what is wrong with it, and what to do."""
 
     subject: str
     message: str
@@ -21,7 +21,7 @@ Rule: TypeAlias = Callable[[Table], Iterator[Violation]]
 
 
 class Finding(Struct, frozen=True):
-    """A slip of a design under the name of the rule that saw it."""
+    """A violation under the name of its rule."""
 
     rule: str
     subject: str
@@ -35,16 +35,16 @@ class Finding(Struct, frozen=True):
 
 
 class Waived(Struct, frozen=True):
-    """A finding that the design accepts, and its reason for that."""
+    """A finding that the design accepts, with the waiver that says why."""
 
     finding: Finding
     waiver: Waiver
 
     def text(self) -> str:
         """The finding with the reason and the limit of its waiver."""
-        found = self.finding
+        finding = self.finding
         return (
-            f"waived {found.rule}: {found.table} {found.subject}\n  {found.message}\n"
+            f"waived {finding.rule}: {finding.table} {finding.subject}\n  {finding.message}\n"
             f"  reason: {self.waiver.reason}\n  limit: {self.waiver.limit}"
         )
 
@@ -57,12 +57,12 @@ class Report(Struct, frozen=True):
     unused: tuple[Waiver, ...]
 
     @property
-    def clean(self) -> bool:
-        """True when every slip is mended or waived."""
+    def is_clean(self) -> bool:
+        """True when every violation is fixed or waived."""
         return not self.findings
 
     def text(self) -> str:
-        """The whole report for a person: findings first, waivers after them, a count at the end."""
+        """The whole report: findings first, waivers after them, a count at the end."""
         parts = [finding.text() for finding in self.findings]
         parts += [waived.text() for waived in self.waived]
         parts.append(f"{_counted(len(self.findings), 'finding')}, {len(self.waived)} waived.")

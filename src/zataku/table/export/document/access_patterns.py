@@ -1,13 +1,13 @@
 """The reads of an access pattern, found by calling it with arguments that can be recognised in its result."""
 
-from collections.abc import Iterator
 from datetime import date
 from enum import Enum
 from typing import Any, Literal, cast
 from uuid import UUID
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
+from zataku.table.backend.expression import Expression, routes_in
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.backend.values import KeyValue
 from zataku.table.export.document.key_notation import key_notation, slot_notation
@@ -68,7 +68,7 @@ def _read_request(table: Table, result: Any, arguments: Arguments) -> ReadReques
             condition.append(f"{name} BETWEEN {low} AND {high}")
         else:
             condition.append(f"{name} {'begins_with' if sign == 'begins' else sign} {low}")
-    return ReadRequest("Query", span.index, tuple(condition), span.backwards, tuple(dict.fromkeys(routes(span.filter))))
+    return ReadRequest("Query", span.index, tuple(condition), span.backwards, tuple(attributes_read(span.filter)))
 
 
 def _item_request(table: Table, key: Key[Any], arguments: Arguments) -> ReadRequest:
@@ -129,13 +129,6 @@ def _options(table: Table, pattern: ReadPattern) -> dict[str, list[Any]] | None:
         return None
 
 
-def routes(condition: Any) -> Iterator[str]:
-    """The attributes that a condition reads."""
-    if isinstance(condition, tuple):
-        for part in cast("tuple[Any, ...]", condition):
-            yield from routes(part)
-    elif isinstance(condition, Struct):
-        route = getattr(condition, "route", None)
-        if route:
-            yield ".".join(str(step) for step in route)
-        yield from routes(structs.astuple(condition))
+def attributes_read(condition: Expression | None) -> list[str]:
+    """The attributes that a condition reads, each once."""
+    return list(dict.fromkeys(".".join(map(str, route)) for route in routes_in(condition)))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, get_type_hints
 
-from zataku.table.export.document.access_patterns import routes
+from zataku.table.export.document.access_patterns import attributes_read
 from zataku.table.export.document.key_notation import key_notation
 from zataku.table.export.document.tables import pattern_head
 from zataku.table.schema.analysis.sample_values import sample_value
@@ -86,6 +86,6 @@ def _demands(step: Step[Any]) -> Iterator[str]:
         yield "if there is none"
     when = None if isinstance(step, CheckAbsent) else step.when
     if when is not None:
-        yield f"on condition of {', '.join(dict.fromkeys(routes(when.expression)))}"
+        yield f"on condition of {', '.join(attributes_read(when.expression))}"
     elif isinstance(step, Update | Check):
         yield "if it is there"
