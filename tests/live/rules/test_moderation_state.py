@@ -1,0 +1,60 @@
+"""Marks of comments, blocks and votes of a room in memory."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.live.entities import HALL, NOW, SORA, YUNA, said, uuid
+from tests.support.stores import START
+from zataku.clock import instant_ms
+from zataku.live.limits import CommentId
+from zataku.live.moderation.design import Block, Mark, Upvotes
+from zataku.live.rules.moderation_state import ModerationState, moderation_state
+
+IDS = [CommentId(uuid(number)) for number in range(4)]
+MARKS = st.tuples(st.sampled_from(["HIDDEN", "PINNED", "ANSWERED"]), st.sampled_from(IDS), st.booleans())
+
+
+@given(st.lists(MARKS, max_size=30))
+def test_the_last_change_of_a_mark_counts_and_the_latest_pin_comes_first(changes: list) -> None:
+    state, expected, pins = ModerationState(), {}, []
+    for mark, comment_id, on in changes:
+        state = state.with_mark(mark, comment_id, on=on)
+        expected[mark, comment_id] = on
+        if mark == "PINNED":
+            pins = [comment_id] * on + [it for it in pins if it != comment_id]
+    assert all(state.has_mark(mark, it) == on for (mark, it), on in expected.items())
+    assert list(state.pinned) == pins
+
+
+@given(st.lists(MARKS, max_size=20), st.sampled_from(IDS))
+def test_a_deleted_comment_keeps_no_mark_and_no_votes(changes: list, deleted: CommentId) -> None:
+    state = ModerationState(votes=dict.fromkeys(IDS, 3))
+    for mark, comment_id, on in changes:
+        state = state.with_mark(mark, comment_id, on=on)
+    state = state.with_deleted(deleted)
+    assert state.is_gone(deleted)
+    assert not any(state.has_mark(mark, deleted) for mark in ("HIDDEN", "PINNED", "ANSWERED"))
+    assert set(state.votes) == set(IDS) - {deleted}
+
+
+def test_stored_items_give_the_state() -> None:
+    first, second, third = (said(number).comment_id for number in (1, 2, 3))
+    blocks = [
+        Block(room_id=HALL, what="WORD", value="spam", at=NOW),
+        Block(room_id=HALL, what="SENDER", value=SORA, at=NOW, comment_id=first),
+        Block(room_id=HALL, what="SENDER", value=YUNA, at=NOW),
+    ]
+    marks = [
+        Mark(room_id=HALL, mark=mark, comment_id=it, at=instant_ms(START + at))
+        for mark, it, at in (
+            ("PINNED", first, 1),
+            ("PINNED", second, 2),
+            ("HIDDEN", second, 3),
+            ("DELETED", third, 4),
+            ("DELETED", first, 5),
+        )
+    ]
+    state = moderation_state(blocks, marks, [Upvotes(room_id=HALL, comment_id=second, votes=4)])
+    assert (state.blocked_words, state.blocked_senders) == ({"spam"}, {SORA: first, YUNA: None})
+    assert (state.pinned, state.hidden, list(state.deleted)) == ((second, first), {second}, [third, first])
+    assert state.votes == {second: 4}
