@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven as a person drives a browser."""
+"""Debian's Chromium, driven by Playwright."""
 
 import shutil
 import time
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_pla
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
-PATIENCE = 20_000
+TIMEOUT_MS = 20_000
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -38,7 +38,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Visitor:
-    """Somebody with a browser of their own: no cookies, a language, a screen."""
+    """A browser context of its own: no cookies, a language, a screen."""
 
     def __init__(
         self,
@@ -57,34 +57,34 @@ class Visitor:
             reduced_motion="reduce",
             accept_downloads=True,
         )
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(TIMEOUT_MS)
         self.page: Page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda problem: self.errors.append(str(problem)))
         self.page.on(
             "console",
-            lambda line: self.complaints.append(line.text) if "Content Security Policy" in line.text else None,
+            lambda line: self.errors.append(line.text) if "Content Security Policy" in line.text else None,
         )
 
     def open(self, path: str) -> Page:
-        """Go to a page, and wait until it is there."""
+        """Open a page, and wait until it has rendered."""
         self.page.goto(f"{self.url}{path}", wait_until="load")
         self.page.locator("h1").first.wait_for()
         return self.page
 
     def cookie(self, name: str) -> str | None:
-        """What the browser keeps under a name."""
+        """The value of a cookie."""
         return next((it["value"] for it in self.context.cookies() if it.get("name") == name), None)  # pyright: ignore[reportReturnType]
 
     def close(self) -> None:
-        """Leave. Whatever the pages complained about meanwhile is an error."""
+        """Close the context. Errors of its pages fail the test."""
         self.context.close()
-        assert self.complaints == []
+        assert self.errors == []
 
 
-def scanned(picture: Locator) -> str:
-    """What a QR code says, as a phone's camera reads it off the screen."""
-    deadline = time.monotonic() + PATIENCE / 1000
+def read_qr_code(picture: Locator) -> str:
+    """The text of a QR code on a page."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
     while time.monotonic() < deadline:
         found = zxingcpp.read_barcodes(Image.open(BytesIO(picture.screenshot())))
         if found:

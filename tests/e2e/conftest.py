@@ -1,4 +1,4 @@
-"""A DynamoDB implementation and a Redis that server processes share."""
+"""What e2e tests share: a DynamoDB implementation, a Redis, a browser, and a server."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ def dynamodb() -> str:
 
 @pytest.fixture(scope="session")
 def redis() -> Iterator[str]:
-    """The URL of a Redis of our own."""
+    """The URL of a Redis started for the tests."""
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("redis-server is not installed: make system installs it, as root on Debian.")
@@ -37,7 +37,7 @@ def redis() -> Iterator[str]:
     process.wait(timeout=10)
 
 
-# Its driver keeps an event loop in the tests' thread: it must be gone before tests that bring a loop of their own.
+# Playwright keeps an event loop in this thread: it must end before tests that run a loop of their own.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for the tests of a module."""
@@ -46,8 +46,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server with something to look at in it, for tests that leave it standing."""
-    opened = ServerProcess("--data", str(tmp_path_factory.mktemp("house")))
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server with demo data, for tests that do not stop it."""
+    opened = ServerProcess("--data", str(tmp_path_factory.mktemp("server")))
     yield opened
     assert opened.close() == 0

@@ -1,4 +1,4 @@
-"""An overlay on a screen, the room that it shows, and a crowd that talks there."""
+"""The overlay of a live room in a browser, and the room that it shows, with its host and clients."""
 
 import asyncio
 import re
@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize, WebSocketRoute
 
-from tests.e2e.browser import PATIENCE
+from tests.e2e.browser import TIMEOUT_MS
 from tests.e2e.server_process import ServerProcess
-from tests.e2e.socket_client import SocketClient, crowd
+from tests.e2e.socket_client import SocketClient, connected_clients
 
-AT_ONCE = 5
-"""How many comments somebody may write without waiting."""
+COMMENT_BURST = 5
+"""How many comments one client may post without waiting."""
 
 # In the page, each frame: which flights are there, and whether two of them touch, wherever they are.
 OBSERVER = """
@@ -57,21 +57,21 @@ COUNTER = """
 
 
 class Room:
-    """A room with its host, and a crowd that comes to it."""
+    """A room with its host, and clients that join it."""
 
-    def __init__(self, house: ServerProcess) -> None:
-        self.house = house
-        self.host = httpx.Client(base_url=house.url, headers={"Origin": house.url}, timeout=20)
+    def __init__(self, server: ServerProcess) -> None:
+        self.server = server
+        self.host = httpx.Client(base_url=server.url, headers={"Origin": server.url}, timeout=20)
         self.view: dict[str, Any] = self._post("/api/live/rooms", {"name": "Types"})
         self.path = f"/api/live/rooms/{self.view['roomId']}"
-        self._crowd = ThreadPoolExecutor(1)
-        self._said = 0
+        self._executor = ThreadPoolExecutor(1)
+        self._comment_count = 0
 
-    def say(self, content: str, nickname: str | None = None) -> str:
+    def post_comment(self, content: str, nickname: str | None = None) -> str:
         """Write a comment and give its id."""
-        self._said += 1
-        if self._said % AT_ONCE == 0:
-            self.house.push_clock(AT_ONCE)
+        self._comment_count += 1
+        if self._comment_count % COMMENT_BURST == 0:
+            self.server.advance_clock(COMMENT_BURST)
         named = {} if nickname is None else {"nickname": nickname}
         return self._post(f"{self.path}/comments", {"content": content, **named})["commentId"]
 
@@ -83,20 +83,20 @@ class Room:
         """Close the room."""
         self._post(f"{self.path}/close", None)
 
-    def crowd(self, people: int, does: Callable[[Sequence[SocketClient]], Awaitable[None]]) -> "Future[None]":
-        """Let many come with their phones and do something, while the page is watched."""
+    def run_clients(self, count: int, does: Callable[[Sequence[SocketClient]], Awaitable[None]]) -> "Future[None]":
+        """Connect many clients and let them do something, while the page is observed."""
 
-        async def come() -> None:
-            async with crowd(self.house.url, self.view["roomId"], people) as phones:
-                await does(phones)
+        async def run() -> None:
+            async with connected_clients(self.server.url, self.view["roomId"], count) as clients:
+                await does(clients)
 
         # Playwright has the event loop of this thread.
-        return self._crowd.submit(asyncio.run, come())
+        return self._executor.submit(asyncio.run, run())
 
-    def leave(self) -> None:
-        """The host goes home, and so does the crowd."""
+    def close(self) -> None:
+        """Close the connections of the host and the clients."""
         self.host.close()
-        self._crowd.shutdown()
+        self._executor.shutdown()
 
     def _post(self, path: str, body: object) -> Any:
         answer = self.host.post(path, json=body)
@@ -105,58 +105,58 @@ class Room:
 
 
 class Screen:
-    """An overlay that is open somewhere; what it complains about is an error. In a train it can lose its connection."""
+    """An overlay in a browser. Errors of its page fail the test. With `can_disconnect` its socket can be closed."""
 
     def __init__(
-        self, browser: Browser, room: Room, query: str = "", *, still: bool = False, in_a_train: bool = False
+        self, browser: Browser, room: Room, query: str = "", *, still: bool = False, can_disconnect: bool = False
     ) -> None:
         size: ViewportSize = {"width": 1280, "height": 720}
         motion = "reduce" if still else "no-preference"
         self._context = browser.new_context(viewport=size, locale="en", reduced_motion=motion)
-        self._context.set_default_timeout(PATIENCE)
+        self._context.set_default_timeout(TIMEOUT_MS)
         self.page: Page = self._context.new_page()
-        self._complaints: list[str] = []
-        self._lines: list[WebSocketRoute] = []
-        self._away = False
-        self.page.on("pageerror", lambda problem: self._complaints.append(str(problem)))
-        self.page.on("dialog", lambda dialog: self._complaints.append(dialog.message))
-        self.page.on("console", self._heard)
-        if in_a_train:
+        self._errors: list[str] = []
+        self._sockets: list[WebSocketRoute] = []
+        self._is_offline = False
+        self.page.on("pageerror", lambda problem: self._errors.append(str(problem)))
+        self.page.on("dialog", lambda dialog: self._errors.append(dialog.message))
+        self.page.on("console", self._on_console)
+        if can_disconnect:
             self.page.route_web_socket(re.compile("/socket$"), self._connect)
-        self.page.goto(f"{room.house.url}/live/{room.view['roomId']}/overlay{query}")
+        self.page.goto(f"{room.server.url}/live/{room.view['roomId']}/overlay{query}")
         # Joined: what is said from now on flies.
         self.page.wait_for_selector("#stage[data-joined]", state="attached")
 
     @property
     def flights(self) -> Locator:
-        """What is on its way."""
+        """The comments that fly at the moment."""
         return self.page.locator("#stage > .flight")
 
-    def drop(self, *, away: bool) -> None:
-        """Lose the connection, and with `away` every further one until it is dropped again."""
-        self._away = away
-        for line in self._lines:
+    def disconnect(self, *, stay_offline: bool) -> None:
+        """Close the socket, and with `stay_offline` every further one until the next call."""
+        self._is_offline = stay_offline
+        for line in self._sockets:
             line.close(code=1001)
-        self._lines.clear()
+        self._sockets.clear()
 
-    def faster(self, rate: float) -> None:
-        """Let the stage move faster than life; all its times are the document's timeline's."""
+    def speed_up(self, rate: float) -> None:
+        """Speed up the animations; all of them follow the timeline of the document."""
         session = self._context.new_cdp_session(self.page)
         session.send("Animation.enable")
         session.send("Animation.setPlaybackRate", {"playbackRate": rate})
 
     def close(self) -> None:
-        """Turn it off."""
+        """Close the page."""
         self._context.close()
-        assert self._complaints == []
+        assert self._errors == []
 
     def _connect(self, line: WebSocketRoute) -> None:
-        if self._away:
+        if self._is_offline:
             line.close(code=1001)
             return
         line.connect_to_server()
-        self._lines.append(line)
+        self._sockets.append(line)
 
-    def _heard(self, line: ConsoleMessage) -> None:
+    def _on_console(self, line: ConsoleMessage) -> None:
         if "Content Security Policy" in line.text:
-            self._complaints.append(line.text)
+            self._errors.append(line.text)

@@ -1,4 +1,4 @@
-"""Servers as a host starts them, each in a process of its own."""
+"""Servers started by the command line, each in a process of its own."""
 
 import os
 import re
@@ -21,12 +21,12 @@ class ServerProcess:
     def __init__(self, *options: str, port: int = 0, environment: dict[str, str] | None = None) -> None:
         self._options: Sequence[str] = options
         self._environment = environment or {}
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the house
-        self.process = self._started(port)
-        self.url = self._greeted()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the server
+        self.process = self._start(port)
+        self.url = self._read_url()
         self._wait_ready()
 
-    def _started(self, port: int) -> subprocess.Popen[str]:
+    def _start(self, port: int) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "zataku", "serve", "--port", str(port), *self._options]
         return subprocess.Popen(
             command,
@@ -37,43 +37,43 @@ class ServerProcess:
             text=True,
         )
 
-    def _greeted(self) -> str:
+    def _read_url(self) -> str:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             found = re.search(r"http://\S+?(?=/?\s*$)", line)
             if found:
                 return found[0].rstrip("/")
-        raise AssertionError(f"The server ended before it said where it is:\n{self.said()}")
+        raise AssertionError(f"The server ended before it printed its address:\n{self.stderr_text()}")
 
     def _wait_ready(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise AssertionError(f"The server ended while it started:\n{self.said()}")
+                raise AssertionError(f"The server ended while it started:\n{self.stderr_text()}")
             try:
                 if httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200:
                     return
             except httpx.TransportError:
                 pass
             time.sleep(0.03)
-        raise AssertionError(f"The server was not ready within {_START_SECONDS} s:\n{self.said()}")
+        raise AssertionError(f"The server was not ready within {_START_SECONDS} s:\n{self.stderr_text()}")
 
     @property
     def port(self) -> int:
         """The port that it listens on."""
         return int(self.url.rsplit(":", 1)[1])
 
-    def said(self) -> str:
-        """What it wrote on standard error."""
+    def stderr_text(self) -> str:
+        """Everything that it wrote on standard error."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
 
-    def push_clock(self, seconds: float) -> None:
-        """Let time pass at once, in a server of the environment `test`."""
+    def advance_clock(self, seconds: float) -> None:
+        """Advance the clock of a server of the environment `test`."""
         httpx.post(f"{self.url}/test/clock", json={"advance": seconds}, timeout=10).raise_for_status()
 
     def grant_admin(self, name: str) -> None:
-        """Make somebody an admin, as the host does from the command line."""
+        """Make a user an admin, by the command line."""
         command = [sys.executable, "-m", "zataku", "accounts", "grant-admin", name, *self._options]
         granted = subprocess.run(command, capture_output=True, text=True, check=False)
         assert granted.returncode == 0, granted.stderr
@@ -83,12 +83,12 @@ class ServerProcess:
         self.process.send_signal(number)
 
     def kill(self) -> None:
-        """End it as a power failure would."""
+        """Kill it, as a power failure would."""
         self.process.kill()
         self.process.wait(timeout=10)
 
     def stop(self) -> int:
-        """End it as a host does, and give its exit code."""
+        """Stop it by a signal, and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
@@ -101,18 +101,18 @@ class ServerProcess:
         return self.process.returncode
 
     def close(self) -> int:
-        """End it for good, and give its exit code."""
+        """Stop it, delete its log, and return its exit code."""
         code = self.stop()
         self._log.close()
         return code
 
-    def again(self) -> "ServerProcess":
-        """The same server, started anew at the same address."""
+    def restarted(self) -> "ServerProcess":
+        """The same server, started again at the same address."""
         port = self.port
         self.close()
         return ServerProcess(*self._options, port=port, environment=self._environment)
 
 
-def on_disk(folder: Path) -> ServerProcess:
-    """A server on an embedded store of its own, whose clock can be pushed."""
+def start_embedded_server(folder: Path) -> ServerProcess:
+    """A server on an embedded store of its own, whose clock can be advanced."""
     return ServerProcess("--data", str(folder), "--env", "test")

@@ -1,4 +1,4 @@
-"""Somebody with a phone: a guest's cookie, an HTTP client and a socket that speaks the protocol."""
+"""A client of the server without a browser: a guest's cookie, HTTP requests, and a socket of the wire protocol."""
 
 import asyncio
 import itertools
@@ -12,11 +12,11 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 20.0
 
 
-class Refusal(Exception):
-    """What the server refused, with its code."""
+class ServerError(Exception):
+    """An error that the server answered with, and its code."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(f"{error['code']}: {error['message']}")
@@ -24,35 +24,35 @@ class Refusal(Exception):
 
 
 class SocketClient:
-    """A client as the web page is one, without a browser."""
+    """A client that does what the web page does."""
 
     def __init__(self, url: str, cookies: httpx.Cookies | None = None) -> None:
         self.url = url
-        self.http = httpx.AsyncClient(base_url=url, headers={"Origin": url}, cookies=cookies, timeout=PATIENCE)
+        self.http = httpx.AsyncClient(base_url=url, headers={"Origin": url}, cookies=cookies, timeout=TIMEOUT_SECONDS)
         self.comments: list[dict[str, Any]] = []
-        self.place: tuple[int, int] | None = None
+        self.position: tuple[int, int] | None = None
         self.events: list[dict[str, Any]] = []
-        self.passed: list[dict[str, Any]] = []
+        self.transient_events: list[dict[str, Any]] = []
         self.more = False
-        self.gone: set[str] = set()
-        self.here = 0
+        self.deleted_ids: set[str] = set()
+        self.present_count = 0
         self.closed = False
         self._ids = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._replies: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._changed = asyncio.Event()
         self._socket: ClientConnection | None = None
         self._listening: asyncio.Task[None] | None = None
         self._topic = ""
 
     async def call(self, method: str, path: str, body: object = None) -> Any:
-        """Call the HTTP API and give its answer, which must be a good one."""
+        """The answer to a request of the HTTP API. Raises ServerError."""
         answer = await self.http.request(method, path, json=body)
         if answer.status_code >= 400:
-            raise Refusal(answer.json()["error"])
+            raise ServerError(answer.json()["error"])
         return answer.json() if answer.content else None
 
     async def connect(self) -> None:
-        """Open the socket, with the cookie that the server gave."""
+        """Open the socket, with the cookie of the HTTP client."""
         if not self.http.cookies:
             await self.call("GET", "/api/me")
         cookie = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
@@ -65,149 +65,149 @@ class SocketClient:
         self._listening = asyncio.create_task(self._listen(self._socket))
 
     async def join(self, topic: str) -> None:
-        """Hear a room, from where this phone left off."""
+        """Join a room, from the last position of this client."""
         self._topic = topic
-        wish: dict[str, Any] = {"t": "join", "to": topic}
-        if self.place is not None:
-            wish["at"] = {"epoch": self.place[0], "seq": self.place[1]}
+        message: dict[str, Any] = {"t": "join", "to": topic}
+        if self.position is not None:
+            message["at"] = {"epoch": self.position[0], "seq": self.position[1]}
         if self.comments:
-            wish["since"] = self.comments[-1]["seq"]
-        await self._asked(wish)
+            message["since"] = self.comments[-1]["seq"]
+        await self._request(message)
 
-    async def say(self, content: str, **more: str) -> dict[str, Any]:
-        """Write a comment; gives it back when it is stored."""
-        return await self.do({"k": "comment", "content": content, **more})
+    async def post_comment(self, content: str, **more: str) -> dict[str, Any]:
+        """Post a comment, and return it when it is stored."""
+        return await self.execute({"k": "comment", "content": content, **more})
 
-    async def do(self, what: dict[str, Any]) -> dict[str, Any]:
-        """Have a command carried out; gives its answer when it is stored."""
-        return (await self._asked({"t": "do", "to": self._topic, "what": what}))["result"]
+    async def execute(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Execute a command, and return its reply when it is stored."""
+        return (await self._request({"t": "do", "to": self._topic, "what": command}))["result"]
 
     async def react(self, reaction: str, times: int = 1) -> None:
-        """Clap, understand or laugh, in passing."""
+        """Send a reaction, as a transient command."""
         assert self._socket is not None
-        wish = {"t": "pass", "to": self._topic, "what": {"k": "react", "reaction": reaction}}
+        message = {"t": "pass", "to": self._topic, "what": {"k": "react", "reaction": reaction}}
         for _ in range(times):
-            await self._socket.send(json.dumps(wish))
+            await self._socket.send(json.dumps(message))
 
-    async def until(self, wanted: Callable[[], bool]) -> None:
-        """Wait until something is so."""
-        async with asyncio.timeout(PATIENCE):
+    async def wait_until(self, wanted: Callable[[], bool]) -> None:
+        """Wait until a condition holds; it is checked after every message."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not wanted():
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def drop(self) -> None:
-        """Lose the connection, as in a tunnel."""
+    async def disconnect(self) -> None:
+        """Abort the connection without a close frame."""
         if self._listening is not None:
             self._listening.cancel()
             await asyncio.gather(self._listening, return_exceptions=True)
         if self._socket is not None:
             self._socket.transport.abort()
-            # The loop may end right after: what it still has to close would be found by another test.
+            # The loop may end right after, and an unclosed transport would fail another test.
             await self._socket.wait_closed()
-        self._fail()
+        self._fail_pending()
 
     async def close(self) -> None:
-        """Put the phone away."""
-        await self.drop()
+        """Close the socket and the HTTP client."""
+        await self.disconnect()
         await self.http.aclose()
 
     @property
-    def left(self) -> list[dict[str, Any]]:
-        """The comments that are not gone, in the order of the room."""
-        return [comment for comment in self.comments if comment["commentId"] not in self.gone]
+    def remaining_comments(self) -> list[dict[str, Any]]:
+        """The comments that are not deleted, in the order of the room."""
+        return [comment for comment in self.comments if comment["commentId"] not in self.deleted_ids]
 
     @property
-    def read(self) -> list[str]:
-        """What this phone shows."""
+    def contents(self) -> list[str]:
+        """The contents of the comments that this client has received."""
         return [comment["content"] for comment in self.comments]
 
-    async def _asked(self, wish: dict[str, Any]) -> dict[str, Any]:
+    async def _request(self, message: dict[str, Any]) -> dict[str, Any]:
         assert self._socket is not None
         number = next(self._ids)
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
-        await self._socket.send(json.dumps({**wish, "id": number}))
-        message = await asyncio.wait_for(answer, PATIENCE)
-        if message["t"] == "refused":
-            raise Refusal(message["error"])
-        return message
+        future = self._replies[number] = asyncio.get_running_loop().create_future()
+        await self._socket.send(json.dumps({**message, "id": number}))
+        reply = await asyncio.wait_for(future, TIMEOUT_SECONDS)
+        if reply["t"] == "refused":
+            raise ServerError(reply["error"])
+        return reply
 
     async def _listen(self, socket: ClientConnection) -> None:
         try:
             async for text in socket:
-                self._heard(json.loads(text))
+                self._receive(json.loads(text))
                 self._changed.set()
         except ConnectionClosed:
             pass
         finally:
-            self._fail()
+            self._fail_pending()
             self._changed.set()
 
-    def _fail(self) -> None:
-        for waiting in self._answers.values():
+    def _fail_pending(self) -> None:
+        for waiting in self._replies.values():
             if not waiting.done():
                 waiting.set_exception(ConnectionError("The socket closed."))
                 waiting.exception()
 
-    def _heard(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: dict[str, Any]) -> None:
         match message["t"]:
             case "joined" | "snapshot":
                 if message.get("at"):
-                    self.place = (message["at"]["epoch"], message["at"]["seq"])
+                    self.position = (message["at"]["epoch"], message["at"]["seq"])
                 if message.get("snapshot"):
-                    self.fetched(message["snapshot"])
-                self.here = message.get("here", self.here)
+                    self.apply_page(message["snapshot"])
+                self.present_count = message.get("here", self.present_count)
             case "events":
-                self._happened(message)
+                self._apply_events(message)
             case "passing":
-                self.passed += message["events"]
+                self.transient_events += message["events"]
             case "presence":
-                self.here = message["here"]
+                self.present_count = message["here"]
             case _:
                 pass
         if "id" in message:
-            waiting = self._answers.pop(message["id"])
+            waiting = self._replies.pop(message["id"])
             if not waiting.done():
                 waiting.set_result(message)
 
-    def fetched(self, page: dict[str, Any]) -> None:
-        """Take in a snapshot, or a page of what it left out."""
+    def apply_page(self, page: dict[str, Any]) -> None:
+        """Apply a snapshot, or a page of earlier comments."""
         self.more = page.get("more", False)
-        self.gone |= set(page.get("standing", {}).get("gone", []))
-        self._shown(page["comments"])
+        self.deleted_ids |= set(page.get("standing", {}).get("gone", []))
+        self._add_comments(page["comments"])
 
-    def _happened(self, message: dict[str, Any]) -> None:
-        assert self.place == (message["epoch"], message["after"]), f"A gap: {self.place}, then {message}"
-        self.place = (message["epoch"], message["seq"])
+    def _apply_events(self, message: dict[str, Any]) -> None:
+        assert self.position == (message["epoch"], message["after"]), f"A gap: {self.position}, then {message}"
+        self.position = (message["epoch"], message["seq"])
         self.events += message["events"]
-        self.gone |= {event["commentId"] for event in message["events"] if event["k"] == "gone"}
-        self._shown([event["comment"] for event in message["events"] if event["k"] == "commented"], new=True)
+        self.deleted_ids |= {event["commentId"] for event in message["events"] if event["k"] == "gone"}
+        self._add_comments([event["comment"] for event in message["events"] if event["k"] == "commented"], new=True)
         self.closed = self.closed or any(event["k"] == "closed" for event in message["events"])
 
-    def _shown(self, comments: list[dict[str, Any]], *, new: bool = False) -> None:
+    def _add_comments(self, comments: list[dict[str, Any]], *, new: bool = False) -> None:
         last = self.comments[-1]["seq"] if self.comments else ""
         fresh = [comment for comment in comments if comment["seq"] > last]
-        assert not new or len(fresh) == len(comments), f"Told twice: {comments}, after {last}"
+        assert not new or len(fresh) == len(comments), f"Received twice: {comments}, after {last}"
         self.comments += fresh
 
 
 @asynccontextmanager
-async def crowd(url: str, room_id: str, people: int) -> AsyncIterator[list[SocketClient]]:
-    """So many people in a room. One alone may write five comments at once."""
-    phones = [SocketClient(url) for _ in range(people)]
+async def connected_clients(url: str, room_id: str, count: int) -> AsyncIterator[list[SocketClient]]:
+    """Clients that have joined a room. Rate limits let each post five comments at once."""
+    clients = [SocketClient(url) for _ in range(count)]
 
-    async def come_in(phone: SocketClient) -> None:
-        await phone.connect()
-        await phone.join(f"live/{room_id}")
+    async def join(client: SocketClient) -> None:
+        await client.connect()
+        await client.join(f"live/{room_id}")
 
     try:
-        await asyncio.gather(*map(come_in, phones))
-        # A list of their own: whoever is taken out of it goes home with the others.
-        yield list(phones)
+        await asyncio.gather(*map(join, clients))
+        # A copy: clients that a test takes out of it are closed with the others.
+        yield list(clients)
     finally:
-        await asyncio.gather(*(phone.close() for phone in phones))
+        await asyncio.gather(*(client.close() for client in clients))
 
 
-def unique(text: str) -> str:
-    """A text that no other test says."""
+def unique_text(text: str) -> str:
+    """A text that no other test uses."""
     return f"{text} {uuid4().hex[:8]}"

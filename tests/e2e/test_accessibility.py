@@ -107,9 +107,9 @@ SCREENS = pytest.mark.parametrize(
 
 @SCREENS
 def test_axe_finds_no_violation_on_any_page(
-    browser: Browser, house: ServerProcess, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
+    browser: Browser, server: ServerProcess, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
 ) -> None:
-    visitor = Visitor(browser, house.url, screen=screen, language=language, scheme=scheme)
+    visitor = Visitor(browser, server.url, screen=screen, language=language, scheme=scheme)
     found: dict[str, list[str]] = {}
     for path in PAGES:
         visitor.open(path)
@@ -123,10 +123,10 @@ def test_axe_finds_no_violation_on_any_page(
 
 @SCREENS
 def test_axe_finds_no_violation_in_a_live_room_whoever_looks_at_it(
-    browser: Browser, house: ServerProcess, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
+    browser: Browser, server: ServerProcess, language: str, screen: dict[str, int], scheme: Literal["light", "dark"]
 ) -> None:
     host, guest = (
-        Visitor(browser, house.url, screen=screen, language=language, scheme=scheme) for _ in ("host", "guest")
+        Visitor(browser, server.url, screen=screen, language=language, scheme=scheme) for _ in ("host", "guest")
     )
     found = {what: problems for what, who in seen(Talk(host, guest)) if (problems := violations(who))}
     host.close()

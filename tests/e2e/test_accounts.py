@@ -17,8 +17,8 @@ def sign_up(page: Page, name: str, password: str = "correct horse battery") -> N
 
 
 @pytest.fixture
-def visitor(browser: Browser, house: ServerProcess) -> Iterator[Visitor]:
-    made = Visitor(browser, house.url)
+def visitor(browser: Browser, server: ServerProcess) -> Iterator[Visitor]:
+    made = Visitor(browser, server.url)
     yield made
     made.close()
 
@@ -63,12 +63,14 @@ def test_somebody_signs_up_signs_out_and_signs_in_again(visitor: Visitor) -> Non
     expect(page.get_by_text("Before signing up")).to_be_visible()
 
 
-def test_a_name_that_is_taken_is_said_under_its_field(visitor: Visitor, browser: Browser, house: ServerProcess) -> None:
+def test_a_name_that_is_taken_is_said_under_its_field(
+    visitor: Visitor, browser: Browser, server: ServerProcess
+) -> None:
     name = f"sora {uuid4().hex[:6]}"
     page = visitor.open("/sign-up")
     sign_up(page, name)
     page.wait_for_url(lambda url: "/sign-up" not in url)
-    other = Visitor(browser, house.url, screen=PHONE)
+    other = Visitor(browser, server.url, screen=PHONE)
     page = other.open("/sign-up")
     sign_up(page, name)
     expect(page.get_by_text("That name is taken. Pick another.")).to_be_visible()
@@ -78,9 +80,9 @@ def test_a_name_that_is_taken_is_said_under_its_field(visitor: Visitor, browser:
 
 
 def test_the_language_follows_the_browser_and_then_the_choice(
-    visitor: Visitor, browser: Browser, house: ServerProcess
+    visitor: Visitor, browser: Browser, server: ServerProcess
 ) -> None:
-    japanese = Visitor(browser, house.url, language="ja")
+    japanese = Visitor(browser, server.url, language="ja")
     page = japanese.open("/")
     expect(page.locator("html")).to_have_attribute("lang", "ja")
     expect(page.get_by_role("heading", level=1)).to_have_text("きょうは、なにで集まろう。")
@@ -104,13 +106,13 @@ def test_night_is_chosen_once_and_is_there_before_any_script(visitor: Visitor) -
 
 
 def test_signing_out_everywhere_ends_the_other_browser(
-    visitor: Visitor, browser: Browser, house: ServerProcess
+    visitor: Visitor, browser: Browser, server: ServerProcess
 ) -> None:
     name = f"mika {uuid4().hex[:6]}"
     page = visitor.open("/sign-up")
     sign_up(page, name)
     page.wait_for_url(lambda url: "/sign-up" not in url)
-    other = Visitor(browser, house.url)
+    other = Visitor(browser, server.url)
     there = other.open("/sign-in")
     there.get_by_label("Name", exact=True).fill(name)
     there.get_by_label("Password", exact=True).fill("correct horse battery")
@@ -142,8 +144,8 @@ def test_an_account_is_deleted_with_everything_it_owns(visitor: Visitor) -> None
     page.wait_for_function(f"async () => (await {gone}) === 404")
 
 
-def test_the_pages_have_titles_and_cards_for_links(house: ServerProcess, visitor: Visitor) -> None:
-    document = visitor.context.request.get(f"{house.url}/live?lang=ja").text()
+def test_the_pages_have_titles_and_cards_for_links(server: ServerProcess, visitor: Visitor) -> None:
+    document = visitor.context.request.get(f"{server.url}/live?lang=ja").text()
     for wanted in ("<title>", "og:title", "og:image", "og:url", 'lang="ja"'):
         assert wanted in document
     assert "<script>" not in document

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import Visitor
-from tests.e2e.server_process import ServerProcess, on_disk
+from tests.e2e.server_process import ServerProcess, start_embedded_server
 from tests.e2e.test_accessibility import violations
 
 PASSWORD = "correct horse battery"
@@ -17,9 +17,9 @@ PASSWORD = "correct horse battery"
 @pytest.fixture
 def tended(tmp_path: Path) -> Iterator[ServerProcess]:
     """A server of the test's own, since it is restored."""
-    house = on_disk(tmp_path / "data")
-    yield house
-    house.close()
+    server = start_embedded_server(tmp_path / "data")
+    yield server
+    server.close()
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def nothing_is_in_the_way(visitor: Visitor) -> None:
 
 def test_a_host_looks_after_the_server(admin: Visitor, tended: ServerProcess, tmp_path: Path) -> None:
     for _ in range(3):
-        tended.push_clock(10)
+        tended.advance_clock(10)
     page = admin.open("/admin")
     expect(page.get_by_role("heading", name="Admin")).to_be_visible()
     expect(page.get_by_text("Requests a second").first).to_be_visible()
@@ -90,8 +90,8 @@ def test_a_backup_brings_back_what_was_there(admin: Visitor) -> None:
     assert looked == [200, 404]
 
 
-def test_the_page_is_for_hosts_only(browser: Browser, house: ServerProcess) -> None:
-    visitor = Visitor(browser, house.url)
+def test_the_page_is_for_hosts_only(browser: Browser, server: ServerProcess) -> None:
+    visitor = Visitor(browser, server.url)
     page = visitor.open("/admin")
     expect(page.get_by_text("This page is for whoever runs this server.")).to_be_visible()
     assert page.evaluate("fetch('/api/admin/overview').then(r => r.status)") == 403

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.browser import PHONE, Visitor, scanned
-from tests.e2e.server_process import ServerProcess, on_disk
+from tests.e2e.browser import PHONE, Visitor, read_qr_code
+from tests.e2e.server_process import ServerProcess, start_embedded_server
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[list[ServerProcess]]:
+def servers(tmp_path: Path) -> Iterator[list[ServerProcess]]:
     """A server that the test may kill; the last of the list is the one that runs."""
-    houses = [on_disk(tmp_path / "data")]
-    yield houses
-    houses[-1].close()
+    servers = [start_embedded_server(tmp_path / "data")]
+    yield servers
+    servers[-1].close()
 
 
-def say(page: Page, text: str) -> None:
+def post_comment(page: Page, text: str) -> None:
     page.get_by_label("Comment", exact=True).fill(text)
     page.get_by_role("button", name="Send", exact=True).click()
 
@@ -35,33 +35,33 @@ def reads(page: Page, *texts: str) -> None:
     assert places == sorted(places)
 
 
-def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, place: list[ServerProcess]) -> None:
-    url = place[-1].url
+def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, servers: list[ServerProcess]) -> None:
+    url = servers[-1].url
     host, phone = Visitor(browser, url), Visitor(browser, url, screen=PHONE)
     page = host.open("/live")
     page.get_by_label("Name of the room").fill("型の話をしよう")
     page.get_by_role("button", name="Open a room").click()
     page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
     expect(page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
-    link = scanned(page.get_by_role("img", name=re.compile("QR")))
+    link = read_qr_code(page.get_by_role("img", name=re.compile("QR")))
     assert link == page.url
     phone.page.goto(link)
     expect(phone.page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
-    say(phone.page, "hello from the phone")
-    say(page, "hello from the stage")
+    post_comment(phone.page, "hello from the phone")
+    post_comment(page, "hello from the stage")
     for it in (page, phone.page):
         reads(it, "hello from the phone", "hello from the stage")
 
-    place[-1].kill()
+    servers[-1].kill()
     for it in (page, phone.page):
         expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
     phone.page.get_by_label("Comment", exact=True).fill("written while away")
-    place.append(place[-1].again())
+    servers.append(servers[-1].restarted())
     for it in (page, phone.page):
         expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
     expect(phone.page.get_by_label("Comment", exact=True)).to_have_value("written while away")
     phone.page.get_by_role("button", name="Send", exact=True).click()
-    say(page, "we are back")
+    post_comment(page, "we are back")
     for it in (page, phone.page):
         reads(it, "hello from the phone", "hello from the stage", "written while away", "we are back")
 
@@ -74,20 +74,20 @@ def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, pla
     phone.close()
 
 
-def test_markup_in_a_comment_is_text(browser: Browser, house: ServerProcess) -> None:
-    host = Visitor(browser, house.url)
+def test_markup_in_a_comment_is_text(browser: Browser, server: ServerProcess) -> None:
+    host = Visitor(browser, server.url)
     page = host.open("/live")
     page.get_by_label("Name of the room").fill("<b>bold</b>")
     page.get_by_role("button", name="Open a room").click()
     page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
-    say(page, "<img src=x onerror=alert(1)>")
+    post_comment(page, "<img src=x onerror=alert(1)>")
     reads(page, "<img src=x onerror=alert(1)>")
     expect(page.get_by_role("heading", name="<b>bold</b>")).to_be_visible()
     host.close()
 
 
-def test_a_room_that_is_not_there_says_so(browser: Browser, house: ServerProcess) -> None:
-    visitor = Visitor(browser, house.url, screen=PHONE)
+def test_a_room_that_is_not_there_says_so(browser: Browser, server: ServerProcess) -> None:
+    visitor = Visitor(browser, server.url, screen=PHONE)
     visitor.open("/live/00000000-0000-4000-8000-000000000000")
     expect(visitor.page.get_by_text("No such room")).to_be_visible()
     visitor.close()

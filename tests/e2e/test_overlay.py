@@ -11,14 +11,14 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.browser import scanned
-from tests.e2e.overlay_page import AT_ONCE, COUNTER, OBSERVER, Room, Screen
-from tests.e2e.server_process import ServerProcess, on_disk
+from tests.e2e.browser import read_qr_code
+from tests.e2e.overlay_page import COMMENT_BURST, COUNTER, OBSERVER, Room, Screen
+from tests.e2e.server_process import ServerProcess, start_embedded_server
 from tests.e2e.socket_client import SocketClient
 
 COMMENTS = 1000
 PHONES = 20
-ROUND = PHONES * AT_ONCE
+ROUND = PHONES * COMMENT_BURST
 FASTER = 10
 """How much faster than life the stage moves while everybody watches it."""
 IMG = "<img src=x onerror=alert(1)>"
@@ -27,9 +27,9 @@ IMG = "<img src=x onerror=alert(1)>"
 @pytest.fixture(scope="module")
 def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock can be pushed: nobody waits for the limit on floods."""
-    house = on_disk(tmp_path_factory.mktemp("overlay"))
-    yield house
-    assert house.close() == 0
+    server = start_embedded_server(tmp_path_factory.mktemp("overlay"))
+    yield server
+    assert server.close() == 0
 
 
 @pytest.fixture
@@ -78,22 +78,22 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_ever_touch(screen: Op
     shown = screen("?size=16&speed=400")
     shown.page.set_viewport_size({"width": 1600, "height": 900})
     shown.page.evaluate(OBSERVER)
-    shown.faster(FASTER)
+    shown.speed_up(FASTER)
     texts = written()
     go = Semaphore(0)
 
-    async def talk(phones: Sequence[SocketClient]) -> None:
+    async def talk(clients: Sequence[SocketClient]) -> None:
         for begin in range(0, COMMENTS, ROUND):
             assert await asyncio.to_thread(go.acquire, timeout=60)
             mine = [texts[begin + place : begin + ROUND : PHONES] for place in range(PHONES)]
-            await asyncio.gather(*(say_all(phone, some) for phone, some in zip(phones, mine, strict=True)))
-            await asyncio.to_thread(room.house.push_clock, AT_ONCE)
+            await asyncio.gather(*(say_all(phone, some) for phone, some in zip(clients, mine, strict=True)))
+            await asyncio.to_thread(room.server.advance_clock, COMMENT_BURST)
 
     async def say_all(phone: SocketClient, some: list[str]) -> None:
         for text in some:
-            await phone.say(text)
+            await phone.post_comment(text)
 
-    talking = room.crowd(PHONES, talk)
+    talking = room.connected_clients(PHONES, talk)
     # As fast as they can fly; meanwhile somebody changes the window and the letters.
     for flown, (width, key) in zip(
         range(0, COMMENTS, ROUND), itertools.cycle([(1600, "-"), (1200, "+")]), strict=False
@@ -117,12 +117,12 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_ever_touch(screen: Op
 
 def test_what_people_write_is_text_and_names_are_shown_where_they_are_wanted(screen: Open, room: Room) -> None:
     shown = screen("?names=1&size=999")
-    room.say(IMG, "<i>Ada</i>")
+    room.post_comment(IMG, "<i>Ada</i>")
     flight = shown.flights.filter(has_text=IMG)
     expect(flight.locator(".said")).to_have_text(IMG)
     expect(flight.locator(".name")).to_have_text("<i>Ada</i>")
     expect(flight).to_have_css("font-size", "96px")
-    room.say("nobody in particular")
+    room.post_comment("nobody in particular")
     expect(shown.flights.filter(has_text="nobody").locator(".name")).to_have_count(0)
 
 
@@ -132,28 +132,28 @@ def test_there_is_nothing_but_the_comments(screen: Open, room: Room) -> None:
         shown.page.emulate_media(color_scheme=scheme)
         empty = Image.open(BytesIO(shown.page.screenshot(omit_background=True)))
         assert empty.getchannel("A").getextrema() == (0, 0), "The ground is not transparent."
-        room.say("over the slide")
+        room.post_comment("over the slide")
         expect(shown.flights).to_have_count(1)
-        shown.faster(20)
+        shown.speed_up(20)
         shown.page.wait_for_function(
             "() => document.querySelector('.flight').getBoundingClientRect().right < innerWidth"
         )
-        shown.faster(0)
+        shown.speed_up(0)
         drawn = Image.open(BytesIO(shown.page.screenshot(omit_background=True)))
         assert drawn.getchannel("A").getextrema() == (0, 255)
         assert drawn.getchannel("A").crop((0, 60, 1280, 720)).getextrema() == (0, 0)
 
 
 def test_what_was_said_before_does_not_fly_and_what_was_missed_for_a_moment_does(screen: Open, room: Room) -> None:
-    room.say("long ago")
-    shown = screen(in_a_train=True)
-    room.say("now")
+    room.post_comment("long ago")
+    shown = screen(can_disconnect=True)
+    room.post_comment("now")
     expect(shown.flights).to_have_text(["now"])
-    shown.drop(away=True)
-    room.say("in a tunnel")
-    shown.drop(away=False)
+    shown.disconnect(stay_offline=True)
+    room.post_comment("in a tunnel")
+    shown.disconnect(stay_offline=False)
     expect(shown.flights).to_have_text(["now", "in a tunnel"])
-    room.say("back")
+    room.post_comment("back")
     expect(shown.flights).to_have_text(["now", "in a tunnel", "back"])
 
 
@@ -161,17 +161,17 @@ def test_a_hidden_comment_disappears_on_its_way_and_before_it(screen: Open, room
     shown = screen("?size=96&speed=50")
     # One lane: the second one waits until the first one is wholly in, which is for long.
     shown.page.set_viewport_size({"width": 400, "height": 150})
-    flies, waits = room.say("a long comment that takes its time"), room.say("waits")
+    flies, waits = room.post_comment("a long comment that takes its time"), room.post_comment("waits")
     expect(shown.flights).to_have_count(1)
     room.mark(waits, "HIDDEN")
     room.mark(flies, "HIDDEN")
     expect(shown.flights).to_have_count(0)
-    room.say("next")
+    room.post_comment("next")
     expect(shown.flights).to_have_text(["next"])
 
 
 def test_the_pinned_comment_lies_at_the_lower_edge_while_it_is_pinned(screen: Open, room: Room) -> None:
-    first, second = room.say("slides: example.org/s"), room.say("the <b>answer</b>")
+    first, second = room.post_comment("slides: example.org/s"), room.post_comment("the <b>answer</b>")
     room.mark(first, "PINNED")
     shown = screen()
     tag = shown.page.locator(".fuda .said")
@@ -192,15 +192,15 @@ def test_twenty_claps_raise_a_wave_once_and_a_still_seal_where_nothing_may_move(
     for shown in (moving, still):
         shown.page.evaluate(COUNTER)
 
-    async def clap(phones: Sequence[SocketClient]) -> None:
-        await asyncio.gather(*(phone.react("clap", 5) for phone in phones))
-        await phones[0].react("lol", 1)
+    async def clap(clients: Sequence[SocketClient]) -> None:
+        await asyncio.gather(*(phone.react("clap", 5) for phone in clients))
+        await clients[0].react("lol", 1)
 
-    room.crowd(3, clap).result(timeout=20)
+    room.connected_clients(3, clap).result(timeout=20)
     for shown in (moving, still):
         expect(shown.page.locator(".tag", has_text="clap").first).to_be_visible()
         assert shown.page.evaluate("() => waves") == 0
-    room.crowd(6, clap).result(timeout=20)
+    room.connected_clients(6, clap).result(timeout=20)
     expect(moving.page.locator(".wave .crest").first).to_be_visible()
     expect(still.page.locator(".bravo")).to_have_text("bravo")
     expect(moving.page.locator(".wave")).to_have_count(0)
@@ -210,7 +210,7 @@ def test_twenty_claps_raise_a_wave_once_and_a_still_seal_where_nothing_may_move(
 
 def test_where_nothing_may_move_comments_stack_and_fade(screen: Open, room: Room) -> None:
     shown = screen(still=True)
-    ids = [room.say(f"comment {number}") for number in range(8)]
+    ids = [room.post_comment(f"comment {number}") for number in range(8)]
     stacked = shown.page.locator(".stack .entry")
     expect(stacked).to_have_text([f"comment {number}" for number in range(2, 8)])
     tops = stacked.evaluate_all("all => all.map(it => it.getBoundingClientRect().top)")
@@ -218,7 +218,7 @@ def test_where_nothing_may_move_comments_stack_and_fade(screen: Open, room: Room
     assert shown.flights.count() == 0
     room.mark(ids[4], "HIDDEN")
     expect(stacked.filter(has_text="comment 4")).to_have_count(0)
-    shown.faster(30)
+    shown.speed_up(30)
     expect(stacked).to_have_count(0)
 
 
@@ -229,8 +229,8 @@ def test_keys_change_size_speed_and_the_code_and_the_address_remembers_it(screen
     assert shown.page.url.endswith("?lang=ko&size=44&speed=180&names=0&qr=1")
     card = shown.page.locator(".way-in")
     expect(card.locator(".code")).to_have_text(room.view["code"])
-    assert scanned(card.get_by_role("img")) == f"{room.house.url}/live/{room.view['roomId']}"
-    room.say("larger")
+    assert read_qr_code(card.get_by_role("img")) == f"{room.server.url}/live/{room.view['roomId']}"
+    room.post_comment("larger")
     expect(shown.flights).to_have_css("font-size", "44px")
     shown.page.keyboard.press("q")
     expect(card).to_have_count(0)
@@ -238,12 +238,12 @@ def test_keys_change_size_speed_and_the_code_and_the_address_remembers_it(screen
 
 def test_the_end_is_said_for_a_moment_and_then_there_is_nothing(screen: Open, room: Room) -> None:
     shown = screen("?qr=1")
-    room.say("last words")
+    room.post_comment("last words")
     expect(shown.flights).to_have_count(1)
     room.end()
     expect(shown.page.locator(".note")).to_contain_text("This room has ended.")
     expect(shown.page.locator(".flight, .way-in")).to_have_count(0)
-    shown.faster(30)
+    shown.speed_up(30)
     expect(shown.page.locator(".note")).to_have_count(0)
     assert shown.page.inner_text("#stage") == ""
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 import zataku.server
 from tests.e2e.browser import PHONE, Visitor
 from tests.e2e.server_process import ServerProcess
-from tests.e2e.socket_client import unique
+from tests.e2e.socket_client import unique_text
 
 WEB = Path(zataku.server.__file__).parent / "web"
 PASSWORD = "correct horse battery"
@@ -24,8 +24,8 @@ PAGES = [
 
 
 @pytest.fixture
-def visitor(browser: Browser, house: ServerProcess) -> Iterator[Visitor]:
-    someone = Visitor(browser, house.url)
+def visitor(browser: Browser, server: ServerProcess) -> Iterator[Visitor]:
+    someone = Visitor(browser, server.url)
     yield someone
     someone.close()
 
@@ -68,7 +68,7 @@ def test_signing_up_by_keyboard_leads_back_to_where_one_was(visitor: Visitor) ->
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_be_focused()
     tab_to(page, "textbox", "Name")
-    page.keyboard.type(unique("ran"))
+    page.keyboard.type(unique_text("ran"))
     tab_to(page, "textbox", "Password")
     page.keyboard.type("short")
     page.keyboard.press("Enter")
@@ -161,8 +161,8 @@ def test_a_toast_lies_above_a_dialog_and_can_be_pressed(visitor: Visitor) -> Non
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def test_letters_are_counted_as_people_count_them(browser: Browser, house: ServerProcess) -> None:
-    visitor = Visitor(browser, house.url, screen=PHONE)
+def test_letters_are_counted_as_people_count_them(browser: Browser, server: ServerProcess) -> None:
+    visitor = Visitor(browser, server.url, screen=PHONE)
     page = visitor.open("/live")
     name = page.get_by_label("Name of the room")
     name.fill("🍵" * 103)
@@ -177,7 +177,7 @@ def test_letters_are_counted_as_people_count_them(browser: Browser, house: Serve
 
 def test_the_description_says_where_a_key_is_of_use(visitor: Visitor) -> None:
     page = visitor.open("/sign-up")
-    page.get_by_label("Name", exact=True).fill(unique("key"))
+    page.get_by_label("Name", exact=True).fill(unique_text("key"))
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Make an account").click()
     page.wait_for_url(lambda url: "/sign-up" not in url)

@@ -49,7 +49,7 @@ class Accounts:
         name = normalize_name(typed)
         check_password(password, name)
         if guest.role != "guest":
-            raise Conflict("You're already signed in. Sign out first.", code="signed_in")
+            raise Conflict("You're already signed in. Load the page again.", code="signed_in")
         if await self._store.get(owner_of_name(name)) is not None:
             # Checked before the password is hashed, which costs more than anything else here.
             raise _name_taken()

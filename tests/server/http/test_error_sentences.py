@@ -1,0 +1,80 @@
+"""One wording for each error: the English sentence of the server is the one that the pages show."""
+
+import ast
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from zataku.errors import OUTCOME_UNKNOWN, RequestError
+from zataku.server.http.errors import STATUS_ERRORS, VALIDATION_ERROR
+
+ROOT = Path(__file__).parents[3]
+SOURCES = ROOT / "src" / "zataku"
+TEXTS = ROOT / "web" / "src" / "texts" / "en"
+
+
+def error_classes(base: type[RequestError] = RequestError) -> Iterator[type[RequestError]]:
+    """A class of errors and all of its subclasses."""
+    yield base
+    for each in base.__subclasses__():
+        yield from error_classes(each)
+
+
+def default_codes() -> dict[str, str]:
+    """The default code of each class of errors by its name."""
+    return {each.__name__: each.default_code for each in error_classes()}
+
+
+@cache
+def server_sentences() -> dict[str, set[str]]:
+    """The fixed sentences of each error code in the source: those that are string literals."""
+    codes = default_codes()
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for file in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in codes:
+                continue
+            match node.args:
+                case [ast.Constant(value=str(sentence)), *_]:
+                    given = [each.value for each in node.keywords if each.arg == "code"]
+                    code = given[0].value if given and isinstance(given[0], ast.Constant) else codes[node.func.id]
+                    found[str(code)].add(sentence)
+    return dict(found)
+
+
+def page_sentences() -> dict[str, str]:
+    """The sentence of each error code on the pages, without those that have a number in them."""
+    texts = json.loads((TEXTS / "errors.json").read_text(encoding="utf-8"))
+    return {name.removeprefix("errors."): text for name, text in texts.items() if isinstance(text, str)}
+
+
+SEVERAL_SITUATIONS = {"bad_password", "busy", "wrong_password"}
+"""Codes that the server answers with in several situations, each with a sentence of its own."""
+# The default codes of classes stand for many situations, too.
+SPECIFIC = sorted(
+    page_sentences().keys() & server_sentences().keys() - set(default_codes().values()) - SEVERAL_SITUATIONS
+)
+
+
+@pytest.mark.parametrize("code", SPECIFIC)
+def test_a_specific_error_has_the_sentence_of_the_pages(code: str) -> None:
+    assert server_sentences()[code] == {page_sentences()[code]}
+
+
+def test_a_code_with_several_sentences_is_listed() -> None:
+    assert len(SPECIFIC) > 5
+    assert all(len(server_sentences()[code]) > 1 for code in SEVERAL_SITUATIONS)
+
+
+def test_the_error_of_a_status_has_the_sentence_of_the_pages() -> None:
+    pages = page_sentences()
+    for code, sentence in (*STATUS_ERRORS.values(), VALIDATION_ERROR):
+        assert pages.get(code, sentence) == sentence
+
+
+def test_an_unknown_outcome_has_one_sentence() -> None:
+    assert page_sentences()["unsettled"] == OUTCOME_UNKNOWN
