@@ -102,7 +102,9 @@ class DynamoPlace:
 
     async def open(self, tables: tuple[Table, ...], clock: Clock, secret: bytes | None = None) -> Store:
         """Make the tables, or find them there. The service has a clock of its own."""
-        backend = DynamoBackend(self.client(self.endpoint), clock=SystemClock(), book=f"ZatakuStore-{self.env}")
+        backend = DynamoBackend(
+            self.client(self.endpoint), clock=SystemClock(), metadata_table=f"ZatakuStore-{self.env}"
+        )
         try:
             return await Store.open(backend, tables, env=self.env, clock=clock, secret=secret)
         except BaseException:

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from zataku.table import StoreClosed
-from zataku.table.dynamodb.client import Answer, Client, Service
-from zataku.table.dynamodb.errors import refusal
+from zataku.table.dynamodb.client import Client, Response, Service
+from zataku.table.dynamodb.errors import error_from_response
 
 _HEADERS = (
     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"
@@ -26,7 +26,7 @@ _HEADERS = (
     b"X-Amz-Target: %s.%s\r\nContent-Length: %d\r\n\r\n"
 )
 _TARGETS: dict[Service, bytes] = {"dynamodb": b"DynamoDB_20120810", "dynamodbstreams": b"DynamoDBStreams_20120810"}
-_CHANGING = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
+_WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 # A server closes connections that were idle for some seconds, perhaps at the moment of reuse.
 _MAX_IDLE_SECONDS = 1.0
 _CREATED_AT = "ApproximateCreationDateTime"
@@ -43,7 +43,7 @@ class PlainClient(Client):
         self._idle: list[tuple[float, StreamReader, StreamWriter]] = []
         self._closed = False
 
-    async def call(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Answer:
+    async def call(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Response:
         """Make one call; raises the errors that a call through botocore raises."""
         body = msgspec.json.encode(parameters)
         status, answer = await self._exchange(_HEADERS % (_TARGETS[service], operation.encode(), len(body)) + body)
@@ -51,9 +51,9 @@ class PlainClient(Client):
             return answer
         error = {"Code": answer.get("__type", "").rpartition("#")[2], "Message": _message(answer)}
         response = answer | {"Error": error, "ResponseMetadata": {"HTTPStatusCode": status}}
-        raise refusal(operation, response, changing=operation in _CHANGING)
+        raise error_from_response(operation, response, is_write=operation in _WRITES)
 
-    async def _exchange(self, request: bytes) -> tuple[int, Answer]:
+    async def _exchange(self, request: bytes) -> tuple[int, Response]:
         if self._closed:
             raise StoreClosed("The store is closed. Open it first.")
         reader, writer = await self._connect()
@@ -91,11 +91,11 @@ class PlainClient(Client):
         await super().close()
 
 
-def _message(answer: Answer) -> str:
+def _message(answer: Response) -> str:
     return answer.get("message") or answer.get("Message") or ""
 
 
-def _decode(content: bytes) -> Answer:
+def _decode(content: bytes) -> Response:
     if any(word in content for word in (b'"B"', b'"BS"', _CREATED_AT.encode())):
         return json.loads(content, object_hook=_typed)
     return msgspec.json.decode(content)

@@ -80,9 +80,13 @@ async def open_dynamodb(
         ) from problem
 
     chance = random or Random()
-    book = "ZatakuStore" if env == "prod" else f"ZatakuStore-{env}"
+    metadata_table = "ZatakuStore" if env == "prod" else f"ZatakuStore-{env}"
     service = DynamoBackend(
-        Client(endpoint, region), clock=clock or SystemClock(), random=chance, book=book, manage=manage
+        Client(endpoint, region),
+        clock=clock or SystemClock(),
+        random=chance,
+        metadata_table=metadata_table,
+        manage=manage,
     )
     try:
         await service.probe()

@@ -36,7 +36,7 @@ def _cases() -> list[Any]:
 async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
     stores: dict[ServerName, Backend] = {}
     for name in SERVERS:
-        stores[name] = store = DynamoBackend(PlainClient(shared_server(name).endpoint), book="GoldenStore")
+        stores[name] = store = DynamoBackend(PlainClient(shared_server(name).endpoint), metadata_table="GoldenStore")
         await store.start([PLAIN, INDEXED])
     yield stores
     for store in stores.values():

@@ -1,7 +1,7 @@
-"""A door in front of a DynamoDB server through which its answers come late, wrong or not at all.
+"""Proxy in front of a DynamoDB server whose responses come late, wrong or not at all.
 
-It speaks real HTTP on a port of its own. For each operation there is a list of fates, one for each call in order; a
-call without one goes through.
+It serves HTTP on a port of its own. For each operation there is a list of faults, one for each call in order; a call
+without one is forwarded.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 
 class Request(NamedTuple):
-    """A call that has come in."""
+    """A call of a client."""
 
     operation: str
     head: bytes
@@ -27,44 +27,44 @@ class Request(NamedTuple):
         return Request(self.operation, head, body)
 
 
-# What becomes of a call: the bytes of the answer, or None when the connection is cut.
-Fate = Callable[["Front", Request], Awaitable[bytes | None]]
+# Returns the bytes of the response, or None to cut the connection.
+Fault = Callable[["FaultProxy", Request], Awaitable[bytes | None]]
 
 
-async def passed(front: "Front", request: Request) -> bytes | None:
-    """It reaches the server and its answer comes back."""
-    return await front.forward(request)
+async def passed(proxy: "FaultProxy", request: Request) -> bytes | None:
+    """Forward the call and return its response."""
+    return await proxy.forward(request)
 
 
-async def lost_before(front: "Front", request: Request) -> bytes | None:
-    """The connection breaks before the server has seen it."""
+async def lost_before(proxy: "FaultProxy", request: Request) -> bytes | None:
+    """Cut the connection before the server gets the call."""
     return None
 
 
-async def lost_after(front: "Front", request: Request) -> bytes | None:
-    """The server does it, and the connection breaks before the answer comes."""
-    await front.forward(request)
+async def lost_after(proxy: "FaultProxy", request: Request) -> bytes | None:
+    """Forward the call, and cut the connection before its response."""
+    await proxy.forward(request)
     return None
 
 
-async def garbled(front: "Front", request: Request) -> bytes | None:
-    """The server does it, and its answer comes with other bytes than it was sent with."""
-    head, _, body = (await front.forward(request)).partition(b"\r\n\r\n")
+async def garbled(proxy: "FaultProxy", request: Request) -> bytes | None:
+    """Forward the call, and return a response whose body is damaged."""
+    head, _, body = (await proxy.forward(request)).partition(b"\r\n\r\n")
     return head + b"\r\n\r\n" + b"?" * len(body)
 
 
-def answered(code: str, status: int = 400, **more: Any) -> Fate:
-    """The server is not asked; this error is the answer."""
+def answered(code: str, status: int = 400, **more: Any) -> Fault:
+    """Respond with this error without forwarding the call."""
 
-    async def answer(front: "Front", request: Request) -> bytes | None:
+    async def respond(proxy: "FaultProxy", request: Request) -> bytes | None:
         kind = f"com.amazonaws.dynamodb.v20120810#{code}"
-        return reply({"__type": kind, "message": f"{code} by the front."} | more, status)
+        return reply({"__type": kind, "message": f"{code} by the proxy."} | more, status)
 
-    return answer
+    return respond
 
 
-async def first_only(front: "Front", request: Request) -> bytes | None:
-    """Of a batch about one table the server does the first part; the rest comes back unprocessed."""
+async def first_only(proxy: "FaultProxy", request: Request) -> bytes | None:
+    """Forward only the first part of a batch of one table; the rest is returned as unprocessed."""
     content = json.loads(request.body)
     ((table, wanted),) = content["RequestItems"].items()
     if request.operation == "BatchWriteItem":
@@ -72,34 +72,34 @@ async def first_only(front: "Front", request: Request) -> bytes | None:
     else:
         done, left = wanted | {"Keys": wanted["Keys"][:1]}, wanted | {"Keys": wanted["Keys"][1:]}
         word = "UnprocessedKeys"
-    answer = await front.forward(request.with_body(content | {"RequestItems": {table: done}}))
-    told = content_of(answer)
+    response = await proxy.forward(request.with_body(content | {"RequestItems": {table: done}}))
+    told = content_of(response)
     return reply(told | {word: {table: left}})
 
 
-def content_of(answer: bytes) -> dict[str, Any]:
-    """What an answer says."""
-    return json.loads(answer.partition(b"\r\n\r\n")[2])
+def content_of(response: bytes) -> dict[str, Any]:
+    """The JSON body of a response."""
+    return json.loads(response.partition(b"\r\n\r\n")[2])
 
 
 def reply(content: dict[str, Any], status: int = 200) -> bytes:
-    """An answer as it travels."""
+    """A response in HTTP."""
     body = json.dumps(content).encode()
-    head = f"HTTP/1.1 {status} Front\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"HTTP/1.1 {status} Proxy\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
-class Front:
-    """The door: `async with Front(server("dynoxide").endpoint, PutItem=[lost_after]) as front: ...`."""
+class FaultProxy:
+    """`async with FaultProxy(server("dynoxide").endpoint, PutItem=[lost_after]) as proxy: ...`"""
 
-    def __init__(self, target: str, **fates: list[Fate]) -> None:
+    def __init__(self, target: str, **faults: list[Fault]) -> None:
         self._target = urlsplit(target)
         self._writers: set[asyncio.StreamWriter] = set()
-        self.fates = fates
-        self.always: dict[str, Fate] = {}
+        self.faults = faults
+        self.always: dict[str, Fault] = {}
         self.seen: list[str] = []
 
-    async def __aenter__(self) -> "Front":
+    async def __aenter__(self) -> "FaultProxy":
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=2**24)
         self.endpoint = "http://{}:{}".format(*self._server.sockets[0].getsockname())
         return self
@@ -117,19 +117,19 @@ class Front:
         try:
             while (request := await _request(reader)) is not None:
                 self.seen.append(request.operation)
-                waiting = self.fates.get(request.operation)
-                fate = waiting.pop(0) if waiting else self.always.get(request.operation, passed)
-                answer = await fate(self, request)
-                if answer is None:
+                waiting = self.faults.get(request.operation)
+                fault = waiting.pop(0) if waiting else self.always.get(request.operation, passed)
+                response = await fault(self, request)
+                if response is None:
                     return
-                writer.write(answer)
+                writer.write(response)
                 await writer.drain()
         finally:
             self._writers.discard(writer)
             writer.close()
 
     async def forward(self, request: Request) -> bytes:
-        """What the server answers."""
+        """The server's response."""
         reader, writer = await asyncio.open_connection(self._target.hostname, self._target.port, limit=2**24)
         writer.write(request.head + b"\r\n\r\n" + request.body)
         await writer.drain()

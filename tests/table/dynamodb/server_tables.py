@@ -36,11 +36,11 @@ def fresh(table: TableSchema) -> TableSchema:
     return replace(table, name=f"{table.name}-{secrets.token_hex(5)}")
 
 
-async def fitted(client: Client, *tables: TableSchema, manage: bool = True) -> None:
+async def apply_schemas(client: Client, *tables: TableSchema, manage: bool = True) -> None:
     """Make the tables fit, and wait for what goes on in the background."""
     making = Tables(client, SystemClock(), manage=manage)
-    await making.fit(tables)
-    await making.settled()
+    await making.apply(tables)
+    await making.wait_until_complete()
 
 
 async def put(client: Client, table: TableSchema, *items: dict[str, dict[str, object]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fault_proxy import Front
+from tests.table.dynamodb.fault_proxy import FaultProxy
 from tests.table.dynamodb.server_tables import connected, fresh
 from zataku.table.backend import expression as ex
 from zataku.table.backend.cost import ConsumedCapacity
@@ -49,14 +49,14 @@ def assign(name: str, value: object) -> ex.Assign:
 
 
 @pytest.fixture
-async def front() -> AsyncIterator[Front]:
-    async with Front(shared_server("dynoxide").endpoint) as made:
+async def proxy() -> AsyncIterator[FaultProxy]:
+    async with FaultProxy(shared_server("dynoxide").endpoint) as made:
         yield made
 
 
 @pytest.fixture
-async def service(front: Front) -> AsyncIterator[DynamoBackend]:
-    backend = DynamoBackend(Client(front.endpoint), book=f"RawStoreBook-{MARK}")
+async def service(proxy: FaultProxy) -> AsyncIterator[DynamoBackend]:
+    backend = DynamoBackend(Client(proxy.endpoint), metadata_table=f"RawStoreBook-{MARK}")
     await backend.start([THINGS, NUMBERS])
     yield backend
     await backend.close()
@@ -152,15 +152,15 @@ BAD_CALLS: dict[str, Call] = {
 
 @pytest.mark.parametrize("name", BAD_CALLS)
 async def test_a_bad_call_is_refused_alike_and_never_sent(
-    front: Front, service: DynamoBackend, embedded: EmbeddedBackend, name: str
+    proxy: FaultProxy, service: DynamoBackend, embedded: EmbeddedBackend, name: str
 ):
     with pytest.raises(TableError) as expected:
         await BAD_CALLS[name](embedded)
-    front.seen.clear()
+    proxy.seen.clear()
     with pytest.raises(TableError) as refused:
         await BAD_CALLS[name](service)
     assert type(refused.value) is type(expected.value)
-    assert front.seen == []
+    assert proxy.seen == []
 
 
 async def test_an_item_comes_back_by_parts_and_as_a_whole(service: DynamoBackend):
@@ -171,10 +171,10 @@ async def test_an_item_comes_back_by_parts_and_as_a_whole(service: DynamoBackend
     assert await service.get(GetItem(THINGS, ("get", "none"), True)) is None
 
 
-async def test_a_batch_may_read_in_several_manners(service: DynamoBackend, front: Front):
+async def test_a_batch_may_read_in_several_manners(service: DynamoBackend, proxy: FaultProxy):
     for at in range(4):
         await service.write(PutItem(NUMBERS, {"id": at, "a": at, "b": at}))
-    front.seen.clear()
+    proxy.seen.clear()
     found = await service.batch_get(
         [
             GetItem(NUMBERS, (0, None), strong=True),
@@ -193,7 +193,7 @@ async def test_a_batch_may_read_in_several_manners(service: DynamoBackend, front
         None,
         None,
     ]
-    assert front.seen == ["BatchGetItem"] * 3
+    assert proxy.seen == ["BatchGetItem"] * 3
     assert await service.batch_get([]) == []
     assert await service.snapshot([]) == []
     assert await service.batch_write([]) == []
@@ -248,8 +248,8 @@ async def test_a_refused_write_shows_what_lies_there(service: DynamoBackend):
     assert refused.value.current is None
 
 
-async def test_tokens_of_two_stores_never_meet(front: Front, service: DynamoBackend):
-    neighbour = DynamoBackend(Client(front.endpoint), book=f"NeighbourBook-{MARK}")
+async def test_tokens_of_two_stores_never_meet(proxy: FaultProxy, service: DynamoBackend):
+    neighbour = DynamoBackend(Client(proxy.endpoint), metadata_table=f"NeighbourBook-{MARK}")
     await neighbour.start([THINGS])
     await service.transact([PutItem(THINGS, thing("token", a=1))], "one")
     await neighbour.transact([PutItem(THINGS, thing("token", a=2))], "one")
@@ -294,11 +294,11 @@ async def test_the_service_sweeps_by_itself(service: DynamoBackend):
     assert await service.sweep(THINGS, 0, 10) == 0
 
 
-async def test_an_index_that_is_not_there_yet_is_not_ready(front: Front):
+async def test_an_index_that_is_not_there_yet_is_not_ready(proxy: FaultProxy):
     table = fresh(THINGS)
-    backend = DynamoBackend(Client(front.endpoint), book=f"RawStoreBook-{MARK}")
+    backend = DynamoBackend(Client(proxy.endpoint), metadata_table=f"RawStoreBook-{MARK}")
     await backend.start([table])
-    async with connected(front.endpoint) as client:
+    async with connected(proxy.endpoint) as client:
         drop = {"Delete": {"IndexName": "ByName"}}
         await client.call("UpdateTable", TableName=table.name, GlobalSecondaryIndexUpdates=[drop])
     with pytest.raises(IndexNotReady):

@@ -52,7 +52,7 @@ async def tables(client: Client) -> list[TableSchema]:
     """Two tables, one with everything, each with three items."""
     made = [replace(PLAIN, name=unique("PlainTable")), replace(FULL, name=unique("FullTable"))]
     fitting = Tables(client, SystemClock())
-    await fitting.fit(made)
+    await fitting.apply(made)
     await fitting.close()
     for table in made:
         for at in range(3):
@@ -72,7 +72,7 @@ async def held(client: Client, table: str) -> list[str]:
 
 async def test_restoring_brings_back_what_every_table_held(client: Client, backups: Backups, tables: list[TableSchema]):
     told: list[tuple[int, int]] = []
-    await backups.take(tables, "before-the-party", lambda done, total: told.append((done, total)))
+    await backups.create(tables, "before-the-party", lambda done, total: told.append((done, total)))
     assert told == [(0, 2), (1, 2), (2, 2)]
     for table in tables:
         await put(client, table, 7)
@@ -87,7 +87,7 @@ async def test_a_restored_table_has_all_its_settings_again(client: Client, backu
     arn = (await client.call("DescribeTable", TableName=full.name))["Table"]["TableArn"]
     tags = [{"Key": "host", "Value": "us"}]
     await client.call("TagResource", ResourceArn=arn, Tags=tags)
-    await backups.take(tables, "with-settings")
+    await backups.create(tables, "with-settings")
     await backups.restore(tables, "with-settings")
     described = (await client.call("DescribeTable", TableName=full.name))["Table"]
     assert described["DeletionProtectionEnabled"]
@@ -103,7 +103,7 @@ async def test_a_restored_table_has_all_its_settings_again(client: Client, backu
 async def test_nothing_is_touched_unless_every_table_has_the_backup(
     client: Client, backups: Backups, tables: list[TableSchema]
 ):
-    await backups.take(tables[:1], "only-one")
+    await backups.create(tables[:1], "only-one")
     await put(client, tables[0], 7)
     with pytest.raises(BadInput, match=tables[1].name):
         await backups.restore(tables, "only-one")
@@ -113,7 +113,7 @@ async def test_nothing_is_touched_unless_every_table_has_the_backup(
 
 
 async def test_a_table_that_is_gone_can_be_restored(client: Client, backups: Backups, tables: list[TableSchema]):
-    await backups.take(tables, "just-in-case")
+    await backups.create(tables, "just-in-case")
     await client.call("DeleteTable", TableName=tables[0].name)
     await backups.restore(tables, "just-in-case")
     assert await held(client, tables[0].name) == ["s0", "s1", "s2"]
@@ -122,8 +122,8 @@ async def test_a_table_that_is_gone_can_be_restored(client: Client, backups: Bac
 async def test_the_backups_of_the_tables_are_listed_oldest_first(
     client: Client, backups: Backups, tables: list[TableSchema]
 ):
-    await backups.take(tables, "first")
-    await backups.take(tables[1:], "second")
+    await backups.create(tables, "first")
+    await backups.create(tables[1:], "second")
     listed = await backups.list_backups(tables)
     names = [table.name for table in tables]
     assert [(it.name, it.table) for it in listed] == [("first", names[0]), ("first", names[1]), ("second", names[1])]
@@ -136,21 +136,21 @@ async def test_a_name_that_the_service_does_not_take_is_bad_input(
     backups: Backups, tables: list[TableSchema], name: str
 ):
     with pytest.raises(BadInput, match="letters"):
-        await backups.take(tables, name)
+        await backups.create(tables, name)
     assert await backups.list_backups(tables) == []
 
 
 async def test_a_name_stands_for_one_set_of_backups(backups: Backups, tables: list[TableSchema]):
-    await backups.take(tables[1:], "nightly")
+    await backups.create(tables[1:], "nightly")
     with pytest.raises(BadInput, match="already"):
-        await backups.take(tables, "nightly")
+        await backups.create(tables, "nightly")
     assert len(await backups.list_backups(tables)) == 1
 
 
 async def test_half_a_set_is_not_kept(backups: Backups, tables: list[TableSchema]):
     missing = replace(PLAIN, name=unique("NoSuchTable"))
     with pytest.raises(TableError):
-        await backups.take([*tables, missing], "nightly")
+        await backups.create([*tables, missing], "nightly")
     assert await backups.list_backups(tables) == []
 
 
@@ -160,8 +160,8 @@ async def test_a_restore_that_fails_half_way_says_how_to_go_on():
     backups = Backups(client, SystemClock())
     table = replace(PLAIN, name=unique("PlainTable"))
     fitting = Tables(client, SystemClock())
-    await fitting.fit([table])
-    await backups.take([table], "nightly")
+    await fitting.apply([table])
+    await backups.create([table], "nightly")
     for _ in range(2):
         with pytest.raises(TableError, match="is still there. Restore again"):
             await backups.restore([table], "nightly")
@@ -207,7 +207,7 @@ async def test_a_backup_is_waited_for_but_not_for_ever(looks: int, comes: bool):
     clock = HurriedClock()
     async with served(service) as endpoint:
         client = Client(endpoint)
-        taking = Backups(client, clock).take([PLAIN], "nightly")
+        taking = Backups(client, clock).create([PLAIN], "nightly")
         if comes:
             await taking
         else:
@@ -218,24 +218,11 @@ async def test_a_backup_is_waited_for_but_not_for_ever(looks: int, comes: bool):
     assert 0 < clock.now() - ManualClock().now() < 3700
 
 
-async def test_an_earlier_moment_is_restored_beside_the_table(
-    client: Client, backups: Backups, tables: list[TableSchema]
-):
-    # Without indexes: ministack cannot do it with them.
-    target = unique("Earlier")
-    await backups.point_in_time(tables[0], None, target)
-    assert await held(client, target) == ["s0", "s1", "s2"]
-    await backups.point_in_time(tables[0], ManualClock().now(), unique("Earlier"))
-    for taken in (target, tables[0].name, "x y"):
-        with pytest.raises(BadInput):
-            await backups.point_in_time(tables[0], None, taken)
-
-
 async def test_a_server_without_backups_says_so():
     client = Client(shared_server("dynoxide").endpoint)
     backups = Backups(client, SystemClock())
     with pytest.raises(LacksCapability):
-        await backups.take([replace(PLAIN, name="SomeTable01")], "nightly")
+        await backups.create([replace(PLAIN, name="SomeTable01")], "nightly")
     with pytest.raises(LacksCapability):
         await backups.restore([replace(PLAIN, name="SomeTable01")], "nightly")
     await client.close()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.table.dynamodb.server_tables import client_of, fitted, fresh
+from tests.table.dynamodb.server_tables import apply_schemas, client_of, fresh
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import holds
 from zataku.table.backend.port import KeyRange
@@ -132,7 +132,7 @@ _filled: set[str] = set()
 async def client(request) -> AsyncIterator[Client]:
     async with client_of(request.param) as made:
         if request.param not in _filled:
-            await fitted(made, PLAIN, SORTED)
+            await apply_schemas(made, PLAIN, SORTED)
             await made.call("PutItem", TableName=PLAIN.name, Item=wire_item(ITEM))
             for sk in "abcd":
                 await made.call("PutItem", TableName=SORTED.name, Item=wire_item({"pk": "p", "sk": sk}))
@@ -181,12 +181,12 @@ async def test_the_service_changes_an_item_as_the_embedded_store_does(client: Cl
 
 @pytest.mark.parametrize("text", KEYS)
 async def test_a_stretch_of_sort_keys_is_spelt_and_found(client: Client, text: str):
-    stretch = KEYS[text]
+    key_range = KEYS[text]
     expressions = Expressions()
-    assert expressions.key(SORTED.pk, "p", SORTED.sk, stretch) == text
+    assert expressions.key(SORTED.pk, "p", SORTED.sk, key_range) == text
     answer = await client.call("Query", TableName=SORTED.name, KeyConditionExpression=text, **expressions.parameters())
     found = [item_of(item)["sk"] for item in answer["Items"]]
-    assert found == list(FOUND[None if stretch is None else stretch.sign])
+    assert found == list(FOUND[None if key_range is None else key_range.sign])
 
 
 async def test_a_projection_names_what_is_wanted(client: Client):

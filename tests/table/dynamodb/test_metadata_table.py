@@ -12,7 +12,7 @@ from zataku.clock import ManualClock
 from zataku.table.backend.cost import Usage
 from zataku.table.backend.errors import ConditionFailed
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.metadata_table import Book
+from zataku.table.dynamodb.metadata_table import MetadataTable
 
 
 @pytest.fixture(params=SERVERS)
@@ -29,73 +29,76 @@ def name() -> str:
 
 
 @pytest.fixture
-async def book(client: Client, name: str) -> Book:
-    made = Book(client, name, ManualClock())
+async def metadata(client: Client, name: str) -> MetadataTable:
+    made = MetadataTable(client, name, ManualClock())
     await made.start()
     return made
 
 
 async def test_processes_that_start_at_once_have_one_book_and_one_secret(client: Client, name: str):
-    books = [Book(client, name, ManualClock()) for _ in range(8)]
-    await asyncio.gather(*(book.start() for book in books))
-    secrets = await asyncio.gather(*(book.secret() for book in books))
+    books = [MetadataTable(client, name, ManualClock()) for _ in range(8)]
+    await asyncio.gather(*(metadata.start() for metadata in books))
+    secrets = await asyncio.gather(*(metadata.secret() for metadata in books))
     assert len(set(secrets)) == 1
     assert len(secrets[0]) == 32
 
 
-async def test_the_secret_stays_the_same_and_is_each_stores_own(client: Client, book: Book):
-    again, other = Book(client, book.name, ManualClock()), Book(client, unique("ZatakuOther"), ManualClock())
+async def test_the_secret_stays_the_same_and_is_each_stores_own(client: Client, metadata: MetadataTable):
+    again, other = (
+        MetadataTable(client, metadata.name, ManualClock()),
+        MetadataTable(client, unique("ZatakuOther"), ManualClock()),
+    )
     await other.start()
     await again.start()
-    assert await again.secret() == await book.secret()
-    assert await book.secret() == await book.secret()
-    assert await other.secret() != await book.secret()
+    assert await again.secret() == await metadata.secret()
+    assert await metadata.secret() == await metadata.secret()
+    assert await other.secret() != await metadata.secret()
 
 
-async def test_the_book_is_paid_by_the_call(client: Client, book: Book):
-    told = (await client.call("DescribeTable", TableName=book.name))["Table"]
+async def test_the_book_is_paid_by_the_call(client: Client, metadata: MetadataTable):
+    told = (await client.call("DescribeTable", TableName=metadata.name))["Table"]
     assert told["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
 
 
-async def test_usage_adds_up_whoever_adds(client: Client, book: Book):
-    other = Book(client, book.name, ManualClock())
+async def test_usage_adds_up_whoever_adds(client: Client, metadata: MetadataTable):
+    other = MetadataTable(client, metadata.name, ManualClock())
     many = [Usage(f"board.pattern {at:02}", 1, 0.5, 1) for at in range(40)]
-    await asyncio.gather(*(each.add_usage(many) for each in (book, other, book)))
-    await book.add_usage([Usage("board.pattern 00", 0, 0.1, 0.2)])
-    await book.add_usage([])
+    await asyncio.gather(*(each.add_usage(many) for each in (metadata, other, metadata)))
+    await metadata.add_usage([Usage("board.pattern 00", 0, 0.1, 0.2)])
+    await metadata.add_usage([])
     assert await other.usage() == [Usage("board.pattern 00", 3, 1.6, 3.2)] + [
         Usage(it.pattern, 3, 1.5, 3.0) for it in many[1:]
     ]
 
 
-async def test_a_new_book_has_no_usage(book: Book):
-    assert await book.usage() == []
+async def test_a_new_book_has_no_usage(metadata: MetadataTable):
+    assert await metadata.usage() == []
 
 
-async def test_of_those_who_put_a_new_item_one_is_first(book: Book):
-    written = await asyncio.gather(*(book.put_new("p", "s", {"who": who}) for who in range(6)))
+async def test_of_those_who_put_a_new_item_one_is_first(metadata: MetadataTable):
+    written = await asyncio.gather(*(metadata.put_new("p", "s", {"who": who}) for who in range(6)))
     assert sum(written) == 1
-    assert await book.item("p", "s") == {"pk": "p", "sk": "s", "who": written.index(True)}
+    assert await metadata.item("p", "s") == {"pk": "p", "sk": "s", "who": written.index(True)}
 
 
-async def test_an_update_under_a_condition_changes_all_or_nothing(book: Book):
-    await book.put_new("p", "s", {"owner": "a", "counter": 1})
+async def test_an_update_under_a_condition_changes_all_or_nothing(metadata: MetadataTable):
+    await metadata.put_new("p", "s", {"owner": "a", "counter": 1})
     more = "SET #counter = #counter + :one"
-    new = await book.update("p", "s", more, {"one": 1, "owner": "a"}, when="#owner = :owner")
+    new = await metadata.update("p", "s", more, {"one": 1, "owner": "a"}, condition="#owner = :owner")
     assert new == {"pk": "p", "sk": "s", "owner": "a", "counter": 2}
     with pytest.raises(ConditionFailed):
-        await book.update("p", "s", more, {"one": 1, "owner": "b"}, when="#owner = :owner")
-    assert await book.item("p", "s") == new
+        await metadata.update("p", "s", more, {"one": 1, "owner": "b"}, condition="#owner = :owner")
+    assert await metadata.item("p", "s") == new
 
 
-async def test_the_items_of_a_partition_come_all_and_in_order(book: Book):
+async def test_the_items_of_a_partition_come_all_and_in_order(metadata: MetadataTable):
     # More than one page of a megabyte.
     large = "x" * 300_000
     for at in (3, 1, 4, 2, 0):
-        await book.put_new("p", f"s{at}", {"large": large})
-    await book.put_new("q", "s9", {})
-    assert [item["sk"] for item in await book.items("p")] == ["s0", "s1", "s2", "s3", "s4"]
-    await book.delete("p", "s1")
-    await book.delete("p", "nothing")
-    assert len(await book.items("p")) == 4
-    assert await book.items("r") == []
+        await metadata.put_new("p", f"s{at}", {"large": large})
+    await metadata.put_new("q", "s9", {})
+    assert [item["sk"] for item in await metadata.items("p")] == ["s0", "s1", "s2", "s3", "s4"]
+    await metadata.delete("p", "s1")
+    await metadata.delete("p", "nothing")
+    assert len(await metadata.items("p")) == 4
+    assert await metadata.items("r") == []

@@ -11,7 +11,7 @@ import pytest
 from tests.support.designs.board import Game, board
 from tests.support.designs.connections import Connection, connections
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fault_proxy import Front, answered
+from tests.table.dynamodb.fault_proxy import FaultProxy, answered
 from tests.table.dynamodb.server_tables import connected
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
@@ -26,45 +26,45 @@ def env() -> str:
     return secrets.token_hex(5)
 
 
-async def capabilities_behind(front: Front) -> frozenset[str]:
-    backend = DynamoBackend(Client(front.endpoint))
+async def capabilities_behind(proxy: FaultProxy) -> frozenset[str]:
+    backend = DynamoBackend(Client(proxy.endpoint))
     await backend.probe()
     await backend.close()
     return backend.capabilities
 
 
 async def test_a_service_is_asked_what_it_can_do():
-    async with Front(shared_server("ministack").endpoint) as front:
+    async with FaultProxy(shared_server("ministack").endpoint) as proxy:
         everything = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
-        assert await capabilities_behind(front) == everything
+        assert await capabilities_behind(proxy) == everything
         for operation, capability in (
             ("TransactWriteItems", "transactions"),
             ("ListStreams", "streams"),
             ("DescribeTimeToLive", "ttl"),
             ("ListBackups", "backups"),
         ):
-            front.always = {operation: UNKNOWN}
-            assert await capabilities_behind(front) == everything - {capability}
+            proxy.always = {operation: UNKNOWN}
+            assert await capabilities_behind(proxy) == everything - {capability}
 
 
 async def test_what_the_caller_has_no_right_to_is_taken_to_be_there():
-    async with Front(shared_server("ministack").endpoint) as front:
-        front.always = {"ListBackups": answered("AccessDeniedException")}
-        assert "backups" in await capabilities_behind(front)
+    async with FaultProxy(shared_server("ministack").endpoint) as proxy:
+        proxy.always = {"ListBackups": answered("AccessDeniedException")}
+        assert "backups" in await capabilities_behind(proxy)
 
 
 async def test_dynoxide_keeps_no_backups():
-    async with Front(shared_server("dynoxide").endpoint) as front:
-        assert "backups" not in await capabilities_behind(front)
+    async with FaultProxy(shared_server("dynoxide").endpoint) as proxy:
+        assert "backups" not in await capabilities_behind(proxy)
 
 
 async def test_a_design_that_needs_what_the_service_lacks_fails_before_anything_is_touched(env: str):
     """As ScyllaDB's Alternator, which knows no transactions."""
-    async with Front(shared_server("dynoxide").endpoint) as front:
-        front.always = {"TransactWriteItems": UNKNOWN}
+    async with FaultProxy(shared_server("dynoxide").endpoint) as proxy:
+        proxy.always = {"TransactWriteItems": UNKNOWN}
         with pytest.raises(LacksCapability, match="transactions"):
-            await open_dynamodb([board], endpoint=front.endpoint, env=env)
-        assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(front.seen)
+            await open_dynamodb([board], endpoint=proxy.endpoint, env=env)
+        assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(proxy.seen)
 
 
 async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
@@ -77,19 +77,19 @@ async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
 
 
 async def test_without_the_right_to_change_the_tables_must_be_there(env: str):
-    async with Front(shared_server("ministack").endpoint) as front:
+    async with FaultProxy(shared_server("ministack").endpoint) as proxy:
         with pytest.raises(SchemaRefused, match="missing"):
-            await open_dynamodb([board], endpoint=front.endpoint, env=env, manage=False)
-        assert "CreateTable" not in front.seen
-        await (await open_dynamodb([board], endpoint=front.endpoint, env=env)).close()
-        front.seen.clear()
-        async with await open_dynamodb([board], endpoint=front.endpoint, env=env, manage=False) as store:
+            await open_dynamodb([board], endpoint=proxy.endpoint, env=env, manage=False)
+        assert "CreateTable" not in proxy.seen
+        await (await open_dynamodb([board], endpoint=proxy.endpoint, env=env)).close()
+        proxy.seen.clear()
+        async with await open_dynamodb([board], endpoint=proxy.endpoint, env=env, manage=False) as store:
             await store.put(Game(game_id="g"))
-        assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(front.seen)
+        assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(proxy.seen)
 
 
 async def test_the_store_itself_misbehaves_when_asked_to(env: str):
-    """Strict mode in front of a service."""
+    """Strict mode in proxy of a service."""
     faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
     turn = path(Game, lambda it: it.current_turn)
     async with await open_dynamodb(
@@ -119,7 +119,7 @@ async def test_what_a_host_wants_to_know_is_told(env: str):
         facts = await store.backend.facts()
         assert facts["endpoint"] == endpoint
         assert facts["region"] == "us-east-1"
-        assert facts["book"] == f"ZatakuStore-{env}"
+        assert facts["metadata table"] == f"ZatakuStore-{env}"
         assert "active" in facts[table]
         assert "not protected" in facts[table]
         sizes = {(size.table, size.index): size.items for size in await store.backend.sizes()}

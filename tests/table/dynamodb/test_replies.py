@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fault_proxy import Front, answered, first_only, garbled, lost_after, lost_before
+from tests.table.dynamodb.fault_proxy import FaultProxy, answered, first_only, garbled, lost_after, lost_before
 from zataku.table import (
     ConditionFailed,
     Entity,
@@ -51,16 +51,16 @@ BUSY = answered("ProvisionedThroughputExceededException")
 
 
 @pytest.fixture
-async def front() -> AsyncIterator[Front]:
-    async with Front(shared_server("dynoxide").endpoint) as made:
+async def proxy() -> AsyncIterator[FaultProxy]:
+    async with FaultProxy(shared_server("dynoxide").endpoint) as made:
         yield made
 
 
 @pytest.fixture
-async def store(front: Front) -> AsyncIterator[Store]:
-    async with await open_dynamodb([tallies], endpoint=front.endpoint, env=secrets.token_hex(5)) as made:
+async def store(proxy: FaultProxy) -> AsyncIterator[Store]:
+    async with await open_dynamodb([tallies], endpoint=proxy.endpoint, env=secrets.token_hex(5)) as made:
         await made.write_many(put=[Tally(name="a"), Tally(name="b")])
-        front.seen.clear()
+        proxy.seen.clear()
         yield made
 
 
@@ -75,47 +75,47 @@ async def add_one_to_both(store: Store, token: str | None = None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fate", "left"), [(lost_before, 0), (lost_after, 7), (garbled, 7)], ids=["before", "after", "garbled"]
+    ("fault", "left"), [(lost_before, 0), (lost_after, 7), (garbled, 7)], ids=["before", "after", "garbled"]
 )
-async def test_a_put_whose_reply_is_lost_is_unknown_and_not_repeated(front: Front, store: Store, fate, left: int):
-    front.fates["PutItem"] = [fate]
+async def test_a_put_whose_reply_is_lost_is_unknown_and_not_repeated(proxy: FaultProxy, store: Store, fault, left: int):
+    proxy.faults["PutItem"] = [fault]
     with pytest.raises(ResultUnknown):
         await store.put(Tally(name="a", count=7))
-    assert front.seen.count("PutItem") == 1
+    assert proxy.seen.count("PutItem") == 1
     found = await store.get(A, strong=True)
     assert found is not None
     assert found.count == left
 
 
-@pytest.mark.parametrize("fate", [lost_before, lost_after], ids=["before", "after"])
-async def test_updates_and_deletes_are_unknown_too(front: Front, store: Store, fate):
-    front.fates |= {"UpdateItem": [fate], "DeleteItem": [fate]}
+@pytest.mark.parametrize("fault", [lost_before, lost_after], ids=["before", "after"])
+async def test_updates_and_deletes_are_unknown_too(proxy: FaultProxy, store: Store, fault):
+    proxy.faults |= {"UpdateItem": [fault], "DeleteItem": [fault]}
     with pytest.raises(ResultUnknown):
         await store.update(A, count.add(1))
     with pytest.raises(ResultUnknown):
         await store.delete(B)
-    assert (front.seen.count("UpdateItem"), front.seen.count("DeleteItem")) == (1, 1)
+    assert (proxy.seen.count("UpdateItem"), proxy.seen.count("DeleteItem")) == (1, 1)
 
 
-@pytest.mark.parametrize("fate", [lost_before, lost_after, garbled], ids=["before", "after", "garbled"])
+@pytest.mark.parametrize("fault", [lost_before, lost_after, garbled], ids=["before", "after", "garbled"])
 @pytest.mark.parametrize("token", [None, "my-token"], ids=["without a token", "with a token"])
-async def test_a_transaction_whose_reply_is_lost_happens_exactly_once(front: Front, store: Store, fate, token):
-    front.fates["TransactWriteItems"] = [fate, fate, fate]
+async def test_a_transaction_whose_reply_is_lost_happens_exactly_once(proxy: FaultProxy, store: Store, fault, token):
+    proxy.faults["TransactWriteItems"] = [fault, fault, fault]
     await add_one_to_both(store, token)
     assert await counts(store) == [1, 1]
-    assert front.seen.count("TransactWriteItems") == 4
+    assert proxy.seen.count("TransactWriteItems") == 4
 
 
-async def test_a_transaction_under_way_elsewhere_is_waited_for(front: Front, store: Store):
+async def test_a_transaction_under_way_elsewhere_is_waited_for(proxy: FaultProxy, store: Store):
     """The first attempt is still being carried out when it is sent again."""
     under_way = answered("TransactionInProgressException")
-    front.fates["TransactWriteItems"] = [lost_after, under_way, CONFLICT, BUSY]
+    proxy.faults["TransactWriteItems"] = [lost_after, under_way, CONFLICT, BUSY]
     await add_one_to_both(store)
     assert await counts(store) == [1, 1]
 
 
-async def test_a_lost_transaction_that_was_refused_is_refused(front: Front, store: Store):
-    front.fates["TransactWriteItems"] = [lost_after]
+async def test_a_lost_transaction_that_was_refused_is_refused(proxy: FaultProxy, store: Store):
+    proxy.faults["TransactWriteItems"] = [lost_after]
     with pytest.raises(TransactionCancelled) as cancelled:
         async with store.transact() as tx:
             tx.put(Tally(name="a", count=9), if_absent=True)
@@ -124,16 +124,16 @@ async def test_a_lost_transaction_that_was_refused_is_refused(front: Front, stor
     assert await counts(store) == [0, 0]
 
 
-async def test_a_transaction_without_any_reply_is_unknown_in_the_end(front: Front, store: Store):
-    front.always["TransactWriteItems"] = lost_before
+async def test_a_transaction_without_any_reply_is_unknown_in_the_end(proxy: FaultProxy, store: Store):
+    proxy.always["TransactWriteItems"] = lost_before
     with pytest.raises(ResultUnknown):
         await add_one_to_both(store)
     assert await counts(store) == [0, 0]
-    assert 3 <= front.seen.count("TransactWriteItems") <= 20
+    assert 3 <= proxy.seen.count("TransactWriteItems") <= 20
 
 
-async def test_reads_are_tried_again(front: Front, store: Store):
-    front.fates |= {
+async def test_reads_are_tried_again(proxy: FaultProxy, store: Store):
+    proxy.faults |= {
         "GetItem": [lost_before, lost_after, answered("InternalServerError", 500)],
         "Query": [lost_after, garbled],
         "Scan": [lost_before],
@@ -147,27 +147,27 @@ async def test_reads_are_tried_again(front: Front, store: Store):
     assert await counts(store) == [0, 0]
 
 
-async def test_a_batch_whose_reply_is_lost_is_sent_again(front: Front, store: Store):
+async def test_a_batch_whose_reply_is_lost_is_sent_again(proxy: FaultProxy, store: Store):
     """Putting the same items twice is putting them once."""
-    front.fates["BatchWriteItem"] = [lost_after, lost_before]
+    proxy.faults["BatchWriteItem"] = [lost_after, lost_before]
     await store.write_many(put=[Tally(name="a", count=3), Tally(name="b", count=4)])
     assert await counts(store) == [3, 4]
 
 
-async def test_unprocessed_items_are_sent_again(front: Front, store: Store):
-    front.fates |= {"BatchWriteItem": [first_only, first_only], "BatchGetItem": [first_only, first_only]}
+async def test_unprocessed_items_are_sent_again(proxy: FaultProxy, store: Store):
+    proxy.faults |= {"BatchWriteItem": [first_only, first_only], "BatchGetItem": [first_only, first_only]}
     tallied = [Tally(name=f"t{at}", count=at) for at in range(5)]
     await store.write_many(put=tallied, delete=[A])
     assert await store.get_many([Tally.key(name=it.name) for it in tallied], strong=True) == tallied
     assert await store.get(A, strong=True) is None
-    assert (front.seen.count("BatchWriteItem"), front.seen.count("BatchGetItem")) == (3, 3)
+    assert (proxy.seen.count("BatchWriteItem"), proxy.seen.count("BatchGetItem")) == (3, 3)
 
 
 @pytest.mark.parametrize("code", ["ThrottlingException", "ProvisionedThroughputExceededException"])
-async def test_throttling_is_waited_out(front: Front, store: Store, code: str):
+async def test_throttling_is_waited_out(proxy: FaultProxy, store: Store, code: str):
     busy = answered(code)
-    front.fates |= {operation: [busy] * 3 for operation in ("PutItem", "GetItem", "BatchWriteItem")}
-    front.fates["TransactWriteItems"] = [busy] * 3
+    proxy.faults |= {operation: [busy] * 3 for operation in ("PutItem", "GetItem", "BatchWriteItem")}
+    proxy.faults["TransactWriteItems"] = [busy] * 3
     await store.put(Tally(name="a", count=1))
     await store.write_many(put=[Tally(name="b", count=1)])
     await add_one_to_both(store)
@@ -175,15 +175,15 @@ async def test_throttling_is_waited_out(front: Front, store: Store, code: str):
     assert await store.get(A, strong=True) == Tally(name="a", count=2)
 
 
-async def test_throttling_without_end_reaches_the_caller(front: Front, store: Store):
-    front.always["PutItem"] = BUSY
+async def test_throttling_without_end_reaches_the_caller(proxy: FaultProxy, store: Store):
+    proxy.always["PutItem"] = BUSY
     with pytest.raises(Throttled):
         await store.put(Tally(name="a", count=1))
     assert await counts(store) == [0, 0]
 
 
-async def test_conflicts_with_other_transactions_are_tried_again(front: Front, store: Store):
-    front.fates |= {
+async def test_conflicts_with_other_transactions_are_tried_again(proxy: FaultProxy, store: Store):
+    proxy.faults |= {
         "TransactWriteItems": [CONFLICT] * 4,
         "TransactGetItems": [CONFLICT],
         "PutItem": [answered("TransactionConflictException")] * 2,
@@ -194,35 +194,35 @@ async def test_conflicts_with_other_transactions_are_tried_again(front: Front, s
     assert await counts(store) == [5, 1]
 
 
-async def test_a_server_error_after_a_write_leaves_it_unknown(front: Front, store: Store):
-    front.fates["PutItem"] = [answered("InternalServerError", 500)]
+async def test_a_server_error_after_a_write_leaves_it_unknown(proxy: FaultProxy, store: Store):
+    proxy.faults["PutItem"] = [answered("InternalServerError", 500)]
     with pytest.raises(ResultUnknown):
         await store.put(Tally(name="a", count=7))
 
 
-async def test_a_missing_right_is_said_at_once(front: Front, store: Store):
-    front.fates["PutItem"] = [answered("AccessDeniedException")]
+async def test_a_missing_right_is_said_at_once(proxy: FaultProxy, store: Store):
+    proxy.faults["PutItem"] = [answered("AccessDeniedException")]
     with pytest.raises(NotGranted):
         await store.put(Tally(name="a", count=7))
-    assert front.seen.count("PutItem") == 1
+    assert proxy.seen.count("PutItem") == 1
 
 
-async def test_a_refused_write_is_paid_by_what_lies_there(front: Front, store: Store):
+async def test_a_refused_write_is_paid_by_what_lies_there(proxy: FaultProxy, store: Store):
     with store.measured("refused") as consumed, pytest.raises(ConditionFailed):
         await store.put(Tally(name="a"), if_absent=True)
     assert (consumed.reads, consumed.writes) == (0, 1)
 
 
-async def test_accepted_calls_finish_before_the_store_closes(front: Front, store: Store):
+async def test_accepted_calls_finish_before_the_store_closes(proxy: FaultProxy, store: Store):
     """One that the server is still at is waited for, one that comes later is refused."""
     arrived, released = asyncio.Event(), asyncio.Event()
 
-    async def slow(front: Front, request) -> bytes | None:
+    async def slow(proxy: FaultProxy, request) -> bytes | None:
         arrived.set()
         await released.wait()
-        return await front.forward(request)
+        return await proxy.forward(request)
 
-    front.fates["PutItem"] = [slow]
+    proxy.faults["PutItem"] = [slow]
     putting = asyncio.create_task(store.put(Tally(name="a", count=8)))
     await arrived.wait()
     closing = asyncio.create_task(store.close())
@@ -239,7 +239,7 @@ async def test_accepted_calls_finish_before_the_store_closes(front: Front, store
 
 
 async def test_nobody_at_the_address_is_said_so():
-    async with Front(shared_server("dynoxide").endpoint) as gone:
+    async with FaultProxy(shared_server("dynoxide").endpoint) as gone:
         endpoint = gone.endpoint
     with pytest.raises(StoreUnreachable):
         await open_dynamodb([tallies], endpoint=endpoint, env="nowhere")

@@ -69,7 +69,7 @@ async def _queried(store: port.Backend, table: TableSchema, index: IndexSchema, 
 async def away(request: pytest.FixtureRequest) -> AsyncIterator[port.Backend]:
     """A store in somebody else's DynamoDB, with the tables of all designs."""
     name: ServerName = request.param
-    store = DynamoBackend(PlainClient(shared_server(name).endpoint), book="ZatakuStore-moving")
+    store = DynamoBackend(PlainClient(shared_server(name).endpoint), metadata_table="ZatakuStore-moving")
     await store.start(schemas())
     yield store
     await store.close()

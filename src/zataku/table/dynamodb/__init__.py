@@ -1,1 +1,1 @@
-"""The store in Amazon DynamoDB, or in anything that speaks its protocol."""
+"""The DynamoDB backend: Amazon DynamoDB, or another service with its protocol."""

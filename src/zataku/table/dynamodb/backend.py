@@ -1,4 +1,4 @@
-"""The store in DynamoDB: its operations, each as one call of the service."""
+"""The DynamoDB backend: each operation as one call of the service."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,29 +26,32 @@ from zataku.table.backend.port import (
     Written,
 )
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.dynamodb import reads as reading
-from zataku.table.dynamodb import writes as writing
+from zataku.table.dynamodb import reads as read_calls
+from zataku.table.dynamodb import writes as write_calls
 from zataku.table.dynamodb.backups import Backups
-from zataku.table.dynamodb.call_lock import Gate
-from zataku.table.dynamodb.capabilities import EVERYTHING, found_out
-from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.dynamodb.streams import Streams
-from zataku.table.dynamodb.tables.description import Stored, description, look, stored
+from zataku.table.dynamodb.call_lock import CallLock
+from zataku.table.dynamodb.client import ALL_CAPABILITIES, Client, probe_capabilities
+from zataku.table.dynamodb.metadata_table import MetadataTable
+from zataku.table.dynamodb.streams import ConsumerRegistry
+from zataku.table.dynamodb.tables.description import (
+    TableDescription,
+    describe_settings,
+    describe_table,
+    parse_description,
+)
 from zataku.table.dynamodb.tables.management import Tables
-from zataku.table.dynamodb.transact import Transactions
 from zataku.table.store.retry import Retry, RetryPolicy
 
 _SYSTEM_CLOCK = SystemClock()
-# For a transaction whose reply was lost; the store above has patience of its own for everything else.
-_LOST = RetryPolicy(max_attempts=5, first_delay=0.02, max_delay=1.0)
+# For a transaction whose reply was lost; the store above retries everything else.
+_LOST_REPLY_RETRIES = RetryPolicy(max_attempts=5, first_delay=0.02, max_delay=1.0)
 
 
 class DynamoBackend:
-    """Keeps tables in DynamoDB, or in anything that speaks its protocol.
+    """Tables in DynamoDB, or in another service with its protocol.
 
-    `book` is the table in which the store keeps its own things: the secret of its cursors, the checkpoints of streams,
-    what access patterns have used. With `manage` off, no table is made or changed.
+    `metadata_table` names the store's own table: the secret of its cursors, the checkpoints of streams, the usage of
+    access patterns. With `manage` off, no table is created or changed.
     """
 
     def __init__(
@@ -57,230 +60,228 @@ class DynamoBackend:
         *,
         clock: Clock = _SYSTEM_CLOCK,
         random: Random | None = None,
-        book: str = "ZatakuStore",
+        metadata_table: str = "ZatakuStore",
         manage: bool = True,
     ) -> None:
-        chance = random or Random()
+        random = random or Random()
         self._client = client
         self._manage = manage
-        self._capabilities = EVERYTHING
-        self._gate = Gate()
+        self._capabilities = ALL_CAPABILITIES
+        self._call_lock = CallLock()
         self._schemas: dict[str, TableSchema] = {}
-        self._book = Book(client, book, clock)
+        self._metadata = MetadataTable(client, metadata_table, clock)
         self._tables = Tables(client, clock, manage=manage)
-        self._transactions = Transactions(client, Retry(chance, _LOST, clock.sleep), book)
-        self._streams = Streams(client, self._book, clock, chance)
+        self._transactions = write_calls.Transactions(
+            client, Retry(random, _LOST_REPLY_RETRIES, clock.sleep), metadata_table
+        )
+        self._consumers = ConsumerRegistry(client, self._metadata, clock, random)
         self._backups = Backups(client, clock)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What `probe` found; everything before it was asked."""
+        """What `probe` found; everything before it was called."""
         return self._capabilities
 
     async def probe(self) -> None:
-        """Ask the service what it can do. Changes nothing there."""
-        async with self._gate:
-            self._capabilities = await found_out(self._client)
+        """Find out what the service can do. Changes nothing there."""
+        async with self._call_lock:
+            self._capabilities = await probe_capabilities(self._client)
 
     async def start(self, tables: Sequence[TableSchema]) -> None:
-        """Make the tables fit; new global indexes fill in the background."""
-        async with self._gate:
-            await self._tables.fit(tables)
-            if not self._manage and await description(self._client, self._book.name) is None:
+        """Create or change the tables; new global indexes are filled in the background."""
+        async with self._call_lock:
+            await self._tables.apply(tables)
+            if not self._manage and await describe_table(self._client, self._metadata.name) is None:
                 raise SchemaRefused(
-                    f"{self._book.name}, the store's own table, is missing, and this store may not make it. "
+                    f"{self._metadata.name}, the store's own table, is missing, and this store may not create it. "
                     "Deploy the design's template, or open the store with manage=True once."
                 )
-            await self._book.start()
+            await self._metadata.start()
             self._schemas.update({table.name: table for table in tables})
 
     async def close(self) -> None:
-        """Finish what was accepted and let go of all connections."""
+        """Finish the accepted calls and close all connections."""
         try:
-            await self._gate.close()
+            await self._call_lock.close()
             await self._tables.close()
-            await self._streams.close()
+            await self._consumers.close()
         finally:
             await self._client.close()
 
     def _known(self, table: TableSchema) -> TableSchema:
-        """The table as it was started."""
+        """The table as passed to `start`."""
         known = self._schemas.get(table.name)
         if known is None:
             raise BadInput(f"The store has no table {table.name}. Pass it to start().")
         return known
 
-    # Reading
-
     async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item or None."""
-        async with self._gate:
+        async with self._call_lock:
             self._known(read.table)
-            return await reading.get(self._client, read, consumed)
+            return await read_calls.get(self._client, read, consumed)
 
     async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
-        async with self._gate:
-            self._refuse_unknown_index(read)
-            return await reading.query(self._client, read, consumed)
+        async with self._call_lock:
+            self._check_index(read)
+            return await read_calls.query(self._client, read, consumed)
 
     async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table."""
-        async with self._gate:
-            self._refuse_unknown_index(read)
-            return await reading.scan(self._client, read, consumed)
+        async with self._call_lock:
+            self._check_index(read)
+            return await read_calls.scan(self._client, read, consumed)
 
-    def _refuse_unknown_index(self, read: QueryItems | ScanItems) -> None:
+    def _check_index(self, read: QueryItems | ScanItems) -> None:
         table, index = self._known(read.table), read.index
-        if index is not None and index.name not in {each.name for each in table.indexes}:
+        if index is not None and index.name not in {known.name for known in table.indexes}:
             raise BadInput(f"{table.name} has no index {index.name}. Declare it and start the store again.")
 
     async def batch_get(
         self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
-        """At most 100 items, each by itself."""
-        async with self._gate:
+        """At most 100 items, read independently."""
+        async with self._call_lock:
             for read in reads:
                 self._known(read.table)
-            return await reading.batch_get(self._client, reads, consumed)
+            return await read_calls.batch_get(self._client, reads, consumed)
 
     async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
-        async with self._gate:
+        async with self._call_lock:
             for read in reads:
                 self._known(read.table)
-            return await reading.snapshot(self._client, reads, consumed)
-
-    # Writing
+            return await read_calls.snapshot(self._client, reads, consumed)
 
     async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
-        """One conditional write; tells the old state of a delete and the new one of a put or update."""
-        async with self._gate:
+        """One conditional write; returns the old state of a delete and the new one of a put or update."""
+        async with self._call_lock:
             self._known(write.table)
-            written = await writing.write(self._client, write, consumed)
-        self._streams.wake(write.table)
+            written = await write_calls.write(self._client, write, consumed)
+        self._consumers.notify(write.table)
         return written
 
     async def batch_write(
         self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
     ) -> list[PutItem | DeleteItem]:
-        """At most 25 unconditional writes, each by itself."""
-        async with self._gate:
+        """At most 25 unconditional writes, each independent of the others."""
+        async with self._call_lock:
             for write in writes:
                 self._known(write.table)
-            left = await writing.batch_write(self._client, writes, consumed)
-        self._wake(writes)
-        return left
+            unprocessed = await write_calls.batch_write(self._client, writes, consumed)
+        self._notify(writes)
+        return unprocessed
 
     async def transact(
         self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
     ) -> None:
-        """All or nothing; a lost reply is asked for again, so that the outcome is known."""
-        async with self._gate:
+        """All or nothing; after a lost reply the call is repeated, so that the outcome is known."""
+        async with self._call_lock:
             for write in writes:
                 self._known(write.table)
             await self._transactions(writes, token, consumed)
-        self._wake(writes)
+        self._notify(writes)
 
-    def _wake(self, writes: Sequence[TransactWrite]) -> None:
-        """Readers of this process that wait for a change need not wait for their next look."""
+    def _notify(self, writes: Sequence[TransactWrite]) -> None:
+        """Have readers of this process that wait for a change read at once."""
         for table in {write.table.name: write.table for write in writes}.values():
-            self._streams.wake(table)
-
-    # Changes
+            self._consumers.notify(table)
 
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
-        """What the consumer has not acknowledged. A reader that waits does not keep the store from closing."""
-        async with self._gate:
+        """The oldest unacknowledged changes. A waiting call does not keep the store from closing."""
+        async with self._call_lock:
             if self._known(table).stream is None:
                 raise BadInput(f"{table.name} has no stream. Declare it with `stream=`.")
             if limit < 1 or not consumer:
                 raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
-        return await self._streams.changes(table, consumer, limit, wait)
+        return await self._consumers.changes(table, consumer, limit, wait)
 
     async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
-        """The consumer is done up to this position."""
-        async with self._gate:
-            await self._streams.acknowledge(self._known(table), consumer, position)
+        """Move the consumer's checkpoint to this position."""
+        async with self._call_lock:
+            await self._consumers.acknowledge(self._known(table), consumer, position)
 
     async def forget(self, table: TableSchema, consumer: str) -> None:
-        """Drop a consumer and its checkpoint."""
-        async with self._gate:
-            await self._streams.forget(self._known(table), consumer)
+        """Delete a consumer and its checkpoint."""
+        async with self._call_lock:
+            await self._consumers.forget(self._known(table), consumer)
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:  # noqa: ARG002 - the service decides
-        """Nothing to do: the service deletes what has expired, within some days."""
-        async with self._gate:
+        """Nothing to do: the service deletes expired items within some days."""
+        async with self._call_lock:
             self._known(table)
         return 0
 
-    # About the store
-
-    async def _described(self) -> dict[str, Stored | None]:
+    async def _descriptions(self) -> dict[str, TableDescription]:
         names = list(self._schemas)
-        found = await asyncio.gather(*(description(self._client, name) for name in names))
-        return {name: stored(told, None, None) if told else None for name, told in zip(names, found, strict=True)}
+        found = await asyncio.gather(*(describe_table(self._client, name) for name in names))
+        return {
+            name: parse_description(response, None, None)
+            for name, response in zip(names, found, strict=True)
+            if response is not None
+        }
 
     async def index_states(self) -> list[IndexState]:
-        """How far every index is."""
-        async with self._gate:
-            found = await self._described()
-            return [
-                state for name, told in found.items() if told is not None for state in told.states(self._schemas[name])
-            ]
+        """The state of every index."""
+        async with self._call_lock:
+            found = await self._descriptions()
+            return [state for name, table in found.items() for state in table.index_states(self._schemas[name])]
 
     async def sizes(self) -> list[Size]:
-        """As the service counted some hours ago."""
-        async with self._gate:
-            found = await self._described()
-            return [size for told in found.values() if told is not None for size in told.sizes]
+        """Sizes as the service counted them some hours ago."""
+        async with self._call_lock:
+            found = await self._descriptions()
+            return [size for table in found.values() for size in table.sizes]
 
     async def facts(self) -> dict[str, str]:
-        """Where the tables are and how they are protected."""
-        async with self._gate:
-            found = await asyncio.gather(*(look(self._client, name) for name in self._schemas))
+        """Endpoint and region, and how each table is protected."""
+        async with self._call_lock:
+            found = await asyncio.gather(*(describe_settings(self._client, name) for name in self._schemas))
             facts = {
                 "endpoint": self._client.endpoint or "Amazon DynamoDB",
                 "region": self._client.region or "",
-                "book": self._book.name,
+                "metadata table": self._metadata.name,
             }
-            for name, told in zip(self._schemas, found, strict=True):
-                facts[name] = "missing" if told is None else _facts(told)
+            for name, table in zip(self._schemas, found, strict=True):
+                facts[name] = "missing" if table is None else _protection(table)
             facts |= {
-                f"{name}, not as designed": " ".join(said) for name, said in self._tables.problems.items() if said
+                f"{name}, not as designed": " ".join(problems)
+                for name, problems in self._tables.problems.items()
+                if problems
             }
             return facts
 
     async def add_usage(self, usage: Sequence[Usage]) -> None:
-        """Kept in the book."""
-        async with self._gate:
-            await self._book.add_usage(usage)
+        """Add to the sums per access pattern in the metadata table."""
+        async with self._call_lock:
+            await self._metadata.add_usage(usage)
 
     async def usage(self) -> list[Usage]:
-        """As the book has it."""
-        async with self._gate:
-            return await self._book.usage()
+        """The sums per access pattern in the metadata table."""
+        async with self._call_lock:
+            return await self._metadata.usage()
 
     async def backup(self, destination: str, progress: Progress | None = None) -> None:
-        """A backup of that name of every table, kept by the service."""
-        async with self._gate:
-            await self._backups.take(list(self._schemas.values()), destination, progress)
+        """Have the service make a backup of that name of every table."""
+        async with self._call_lock:
+            await self._backups.create(list(self._schemas.values()), destination, progress)
 
     async def restore(self, source: str, progress: Progress | None = None) -> None:
         """Replace every table by its backup of that name; calls that arrive meanwhile wait."""
-        async with self._gate.alone():
+        async with self._call_lock.exclusive():
             await self._backups.restore(list(self._schemas.values()), source, progress)
 
     async def secret(self) -> bytes:
         """32 random bytes made once for this store."""
-        async with self._gate:
-            return await self._book.secret()
+        async with self._call_lock:
+            return await self._metadata.secret()
 
 
-def _facts(told: Stored) -> str:
-    if not told.recovery_offered:
+def _protection(table: TableDescription) -> str:
+    if not table.recovery_offered:
         recovery = "no point-in-time recovery offered"
     else:
-        recovery = f"point-in-time recovery {'on' if told.schema.recovery else 'off'}"
-    protection = "protected" if told.schema.protected else "not protected"
-    return f"{told.status.lower()}, {recovery}, {protection} against deletion"
+        recovery = f"point-in-time recovery {'on' if table.schema.recovery else 'off'}"
+    protection = "protected" if table.schema.protected else "not protected"
+    return f"{table.status.lower()}, {recovery}, {protection} against deletion"

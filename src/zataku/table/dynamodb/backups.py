@@ -1,8 +1,7 @@
-"""Backups that the service keeps, and going back to them."""
+"""Backups made by the service, and restores from them."""
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from msgspec import Struct
@@ -11,18 +10,16 @@ from zataku.clock import Clock
 from zataku.table.backend.errors import BadInput, LacksCapability, SchemaRefused, StoreUnreachable, TableError
 from zataku.table.backend.port import Progress
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.dynamodb.client import Answer, Client
+from zataku.table.dynamodb.client import Client, Response
 from zataku.table.dynamodb.tables.management import Tables
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 10.0
+_MIN_PAUSE_SECONDS = 0.5
+_MAX_PAUSE_SECONDS = 10.0
 _BACKUP_SECONDS = 3600.0
-# A large table with many indexes takes hours to be restored.
+# Restoring a large table with many indexes takes hours.
 _TABLE_SECONDS = 24 * 3600.0
-_REFUSALS = {
-    "PointInTimeRecoveryUnavailableException": "It keeps no history. Declare the table with `recovery=True`.",
-    "InvalidRestoreTimeException": "The moment lies outside the history that is kept. Choose a later one.",
+_ADVICE = {
     "TableAlreadyExistsException": "A table of that name exists. Choose another name.",
     "ContinuousBackupsUnavailableException": "The table is too new for a backup. Try again in a minute.",
 }
@@ -40,38 +37,38 @@ class Backup(Struct, frozen=True):
 
 
 class Backups:
-    """Takes backups of tables under one name, and replaces the tables by them."""
+    """Makes backups of tables under one name, and replaces the tables by them."""
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
         self._clock = clock
 
-    async def take(self, tables: Sequence[TableSchema], name: str, progress: Progress | None = None) -> None:
-        """Make a backup of that name of every table, each of one moment; the tables go on working."""
+    async def create(self, tables: Sequence[TableSchema], name: str, progress: Progress | None = None) -> None:
+        """Make a backup of that name of every table while the tables are in use."""
         if _NAME.fullmatch(name) is None:
             raise BadInput(
                 f"{name!r} cannot be the name of a backup. Take 3 to 255 letters, digits, dots, dashes or underscores."
             )
-        # One name is one set: a second one would leave open which of the two is meant.
+        # A name stands for one set: with a second one it would be ambiguous.
         if any(backup.name == name for backup in await self.list_backups(tables)):
             raise BadInput(f"There is a backup {name} already. Choose another name.")
-        made: list[str] = []
+        arns: list[str] = []
         try:
             for table in tables:
-                answer = await self._call("CreateBackup", TableName=table.name, BackupName=name)
-                made.append(answer["BackupDetails"]["BackupArn"])
-            for done, arn in enumerate(made):
-                _tell(progress, done, len(tables))
-                await self._available(arn)
+                response = await self._call("CreateBackup", TableName=table.name, BackupName=name)
+                arns.append(response["BackupDetails"]["BackupArn"])
+            for done, arn in enumerate(arns):
+                _report(progress, done, len(tables))
+                await self._wait_for_backup(arn)
         except TableError:
-            await self._discard(made)
+            await self._discard(arns)
             raise
-        _tell(progress, len(tables), len(tables))
+        _report(progress, len(tables), len(tables))
 
-    async def _available(self, arn: str) -> None:
-        async for _ in _Patience(self._clock, _BACKUP_SECONDS):
-            answer = await self._client.call("DescribeBackup", BackupArn=arn)
-            status = answer["BackupDescription"]["BackupDetails"]["BackupStatus"]
+    async def _wait_for_backup(self, arn: str) -> None:
+        async for _ in _Polling(self._clock, _BACKUP_SECONDS):
+            response = await self._client.call("DescribeBackup", BackupArn=arn)
+            status = response["BackupDescription"]["BackupDetails"]["BackupStatus"]
             if status == "AVAILABLE":
                 return
             if status == "DELETED":
@@ -79,49 +76,50 @@ class Backups:
         raise StoreUnreachable(f"The backup was not ready within {_BACKUP_SECONDS:g} seconds. Take it again.")
 
     async def _discard(self, arns: Sequence[str]) -> None:
-        """Half a set is no backup."""
+        """Delete the backups of an incomplete set."""
         for arn in arns:
             try:
                 await self._client.call("DeleteBackup", BackupArn=arn)
             except TableError:
-                # The name stays taken; the error that led here says more.
+                # The name stays in use; the error that led here is the one to report.
                 continue
 
     async def list_backups(self, tables: Sequence[TableSchema]) -> list[Backup]:
-        """All backups of the tables, the oldest first."""
+        """All backups of the tables, oldest first."""
         found: list[Backup] = []
         for table in tables:
             start: dict[str, Any] = {}
             while True:
-                answer = await self._client.call("ListBackups", TableName=table.name, **start)
-                summaries = cast("list[dict[str, Any]]", answer["BackupSummaries"])
+                response = await self._client.call("ListBackups", TableName=table.name, **start)
+                summaries = cast("list[dict[str, Any]]", response["BackupSummaries"])
                 found += [_backup(summary) for summary in summaries if summary["TableName"] == table.name]
-                if not answer.get("LastEvaluatedBackupArn"):
+                if not response.get("LastEvaluatedBackupArn"):
                     break
-                start = {"ExclusiveStartBackupArn": answer["LastEvaluatedBackupArn"]}
+                start = {"ExclusiveStartBackupArn": response["LastEvaluatedBackupArn"]}
         return sorted(found, key=lambda backup: (backup.at, backup.table))
 
     async def restore(self, tables: Sequence[TableSchema], name: str, progress: Progress | None = None) -> None:
         """Replace every table by its backup of that name.
 
-        Nothing is touched unless each table has one. The service can only restore into a new table, so each table is
-        deleted first; when something fails after that, the backups are still there and restoring again goes on.
+        Nothing is changed unless every table has one. The service can only restore into a new table, so each table is
+        deleted first; when something fails after that, the backups still exist and the restore can be repeated.
         """
         chosen = {backup.table: backup for backup in await self.list_backups(tables) if backup.name == name}
-        lacking = [it.name for it in tables if it.name not in chosen or chosen[it.name].status != "AVAILABLE"]
-        if lacking or not tables:
-            raise BadInput(f"There is no backup {name} of {', '.join(lacking)}. Choose one that holds every table.")
+        available = {backup.table for backup in chosen.values() if backup.status == "AVAILABLE"}
+        missing = [table.name for table in tables if table.name not in available]
+        if missing or not tables:
+            raise BadInput(f"There is no backup {name} of {', '.join(missing)}. Choose one that holds every table.")
         for done, table in enumerate(tables):
-            _tell(progress, done, len(tables))
+            _report(progress, done, len(tables))
             await self._replace(table, chosen[table.name])
-        _tell(progress, len(tables), len(tables))
+        _report(progress, len(tables), len(tables))
 
     async def _replace(self, table: TableSchema, backup: Backup) -> None:
         tags = await self._drop(table.name)
         try:
             await self._call("RestoreTableFromBackup", TargetTableName=table.name, BackupArn=backup.arn)
-            await self._active(table.name)
-            await self._furnish(table, tags)
+            await self._wait_until_active(table.name)
+            await self._apply_settings(table, tags)
         except TableError as problem:
             raise TableError(
                 f"{table.name} was deleted and is not wholly restored: {problem.message} The backup {backup.name} is "
@@ -130,94 +128,81 @@ class Backups:
             ) from problem
 
     async def _drop(self, name: str) -> list[dict[str, str]]:
-        """Delete a table, if it is there; gives its tags, which no backup holds."""
-        described = await self._described(name)
+        """Delete a table if it exists; returns its tags, which no backup holds."""
+        described = await self._describe(name)
         if described is None:
             return []
-        described = await self._active(name)
+        described = await self._wait_until_active(name)
         tags = await self._tags(described["TableArn"])
         if described.get("DeletionProtectionEnabled"):
             await self._client.call("UpdateTable", TableName=name, DeletionProtectionEnabled=False)
-            await self._active(name)
+            await self._wait_until_active(name)
         await self._client.call("DeleteTable", TableName=name)
-        async for _ in _Patience(self._clock, _TABLE_SECONDS):
-            if await self._described(name) is None:
+        async for _ in _Polling(self._clock, _TABLE_SECONDS):
+            if await self._describe(name) is None:
                 return tags
         raise StoreUnreachable(f"{name} was not deleted within {_TABLE_SECONDS:g} seconds. Restore again.")
 
-    async def _furnish(self, table: TableSchema, tags: list[dict[str, str]]) -> None:
-        """Put back what a restored table lacks: stream, time to live, history, protection and tags."""
+    async def _apply_settings(self, table: TableSchema, tags: list[dict[str, str]]) -> None:
+        """Set what a restored table lacks: stream, time to live, recovery, protection and tags."""
         settings = Tables(self._client, self._clock)
         try:
-            await settings.fit([table])
+            await settings.apply([table])
         finally:
             await settings.close()
         if tags:
-            described = await self._active(table.name)
+            described = await self._wait_until_active(table.name)
             await self._client.call("TagResource", ResourceArn=described["TableArn"], Tags=tags)
 
     async def _tags(self, arn: str) -> list[dict[str, str]]:
         try:
-            answer = await self._client.call("ListTagsOfResource", ResourceArn=arn)
+            response = await self._client.call("ListTagsOfResource", ResourceArn=arn)
         except LacksCapability:
             return []
-        # Tags of AWS's own can only be set by AWS.
-        return [tag for tag in answer.get("Tags", []) if not tag["Key"].startswith("aws:")]
+        # Only AWS can set its own tags.
+        return [tag for tag in response.get("Tags", []) if not tag["Key"].startswith("aws:")]
 
-    async def point_in_time(self, table: TableSchema, at: float | None, target: str) -> None:
-        """Make a table of another name that holds what the table held at a moment, the latest possible one for None.
-
-        It is for looking things up: it has no stream, time to live or protection.
-        """
-        if _NAME.fullmatch(target) is None or target == table.name:
-            raise BadInput(f"{target!r} cannot be the name of the new table. Take one that no table has.")
-        moment: dict[str, object] = {"UseLatestRestorableTime": True}
-        if at is not None:
-            moment = {"RestoreDateTime": datetime.fromtimestamp(at, UTC)}
-        await self._call("RestoreTableToPointInTime", SourceTableName=table.name, TargetTableName=target, **moment)
-        await self._active(target)
-
-    async def _call(self, operation: str, **parameters: Any) -> Answer:
+    async def _call(self, operation: str, **parameters: Any) -> Response:
         try:
             return await self._client.call(operation, **parameters)
         except TableError as problem:
-            advice = _REFUSALS.get(str(problem.details.get("code")))
+            advice = _ADVICE.get(str(problem.details.get("code")))
             if advice is None:
                 raise
             raise BadInput(f"{operation} was refused: {advice}") from problem
 
-    async def _described(self, name: str) -> dict[str, Any] | None:
+    async def _describe(self, name: str) -> dict[str, Any] | None:
         try:
-            answer = await self._client.call("DescribeTable", TableName=name)
+            response = await self._client.call("DescribeTable", TableName=name)
         except SchemaRefused:
             return None
-        return answer["Table"]
+        return response["Table"]
 
-    async def _active(self, name: str) -> dict[str, Any]:
-        async for _ in _Patience(self._clock, _TABLE_SECONDS):
-            described = await self._described(name)
+    async def _wait_until_active(self, name: str) -> dict[str, Any]:
+        async for _ in _Polling(self._clock, _TABLE_SECONDS):
+            described = await self._describe(name)
             if described is not None and described["TableStatus"] == "ACTIVE":
                 return described
         raise StoreUnreachable(f"{name} was not ready within {_TABLE_SECONDS:g} seconds. Look at it in the console.")
 
 
-class _Patience:
-    """Tries with growing pauses, for so many seconds at most."""
+class _Polling:
+    """Iterates with growing pauses, for so many seconds at most."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
-        self._until = clock.now() + seconds
+        self._deadline = clock.now() + seconds
         self._pause = 0.0
 
-    def __aiter__(self) -> "_Patience":
+    def __aiter__(self) -> "_Polling":
         return self
 
     async def __anext__(self) -> None:
         if self._pause:
-            if self._clock.now() >= self._until:
+            if self._clock.now() >= self._deadline:
                 raise StopAsyncIteration
             await self._clock.sleep(self._pause)
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE) or _FIRST_PAUSE
+        self._pause = min(self._pause * 2, _MAX_PAUSE_SECONDS) or _MIN_PAUSE_SECONDS
 
 
 def _backup(summary: dict[str, Any]) -> Backup:
@@ -231,6 +216,6 @@ def _backup(summary: dict[str, Any]) -> Backup:
     )
 
 
-def _tell(progress: Progress | None, done: int, total: int) -> None:
+def _report(progress: Progress | None, done: int, total: int) -> None:
     if progress is not None:
         progress(done, total)

@@ -1,4 +1,4 @@
-"""The gate that every call goes through: shut while everything is replaced, and for good when the store closes."""
+"""Lock around every call of the backend: shared by calls, exclusive for a restore, closed with the store."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,52 +8,51 @@ from types import TracebackType
 from zataku.table.backend.errors import StoreClosed
 
 
-class Gate:
-    """Counts the calls inside: `async with gate: ...`."""
+class CallLock:
+    """Any number of calls hold it together: `async with lock: ...`; `exclusive` waits for them and keeps others out."""
 
     def __init__(self) -> None:
-        self._inside = 0
+        self._calls = 0
         self._closed = False
-        self._free = asyncio.Event()
-        self._free.set()
-        self._empty = asyncio.Event()
-        self._empty.set()
-        self._holding = asyncio.Lock()
+        self._admitting = asyncio.Event()
+        self._admitting.set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._exclusive = asyncio.Lock()
 
-    def check(self) -> None:
-        """Refuse calls of a closed store."""
+    def _check_open(self) -> None:
         if self._closed:
             raise StoreClosed("The store is closed. Open it first.")
 
     async def __aenter__(self) -> None:
-        self.check()
-        while not self._free.is_set():
-            await self._free.wait()
-            self.check()
-        self._inside += 1
-        self._empty.clear()
+        self._check_open()
+        while not self._admitting.is_set():
+            await self._admitting.wait()
+            self._check_open()
+        self._calls += 1
+        self._idle.clear()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._inside -= 1
-        if not self._inside:
-            self._empty.set()
+        self._calls -= 1
+        if not self._calls:
+            self._idle.set()
 
     @asynccontextmanager
-    async def alone(self) -> AsyncGenerator[None]:
-        """Be the only one inside: those before have left, those after wait."""
-        async with self._holding:
-            self._free.clear()
+    async def exclusive(self) -> AsyncGenerator[None]:
+        """Hold the lock alone: earlier calls have ended, later ones wait."""
+        async with self._exclusive:
+            self._admitting.clear()
             try:
-                await self._empty.wait()
-                self.check()
+                await self._idle.wait()
+                self._check_open()
                 yield
             finally:
-                self._free.set()
+                self._admitting.set()
 
     async def close(self) -> None:
-        """Let nobody in any more and wait until all have left."""
+        """Refuse further calls and wait for those under way."""
         self._closed = True
-        async with self._holding:
-            await self._empty.wait()
+        async with self._exclusive:
+            await self._idle.wait()

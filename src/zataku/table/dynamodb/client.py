@@ -1,6 +1,6 @@
-"""Calls over HTTP, and what their answers mean. The one place that knows botocore."""
+"""HTTP client of the service and its capabilities. The only module that uses botocore."""
 
-# botocore has no types; what comes out of it is checked where it is used.
+# botocore has no types; what it returns is checked where it is used.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
 import asyncio
@@ -27,51 +27,54 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from zataku.table.backend.errors import NotGranted, StoreClosed
-from zataku.table.dynamodb.errors import lost, refusal, unreachable
+from zataku.table.backend.errors import LacksCapability, NotGranted, StoreClosed, StoreUnreachable, TableError
+from zataku.table.backend.port import Capability
+from zataku.table.dynamodb.errors import error_from_response, result_unknown, unreachable
 
 Service: TypeAlias = Literal["dynamodb", "dynamodbstreams"]
-Answer: TypeAlias = dict[str, Any]
+Response: TypeAlias = dict[str, Any]
 
-# Calls that change items: when their answer is lost, nobody knows whether they happened.
-_CHANGING = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
-_NO_CREDENTIALS = (PartialCredentialsError, CredentialRetrievalError, ProfileNotFound)
-_NAME = "Zataku"
-_CONNECTIONS = 64
-_LARGE_BODY = 256 * 1024
+# Calls that change items: without a response it is unknown whether they happened.
+_WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
+_CREDENTIAL_ERRORS = (PartialCredentialsError, CredentialRetrievalError, ProfileNotFound)
+_USER_AGENT = "Zataku"
+_MAX_CONNECTIONS = 64
+_LARGE_BODY_BYTES = 256 * 1024
 _CONNECT_SECONDS = 5
 _READ_SECONDS = 20
 
+ALL_CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
+
 
 class Client:
-    """A connection to the service, made when it is first needed and kept until `close`."""
+    """Connections to the service, opened when first needed and kept until `close`."""
 
     def __init__(self, endpoint: str | None = None, region: str | None = None) -> None:
         self.endpoint = endpoint
         self._region = region
-        self._made: dict[Service, Any] = {}
+        self._clients: dict[Service, Any] = {}
         self._stack = AsyncExitStack()
-        self._gate = asyncio.Lock()
+        self._connecting = asyncio.Lock()
         self._closed = False
 
     @property
     def region(self) -> str | None:
         """The region that calls go to, as far as it is known."""
-        made = self._made.get("dynamodb")
-        return self._region if made is None else made.meta.region_name
+        client = self._clients.get("dynamodb")
+        return self._region if client is None else client.meta.region_name
 
-    async def call(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Answer:
-        """One call, tried once: the store above decides what is tried again.
+    async def call(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Response:
+        """One call, tried once: the store above decides about retries.
 
-        Raises the errors of `zataku.table.backend.errors`. A call that changes items and whose answer is lost raises
-        `ResultUnknown`; any other call without an answer raises `StoreUnreachable`.
+        Raises the errors of `zataku.table.backend.errors`. A call that changes items and gets no response raises
+        `ResultUnknown`; any other call without a response raises `StoreUnreachable`.
         """
         method = getattr(await self._service(service), xform_name(operation))
-        changing = operation in _CHANGING
+        is_write = operation in _WRITES
         try:
             return await method(**parameters)
         except ClientError as problem:
-            raise refusal(operation, problem.response, changing=changing) from problem
+            raise error_from_response(operation, cast("Any", problem.response), is_write=is_write) from problem
         except (EndpointConnectionError, ConnectTimeoutError) as problem:
             # No connection was made, so nothing was sent.
             raise unreachable(operation, problem) from problem
@@ -79,20 +82,20 @@ class Client:
             raise NotGranted(
                 "AWS credentials were not found. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
             ) from problem
-        except _NO_CREDENTIALS as problem:
+        except _CREDENTIAL_ERRORS as problem:
             raise NotGranted(f"The AWS credentials cannot be used: {problem}") from problem
         except (BotoCoreError, ResponseParserError, OSError, TimeoutError) as problem:
-            # Whatever else goes wrong, a reply that came in pieces included, may have happened after the sending.
-            raise (lost if changing else unreachable)(operation, problem) from problem
+            # Any other failure, an incomplete response included, may have come after the request was sent.
+            raise (result_unknown if is_write else unreachable)(operation, problem) from problem
 
     async def _service(self, name: Service) -> Any:
-        made = self._made.get(name)
-        if made is None:
-            async with self._gate:
-                made = self._made.get(name) or await self._connect(name)
+        client = self._clients.get(name)
+        if client is None:
+            async with self._connecting:
+                client = self._clients.get(name) or await self._connect(name)
         if self._closed:
             raise StoreClosed("The store is closed. Open it first.")
-        return made
+        return client
 
     async def _connect(self, name: Service) -> Any:
         if self._closed:
@@ -101,53 +104,53 @@ class Client:
         options: dict[str, Any] = {"region_name": self._region}
         if self.endpoint is not None:
             options |= {"endpoint_url": self.endpoint, "region_name": self._region or "us-east-1"}
-            options |= _stand_in_credentials(self.endpoint)
-        direct = self.endpoint is not None and _on_this_machine(self.endpoint)
-        if direct:
-            # Reading the certificates of all authorities would take most of the time of connecting.
+            options |= _placeholder_credentials(self.endpoint)
+        is_local = self.endpoint is not None and _is_loopback(self.endpoint)
+        if is_local:
+            # Loading the certificates of all authorities would take most of the time of connecting.
             options["verify"] = False
         config = AioConfig(
-            # No way out of the machine, so none through a proxy, whose certificate would have to be verified.
-            proxies={} if direct else None,
+            # The call does not leave the machine, so it needs no proxy, whose certificate would have to be verified.
+            proxies={} if is_local else None,
             retries={"total_max_attempts": 1},
-            max_pool_connections=_CONNECTIONS,
+            max_pool_connections=_MAX_CONNECTIONS,
             connect_timeout=_CONNECT_SECONDS,
             read_timeout=_READ_SECONDS,
-            # Everything has been checked already, and botocore would refuse before the service can.
+            # Requests have been checked already, and botocore would refuse some before the service can.
             parameter_validation=False,
             tcp_keepalive=True,
-            # Unless it is given a name, botocore puts one together anew, twice for every call.
-            user_agent=_NAME,
+            # Without a name botocore builds one, twice for every call.
+            user_agent=_USER_AGENT,
         )
         try:
-            made = await self._stack.enter_async_context(session.create_client(name, config=config, **options))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+            client = await self._stack.enter_async_context(session.create_client(name, config=config, **options))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         except NoRegionError as problem:
             raise NotGranted(
                 "No AWS region is set. Set AWS_DEFAULT_REGION, or name one: dynamodb://eu-west-1."
             ) from problem
-        cast("Any", made).meta.events.register("before-send.*", _in_pieces)
-        self._made[name] = made
-        return made
+        cast("Any", client).meta.events.register("before-send.*", _send_in_chunks)
+        self._clients[name] = client
+        return client
 
     async def close(self) -> None:
-        """Let go of all connections. Safe to call twice."""
+        """Close all connections. Safe to call twice."""
         self._closed = True
-        self._made.clear()
+        self._clients.clear()
         await self._stack.aclose()
 
 
-def _in_pieces(request: Any, **_: object) -> None:
-    """Let a large body be sent piece by piece, so that others get their turn in between."""
-    if isinstance(request.body, bytes) and len(request.body) > _LARGE_BODY:
+def _send_in_chunks(request: Any, **_: object) -> None:
+    """Have a large body sent in chunks, so that other tasks run in between."""
+    if isinstance(request.body, bytes) and len(request.body) > _LARGE_BODY_BYTES:
         request.body = BytesIO(request.body)
 
 
 @cache
 def _session() -> AioSession:
-    """What all connections of the process share.
+    """The session that all connections of the process share.
 
-    The descriptions of the services are megabytes of JSON. Those that connecting needs are read here, once and on
-    another thread than the event loop's.
+    The service models are megabytes of JSON. Those that connecting needs are loaded here, once and not on the event
+    loop's thread.
     """
     session = get_session()
     loader = cast("Any", session.get_component("data_loader"))  # pyright: ignore[reportUnknownMemberType]
@@ -159,19 +162,48 @@ def _session() -> AioSession:
     return session
 
 
-def _on_this_machine(endpoint: str) -> bool:
-    """True for an address at which nothing is encrypted and nothing leaves the machine."""
-    place = urlsplit(endpoint)
-    return place.scheme == "http" and place.hostname in ("127.0.0.1", "::1", "localhost")
+def _is_loopback(endpoint: str) -> bool:
+    """True for an unencrypted address on this machine."""
+    url = urlsplit(endpoint)
+    return url.scheme == "http" and url.hostname in ("127.0.0.1", "::1", "localhost")
 
 
-def _stand_in_credentials(endpoint: str) -> dict[str, str]:
-    """An implementation of one's own rarely looks at credentials, but the protocol needs some.
+def _placeholder_credentials(endpoint: str) -> dict[str, str]:
+    """Credentials for other implementations, which rarely check them though the protocol needs some.
 
-    AWS itself at an address of one's own gets real ones, found as everywhere.
+    AWS at an explicit address gets the real ones from the environment.
     """
     host = urlsplit(endpoint).hostname or ""
-    given = "AWS_ACCESS_KEY_ID" in os.environ or "AWS_PROFILE" in os.environ
-    if given or host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws")):
+    is_configured = "AWS_ACCESS_KEY_ID" in os.environ or "AWS_PROFILE" in os.environ
+    if is_configured or host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws")):
         return {}
     return {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
+
+
+# Calls without effect: about nothing, or about a table that does not exist. Local indexes have no call of their own; a
+# service without them refuses the table.
+_PROBES: tuple[tuple[Capability, Service, str, dict[str, Any]], ...] = (
+    ("transactions", "dynamodb", "TransactWriteItems", {"TransactItems": []}),
+    ("streams", "dynamodbstreams", "ListStreams", {"Limit": 1}),
+    ("ttl", "dynamodb", "DescribeTimeToLive", {"TableName": "zataku-asks-what-you-can-do"}),
+    ("backups", "dynamodb", "ListBackups", {"Limit": 1}),
+)
+
+
+async def probe_capabilities(client: Client) -> frozenset[Capability]:
+    """Capabilities of the service; one that the caller may not use is taken to be there."""
+    results = await asyncio.gather(*(_is_known(client, *probe[1:]) for probe in _PROBES))
+    return ALL_CAPABILITIES - {probe[0] for probe, is_known in zip(_PROBES, results, strict=True) if not is_known}
+
+
+async def _is_known(client: Client, service: Service, operation: str, parameters: dict[str, Any]) -> bool:
+    try:
+        await client.call(operation, service=service, **parameters)
+    except LacksCapability:
+        return False
+    except StoreUnreachable:
+        raise
+    except TableError:
+        # Refused for another reason, so the operation exists.
+        return True
+    return True

@@ -1,4 +1,4 @@
-"""The units that the service reports, on the bill of the call."""
+"""Capacity units that the service reports, added to the consumed capacity of the call."""
 
 from typing import Any, cast
 
@@ -8,29 +8,29 @@ from zataku.table.backend.errors import ConditionFailed, TransactionCancelled
 from zataku.table.backend.port import TransactWrite
 from zataku.table.backend.values import Item, item_size
 
-REPORTED: dict[str, Any] = {"ReturnConsumedCapacity": "INDEXES"}
+REPORT_CAPACITY: dict[str, Any] = {"ReturnConsumedCapacity": "INDEXES"}
 
 
-def charge_reads(consumed: ConsumedCapacity | None, answer: dict[str, Any]) -> None:
-    """What a read used."""
-    _charge(consumed, answer, reading=True)
+def charge_reads(consumed: ConsumedCapacity | None, response: dict[str, Any]) -> None:
+    """Charge the units of a read."""
+    _charge(consumed, response, is_read=True)
 
 
-def charge_writes(consumed: ConsumedCapacity | None, answer: dict[str, Any]) -> None:
-    """What a write used."""
-    _charge(consumed, answer, reading=False)
+def charge_writes(consumed: ConsumedCapacity | None, response: dict[str, Any]) -> None:
+    """Charge the units of a write."""
+    _charge(consumed, response, is_read=False)
 
 
-def charge_refusal(consumed: ConsumedCapacity | None, table: str, refused: ConditionFailed) -> None:
-    """A refused write is paid by the item that lies there; the service does not report it."""
+def charge_failed_write(consumed: ConsumedCapacity | None, table: str, refused: ConditionFailed) -> None:
+    """Charge a write whose condition failed, by the size of the stored item; the service does not report it."""
     if consumed is not None:
         consumed.add(table, writes=cost.failed_write(_size(refused.current)))
 
 
-def charge_cancellation(
+def charge_cancelled_transaction(
     consumed: ConsumedCapacity | None, writes: list[TransactWrite], cancelled: TransactionCancelled
 ) -> None:
-    """A cancelled transaction is paid too, by what is known of its items; the service does not report it."""
+    """Charge a cancelled transaction by what is known of its items; the service does not report it."""
     if consumed is not None:
         for write, reason in zip(writes, cancelled.reasons, strict=False):
             consumed.add(write.table.name, writes=cost.transact_write(_size(reason.current), 0))
@@ -40,33 +40,33 @@ def _size(current: object) -> int:
     return item_size(cast("Item", current)) if isinstance(current, dict) else 0
 
 
-def _charge(consumed: ConsumedCapacity | None, answer: dict[str, Any], *, reading: bool) -> None:
+def _charge(consumed: ConsumedCapacity | None, response: dict[str, Any], *, is_read: bool) -> None:
     if consumed is None:
         return
-    told: Any = answer.get("ConsumedCapacity") or []
-    for place in cast("list[dict[str, Any]]", [told] if isinstance(told, dict) else told):
+    reported: Any = response.get("ConsumedCapacity") or []
+    for usage in cast("list[dict[str, Any]]", [reported] if isinstance(reported, dict) else reported):
         indexes: dict[str, dict[str, Any]] = {
-            **(place.get("LocalSecondaryIndexes") or {}),
-            **(place.get("GlobalSecondaryIndexes") or {}),
+            **(usage.get("LocalSecondaryIndexes") or {}),
+            **(usage.get("GlobalSecondaryIndexes") or {}),
         }
-        table = str(place.get("TableName", ""))
-        reads, writes = _units(place, reading)
+        table = str(usage.get("TableName", ""))
+        reads, writes = _units(usage, is_read)
         for index, used in indexes.items():
-            index_reads, index_writes = _units(used, reading)
+            index_reads, index_writes = _units(used, is_read)
             consumed.add(table, index, reads=index_reads, writes=index_writes)
             reads, writes = reads - index_reads, writes - index_writes
-        own: dict[str, Any] | None = place.get("Table")
+        own: dict[str, Any] | None = usage.get("Table")
         if own is not None:
-            reads, writes = _units(own, reading)
-        # An implementation may report more for the indexes than in all.
+            reads, writes = _units(own, is_read)
+        # An implementation may report more for the indexes than in total.
         reads, writes = max(reads, 0.0), max(writes, 0.0)
         if reads or writes or not indexes:
             consumed.add(table, reads=reads, writes=writes)
 
 
-def _units(told: dict[str, Any], reading: bool) -> tuple[float, float]:
-    """Reads and writes of one place; only transactions tell them apart."""
-    if "ReadCapacityUnits" in told or "WriteCapacityUnits" in told:
-        return float(told.get("ReadCapacityUnits") or 0), float(told.get("WriteCapacityUnits") or 0)
-    units = float(told.get("CapacityUnits") or 0)
-    return (units, 0.0) if reading else (0.0, units)
+def _units(usage: dict[str, Any], is_read: bool) -> tuple[float, float]:
+    """Read and write units of a table or index; only transactions report both."""
+    if "ReadCapacityUnits" in usage or "WriteCapacityUnits" in usage:
+        return float(usage.get("ReadCapacityUnits") or 0), float(usage.get("WriteCapacityUnits") or 0)
+    units = float(usage.get("CapacityUnits") or 0)
+    return (units, 0.0) if is_read else (0.0, units)

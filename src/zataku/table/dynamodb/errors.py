@@ -1,7 +1,7 @@
-"""The service's errors in our own words."""
+"""Error responses of the service as errors of a store."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from zataku.table.backend.errors import (
     CONFLICT_MESSAGE,
@@ -32,7 +32,7 @@ from zataku.table.backend.errors import (
 )
 from zataku.table.dynamodb.wire import item_of
 
-_BUSY = {
+_THROTTLING_CODES = {
     "ProvisionedThroughputExceededException",
     "ProvisionedThroughputExceeded",
     "ThrottlingException",
@@ -40,7 +40,7 @@ _BUSY = {
     "RequestLimitExceeded",
     "LimitExceededException",
 }
-_NO_RIGHT = {
+_NOT_GRANTED_CODES = {
     "AccessDeniedException",
     "AccessDenied",
     "UnrecognizedClientException",
@@ -52,7 +52,7 @@ _NO_RIGHT = {
     "ExpiredToken",
     "OptInRequired",
 }
-_CODES = {
+_REASON_CODES = {
     "ConditionalCheckFailed": "condition_failed",
     "TransactionConflict": "conflict",
     "ProvisionedThroughputExceeded": "throttled",
@@ -62,18 +62,17 @@ _CODES = {
 }
 
 
-def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
-    """What an error answer means."""
-    answer = cast("dict[str, Any]", response)
-    code, message = str(answer["Error"].get("Code", "")), str(answer["Error"].get("Message", ""))
-    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+def error_from_response(operation: str, response: dict[str, Any], *, is_write: bool) -> TableError:
+    """The error that an error response stands for."""
+    code, message = str(response["Error"].get("Code", "")), str(response["Error"].get("Message", ""))
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     match code:
         case "ConditionalCheckFailedException":
-            lies = answer.get("Item")
-            current = None if not lies else item_of(lies)
+            stored = response.get("Item")
+            current = None if not stored else item_of(stored)
             return ConditionFailed("The item is not as the condition demands. Nothing was written.", current=current)
         case "TransactionCanceledException":
-            return cancelled(answer.get("CancellationReasons", []))
+            return transaction_cancelled(response.get("CancellationReasons", []))
         case "TransactionConflictException" | "TransactionInProgressException" | "ReplicatedWriteConflictException":
             return Conflict(CONFLICT_MESSAGE)
         case "IdempotentParameterMismatchException":
@@ -84,76 +83,79 @@ def refusal(operation: str, response: Any, *, changing: bool) -> TableError:
             return LacksCapability(f"This store does not know {operation}.")
         case "ResourceNotFoundException" | "TableNotFoundException" | "ResourceInUseException":
             return SchemaRefused(f"{operation}: {message}", code=code)
-        case _ if code in _BUSY:
+        case _ if code in _THROTTLING_CODES:
             return Throttled(THROTTLED_MESSAGE)
-        case _ if code in _NO_RIGHT:
+        case _ if code in _NOT_GRANTED_CODES:
             return NotGranted(f"{operation} was refused: {message or code}")
         case _ if status >= 500 or code in ("InternalServerError", "ServiceUnavailable"):
-            return (lost if changing else unreachable)(operation, f"{code} {message}")
+            return (result_unknown if is_write else unreachable)(operation, f"{code} {message}")
         case "ValidationException":
-            return invalid(message)
+            return validation_error(message)
         case _:
             return TableError(f"{operation} was refused: {code} {message}", code=code)
 
 
-def invalid(message: str) -> TableError:
-    """A call that the service does not take: of which kind its words say. Words it has never used are a plain one."""
-    for part, made in _INVALID:
+def validation_error(message: str) -> TableError:
+    """The error of a refused request, by the wording of the service's message; `BadInput` for an unknown wording."""
+    for part, make_error in _VALIDATION_ERRORS:
         if part in message:
-            return made(message)
+            return make_error(message)
     return BadInput(f"The service does not take this call: {message.rstrip('.')}. Change it.")
 
 
-def _kind(error: type[TableError], advice: str) -> Callable[[str], TableError]:
+def _with_advice(error: type[TableError], advice: str) -> Callable[[str], TableError]:
     return lambda message: error(f"{message.rstrip('.')}. {advice}")
 
 
-# Words of the service's messages, the more telling ones first.
-_INVALID: tuple[tuple[str, Callable[[str], TableError]], ...] = (
-    ("backfilling", _kind(IndexNotReady, "Try again when the index is filled.")),
-    ("specified index", _kind(IndexNotReady, "Try again when the index is there, or start a store that may make it.")),
-    ("Item size", _kind(ItemTooLarge, "Split it, or keep the large part elsewhere.")),
-    ("item size", _kind(ItemTooLarge, "Split it, or keep the large part elsewhere.")),
-    ("Number overflow", _kind(BadNumber, "Scale it first.")),
-    ("Number underflow", _kind(BadNumber, "Scale it first.")),
-    ("significant digits", _kind(BadNumber, "Round it first.")),
-    ("numeric value", _kind(BadNumber, "Scale it first.")),
-    ("Type mismatch", _kind(WrongType, "Give it a value of its type.")),
-    ("unsupported type", _kind(WrongType, "Give it a value of its type.")),
-    ("empty string value", _kind(BadKey, "Give it a value.")),
-    ("empty binary value", _kind(BadKey, "Give it a value.")),
-    ("hashkey", _kind(BadKey, "Shorten it.")),
-    ("rangekey", _kind(BadKey, "Shorten it.")),
-    ("key size", _kind(BadKey, "Shorten it.")),
-    ("incorrect data type", _kind(BadUpdate, "Give values that go together.")),
-    ("does not exist in the item", _kind(BadUpdate, "Set it first.")),
-    ("document path", _kind(BadUpdate, "Set the whole of it first.")),
-    ("starting key", _kind(BadCursor, "Start from the first page.")),
-    ("Exclusive Start Key", _kind(BadCursor, "Start from the first page.")),
-    ("Transaction request cannot include multiple operations", _kind(SameItemTwice, "Join the two into one.")),
-    ("contains duplicates", _kind(SameItemTwice, "Name it once.")),
-    ("4 MB", _kind(TransactionTooLarge, "Split the work.")),
-    ("4MB", _kind(TransactionTooLarge, "Split the work.")),
+# Parts of the service's messages, the more specific ones first.
+_VALIDATION_ERRORS: tuple[tuple[str, Callable[[str], TableError]], ...] = (
+    ("backfilling", _with_advice(IndexNotReady, "Try again when the index is filled.")),
+    (
+        "specified index",
+        _with_advice(IndexNotReady, "Try again when the index is there, or start a store that may make it."),
+    ),
+    ("Item size", _with_advice(ItemTooLarge, "Split it, or keep the large part elsewhere.")),
+    ("item size", _with_advice(ItemTooLarge, "Split it, or keep the large part elsewhere.")),
+    ("Number overflow", _with_advice(BadNumber, "Scale it first.")),
+    ("Number underflow", _with_advice(BadNumber, "Scale it first.")),
+    ("significant digits", _with_advice(BadNumber, "Round it first.")),
+    ("numeric value", _with_advice(BadNumber, "Scale it first.")),
+    ("Type mismatch", _with_advice(WrongType, "Give it a value of its type.")),
+    ("unsupported type", _with_advice(WrongType, "Give it a value of its type.")),
+    ("empty string value", _with_advice(BadKey, "Give it a value.")),
+    ("empty binary value", _with_advice(BadKey, "Give it a value.")),
+    ("hashkey", _with_advice(BadKey, "Shorten it.")),
+    ("rangekey", _with_advice(BadKey, "Shorten it.")),
+    ("key size", _with_advice(BadKey, "Shorten it.")),
+    ("incorrect data type", _with_advice(BadUpdate, "Give values that go together.")),
+    ("does not exist in the item", _with_advice(BadUpdate, "Set it first.")),
+    ("document path", _with_advice(BadUpdate, "Set the whole of it first.")),
+    ("starting key", _with_advice(BadCursor, "Start from the first page.")),
+    ("Exclusive Start Key", _with_advice(BadCursor, "Start from the first page.")),
+    ("Transaction request cannot include multiple operations", _with_advice(SameItemTwice, "Join the two into one.")),
+    ("contains duplicates", _with_advice(SameItemTwice, "Name it once.")),
+    ("4 MB", _with_advice(TransactionTooLarge, "Split the work.")),
+    ("4MB", _with_advice(TransactionTooLarge, "Split the work.")),
 )
 
 
-def cancelled(given: list[dict[str, Any]]) -> TransactionCancelled:
-    """A cancelled transaction with a reason for each item."""
+def transaction_cancelled(given: list[dict[str, Any]]) -> TransactionCancelled:
+    """The error of a cancelled transaction, with a reason for each item."""
     reasons: list[Reason] = []
-    for each in given:
-        code = str(each.get("Code") or "None")
+    for reason in given:
+        code = str(reason.get("Code") or "None")
         if code == "None":
             reasons.append(Reason())
             continue
-        lies = each.get("Item")
-        known = _CODES.get(code, "invalid")
-        reasons.append(Reason(known, str(each.get("Message") or code), item_of(lies) if lies else None))
+        stored = reason.get("Item")
+        known = _REASON_CODES.get(code, "invalid")
+        reasons.append(Reason(known, str(reason.get("Message") or code), item_of(stored) if stored else None))
     codes = ", ".join(reason.code or "none" for reason in reasons)
     return TransactionCancelled(f"The transaction was cancelled, nothing was written: {codes}.", reasons)
 
 
-def lost(operation: str, problem: object) -> ResultUnknown:
-    """The answer to a write did not arrive."""
+def result_unknown(operation: str, problem: object) -> ResultUnknown:
+    """The error of a write without a response."""
     return ResultUnknown(
         REPLY_LOST_MESSAGE,
         operation=operation,
@@ -162,5 +164,5 @@ def lost(operation: str, problem: object) -> ResultUnknown:
 
 
 def unreachable(operation: str, problem: object) -> StoreUnreachable:
-    """The service did not answer, and nothing was written."""
+    """The error of a call without a response that wrote nothing."""
     return StoreUnreachable(f"The store did not answer {operation}: {problem}", operation=operation)

@@ -1,7 +1,7 @@
 """Conditions, updates and key ranges as DynamoDB's expression strings.
 
-Names and values never stand in an expression themselves: placeholders take their place, the same one for the same name
-or value, so that reserved words, odd characters and long values are all alike.
+Names and values are always replaced by placeholders, the same one for the same name or value, so that reserved words,
+special characters and long values need no special case.
 """
 
 from collections.abc import Iterable
@@ -17,17 +17,17 @@ Assigned = ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined
 
 
 class Expressions:
-    """The expressions of one call, with the names and values that they share."""
+    """Expressions of one call, with the placeholders that they share."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._values: dict[str, tuple[str, WireValue]] = {}
 
     def parameters(self) -> dict[str, Any]:
-        """The names and values as parameters of the call; empty ones are left out, as the service demands."""
+        """The placeholders as parameters of the call; empty ones are left out, as the service requires."""
         found: dict[str, Any] = {}
         if self._names:
-            found["ExpressionAttributeNames"] = {mark: name for name, mark in self._names.items()}
+            found["ExpressionAttributeNames"] = {placeholder: name for name, placeholder in self._names.items()}
         if self._values:
             found["ExpressionAttributeValues"] = dict(self._values.values())
         return found
@@ -39,7 +39,7 @@ class Expressions:
     def value(self, value: Value) -> str:
         """The placeholder of a value."""
         wire = wire_value(normalize(value))
-        # Sets are sorted on the wire, so that equal values are spelt the same.
+        # Sets are sorted on the wire, so that equal values have equal text.
         return self._values.setdefault(repr(wire), (f":v{len(self._values)}", wire))[0]
 
     def route(self, route: ex.Route) -> str:
@@ -52,26 +52,24 @@ class Expressions:
                 text += f"{'.' if text else ''}{self.name(step)}"
         return text
 
-    # Conditions
-
     def condition(self, condition: ex.Expression) -> str:
         """A condition or filter."""
         if isinstance(condition, ex.All | ex.Either):
             if len(condition.parts) == 1:
                 return self.condition(condition.parts[0])
-            word = " AND " if isinstance(condition, ex.All) else " OR "
-            return word.join(map(self._part, condition.parts))
+            operator = " AND " if isinstance(condition, ex.All) else " OR "
+            return operator.join(map(self._part, condition.parts))
         if isinstance(condition, ex.Not):
             return f"NOT ({self.condition(condition.part)})"
-        return self._demand(condition)
+        return self._comparison(condition)
 
     def _part(self, part: ex.Expression) -> str:
         text = self.condition(part)
-        joined = isinstance(part, ex.All | ex.Either) and len(part.parts) > 1
+        is_compound = isinstance(part, ex.All | ex.Either) and len(part.parts) > 1
         # NOT binds tighter than AND and OR, and the service refuses parentheses that are not needed twice.
-        return f"({text})" if joined else text
+        return f"({text})" if is_compound else text
 
-    def _demand(self, condition: ex.Expression) -> str:
+    def _comparison(self, condition: ex.Expression) -> str:
         match condition:
             case ex.Compare(left, sign, right):
                 return f"{self._operand(left)} {sign} {self._operand(right)}"
@@ -90,7 +88,7 @@ class Expressions:
             case ex.Contains(route, part):
                 return f"contains({self.route(route)}, {self._operand(part)})"
             case _:
-                raise TypeError(f"{condition!r} is no condition.")
+                raise TypeError(f"{condition!r} is not a condition.")
 
     def _operand(self, operand: ex.Operand) -> str:
         if isinstance(operand, ex.Literally):
@@ -98,12 +96,10 @@ class Expressions:
         path = self.route(operand.route)
         return f"size({path})" if isinstance(operand, ex.SizeOf) else path
 
-    # Updates
-
     def update(self, actions: Iterable[ex.Action]) -> str:
-        """All changes of an update: each of the four clauses at most once."""
+        """An update expression, with each of the four clauses at most once."""
         clauses: dict[str, list[str]] = {}
-        # Later positions of a list go first. All count in the list as it was, but not every implementation knows.
+        # Later positions of a list go first. They refer to the list before the update, but not in every implementation.
         for action in sorted(actions, key=_position, reverse=True):
             clause, text = self._change(action)
             clauses.setdefault(clause, []).append(text)
@@ -139,19 +135,17 @@ class Expressions:
             case ex.Joined(left, right):
                 return f"list_append({self._assigned(left)}, {self._assigned(right)})"
 
-    # Keys and projections
-
-    def key(self, pk: KeyAttribute, value: KeyValue, sk: KeyAttribute | None, stretch: KeyRange | None) -> str:
-        """One partition, or a stretch of it."""
+    def key(self, pk: KeyAttribute, value: KeyValue, sk: KeyAttribute | None, key_range: KeyRange | None) -> str:
+        """One partition, or a range of it."""
         text = f"{self.name(pk.name)} = {self.value(value)}"
-        if stretch is None or sk is None:
+        if key_range is None or sk is None:
             return text
-        path, low = self.name(sk.name), self.value(stretch.low)
-        if stretch.sign == "between":
-            return f"{text} AND {path} BETWEEN {low} AND {self.value(stretch.high)}"
-        if stretch.sign == "begins":
+        path, low = self.name(sk.name), self.value(key_range.low)
+        if key_range.sign == "between":
+            return f"{text} AND {path} BETWEEN {low} AND {self.value(key_range.high)}"
+        if key_range.sign == "begins":
             return f"{text} AND begins_with({path}, {low})"
-        return f"{text} AND {path} {stretch.sign} {low}"
+        return f"{text} AND {path} {key_range.sign} {low}"
 
     def projection(self, attributes: Iterable[str]) -> str:
         """Only these attributes."""

@@ -1,4 +1,4 @@
-"""The store's own book-keeping: a small table beside the host's tables."""
+"""The store's metadata table: cursor secret, stream checkpoints and usage, beside the host's tables."""
 
 import asyncio
 import re
@@ -20,14 +20,13 @@ from zataku.table.dynamodb.wire import WireItem, item_of, wire_item, wire_value
 _SECRET = ("store", "secret")
 _USAGE = "usage"
 _SECRET_BYTES = 32
-# A table of this size is there within seconds; a minute without it means that something is wrong.
+# An empty table is ready within seconds; a minute without it means that something is wrong.
 _CREATION_SECONDS = 60
-# Updates sent at the same time.
-_AT_ONCE = 16
+_MAX_CONCURRENT_UPDATES = 16
 
 
-class Book:
-    """Items with the keys pk and sk, written conditionally and read strongly, whoever else writes."""
+class MetadataTable:
+    """Items with the keys pk and sk, written conditionally and read strongly, so that processes can share them."""
 
     def __init__(self, client: Client, name: str, clock: Clock) -> None:
         self.name = name
@@ -36,7 +35,7 @@ class Book:
         self._secret: bytes | None = None
 
     async def start(self) -> None:
-        """Make the table unless it is there. Any number of processes may do so at once."""
+        """Create the table unless it exists. Any number of processes may do so at once."""
         status = await self._status()
         if status is None:
             await self._create()
@@ -52,10 +51,10 @@ class Book:
 
     async def _status(self) -> str | None:
         try:
-            answer = await self._client.call("DescribeTable", TableName=self.name)
+            response = await self._client.call("DescribeTable", TableName=self.name)
         except SchemaRefused:
             return None
-        return answer["Table"]["TableStatus"]
+        return response["Table"]["TableStatus"]
 
     async def _create(self) -> None:
         schema = TableSchema(self.name, KeyAttribute("pk"), KeyAttribute("sk"))
@@ -66,28 +65,26 @@ class Book:
             if refused.details.get("code") != "ResourceInUseException":
                 raise
 
-    # What the store keeps here
-
     async def secret(self) -> bytes:
         """32 random bytes, made once, the same for every process of the store."""
         if self._secret is not None:
             return self._secret
         found = await self.item(*_SECRET)
         if found is None:
-            # Whoever is first decides; everybody reads what came of it.
+            # The first process decides; every process reads what was stored.
             with suppress(ResultUnknown):
                 await self.put_new(*_SECRET, {"secret": secrets.token_bytes(_SECRET_BYTES)})
             found = await self.item(*_SECRET)
         if found is None:
-            raise StoreUnreachable(f"{self.name} holds no secret. Try again, or look whether somebody deletes it.")
-        made: bytes = found["secret"]
-        self._secret = made
-        return made
+            raise StoreUnreachable(f"{self.name} holds no secret. Try again, and check that nothing deletes it.")
+        secret: bytes = found["secret"]
+        self._secret = secret
+        return secret
 
     async def add_usage(self, usage: Sequence[Usage]) -> None:
         """Add to the sums of each access pattern."""
-        for start in range(0, len(usage), _AT_ONCE):
-            await asyncio.gather(*(self._add(each) for each in usage[start : start + _AT_ONCE]))
+        for start in range(0, len(usage), _MAX_CONCURRENT_UPDATES):
+            await asyncio.gather(*(self._add(sums) for sums in usage[start : start + _MAX_CONCURRENT_UPDATES]))
 
     async def _add(self, usage: Usage) -> None:
         sums = {"calls": usage.calls, "reads": _exact(usage.reads), "writes": _exact(usage.writes)}
@@ -100,12 +97,10 @@ class Book:
             for item in await self.items(_USAGE)
         ]
 
-    # Items
-
     async def item(self, pk: str, sk: str) -> Item | None:
         """One item as it is now."""
-        answer = await self._client.call("GetItem", TableName=self.name, Key=_key(pk, sk), ConsistentRead=True)
-        found: WireItem | None = answer.get("Item")
+        response = await self._client.call("GetItem", TableName=self.name, Key=_key(pk, sk), ConsistentRead=True)
+        found: WireItem | None = response.get("Item")
         return item_of(found) if found else None
 
     async def items(self, pk: str) -> list[Item]:
@@ -113,7 +108,7 @@ class Book:
         found: list[Item] = []
         start: dict[str, Any] = {}
         while True:
-            answer = await self._client.call(
+            response = await self._client.call(
                 "Query",
                 TableName=self.name,
                 KeyConditionExpression="pk = :pk",
@@ -121,13 +116,13 @@ class Book:
                 ConsistentRead=True,
                 **start,
             )
-            found += [item_of(item) for item in answer["Items"]]
-            if not answer.get("LastEvaluatedKey"):
+            found += [item_of(item) for item in response["Items"]]
+            if not response.get("LastEvaluatedKey"):
                 return found
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+            start = {"ExclusiveStartKey": response["LastEvaluatedKey"]}
 
     async def put_new(self, pk: str, sk: str, attributes: Item) -> bool:
-        """Write an item unless there is one; says whether it was written."""
+        """Write an item unless it exists; returns whether it was written."""
         try:
             await self._client.call(
                 "PutItem",
@@ -139,27 +134,27 @@ class Book:
             return False
         return True
 
-    async def update(self, pk: str, sk: str, change: str, values: Item, *, when: str | None = None) -> Item:
-        """Change an item and give its new state; raises `ConditionFailed`.
+    async def update(self, pk: str, sk: str, change: str, values: Item, *, condition: str | None = None) -> Item:
+        """Change an item and return its new state; raises `ConditionFailed`.
 
         In the expressions `#name` is the attribute of that name and `:name` the value.
         """
-        parameters: dict[str, Any] = {"ConditionExpression": when} if when else {}
+        parameters: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
         if values:
-            parameters["ExpressionAttributeValues"] = {f":{name}": wire_value(it) for name, it in values.items()}
-        answer = await self._client.call(
+            parameters["ExpressionAttributeValues"] = {f":{name}": wire_value(value) for name, value in values.items()}
+        response = await self._client.call(
             "UpdateItem",
             TableName=self.name,
             Key=_key(pk, sk),
             UpdateExpression=change,
-            ExpressionAttributeNames={name: name[1:] for name in re.findall(r"#\w+", f"{change} {when}")},
+            ExpressionAttributeNames={name: name[1:] for name in re.findall(r"#\w+", f"{change} {condition}")},
             ReturnValues="ALL_NEW",
             **parameters,
         )
-        return item_of(answer["Attributes"])
+        return item_of(response["Attributes"])
 
     async def delete(self, pk: str, sk: str) -> None:
-        """Take an item away; an absent one is no error."""
+        """Delete an item; an absent one is no error."""
         await self._client.call("DeleteItem", TableName=self.name, Key=_key(pk, sk))
 
 

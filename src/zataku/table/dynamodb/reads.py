@@ -1,4 +1,4 @@
-"""Reading items and pages."""
+"""Reads of items and pages."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
@@ -15,28 +15,36 @@ from zataku.table.backend.validation import (
     check_segment,
     checked_attributes,
 )
-from zataku.table.dynamodb.client import Answer, Client
-from zataku.table.dynamodb.consumed_capacity import REPORTED, charge_reads
+from zataku.table.dynamodb.client import Client, Response
+from zataku.table.dynamodb.consumed_capacity import REPORT_CAPACITY, charge_reads
 from zataku.table.dynamodb.expressions import Expressions
-from zataku.table.dynamodb.validation import key_of, partition_value, whole_key, whole_range, wire_key, wire_position
+from zataku.table.dynamodb.validation import (
+    checked_partition_key,
+    key_of,
+    validated_key,
+    validated_range,
+    wire_key,
+    wire_position,
+)
 from zataku.table.dynamodb.wire import WireItem, item_of
 
 Parameters: TypeAlias = dict[str, Any]
+# Table name and key.
 ItemId: TypeAlias = tuple[str, ItemKey]
-# Reads of one table that one call can make: all strong or none, all of the same attributes.
-Manner: TypeAlias = tuple[bool, tuple[str, ...] | None]
+# Consistency and attributes: one call reads the items of a table all with the same.
+ReadOptions: TypeAlias = tuple[bool, tuple[str, ...] | None]
 
 
 async def get(client: Client, read: GetItem, consumed: ConsumedCapacity | None) -> Row | None:
     """One item or None."""
-    answer = await client.call("GetItem", **_single(read), ConsistentRead=read.strong, **REPORTED)
-    charge_reads(consumed, answer)
-    return _row(answer)
+    response = await client.call("GetItem", **_get_parameters(read), ConsistentRead=read.strong, **REPORT_CAPACITY)
+    charge_reads(consumed, response)
+    return _row(response)
 
 
-def _single(read: GetItem) -> Parameters:
-    """One item by its key, as a call of its own or a part of a transaction."""
-    key = wire_key(read.table, whole_key(read.table, read.key))
+def _get_parameters(read: GetItem) -> Parameters:
+    """Parameters of a read of one item, as a call of its own or a part of a transaction."""
+    key = wire_key(read.table, validated_key(read.table, read.key))
     return {"TableName": read.table.name, "Key": key} | _projection(Expressions(), checked_attributes(read.attributes))
 
 
@@ -46,96 +54,95 @@ def _projection(expressions: Expressions, attributes: Sequence[str] | None) -> P
     return {"ProjectionExpression": expressions.projection(attributes)} | expressions.parameters()
 
 
-def _row(answer: Answer) -> Row | None:
-    found: WireItem | None = answer.get("Item")
+def _row(response: Response) -> Row | None:
+    found: WireItem | None = response.get("Item")
     return None if found is None else item_of(found)
 
 
 async def snapshot(client: Client, reads: Sequence[GetItem], consumed: ConsumedCapacity | None) -> list[Row | None]:
-    """Some items of one moment."""
-    _places(reads)
+    """Items as they were at one moment."""
+    _item_ids(reads)
     if not reads:
         return []
-    answer = await client.call("TransactGetItems", TransactItems=[{"Get": _single(read)} for read in reads], **REPORTED)
-    charge_reads(consumed, answer)
-    return [_row(each) for each in cast("list[Answer]", answer["Responses"])]
+    response = await client.call(
+        "TransactGetItems", TransactItems=[{"Get": _get_parameters(read)} for read in reads], **REPORT_CAPACITY
+    )
+    charge_reads(consumed, response)
+    return [_row(part) for part in cast("list[Response]", response["Responses"])]
 
 
-def _places(reads: Sequence[GetItem]) -> list[ItemId]:
-    """Where the items lie; each is named once."""
+def _item_ids(reads: Sequence[GetItem]) -> list[ItemId]:
+    """Table and key of each item; none may be named twice."""
     check_read_count(len(reads))
-    places = [(read.table.name, whole_key(read.table, read.key)) for read in reads]
-    if len(set(places)) < len(places):
+    ids = [(read.table.name, validated_key(read.table, read.key)) for read in reads]
+    if len(set(ids)) < len(ids):
         raise SameItemTwice("One item is named twice. Read it once.")
-    return places
+    return ids
 
 
 async def batch_get(
     client: Client, reads: Sequence[GetItem], consumed: ConsumedCapacity | None
 ) -> list[Row | Literal["unprocessed"] | None]:
-    """Some items, each by itself."""
-    places = _places(reads)
-    calls: list[dict[str, tuple[Manner, list[int]]]] = []
+    """Items, read independently."""
+    ids = _item_ids(reads)
+    calls: list[dict[str, tuple[ReadOptions, list[int]]]] = []
     for at, read in enumerate(reads):
-        _join(calls, at, read)
+        _add_to_call(calls, at, read)
     found: dict[ItemId, Row | Literal["unprocessed"]] = {}
     for call in calls:
-        await _batch(client, reads, places, call, found, consumed)
-    return [found.get(place) for place in places]
+        await _batch_call(client, reads, ids, call, found, consumed)
+    return [found.get(item_id) for item_id in ids]
 
 
-def _join(calls: list[dict[str, tuple[Manner, list[int]]]], at: int, read: GetItem) -> None:
-    """Put a read into the first call whose reads of the same table go in the same manner."""
-    manner = (read.strong, checked_attributes(read.attributes))
+def _add_to_call(calls: list[dict[str, tuple[ReadOptions, list[int]]]], at: int, read: GetItem) -> None:
+    """Add a read to the first call that reads its table with the same options."""
+    options = (read.strong, checked_attributes(read.attributes))
     for call in calls:
-        same = call.setdefault(read.table.name, (manner, []))
-        if same[0] == manner:
+        same = call.setdefault(read.table.name, (options, []))
+        if same[0] == options:
             same[1].append(at)
             return
-    calls.append({read.table.name: (manner, [at])})
+    calls.append({read.table.name: (options, [at])})
 
 
-async def _batch(
+async def _batch_call(
     client: Client,
     reads: Sequence[GetItem],
-    places: list[ItemId],
-    call: dict[str, tuple[Manner, list[int]]],
+    ids: list[ItemId],
+    call: dict[str, tuple[ReadOptions, list[int]]],
     found: dict[ItemId, Row | Literal["unprocessed"]],
     consumed: ConsumedCapacity | None,
 ) -> None:
     request: Parameters = {}
-    for name, ((strong, attributes), every) in call.items():
-        table = reads[every[0]].table
-        # Keys come along in any case: without them nobody could tell the items apart.
-        shown = None if attributes is None else dict.fromkeys([*attributes, *(key.name for key in table.keys)])
-        keys = [wire_key(table, places[at][1]) for at in every]
-        projection = _projection(Expressions(), None if shown is None else list(shown))
+    for name, ((strong, attributes), positions) in call.items():
+        table = reads[positions[0]].table
+        # Keys are always read: without them the items could not be told apart.
+        names = None if attributes is None else dict.fromkeys([*attributes, *(key.name for key in table.keys)])
+        keys = [wire_key(table, ids[at][1]) for at in positions]
+        projection = _projection(Expressions(), None if names is None else list(names))
         request[name] = {"Keys": keys, "ConsistentRead": strong} | projection
-    answer = await client.call("BatchGetItem", RequestItems=request, **REPORTED)
-    charge_reads(consumed, answer)
-    for name, ((_, attributes), every) in call.items():
-        table = reads[every[0]].table
-        for wire in cast("list[WireItem]", answer.get("Responses", {}).get(name, [])):
+    response = await client.call("BatchGetItem", RequestItems=request, **REPORT_CAPACITY)
+    charge_reads(consumed, response)
+    for name, ((_, attributes), positions) in call.items():
+        table = reads[positions[0]].table
+        for wire in cast("list[WireItem]", response.get("Responses", {}).get(name, [])):
             item = item_of(wire)
-            shown = item if attributes is None else {each: item[each] for each in attributes if each in item}
-            found[name, key_of(table, item)] = shown
-        for key in cast("list[WireItem]", answer.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])):
+            row = item if attributes is None else {key: item[key] for key in attributes if key in item}
+            found[name, key_of(table, item)] = row
+        for key in cast("list[WireItem]", response.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])):
             found[name, key_of(table, item_of(key))] = "unprocessed"
-
-
-# Pages
 
 
 async def query(client: Client, read: QueryItems, consumed: ConsumedCapacity | None) -> Rows:
     """One page of a partition."""
-    place = read.table if read.index is None else read.index
-    pk = partition_value(place.pk, read.pk)
-    stretch = whole_range(place.sk, read.range)
+    source = read.table if read.index is None else read.index
+    pk = checked_partition_key(source.pk, read.pk)
+    key_range = validated_range(source.sk, read.range)
     expressions = Expressions()
     parameters = _page(expressions, read)
-    parameters["KeyConditionExpression"] = expressions.key(place.pk, pk, place.sk, stretch)
+    parameters["KeyConditionExpression"] = expressions.key(source.pk, pk, source.sk, key_range)
     parameters["ScanIndexForward"] = not read.newest_first
-    if read.start is not None and read.start[place.pk.name] != pk:
+    if read.start is not None and read.start[source.pk.name] != pk:
         raise BadCursor("The position lies in another partition. Start from the first page.")
     if read.filter is not None:
         check_filter(read.table, read.index, read.filter)
@@ -155,10 +162,10 @@ async def scan(client: Client, read: ScanItems, consumed: ConsumedCapacity | Non
 
 
 def _page(expressions: Expressions, read: QueryItems | ScanItems) -> Parameters:
-    """What queries and scans have in common, checked."""
+    """The parameters that queries and scans share."""
     index = read.index
     check_page(index, read.limit, read.strong)
-    parameters: Parameters = {"TableName": read.table.name, "ConsistentRead": read.strong, **REPORTED}
+    parameters: Parameters = {"TableName": read.table.name, "ConsistentRead": read.strong, **REPORT_CAPACITY}
     attributes = checked_attributes(read.attributes)
     if index is not None:
         parameters["IndexName"] = index.name
@@ -177,9 +184,9 @@ def _page(expressions: Expressions, read: QueryItems | ScanItems) -> Parameters:
 
 
 async def _rows(client: Client, operation: str, parameters: Parameters, consumed: ConsumedCapacity | None) -> Rows:
-    answer = await client.call(operation, **parameters)
-    charge_reads(consumed, answer)
-    rows: list[Row] = [item_of(wire) for wire in cast("list[WireItem]", answer.get("Items") or [])]
-    last: WireItem | None = answer.get("LastEvaluatedKey")
+    response = await client.call(operation, **parameters)
+    charge_reads(consumed, response)
+    rows: list[Row] = [item_of(wire) for wire in cast("list[WireItem]", response.get("Items") or [])]
+    last: WireItem | None = response.get("LastEvaluatedKey")
     resume = cast("Position", item_of(last)) if last else None
-    return Rows(rows, resume, answer["Count"], answer["ScannedCount"])
+    return Rows(rows, resume, response["Count"], response["ScannedCount"])

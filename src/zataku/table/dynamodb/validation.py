@@ -1,4 +1,4 @@
-"""Keys, items and updates checked before they are sent, and put into the form in which they travel."""
+"""Validation of keys, items, updates and positions before they are sent."""
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadCursor, BadInput, WrongType
@@ -10,26 +10,26 @@ from zataku.table.backend.values import Item, KeyValue, Value, nesting_depth, ne
 from zataku.table.dynamodb.wire import WireItem, wire_item, wire_value
 
 
-def partition_value(key: KeyAttribute, value: object) -> KeyValue:
-    """The value when it can be this partition key."""
+def checked_partition_key(key: KeyAttribute, value: object) -> KeyValue:
+    """The value, if it can be this partition key."""
     return checked_key(key, normalize(value), PARTITION_KEY_BYTES)
 
 
-def sort_value(key: KeyAttribute, value: object) -> KeyValue:
-    """The value when it can be this sort key."""
+def checked_sort_key(key: KeyAttribute, value: object) -> KeyValue:
+    """The value, if it can be this sort key."""
     return checked_key(key, normalize(value), SORT_KEY_BYTES)
 
 
-def whole_key(table: TableSchema, key: ItemKey) -> ItemKey:
-    """The key of an item in its one form."""
+def validated_key(table: TableSchema, key: ItemKey) -> ItemKey:
+    """The key of an item in canonical form."""
     pk, sk = key
     if (sk is None) != (table.sk is None):
         raise key_parts_error(table)
-    return partition_value(table.pk, pk), None if table.sk is None else sort_value(table.sk, sk)
+    return checked_partition_key(table.pk, pk), None if table.sk is None else checked_sort_key(table.sk, sk)
 
 
 def wire_key(table: TableSchema, key: ItemKey) -> WireItem:
-    """A checked key to be sent."""
+    """A validated key in wire format."""
     wire = {table.pk.name: wire_value(key[0])}
     if table.sk is not None:
         wire[table.sk.name] = wire_value(key[1])
@@ -41,8 +41,8 @@ def key_of(table: TableSchema, item: Item) -> ItemKey:
     return item[table.pk.name], None if table.sk is None else item[table.sk.name]
 
 
-def whole_item(table: TableSchema, given: Item) -> Item:
-    """The item in its stored form, when the table can hold it."""
+def validated_item(table: TableSchema, given: Item) -> Item:
+    """The item in canonical form, if the table can hold it."""
     item: Item = {}
     for name, value in given.items():
         if type(name) is not str:
@@ -54,7 +54,7 @@ def whole_item(table: TableSchema, given: Item) -> Item:
 
 
 def check_update(table: TableSchema, write: UpdateItem) -> None:
-    """Refuse an update that contradicts itself or puts into an index key what cannot be one."""
+    """Refuse an update that contradicts itself or sets an index key to a value that cannot be one."""
     check_changes(table, write)
     for action in write.actions:
         if isinstance(action, ex.Assign) and isinstance(action.value, ex.Literally):
@@ -67,42 +67,42 @@ def _check_assigned(table: TableSchema, route: ex.Route, value: Value) -> None:
             raise nesting_error()
         return
     for index in table.indexes:
-        for key, most in zip(index.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
+        for key, max_bytes in zip(index.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
             if route == (key.name,):
-                checked_key(key, value, most)
+                checked_key(key, value, max_bytes)
 
 
-def whole_range(key: KeyAttribute | None, stretch: KeyRange | None) -> KeyRange | None:
-    """A stretch of sort keys with its ends in their one form."""
-    if stretch is None:
+def validated_range(key: KeyAttribute | None, key_range: KeyRange | None) -> KeyRange | None:
+    """A range of sort keys with its ends in canonical form."""
+    if key_range is None:
         return None
     if key is None:
         raise BadInput("The table or index has no sort key, so it has no range of them. Leave the range out.")
-    low = sort_value(key, stretch.low)
-    if stretch.sign == "begins" and key.type == "N":
+    low = checked_sort_key(key, key_range.low)
+    if key_range.sign == "begins" and key.type == "N":
         raise BadInput(f"{key.name} is a number, which has no beginning. Use between.")
-    if stretch.sign != "between":
-        return KeyRange(stretch.sign, low)
-    high = sort_value(key, stretch.high)
-    if _order(high) < _order(low):
+    if key_range.sign != "between":
+        return KeyRange(key_range.sign, low)
+    high = checked_sort_key(key, key_range.high)
+    if _sort_order(high) < _sort_order(low):
         raise BadInput("The upper end of the range lies below its lower end. Swap them.")
     return KeyRange("between", low, high)
 
 
-def _order(value: KeyValue) -> Value:
-    # Strings are ordered by their bytes.
+def _sort_order(value: KeyValue) -> Value:
+    # Strings sort by their UTF-8 bytes.
     return value.encode() if isinstance(value, str) else value
 
 
 def wire_position(table: TableSchema, index: IndexSchema | None, start: Position) -> WireItem:
-    """The place to go on after, to be sent."""
-    places: tuple[TableSchema | IndexSchema, ...] = (table,) if index is None else (table, index)
-    if set(start) != {key.name for place in places for key in place.keys}:
+    """The position that a page starts after, in wire format."""
+    sources: tuple[TableSchema | IndexSchema, ...] = (table,) if index is None else (table, index)
+    if set(start) != {key.name for source in sources for key in source.keys}:
         raise BadCursor("The position names other keys than this table or index has. Start from the first page.")
     try:
-        for place in places:
-            for key, most in zip(place.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
-                checked_key(key, normalize(start[key.name]), most)
+        for source in sources:
+            for key, max_bytes in zip(source.keys, (PARTITION_KEY_BYTES, SORT_KEY_BYTES), strict=False):
+                checked_key(key, normalize(start[key.name]), max_bytes)
     except BadInput as error:
         raise BadCursor(f"The position does not fit this table or index: {error.message}") from error
     return wire_item(dict(start))

@@ -1,4 +1,4 @@
-"""Items as they travel: every value with its type, numbers as text."""
+"""Wire format of items: every value with its type, numbers as text."""
 
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
@@ -11,12 +11,12 @@ WireItem: TypeAlias = dict[str, WireValue]
 
 
 def wire_item(item: Item) -> WireItem:
-    """An item to be sent."""
+    """An item in wire format."""
     return {name: wire_value(value) for name, value in item.items()}
 
 
 def wire_value(value: Value) -> WireValue:
-    """A value to be sent."""
+    """A value in wire format."""
     kind = type_of(value)
     match kind:
         case "S" | "B" | "BOOL":
@@ -36,12 +36,12 @@ def wire_value(value: Value) -> WireValue:
 
 
 def item_of(wire: WireItem) -> Item:
-    """An item that has come."""
+    """The item of a wire item."""
     return {name: value_of(value) for name, value in wire.items()}
 
 
 def value_of(wire: WireValue) -> Value:
-    """A value that has come."""
+    """The value of a wire value."""
     ((kind, content),) = wire.items()
     match kind:
         case "S" | "BOOL":
@@ -63,7 +63,7 @@ def value_of(wire: WireValue) -> Value:
         case "BS":
             return frozenset(bytes(member) for member in content)
         case _:
-            raise ValueError(f"An attribute came with the unknown type {kind!r}.")
+            raise ValueError(f"The service sent an attribute of the unknown type {kind!r}.")
 
 
 def _number(text: str) -> int | Decimal:

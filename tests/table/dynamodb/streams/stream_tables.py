@@ -13,8 +13,8 @@ from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import KeyAttribute, StreamView, TableSchema
 from zataku.table.backend.values import Item
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.dynamodb.streams import Streams
+from zataku.table.dynamodb.metadata_table import MetadataTable
+from zataku.table.dynamodb.streams import ConsumerRegistry
 from zataku.table.dynamodb.wire import wire_item
 
 SERVERS: Sequence[ServerName] = ("dynoxide", "ministack")
@@ -26,12 +26,12 @@ def unique(name: str) -> str:
 
 
 class Bench:
-    """A server with a table that has a stream, and a book."""
+    """A server with a table that has a stream, and a metadata."""
 
-    def __init__(self, client: Client, table: TableSchema, book: Book) -> None:
+    def __init__(self, client: Client, table: TableSchema, metadata: MetadataTable) -> None:
         self.client = client
         self.table = table
-        self.book = book
+        self.metadata = metadata
         self.clock = ManualClock()
         self._readers = AsyncExitStack()
 
@@ -44,9 +44,9 @@ class Bench:
         """Take an item away."""
         await self.client.call("DeleteItem", TableName=self.table.name, Key=wire_item({"pk": "p", "sk": sk}))
 
-    def process(self, clock: Clock | None = None, owner: str | None = None) -> Streams:
+    def process(self, clock: Clock | None = None, owner: str | None = None) -> ConsumerRegistry:
         """One more process that reads; it is closed with the bench."""
-        made = Streams(self.client, self.book, clock or self.clock, Random(1), owner=owner)
+        made = ConsumerRegistry(self.client, self.metadata, clock or self.clock, Random(1), worker_name=owner)
         self._readers.push_async_callback(made.close)
         return made
 
@@ -79,18 +79,18 @@ async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES"
     """A table with a stream on one of the servers."""
     client = PlainClient(shared_server(name).endpoint)
     table = TableSchema(unique("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
-    book = Book(client, unique("ZatakuStore"), ManualClock())
-    made = Bench(client, table, book)
+    metadata = MetadataTable(client, unique("ZatakuStore"), ManualClock())
+    made = Bench(client, table, metadata)
     try:
-        await asyncio.gather(make_table(client, table), book.start())
+        await asyncio.gather(make_table(client, table), metadata.start())
         yield made
         await made.close()
-        await asyncio.gather(*(client.call("DeleteTable", TableName=it) for it in (table.name, book.name)))
+        await asyncio.gather(*(client.call("DeleteTable", TableName=it) for it in (table.name, metadata.name)))
     finally:
         await client.close()
 
 
-async def drained(streams: Streams, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
+async def drained(streams: ConsumerRegistry, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
     """All that waits for a consumer, acknowledged batch by batch."""
     found: list[RawChange] = []
     while changes := await streams.changes(table, consumer, limit):

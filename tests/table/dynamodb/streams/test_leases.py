@@ -1,4 +1,4 @@
-"""Several processes of one consumer share the shards, and one goes on where another stopped."""
+"""Several processes of one consumer assign_shards the shards, and one goes on where another stopped."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,10 +14,10 @@ from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.values import Item
-from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.dynamodb.streams import Streams
-from zataku.table.dynamodb.streams.lease_assignment import Watch, share
-from zataku.table.dynamodb.streams.leases import Desk, Lease
+from zataku.table.dynamodb.metadata_table import MetadataTable
+from zataku.table.dynamodb.streams import ConsumerRegistry
+from zataku.table.dynamodb.streams.lease_assignment import LeaseMonitor, assign_shards
+from zataku.table.dynamodb.streams.leases import Lease, LeaseTable
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(16)]
@@ -29,7 +29,7 @@ class Process:
     def __init__(self, place: Bench, name: str) -> None:
         self.clock = ManualClock()
         self.table = place.table
-        self.streams: Streams = place.process(self.clock, name)
+        self.streams: ConsumerRegistry = place.process(self.clock, name)
 
     async def read(self, limit: int = 100) -> list:
         return await self.streams.changes(self.table, "watcher", limit)
@@ -57,9 +57,9 @@ async def shards() -> AsyncIterator[tuple[StreamService, Bench]]:
     service.enable(shards=4)
     async with served(service) as endpoint:
         client, keeping = PlainClient(endpoint), PlainClient(shared_server("dynoxide").endpoint)
-        book = Book(keeping, unique("ZatakuStore"), ManualClock())
-        await book.start()
-        made = Bench(client, SCHEMA, book)
+        metadata = MetadataTable(keeping, unique("ZatakuStore"), ManualClock())
+        await metadata.start()
+        made = Bench(client, SCHEMA, metadata)
         yield service, made
         await made.close()
         await client.close()
@@ -67,11 +67,11 @@ async def shards() -> AsyncIterator[tuple[StreamService, Bench]]:
 
 
 async def kept(place: Bench) -> list[Item]:
-    return await place.book.items(f"stream#{place.table.name}#watcher")
+    return await place.metadata.items(f"stream#{place.table.name}#watcher")
 
 
 async def changed(place: Bench, before: list[Item]) -> None:
-    """Somebody writes to the book in the background."""
+    """Somebody writes to the metadata in the background."""
     async with asyncio.timeout(20):
         while await kept(place) == before:
             await asyncio.sleep(0.01)
@@ -193,13 +193,13 @@ async def test_nobody_else_may_acknowledge_while_the_owner_reads(place: Bench):
 
 
 async def test_a_checkpoint_is_never_moved_back(place: Bench):
-    desk = Desk(place.book, "stream#some#consumer", "label", "me")
-    assert await desk.take("shard", None) is not None
+    leases = LeaseTable(place.metadata, "stream#some#consumer", "label", "me")
+    assert await leases.take("shard", None) is not None
     for sequence in ("9", "10", "9", "2"):
-        assert await desk.checkpoint("shard", sequence) is not None
-    kept_there = await desk.lease("shard")
-    assert kept_there is not None
-    assert kept_there.sequence == "10"
+        assert await leases.checkpoint("shard", sequence) is not None
+    lease = await leases.read("shard")
+    assert lease is not None
+    assert lease.sequence == "10"
 
 
 async def test_a_consumer_forgotten_by_another_process_cannot_be_acknowledged(place: Bench):
@@ -287,19 +287,19 @@ def lease(shard: str, owner: str | None, wanted: str | None = None) -> Lease:
         ({"a": "other", "b": "other", "c": "me", "d": "me"}, 0, None),
     ],
 )
-def test_each_owner_takes_its_share_and_asks_for_the_rest(held: dict[str, str], takes: int, asks: str | None):
+def test_each_worker_takes_its_share_and_requests_the_rest(held: dict[str, str], takes: int, asks: str | None):
     clock = ManualClock()
-    watch = Watch(clock, 20)
+    monitor = LeaseMonitor(clock, 20)
     leases = {shard: lease(shard, owner) for shard, owner in held.items()}
-    watch.look(leases)
-    choice = share("abcd", leases, watch, "me", Random(1))
-    assert len(choice.take) == takes
-    assert not set(choice.take) & held.keys()
-    assert (choice.ask and choice.ask.owner) == asks
+    monitor.observe(leases)
+    assignment = assign_shards("abcd", leases, monitor, "me", Random(1))
+    assert len(assignment.take) == takes
+    assert not set(assignment.take) & held.keys()
+    assert (assignment.request and assignment.request.owner) == asks
 
 
-def test_nobody_asks_twice():
-    watch = Watch(ManualClock(), 20)
+def test_a_worker_requests_one_lease_at_a_time():
+    monitor = LeaseMonitor(ManualClock(), 20)
     leases = {shard: lease(shard, "other", "me" if shard == "a" else None) for shard in "abcd"}
-    watch.look(leases)
-    assert share("abcd", leases, watch, "me", Random(1)).ask is None
+    monitor.observe(leases)
+    assert assign_shards("abcd", leases, monitor, "me", Random(1)).request is None

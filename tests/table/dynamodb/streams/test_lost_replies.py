@@ -15,8 +15,8 @@ from zataku.table.backend.errors import ResultUnknown, StoreUnreachable
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.dynamodb.streams import Streams
+from zataku.table.dynamodb.metadata_table import MetadataTable
+from zataku.table.dynamodb.streams import ConsumerRegistry
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ async def insist(call: Callable[[], Awaitable[T]], *, repeatable: bool = False) 
     raise AssertionError("It never came through.")
 
 
-async def some(streams: Streams, clock: ManualClock, table: TableSchema) -> list[str]:
+async def some(streams: ConsumerRegistry, clock: ManualClock, table: TableSchema) -> list[str]:
     """Read a few changes and acknowledge them."""
 
     def read() -> Awaitable[list[RawChange]]:
@@ -84,11 +84,11 @@ async def test_lost_answers_lose_no_change_and_bring_none_back(name: ServerName,
         assert place.client.endpoint is not None
         async with bad_line(place.client.endpoint, Random(seed), 0.3) as endpoint:
             client = Client(endpoint)
-            book = Book(client, place.book.name, ManualClock())
+            metadata = MetadataTable(client, place.metadata.name, ManualClock())
             found: list[str] = []
             for _ in range(3):
                 clock = ManualClock()
-                streams = Streams(client, book, clock, Random(seed))
+                streams = ConsumerRegistry(client, metadata, clock, Random(seed))
                 found += await some(streams, clock, place.table)
                 found += await some(streams, clock, place.table)
                 await streams.close()

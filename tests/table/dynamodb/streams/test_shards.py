@@ -1,7 +1,7 @@
 """What only a large stream shows: shards that split and end, iterators that expire, records that are trimmed.
 
 The servers at hand have one shard that never ends. So here the streams come from a small service that answers as AWS
-documents it, and the book lies in a real server.
+documents it, and the metadata lies in a real server.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from zataku.clock import ManualClock
 from zataku.table.backend.errors import Throttled
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
-from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.dynamodb.streams import Streams
+from zataku.table.dynamodb.metadata_table import MetadataTable
+from zataku.table.dynamodb.streams import ConsumerRegistry
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(8)]
@@ -34,9 +34,9 @@ def service() -> StreamService:
 async def place(service: StreamService) -> AsyncIterator[Bench]:
     async with served(service) as endpoint:
         client, keeping = PlainClient(endpoint), PlainClient(shared_server("dynoxide").endpoint)
-        book = Book(keeping, unique("ZatakuStore"), ManualClock())
-        await book.start()
-        made = Bench(client, SCHEMA, book)
+        metadata = MetadataTable(keeping, unique("ZatakuStore"), ManualClock())
+        await metadata.start()
+        made = Bench(client, SCHEMA, metadata)
         yield made
         await made.close()
         await client.close()
@@ -44,7 +44,7 @@ async def place(service: StreamService) -> AsyncIterator[Bench]:
 
 
 @pytest.fixture
-def streams(place: Bench) -> Streams:
+def streams(place: Bench) -> ConsumerRegistry:
     return place.process()
 
 
@@ -63,23 +63,25 @@ def told(changes: list[RawChange]) -> dict[str, list[int]]:
     return found
 
 
-async def all_of(streams: Streams, limit: int = 5) -> dict[str, list[int]]:
+async def all_of(streams: ConsumerRegistry, limit: int = 5) -> dict[str, list[int]]:
     return told(await drained(streams, SCHEMA, "watcher", limit))
 
 
 async def leased(place: Bench) -> list[str]:
-    """The shards that the book knows."""
-    items = await place.book.items(f"stream#{TABLE}#watcher")
+    """The shards that the metadata knows."""
+    items = await place.metadata.items(f"stream#{TABLE}#watcher")
     return [it["sk"].rpartition("#")[2] for it in items if it["sk"] != "consumer"]
 
 
-async def test_changes_of_all_shards_come_in_the_order_of_each_item(service: StreamService, streams: Streams):
+async def test_changes_of_all_shards_come_in_the_order_of_each_item(service: StreamService, streams: ConsumerRegistry):
     service.split(service.open_shards[0])
     write(service, 3)
     assert await all_of(streams) == service.told
 
 
-async def test_a_parent_is_wholly_acknowledged_before_its_children_are_read(service: StreamService, streams: Streams):
+async def test_a_parent_is_wholly_acknowledged_before_its_children_are_read(
+    service: StreamService, streams: ConsumerRegistry
+):
     write(service)
     service.split(service.open_shards[0])
     write(service)
@@ -93,7 +95,7 @@ async def test_a_parent_is_wholly_acknowledged_before_its_children_are_read(serv
     assert await all_of(streams) == {key: [3] for key in KEYS}
 
 
-async def test_generations_of_shards_are_read_in_one_go(service: StreamService, streams: Streams):
+async def test_generations_of_shards_are_read_in_one_go(service: StreamService, streams: ConsumerRegistry):
     for parts in (1, 2, 1, 2, 2):
         write(service)
         for shard in service.open_shards:
@@ -102,7 +104,9 @@ async def test_generations_of_shards_are_read_in_one_go(service: StreamService, 
     assert await all_of(streams) == service.told
 
 
-async def test_a_shard_that_splits_while_it_is_read_goes_on_in_its_children(service: StreamService, streams: Streams):
+async def test_a_shard_that_splits_while_it_is_read_goes_on_in_its_children(
+    service: StreamService, streams: ConsumerRegistry
+):
     write(service)
     seen = await all_of(streams)
     for shard in service.open_shards:
@@ -112,20 +116,22 @@ async def test_a_shard_that_splits_while_it_is_read_goes_on_in_its_children(serv
     assert {key: seen[key] + later[key] for key in KEYS} == service.told
 
 
-async def test_empty_closed_shards_stand_in_nobodys_way(service: StreamService, streams: Streams):
+async def test_empty_closed_shards_stand_in_nobodys_way(service: StreamService, streams: ConsumerRegistry):
     for _ in range(5):
         service.split(service.open_shards[0], 1)
     write(service)
     assert len(await streams.changes(SCHEMA, "watcher", 1)) == 1
 
 
-async def test_empty_pages_are_not_the_end(service: StreamService, streams: Streams):
+async def test_empty_pages_are_not_the_end(service: StreamService, streams: ConsumerRegistry):
     service.gaps = 3
     write(service)
     assert await all_of(streams) == service.told
 
 
-async def test_a_long_stretch_of_empty_pages_is_crossed_in_several_reads(service: StreamService, streams: Streams):
+async def test_a_long_stretch_of_empty_pages_is_crossed_in_several_reads(
+    service: StreamService, streams: ConsumerRegistry
+):
     service.gaps = 9
     write(service)
     reads = 0
@@ -135,7 +141,7 @@ async def test_a_long_stretch_of_empty_pages_is_crossed_in_several_reads(service
     assert reads > 1
 
 
-async def test_a_quiet_shard_is_asked_once_a_read(service: StreamService, streams: Streams):
+async def test_a_quiet_shard_is_asked_once_a_read(service: StreamService, streams: ConsumerRegistry):
     for _ in range(5):
         await streams.changes(SCHEMA, "watcher", 1)
     before = service.calls["GetRecords"]
@@ -143,7 +149,9 @@ async def test_a_quiet_shard_is_asked_once_a_read(service: StreamService, stream
     assert service.calls["GetRecords"] == before + 1
 
 
-async def test_an_expired_iterator_is_replaced_by_one_after_what_was_read(service: StreamService, streams: Streams):
+async def test_an_expired_iterator_is_replaced_by_one_after_what_was_read(
+    service: StreamService, streams: ConsumerRegistry
+):
     write(service)
     first = await streams.changes(SCHEMA, "watcher", 2)
     service.expire_iterators()
@@ -163,10 +171,10 @@ async def test_a_consumer_that_comes_too_late_goes_on_with_what_is_left(service:
     service.trim(service.open_shards[0], 4)
     with capture_logs() as notes:
         assert await all_of(place.process()) == {key: [1] for key in KEYS[4:]}
-    assert [note["event"] for note in notes] == ["stream records were trimmed"]
+    assert [note["event"] for note in notes] == ["stream_records_trimmed"]
 
 
-async def test_records_trimmed_under_an_iterator_are_passed_over(service: StreamService, streams: Streams):
+async def test_records_trimmed_under_an_iterator_are_passed_over(service: StreamService, streams: ConsumerRegistry):
     write(service)
     (change,) = await streams.changes(SCHEMA, "watcher", 1)
     await streams.acknowledge(SCHEMA, "watcher", change.position)
@@ -175,7 +183,7 @@ async def test_records_trimmed_under_an_iterator_are_passed_over(service: Stream
 
 
 async def test_the_book_forgets_finished_shards_when_they_are_trimmed(
-    service: StreamService, place: Bench, streams: Streams
+    service: StreamService, place: Bench, streams: ConsumerRegistry
 ):
     write(service)
     (old,) = service.open_shards
@@ -189,7 +197,7 @@ async def test_the_book_forgets_finished_shards_when_they_are_trimmed(
 
 
 async def test_a_finished_shard_that_the_description_leaves_out_is_not_read_again(
-    service: StreamService, place: Bench, streams: Streams
+    service: StreamService, place: Bench, streams: ConsumerRegistry
 ):
     write(service)
     (old,) = service.open_shards
@@ -211,7 +219,7 @@ def _without(answer: dict, name: str) -> dict:
 
 
 async def test_a_shard_trimmed_before_its_end_was_read_lets_its_children_go_on(
-    service: StreamService, place: Bench, streams: Streams
+    service: StreamService, place: Bench, streams: ConsumerRegistry
 ):
     write(service)
     (change,) = await streams.changes(SCHEMA, "watcher", 1)
@@ -223,11 +231,11 @@ async def test_a_shard_trimmed_before_its_end_was_read_lets_its_children_go_on(
     await streams.close()
     with capture_logs() as notes:
         assert await all_of(place.process()) == {key: [2] for key in KEYS}
-    assert [note["event"] for note in notes] == ["a shard is gone before its end was read"]
+    assert [note["event"] for note in notes] == ["shard_gone"]
 
 
 async def test_a_stream_switched_off_and_on_is_finished_before_the_new_one(
-    service: StreamService, place: Bench, streams: Streams
+    service: StreamService, place: Bench, streams: ConsumerRegistry
 ):
     write(service)
     first = await streams.changes(SCHEMA, "watcher", 3)
@@ -243,7 +251,9 @@ async def test_a_stream_switched_off_and_on_is_finished_before_the_new_one(
     assert await leased(place) == [service.open_shards[0].name]
 
 
-async def test_a_stream_that_is_gone_is_left_with_a_note(service: StreamService, place: Bench, streams: Streams):
+async def test_a_stream_that_is_gone_is_left_with_a_note(
+    service: StreamService, place: Bench, streams: ConsumerRegistry
+):
     write(service)
     await streams.changes(SCHEMA, "watcher", 1)
     service.disable()
@@ -253,10 +263,10 @@ async def test_a_stream_that_is_gone_is_left_with_a_note(service: StreamService,
     await place.clock.advance(10)
     with capture_logs() as notes:
         assert await all_of(streams) == {key: [2] for key in KEYS}
-    assert [note["event"] for note in notes] == ["a stream is gone, maybe before its end was read"]
+    assert [note["event"] for note in notes] == ["stream_gone"]
 
 
-async def test_a_new_consumer_begins_with_the_stream_of_today(service: StreamService, streams: Streams):
+async def test_a_new_consumer_begins_with_the_stream_of_today(service: StreamService, streams: ConsumerRegistry):
     write(service)
     service.disable()
     service.enable()
@@ -265,7 +275,7 @@ async def test_a_new_consumer_begins_with_the_stream_of_today(service: StreamSer
 
 
 async def test_a_late_acknowledgement_of_an_earlier_stream_changes_nothing(
-    service: StreamService, place: Bench, streams: Streams
+    service: StreamService, place: Bench, streams: ConsumerRegistry
 ):
     write(service)
     (old, *_) = await streams.changes(SCHEMA, "watcher", 1)
@@ -292,14 +302,14 @@ async def test_an_acknowledgement_reaches_back_over_all_shards(service: StreamSe
     assert {key: given.get(key, []) + rest.get(key, []) for key in KEYS} == service.told
 
 
-async def test_an_item_that_the_service_expired_is_told_as_expired(service: StreamService, streams: Streams):
+async def test_an_item_that_the_service_expired_is_told_as_expired(service: StreamService, streams: ConsumerRegistry):
     service.write("k", userIdentity={"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
     service.write("k", userIdentity={"Type": "Somebody", "PrincipalId": "dynamodb.amazonaws.com"})
     service.write("k")
     assert [it.expired for it in await drained(streams, SCHEMA, "watcher")] == [True, False, False]
 
 
-async def test_a_busy_service_is_told_to_those_who_do_not_wait(service: StreamService, streams: Streams):
+async def test_a_busy_service_is_told_to_those_who_do_not_wait(service: StreamService, streams: ConsumerRegistry):
     write(service)
     service.busy = 1
     with pytest.raises(Throttled):
@@ -307,7 +317,9 @@ async def test_a_busy_service_is_told_to_those_who_do_not_wait(service: StreamSe
     assert len(await streams.changes(SCHEMA, "watcher", 1)) == 1
 
 
-async def test_those_who_wait_wait_for_a_busy_service_too(service: StreamService, place: Bench, streams: Streams):
+async def test_those_who_wait_wait_for_a_busy_service_too(
+    service: StreamService, place: Bench, streams: ConsumerRegistry
+):
     write(service)
     service.busy = 3
     reading = asyncio.create_task(streams.changes(SCHEMA, "watcher", 1, wait=30))
@@ -317,7 +329,7 @@ async def test_those_who_wait_wait_for_a_busy_service_too(service: StreamService
     assert len(reading.result()) == 1
 
 
-async def test_a_busy_shard_does_not_hold_up_the_others(service: StreamService, streams: Streams):
+async def test_a_busy_shard_does_not_hold_up_the_others(service: StreamService, streams: ConsumerRegistry):
     service.enable(shards=2)
     write(service)
     service.busy = 1
@@ -326,7 +338,7 @@ async def test_a_busy_shard_does_not_hold_up_the_others(service: StreamService, 
     assert await all_of(streams) == service.told
 
 
-async def test_a_reader_that_stops_waiting_loses_nothing(service: StreamService, streams: Streams):
+async def test_a_reader_that_stops_waiting_loses_nothing(service: StreamService, streams: ConsumerRegistry):
     # Stopped after ever more turns of the event loop, at every point where a read can be.
     service.enable(shards=2)
     await streams.changes(SCHEMA, "watcher", 1)

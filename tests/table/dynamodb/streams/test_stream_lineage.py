@@ -17,9 +17,9 @@ from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.metadata_table import Book
-from zataku.table.dynamodb.streams import Streams
-from zataku.table.dynamodb.streams.positions import place_of
+from zataku.table.dynamodb.metadata_table import MetadataTable
+from zataku.table.dynamodb.streams import ConsumerRegistry
+from zataku.table.dynamodb.streams.records import parse_position
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(6)]
@@ -45,10 +45,10 @@ steps = st.lists(
 class Scene:
     """A stream that grows, and two readers that live, die and acknowledge."""
 
-    def __init__(self, service: StreamService, client: Client, book: Book) -> None:
+    def __init__(self, service: StreamService, client: Client, metadata: MetadataTable) -> None:
         self.service = service
         self.client = client
-        self.book = book
+        self.metadata = metadata
         self.consumer = unique("consumer")
         self.readers = [self.reader(), self.reader()]
         self.batches: list[list] = [[], []]
@@ -57,10 +57,10 @@ class Scene:
         self.done: list[set[str]] = [set(), set()]
         self.acknowledged: set[tuple[str, str]] = set()
 
-    def reader(self) -> tuple[Streams, ManualClock]:
+    def reader(self) -> tuple[ConsumerRegistry, ManualClock]:
         """One more process."""
         clock = ManualClock()
-        return Streams(self.client, self.book, clock, Random(7)), clock
+        return ConsumerRegistry(self.client, self.metadata, clock, Random(7)), clock
 
     async def step(self, what: str, first: int, second: int) -> None:
         """Something happens."""
@@ -102,9 +102,9 @@ class Scene:
                 self.service.trim(shard, len(told))
 
     def _silence(self, which: int) -> None:
-        pulse = self.readers[which][0]._pulse
-        if pulse is not None:
-            pulse.cancel()
+        heartbeat = self.readers[which][0]._heartbeat
+        if heartbeat is not None:
+            heartbeat.cancel()
 
     async def read(self, which: int, limit: int) -> int:
         """Take some changes; the first time each comes it is in the order of its item."""
@@ -130,7 +130,7 @@ class Scene:
                 # The other one has taken over while this one was away.
                 return
             self.done[which] |= {change.position for change in batch}
-            places = map(place_of, self.done[which])
+            places = map(parse_position, self.done[which])
             self.acknowledged |= {(place.shard, place.sequence) for place in places}
 
     async def pass_time(self, which: int, seconds: float = 21) -> None:
@@ -156,7 +156,7 @@ class Scene:
 
 
 class Stage:
-    """A service, a book and an event loop for all scenes, since connecting takes longer than a scene."""
+    """A service, a metadata and an event loop for all scenes, since connecting takes longer than a scene."""
 
     def __init__(self) -> None:
         self.book_keeper = shared_server("dynoxide").endpoint
@@ -168,8 +168,8 @@ class Stage:
         self.serving = served(self)
         self.client = PlainClient(await self.serving.__aenter__())
         self.keeping = PlainClient(self.book_keeper)
-        self.book = Book(self.keeping, unique("ZatakuStore"), ManualClock())
-        await self.book.start()
+        self.metadata = MetadataTable(self.keeping, unique("ZatakuStore"), ManualClock())
+        await self.metadata.start()
 
     def answer(self, operation: str, asked: dict) -> dict:
         """The answer of the service of the scene."""
@@ -178,7 +178,7 @@ class Stage:
     async def play(self, service: StreamService, script: list[tuple[str, int, int]]) -> None:
         """One scene."""
         self.service = service
-        scene = Scene(service, self.client, self.book)
+        scene = Scene(service, self.client, self.metadata)
         try:
             # A consumer follows from the stream of the day on which it first reads.
             await scene.read(0, 1)

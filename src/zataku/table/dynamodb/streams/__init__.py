@@ -1,5 +1,5 @@
-"""The changes of a table, read from DynamoDB Streams by any number of processes together."""
+"""Change streams of tables, read from DynamoDB Streams by any number of processes together."""
 
-from zataku.table.dynamodb.streams.consumer_registry import Streams
+from zataku.table.dynamodb.streams.consumer_registry import ConsumerRegistry
 
-__all__ = ["Streams"]
+__all__ = ["ConsumerRegistry"]

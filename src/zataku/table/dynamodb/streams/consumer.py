@@ -1,4 +1,4 @@
-"""One consumer's way through the changes of a table, as far as this process reads them."""
+"""One consumer of a table's changes, for the shards that this process reads."""
 
 import asyncio
 
@@ -7,231 +7,236 @@ from msgspec import Struct
 from zataku.table.backend.errors import BadInput, LeaseLost, ResultUnknown, StoreClosed, TableError
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.dynamodb.streams.lease_assignment import share
-from zataku.table.dynamodb.streams.leases import Lease
-from zataku.table.dynamodb.streams.owner import Owner
-from zataku.table.dynamodb.streams.positions import Place, label_of, ordinal, place_of
+from zataku.table.dynamodb.streams.lease_assignment import assign_shards
+from zataku.table.dynamodb.streams.leases import Lease, StreamWorker
+from zataku.table.dynamodb.streams.records import StreamPosition, parse_position, sortable_sequence, stream_label
 from zataku.table.dynamodb.streams.shard_reader import ShardReader
-from zataku.table.dynamodb.streams.shards import readable
-from zataku.table.dynamodb.streams.stream_lineage import Course
+from zataku.table.dynamodb.streams.shards import readable_shards
+from zataku.table.dynamodb.streams.stream_lineage import StreamLineage
 
-# So many times in the span of a lease its owner shows that it lives, and looks what the others do.
-RENEWALS = 4
+# A worker renews its leases, and looks at those of others, so many times while a lease lasts.
+RENEWALS_PER_LEASE = 4
 
 
-class Waiting(Struct):
-    """A change that has been read and not acknowledged; `handed` once somebody was given it."""
+class PendingChange(Struct):
+    """A change that has been read and not acknowledged."""
 
     change: RawChange
-    place: Place
-    handed: bool = False
+    position: StreamPosition
+    is_delivered: bool = False
 
 
 class Consumer:
-    """Reads the shards that this process holds leases on, and keeps what is not acknowledged in delivery order."""
+    """Reads the shards whose leases this worker holds, and keeps what is not acknowledged in delivery order."""
 
-    def __init__(self, owner: Owner, table: TableSchema, name: str) -> None:
-        self.used = owner.clock.now()
-        self._owner = owner
-        self._clock = owner.clock
-        self._every = owner.lease_seconds / RENEWALS
-        self._course = Course(owner, table, name)
+    def __init__(self, worker: StreamWorker, table: TableSchema, name: str) -> None:
+        self.last_used_at = worker.clock.now()
+        self._worker = worker
+        self._clock = worker.clock
+        self._refresh_seconds = worker.lease_seconds / RENEWALS_PER_LEASE
+        self._refresh_at = 0.0
+        self._lineage = StreamLineage(worker, table, name)
         self._lock = asyncio.Lock()
-        self._left = False
+        self._is_released = False
         self._readers: dict[str, ShardReader] = {}
-        self._wanted: dict[str, str] = {}
-        self._queue: list[Waiting] = []
-        self._look_at = 0.0
+        # Workers that request a lease of this one, by shard.
+        self._requests: dict[str, str] = {}
+        self._pending: list[PendingChange] = []
 
     async def read(self, limit: int) -> list[RawChange]:
-        """The oldest changes that are not acknowledged, those handed out before first and in the same order."""
+        """The oldest changes that are not acknowledged; those delivered before come first, in the same order."""
         async with self._lock:
-            self._use()
+            self._touch()
             while True:
-                await self._settle()
+                await self._refresh()
                 await self._fetch(limit)
-                # The end of a shard opens its children, which may hold what the caller asks for.
-                if not await self._finish_ended() or self._queue:
+                # The end of a shard makes its children readable, which may hold the next changes.
+                if not await self._finish_ended_shards() or self._pending:
                     break
-            given = self._queue[:limit]
-            for waiting in given:
-                waiting.handed = True
-            return [waiting.change for waiting in given]
+            delivered = self._pending[:limit]
+            for pending in delivered:
+                pending.is_delivered = True
+            return [pending.change for pending in delivered]
 
     async def acknowledge(self, position: str) -> None:
-        """This change and all handed out before it are done with."""
-        place = place_of(position)
+        """Acknowledge this change and all that were delivered before it."""
+        parsed = parse_position(position)
         async with self._lock:
-            self._use()
-            at = next((at for at, it in enumerate(self._queue) if it.handed and it.place == place), None)
+            self._touch()
+            at = next(
+                (at for at, pending in enumerate(self._pending) if pending.is_delivered and pending.position == parsed),
+                None,
+            )
             if at is None:
-                await self._acknowledge_by_itself(place)
+                await self._acknowledge_undelivered(parsed)
                 return
-            reached = {it.place.shard: it.place.sequence for it in self._queue[: at + 1]}
+            reached = {pending.position.shard: pending.position.sequence for pending in self._pending[: at + 1]}
             # The shard of the change itself comes last: a call that fails in between finds it again when repeated.
-            del reached[place.shard]
-            lost = [shard for shard, to in reached.items() if not await self._checkpoint(shard, to)]
-            lost += [] if await self._checkpoint(place.shard, place.sequence) else [place.shard]
-            await self._finish_ended()
-            await self._oblige()
+            del reached[parsed.shard]
+            lost = [shard for shard, sequence in reached.items() if not await self._checkpoint(shard, sequence)]
+            lost += [] if await self._checkpoint(parsed.shard, parsed.sequence) else [parsed.shard]
+            await self._finish_ended_shards()
+            await self._hand_over_requested()
             if lost:
-                raise _lost(lost)
+                raise _lease_lost(lost)
 
-    async def beat(self) -> None:
+    async def renew_leases(self) -> None:
         """Keep the leases alive between calls."""
         async with self._lock:
             if self._readers:
                 await self._renew()
 
     async def release(self) -> None:
-        """Give all leases back, so that others need not wait for them to lapse."""
+        """Give all leases back, so that other workers need not wait for them to expire."""
         async with self._lock:
-            # Who waits for the lock at this moment must not take them again.
-            self._left = True
+            # A call that waits for the lock at this moment must not take them again.
+            self._is_released = True
             for shard in list(self._readers):
                 self._drop(shard)
-                await self._course.desk.hand_over(shard, None)
+                await self._lineage.leases.hand_over(shard, None)
 
     async def forget(self) -> None:
-        """Take everything away that is kept for the consumer."""
+        """Delete everything that is stored for the consumer."""
         async with self._lock:
-            self._start_over()
-            await self._course.erase()
+            self._reset()
+            await self._lineage.erase()
 
-    def _use(self) -> None:
-        if self._left:
+    def _touch(self) -> None:
+        if self._is_released:
             raise StoreClosed("The store is closed. Open it first.")
-        self.used = self._clock.now()
+        self.last_used_at = self._clock.now()
 
-    # Leases
-
-    async def _settle(self) -> None:
-        """Know the stream, its shards and who reads them, none of it older than a moment."""
-        course = self._course
-        if course.due:
-            if await course.chart():
-                self._start_over()
-        elif self._clock.now() < self._look_at:
+    async def _refresh(self) -> None:
+        """Update the stream, its shards and their leases, unless they were read a moment ago."""
+        lineage = self._lineage
+        if lineage.is_stale:
+            if await lineage.refresh():
+                self._reset()
+        elif self._clock.now() < self._refresh_at:
             return
         await self._renew()
-        await self._claim()
-        self._look_at = min(self._clock.now() + self._every, course.watch.next_lapse(self._owner.name))
+        await self._claim_shards()
+        expiry = lineage.monitor.next_expiry(self._worker.name)
+        self._refresh_at = min(self._clock.now() + self._refresh_seconds, expiry)
 
     async def _renew(self) -> None:
         await asyncio.gather(*map(self._renew_one, list(self._readers)))
-        await self._oblige()
+        await self._hand_over_requested()
 
     async def _renew_one(self, shard: str) -> None:
         try:
-            lease = await self._course.desk.renew(shard)
+            lease = await self._lineage.leases.renew(shard)
         except ResultUnknown:
-            # Renewed or not, the next time tells.
+            # The next renewal shows whether this one happened.
             return
         if lease is None:
             self._drop(shard)
         elif lease.wanted is not None:
-            self._wanted[shard] = lease.wanted
+            self._requests[shard] = lease.wanted
 
-    async def _oblige(self) -> None:
-        """Hand over what others ask for, unless somebody is still busy with changes of it."""
-        for shard, other in list(self._wanted.items()):
-            if not any(it.handed and it.place.shard == shard for it in self._queue):
+    async def _hand_over_requested(self) -> None:
+        """Hand over the leases that other workers request, except for shards with delivered changes."""
+        for shard, new_owner in list(self._requests.items()):
+            if not any(pending.is_delivered and pending.position.shard == shard for pending in self._pending):
                 self._drop(shard)
-                await self._course.desk.hand_over(shard, other)
+                await self._lineage.leases.hand_over(shard, new_owner)
 
-    async def _claim(self) -> None:
-        course = self._course
-        leases = await course.look()
+    async def _claim_shards(self) -> None:
+        lineage, name = self._lineage, self._worker.name
+        leases = await lineage.read_leases()
         finished = {shard for shard, lease in leases.items() if lease.finished}
-        shards = readable(course.shards, finished, leases.keys() - finished)
-        choice = share(shards, leases, course.watch, self._owner.name, self._owner.random)
+        shards = readable_shards(lineage.shards, finished, leases.keys() - finished)
+        assignment = assign_shards(shards, leases, lineage.monitor, name, self._worker.random)
         for shard in shards:
             lease = leases.get(shard)
-            if shard in choice.take and (lease is None or lease.owner != self._owner.name):
-                lease = await course.desk.take(shard, lease)
-            # A lease of ours that we do not know of: the answer to the taking was lost, or it was handed over.
-            if lease is not None and lease.owner == self._owner.name and shard not in self._readers:
-                self._begin(lease)
-        if choice.ask is not None:
-            await course.desk.ask_for(choice.ask)
+            if shard in assignment.take and (lease is None or lease.owner != name):
+                lease = await lineage.leases.take(shard, lease)
+            # Also a lease that was handed over, or whose reply was lost when it was taken.
+            if lease is not None and lease.owner == name and shard not in self._readers:
+                self._start_reading(lease)
+        if assignment.request is not None:
+            await lineage.leases.request(assignment.request)
 
-    def _begin(self, lease: Lease) -> None:
+    def _start_reading(self, lease: Lease) -> None:
         self._readers[lease.shard] = ShardReader(
-            self._owner.client, self._course.arn, lease.shard, lease.sequence, self._append
+            self._worker.client, self._lineage.arn, lease.shard, lease.sequence, self._append
         )
 
     def _drop(self, shard: str) -> None:
         self._readers.pop(shard, None)
-        self._wanted.pop(shard, None)
-        self._queue = [it for it in self._queue if it.place.shard != shard]
+        self._requests.pop(shard, None)
+        self._pending = [pending for pending in self._pending if pending.position.shard != shard]
 
-    def _start_over(self) -> None:
+    def _reset(self) -> None:
         for shard in list(self._readers):
             self._drop(shard)
-        self._look_at = 0.0
-
-    # Records
+        self._refresh_at = 0.0
 
     def _append(self, changes: list[RawChange]) -> None:
-        self._queue += [Waiting(change, place_of(change.position)) for change in changes]
+        self._pending += [PendingChange(change, parse_position(change.position)) for change in changes]
 
     async def _fetch(self, limit: int) -> None:
-        need = limit - len(self._queue)
-        if need <= 0:
+        missing = limit - len(self._pending)
+        if missing <= 0:
             return
-        reading = [reader.more(need) for reader in self._readers.values() if not reader.ended]
-        problems = [it for it in await asyncio.gather(*reading, return_exceptions=True) if it is not None]
-        for problem in problems:
-            # What other shards gave is not held up by one that is busy.
-            if not isinstance(problem, TableError) or not self._queue:
+        reads = [reader.read(missing) for reader in self._readers.values() if not reader.ended]
+        results = await asyncio.gather(*reads, return_exceptions=True)
+        for problem in results:
+            # Changes of other shards are not held up by one that is throttled.
+            if problem is not None and (not isinstance(problem, TableError) or not self._pending):
                 raise problem
 
-    async def _finish_ended(self) -> bool:
+    async def _finish_ended_shards(self) -> bool:
         ended = [shard for shard, reader in self._readers.items() if reader.ended]
-        over = [shard for shard in ended if not any(it.place.shard == shard for it in self._queue)]
-        for shard in over:
-            await self._course.desk.finish(shard)
+        finished = [shard for shard in ended if not any(pending.position.shard == shard for pending in self._pending)]
+        for shard in finished:
+            await self._lineage.leases.finish(shard)
             self._drop(shard)
-            self._course.ask_again()
-        return bool(over)
+            self._lineage.mark_stale()
+        return bool(finished)
 
     async def _checkpoint(self, shard: str, sequence: str) -> bool:
-        lease = await self._course.desk.checkpoint(shard, sequence)
+        lease = await self._lineage.leases.checkpoint(shard, sequence)
         if lease is None:
             self._drop(shard)
             return False
-        reached = ordinal(sequence)
-        self._queue = [it for it in self._queue if it.place.shard != shard or ordinal(it.place.sequence) > reached]
+        reached = sortable_sequence(sequence)
+        self._pending = [
+            pending
+            for pending in self._pending
+            if pending.position.shard != shard or sortable_sequence(pending.position.sequence) > reached
+        ]
         return True
 
-    async def _acknowledge_by_itself(self, place: Place) -> None:
-        """Acknowledge a change that this process has not handed out, or has acknowledged before."""
-        course = self._course
-        if course.due:
-            await self._settle()
-        label = label_of(course.arn)
-        if place.label < label:
+    async def _acknowledge_undelivered(self, position: StreamPosition) -> None:
+        """Acknowledge a change that this process has not delivered, or has acknowledged before."""
+        lineage = self._lineage
+        if lineage.is_stale:
+            await self._refresh()
+        label = stream_label(lineage.arn)
+        if position.label < label:
             # The consumer has finished that stream and gone on to a later one.
             return
-        lease = await course.desk.lease(place.shard) if place.label == label else None
-        if place.label != label or (lease is None and place.shard not in course.shards):
-            raise BadInput(f"{place} is not in the stream of the table. Pass a position that came with a change.")
-        if lease is not None and (lease.finished or _behind(place, lease)):
+        shard = position.shard
+        lease = await lineage.leases.read(shard) if position.label == label else None
+        if position.label != label or (lease is None and shard not in lineage.shards):
+            raise BadInput(f"{position} is not in the stream of the table. Pass a position that came with a change.")
+        if lease is not None and (lease.finished or _is_acknowledged(position, lease)):
             return
         if lease is None or lease.owner is None:
-            lease = await course.desk.take(place.shard, lease)
-        if lease is None or lease.owner != self._owner.name or not await self._checkpoint(place.shard, place.sequence):
-            raise _lost([place.shard])
-        # Read on from the new checkpoint, whatever was read before.
-        self._drop(place.shard)
-        self._look_at = 0.0
+            lease = await lineage.leases.take(shard, lease)
+        if lease is None or lease.owner != self._worker.name or not await self._checkpoint(shard, position.sequence):
+            raise _lease_lost([shard])
+        # Reading continues from the new checkpoint, whatever was read before.
+        self._drop(shard)
+        self._refresh_at = 0.0
 
 
-def _behind(place: Place, lease: Lease) -> bool:
-    return lease.sequence is not None and ordinal(place.sequence) <= ordinal(lease.sequence)
+def _is_acknowledged(position: StreamPosition, lease: Lease) -> bool:
+    return lease.sequence is not None and sortable_sequence(position.sequence) <= sortable_sequence(lease.sequence)
 
 
-def _lost(shards: list[str]) -> LeaseLost:
+def _lease_lost(shards: list[str]) -> LeaseLost:
     return LeaseLost(
         f"Another process reads {', '.join(shards)} now, and will be given those changes again. Read on to see which "
         "changes are still yours.",

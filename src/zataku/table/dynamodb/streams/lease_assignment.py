@@ -1,4 +1,4 @@
-"""Sharing the shards of a stream between the processes that read it."""
+"""Assignment of the shards of a stream to the workers that read it."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -10,16 +10,16 @@ from zataku.clock import Clock
 from zataku.table.dynamodb.streams.leases import Lease
 
 
-class Watch:
-    """Sees on its own clock how long each lease has not been renewed."""
+class LeaseMonitor:
+    """Measures on its own clock how long each lease has not been renewed."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    def __init__(self, clock: Clock, lease_seconds: float) -> None:
         self._clock = clock
-        self._seconds = seconds
+        self._lease_seconds = lease_seconds
         self._seen: dict[str, tuple[str | None, int, float]] = {}
 
-    def look(self, leases: Mapping[str, Lease]) -> None:
-        """Take note of what changed."""
+    def observe(self, leases: Mapping[str, Lease]) -> None:
+        """Record which leases have changed since the last call."""
         now = self._clock.now()
         before, self._seen = self._seen, {}
         for shard, lease in leases.items():
@@ -28,45 +28,49 @@ class Watch:
                 seen = (lease.owner, lease.counter, now)
             self._seen[shard] = seen
 
-    def free(self, lease: Lease) -> bool:
-        """True when nobody owns the lease, or its owner has not been heard of for too long."""
+    def is_free(self, lease: Lease) -> bool:
+        """True when the lease has no owner, or its owner has not renewed it in time."""
         if lease.owner is None:
             return True
         seen = self._seen.get(lease.shard)
-        return seen is not None and self._clock.now() - seen[2] >= self._seconds
+        return seen is not None and self._clock.now() - seen[2] >= self._lease_seconds
 
-    def next_lapse(self, owner: str) -> float:
-        """When the first lease of the others will have lapsed, if it is not renewed before."""
+    def next_expiry(self, owner: str) -> float:
+        """When the first lease of another worker expires unless it is renewed."""
         now = self._clock.now()
-        lapses = (since + self._seconds for holder, _, since in self._seen.values() if holder not in (None, owner))
-        return min((at for at in lapses if at > now), default=float("inf"))
+        expiries = (
+            since + self._lease_seconds for holder, _, since in self._seen.values() if holder not in (None, owner)
+        )
+        return min((at for at in expiries if at > now), default=float("inf"))
 
 
-class Choice(Struct, frozen=True):
-    """What an owner should do to come to its share."""
+class Assignment(Struct, frozen=True):
+    """Shards that a worker should take, and a lease that it should request."""
 
     take: Sequence[str]
-    ask: Lease | None = None
+    request: Lease | None = None
 
 
-def share(shards: Collection[str], leases: Mapping[str, Lease], watch: Watch, owner: str, random: Random) -> Choice:
-    """The shards that this owner should take now, so that all living owners come to have equally many."""
-    held = {shard: leases[shard] for shard in shards if _taken(leases.get(shard), watch, owner)}
-    holding = Counter(lease.owner for lease in held.values())
-    mine = holding[owner]
-    fair = -(-len(shards) // len(holding | Counter([owner])))
+def assign_shards(
+    shards: Collection[str], leases: Mapping[str, Lease], monitor: LeaseMonitor, owner: str, random: Random
+) -> Assignment:
+    """What this worker should do so that all live workers get equally many shards."""
+    held = {shard: leases[shard] for shard in shards if _is_held(leases.get(shard), monitor, owner)}
+    counts = Counter(lease.owner for lease in held.values())
+    own = counts[owner]
+    fair_share = -(-len(shards) // len(counts | Counter([owner])))
     free = [shard for shard in shards if shard not in held]
     random.shuffle(free)
-    take = free[: max(0, fair - mine)]
-    asked = any(lease.wanted == owner for lease in held.values())
-    if free or asked or not held:
-        return Choice(take)
-    most, count = holding.most_common(1)[0]
-    if most == owner or count < mine + 2:
-        return Choice(take)
-    theirs = [lease for lease in held.values() if lease.owner == most and lease.wanted is None]
-    return Choice(take, random.choice(theirs) if theirs else None)
+    take = free[: max(0, fair_share - own)]
+    has_request = any(lease.wanted == owner for lease in held.values())
+    if free or has_request or not held:
+        return Assignment(take)
+    busiest, count = counts.most_common(1)[0]
+    if busiest == owner or count < own + 2:
+        return Assignment(take)
+    available = [lease for lease in held.values() if lease.owner == busiest and lease.wanted is None]
+    return Assignment(take, random.choice(available) if available else None)
 
 
-def _taken(lease: Lease | None, watch: Watch, owner: str) -> bool:
-    return lease is not None and (lease.owner == owner or not watch.free(lease))
+def _is_held(lease: Lease | None, monitor: LeaseMonitor, owner: str) -> bool:
+    return lease is not None and (lease.owner == owner or not monitor.is_free(lease))

@@ -1,4 +1,4 @@
-"""Reading one shard from where its consumer has come to."""
+"""Reader of one shard, from its consumer's checkpoint on."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,95 +7,94 @@ import structlog
 
 from zataku.table.backend.errors import TableError
 from zataku.table.backend.port import RawChange
-from zataku.table.dynamodb.client import Answer, Client
-from zataku.table.dynamodb.streams.positions import label_of
-from zataku.table.dynamodb.streams.records import change_of, changes_nothing
-from zataku.table.dynamodb.streams.shards import missing
+from zataku.table.dynamodb.client import Client, Response
+from zataku.table.dynamodb.streams.records import is_unchanged, parse_record, stream_label
+from zataku.table.dynamodb.streams.shards import is_missing
 
-# An empty page is not the end of a shard: so many in a row are read before the shard counts as quiet for now.
-_EMPTY_PAGES = 4
-_LARGEST_PAGE = 1000
-# An iterator can expire or be trimmed away while it is being used, but hardly twice in a row.
-_TRIES = 3
+# An empty page is not the end of a shard: after so many in a row the shard counts as quiet for now.
+_MAX_EMPTY_PAGES = 4
+_MAX_PAGE_RECORDS = 1000
+# An iterator can expire or be trimmed while it is in use, but hardly twice in a row.
+_MAX_ATTEMPTS = 3
 
 log = structlog.stdlib.get_logger()
 
 
 class ShardReader:
-    """The records of one shard, each handed out once.
+    """Delivers each record of one shard once.
 
-    `ended` says that the shard is closed and wholly read. Only the service's missing next iterator says so: an ending
-    sequence number may stand on an open shard.
+    `ended` means that the shard is closed and completely read. Only a missing next iterator says so: an ending sequence
+    number may stand on an open shard.
     """
 
     def __init__(
-        self, client: Client, arn: str, shard: str, after: str | None, give: Callable[[list[RawChange]], None]
+        self, client: Client, arn: str, shard: str, after: str | None, deliver: Callable[[list[RawChange]], None]
     ) -> None:
         self.shard = shard
         self.ended = False
         self._client = client
         self._arn = arn
         self._after = after
-        # Called as soon as a page is there, so that nothing is lost when the caller stops waiting.
-        self._give = give
+        # Called as soon as a page has arrived, so that nothing is lost when the caller is cancelled.
+        self._deliver = deliver
         self._iterator: str | None = None
-        self._empty = 0
+        self._empty_pages = 0
 
-    async def more(self, limit: int) -> None:
-        """Give the next changes, at most so many; none when the shard is quiet or at its end."""
+    async def read(self, limit: int) -> None:
+        """Deliver the next changes, at most so many; none when the shard is quiet or at its end."""
         while not self.ended:
-            records = await self._page(limit)
+            records = await self._read_page(limit)
             if not records:
-                self._empty += 1
-                if self._empty >= _EMPTY_PAGES:
+                self._empty_pages += 1
+                if self._empty_pages >= _MAX_EMPTY_PAGES:
                     return
                 continue
-            self._empty = 0
+            self._empty_pages = 0
             self._after = records[-1]["dynamodb"]["SequenceNumber"]
-            label = label_of(self._arn)
-            changes = [change_of(it, label, self.shard) for it in records if not changes_nothing(it)]
+            label = stream_label(self._arn)
+            changes = [parse_record(record, label, self.shard) for record in records if not is_unchanged(record)]
             if changes:
-                self._give(changes)
+                self._deliver(changes)
                 return
 
-    async def _page(self, limit: int) -> list[dict[str, Any]]:
-        for attempt in range(1, _TRIES + 1):
+    async def _read_page(self, limit: int) -> list[dict[str, Any]]:
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
-                answer = await self._read(limit)
+                response = await self._get_records(limit)
             except TableError as problem:
-                if missing(problem):
-                    log.warning("a shard is gone before its end was read", stream=self._arn, shard=self.shard)
+                if is_missing(problem):
+                    log.warning("shard_gone", stream=self._arn, shard=self.shard, after=self._after)
                     self.ended = True
                     return []
-                if attempt == _TRIES or not self._can_go_on(problem):
+                if attempt == _MAX_ATTEMPTS or not self._recover(problem):
                     raise
                 continue
-            self._iterator = answer.get("NextShardIterator")
+            self._iterator = response.get("NextShardIterator")
             self.ended = self._iterator is None
-            return answer["Records"]
+            return response["Records"]
         raise AssertionError
 
-    async def _read(self, limit: int) -> Answer:
+    async def _get_records(self, limit: int) -> Response:
         if self._iterator is None:
             start: dict[str, str] = {"ShardIteratorType": "TRIM_HORIZON"}
             if self._after is not None:
                 start = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": self._after}
-            answer = await self._client.call(
+            response = await self._client.call(
                 "GetShardIterator", service="dynamodbstreams", StreamArn=self._arn, ShardId=self.shard, **start
             )
-            self._iterator = answer["ShardIterator"]
+            self._iterator = response["ShardIterator"]
         return await self._client.call(
-            "GetRecords", service="dynamodbstreams", ShardIterator=self._iterator, Limit=min(limit, _LARGEST_PAGE)
+            "GetRecords", service="dynamodbstreams", ShardIterator=self._iterator, Limit=min(limit, _MAX_PAGE_RECORDS)
         )
 
-    def _can_go_on(self, problem: TableError) -> bool:
-        """Set the reader up for another try, if there is a way to go on."""
+    def _recover(self, problem: TableError) -> bool:
+        """Prepare another attempt; False when there is none to make."""
         match problem.details.get("code"):
             case "ExpiredIteratorException":
                 self._iterator = None
             case "TrimmedDataAccessException":
-                # Records older than a day are taken away, read or not; the rest of the shard is still to be read.
-                log.warning("stream records were trimmed", stream=self._arn, shard=self.shard, after=self._after)
+                # Records older than a day are deleted, read or not; the rest of the shard is still to be read.
+                log.warning("stream_records_trimmed", stream=self._arn, shard=self.shard, after=self._after)
                 self._iterator = self._after = None
             case _:
                 return False

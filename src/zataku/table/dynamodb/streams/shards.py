@@ -1,4 +1,4 @@
-"""The shards of a stream, and which stream a table has."""
+"""Streams of a table and their shards."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,10 +8,10 @@ from msgspec import Struct
 from zataku.table.backend.errors import BadInput, SchemaRefused, TableError
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.streams.positions import label_of
+from zataku.table.dynamodb.streams.records import stream_label
 
-# More pages than any stream has: the paging of a service that never ends must not hang a reader.
-_MOST_PAGES = 1000
+# More pages than any stream has: a service whose paging never ends must not hang a reader.
+_MAX_PAGES = 1000
 
 
 class Shard(Struct, frozen=True):
@@ -26,65 +26,65 @@ ShardMap = Mapping[str, Shard]
 
 async def latest_stream(client: Client, table: TableSchema) -> str:
     """The stream that the table writes to, or wrote to last."""
-    answer = await client.call("DescribeTable", TableName=table.name)
-    arn = answer["Table"].get("LatestStreamArn")
+    response = await client.call("DescribeTable", TableName=table.name)
+    arn = response["Table"].get("LatestStreamArn")
     if not arn:
         raise BadInput(f"{table.name} has no stream. Open the store with a design that declares `stream=`.")
     return arn
 
 
 async def later_streams(client: Client, table: TableSchema, arn: str) -> list[str]:
-    """The streams that the table had after this one, in the order in which they were made."""
+    """The streams that the table had after this one, oldest first."""
     listed: list[str] = []
     start: dict[str, Any] = {}
-    for _ in range(_MOST_PAGES):
-        answer = await client.call("ListStreams", service="dynamodbstreams", TableName=table.name, **start)
-        listed += [stream["StreamArn"] for stream in answer["Streams"]]
-        if not answer.get("LastEvaluatedStreamArn"):
+    for _ in range(_MAX_PAGES):
+        response = await client.call("ListStreams", service="dynamodbstreams", TableName=table.name, **start)
+        listed += [stream["StreamArn"] for stream in response["Streams"]]
+        if not response.get("LastEvaluatedStreamArn"):
             break
-        start = {"ExclusiveStartStreamArn": answer["LastEvaluatedStreamArn"]}
-    return sorted((other for other in listed if label_of(other) > label_of(arn)), key=label_of)
+        start = {"ExclusiveStartStreamArn": response["LastEvaluatedStreamArn"]}
+    return sorted((other for other in listed if stream_label(other) > stream_label(arn)), key=stream_label)
 
 
-async def shards_of(client: Client, arn: str) -> ShardMap | None:
-    """All shards of a stream; None when there is no such stream any more."""
+async def list_shards(client: Client, arn: str) -> ShardMap | None:
+    """All shards of a stream; None when the stream does not exist any more."""
     shards: dict[str, Shard] = {}
     start: dict[str, Any] = {}
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         try:
-            answer = await client.call("DescribeStream", service="dynamodbstreams", StreamArn=arn, **start)
+            response = await client.call("DescribeStream", service="dynamodbstreams", StreamArn=arn, **start)
         except SchemaRefused as refused:
-            if not missing(refused):
+            if not is_missing(refused):
                 raise
             return None
-        told = answer["StreamDescription"]
-        # An implementation that keeps one stream a table describes it under any older name as well.
-        if told.get("StreamLabel", label_of(arn)) != label_of(arn):
+        description = response["StreamDescription"]
+        # An implementation with one stream per table describes it under any older ARN as well.
+        if description.get("StreamLabel", stream_label(arn)) != stream_label(arn):
             return None
-        for shard in told["Shards"]:
+        for shard in description["Shards"]:
             shards[shard["ShardId"]] = Shard(shard["ShardId"], shard.get("ParentShardId"))
-        if not told.get("LastEvaluatedShardId"):
+        if not description.get("LastEvaluatedShardId"):
             break
-        start = {"ExclusiveStartShardId": told["LastEvaluatedShardId"]}
+        start = {"ExclusiveStartShardId": description["LastEvaluatedShardId"]}
     return shards
 
 
-def readable(shards: ShardMap, finished: Iterable[str], unfinished: Iterable[str]) -> list[str]:
-    """The shards that may be read now: not finished, and their parents finished or trimmed away.
+def readable_shards(shards: ShardMap, finished: Iterable[str], unfinished: Iterable[str]) -> list[str]:
+    """The shards that may be read now: not finished, and their parents finished or trimmed.
 
-    `unfinished` are shards that were begun. One of them that is no longer described still comes before its children:
-    the description may lag, and only the shard itself can say that it is gone.
+    `unfinished` are shards with a lease. One of them that is no longer described still comes before its children: the
+    description may lag, and only the shard itself can tell that it is gone.
     """
-    done, begun = set(finished), set(unfinished)
-    known = begun | shards.keys()
+    finished = set(finished)
+    known = set(unfinished) | shards.keys()
 
-    def waits(name: str) -> bool:
+    def has_open_parent(name: str) -> bool:
         shard = shards.get(name)
-        return shard is not None and shard.parent in known and shard.parent not in done
+        return shard is not None and shard.parent in known and shard.parent not in finished
 
-    return sorted(name for name in known - done if not waits(name))
+    return sorted(name for name in known - finished if not has_open_parent(name))
 
 
-def missing(problem: TableError) -> bool:
-    """True when the service says that the thing itself is not there."""
+def is_missing(problem: TableError) -> bool:
+    """True when the table, stream or shard itself does not exist."""
     return problem.details.get("code") in ("ResourceNotFoundException", "TableNotFoundException")

@@ -1,4 +1,4 @@
-"""What differs between a stored table and its design, each difference with the call that takes it away."""
+"""Differences between an existing table and its design, each with the call that removes it."""
 
 from msgspec import Struct
 
@@ -11,27 +11,27 @@ from zataku.table.backend.table_parameters import (
     throughput,
 )
 from zataku.table.backend.table_schema import Capacity, OnDemand, TableSchema
-from zataku.table.dynamodb.tables.description import Stored
+from zataku.table.dynamodb.tables.description import TableDescription
 
 _MANAGED_KEY: Parameters = {"Enabled": True, "SSEType": "KMS"}
 
 
 class Difference(Struct, frozen=True):
-    """One thing that is not as the design says.
+    """One setting that is not as the design says.
 
-    `online` marks changes of indexes, which go one at a time. One that is not `required` may be refused by a service
-    that does not know the setting: the store works without it.
+    `is_index_change` marks changes of indexes, which the service makes one at a time. One that is not `required` may be
+    refused by a service without the setting: the store works without it.
     """
 
-    says: str
+    message: str
     operation: str
     parameters: Parameters
-    online: bool = False
+    is_index_change: bool = False
     required: bool = True
 
 
-def creation(table: TableSchema) -> Parameters:
-    """The parameters that make a table. Encryption at rest with a key of DynamoDB's own needs no word."""
+def creation_parameters(table: TableSchema) -> Parameters:
+    """The parameters of CreateTable. Encryption with a key of DynamoDB's own is the default."""
     parameters = table_parameters(table) | {"DeletionProtectionEnabled": table.protected}
     if table.encryption == "managed":
         parameters["SSESpecification"] = _MANAGED_KEY
@@ -40,10 +40,10 @@ def creation(table: TableSchema) -> Parameters:
     return parameters
 
 
-def differences(stored: Stored, wanted: TableSchema) -> list[Difference]:
-    """All of them, in the order in which they can be taken away.
+def differences(stored: TableDescription, wanted: TableSchema) -> list[Difference]:
+    """All differences, in the order in which they can be removed.
 
-    What protects items and was turned on by somebody else stays on.
+    A protection that is on although the design does not ask for it stays on.
     """
     found = _capacity(stored, wanted) + _stream(stored.schema, wanted) + _time_to_live(stored.schema, wanted)
     if wanted.recovery and not stored.schema.recovery and stored.recovery_offered:
@@ -76,9 +76,6 @@ def differences(stored: Stored, wanted: TableSchema) -> list[Difference]:
     return found + _indexes(stored.schema, wanted)
 
 
-# Indexes
-
-
 def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
     before = {index.name: index for index in stored.indexes if not index.local}
     after = {index.name: index for index in wanted.indexes if not index.local}
@@ -91,7 +88,7 @@ def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
         for name, index in before.items()
         if after.get(name) != index
     ]
-    # An index that has changed shows up here once the old one is gone.
+    # An index that has changed is created once the old one is deleted.
     for name, index in after.items():
         if name not in before:
             change = _index_change(
@@ -104,26 +101,23 @@ def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
     return found
 
 
-def _index_change(table: TableSchema, says: str, update: Parameters) -> Difference:
+def _index_change(table: TableSchema, message: str, update: Parameters) -> Difference:
     parameters = {"TableName": table.name, "GlobalSecondaryIndexUpdates": [update]}
-    return Difference(says, "UpdateTable", parameters, online=True)
+    return Difference(message, "UpdateTable", parameters, is_index_change=True)
 
 
-# Capacity
-
-
-def _serves(stored: Capacity, wanted: Capacity) -> bool:
-    """True when nothing needs to change. Where units follow the load, any figure between the two ends is right."""
+def _is_sufficient(stored: Capacity, wanted: Capacity) -> bool:
+    """True when nothing needs to change. With scaling any number of units between both limits is right."""
     if isinstance(stored, OnDemand) or isinstance(wanted, OnDemand):
         return stored == wanted
     reads = wanted.reads <= stored.reads <= (wanted.max_reads or wanted.reads)
     return reads and wanted.writes <= stored.writes <= (wanted.max_writes or wanted.writes)
 
 
-def _capacity(stored: Stored, wanted: TableSchema) -> list[Difference]:
+def _capacity(stored: TableDescription, wanted: TableSchema) -> list[Difference]:
     parameters: Parameters = {}
     before = stored.schema.capacity
-    if not _serves(before, wanted.capacity):
+    if not _is_sufficient(before, wanted.capacity):
         parameters |= throughput(wanted.capacity, replaces_maxima=isinstance(before, OnDemand))
         if type(before) is not type(wanted.capacity):
             parameters |= capacity_parameters(wanted.capacity)
@@ -131,42 +125,42 @@ def _capacity(stored: Stored, wanted: TableSchema) -> list[Difference]:
     updates = [
         {"Update": {"IndexName": name} | throughput(wanted.capacity, replaces_maxima=isinstance(capacity, OnDemand))}
         for name, capacity in sorted(stored.index_capacities.items())
-        if name in kept and not _serves(capacity, wanted.capacity)
+        if name in kept and not _is_sufficient(capacity, wanted.capacity)
     ]
-    # Without a maximum on either side an index has nothing to be told.
+    # Without a maximum on either side nothing changes for an index.
     updates = [update for update in updates if len(update["Update"]) > 1]
     if updates:
         parameters["GlobalSecondaryIndexUpdates"] = updates
     if not parameters:
         return []
-    says = f"{wanted.name} has another capacity than {_spelt(wanted.capacity)}."
-    # Implementations for one machine take no maxima; other settings of capacity everybody knows.
+    message = f"{wanted.name} has another capacity than {_describe(wanted.capacity)}."
+    # Local implementations take no maxima; every implementation knows the other settings of capacity.
     required = not (isinstance(before, OnDemand) and isinstance(wanted.capacity, OnDemand))
-    return [Difference(says, "UpdateTable", {"TableName": wanted.name} | parameters, required=required)]
+    return [Difference(message, "UpdateTable", {"TableName": wanted.name} | parameters, required=required)]
 
 
-def _spelt(capacity: Capacity) -> str:
+def _describe(capacity: Capacity) -> str:
     if isinstance(capacity, OnDemand):
         return f"on demand, at most {capacity.max_reads or 'any'} reads and {capacity.max_writes or 'any'} writes"
     return f"{capacity.reads} reads and {capacity.writes} writes a second"
 
 
-# Stream and time to live: both go off before they can come back with another setting.
+# A stream or time to live has to be switched off before it can get another setting.
 
 
 def _stream(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
     if stored.stream == wanted.stream:
         return []
-    says = f"The stream of {wanted.name} is {stored.stream or 'off'}, not {wanted.stream or 'off'}."
+    message = f"The stream of {wanted.name} is {stored.stream or 'off'}, not {wanted.stream or 'off'}."
     setting: Parameters = {"StreamEnabled": False}
     if stored.stream is None:
         setting = {"StreamEnabled": True, "StreamViewType": wanted.stream}
-    return [Difference(says, "UpdateTable", {"TableName": wanted.name, "StreamSpecification": setting})]
+    return [Difference(message, "UpdateTable", {"TableName": wanted.name, "StreamSpecification": setting})]
 
 
 def _time_to_live(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
     if stored.ttl == wanted.ttl:
         return []
-    says = f"The time to live of {wanted.name} is {stored.ttl or 'off'}, not {wanted.ttl or 'off'}."
+    message = f"The time to live of {wanted.name} is {stored.ttl or 'off'}, not {wanted.ttl or 'off'}."
     setting = {"Enabled": stored.ttl is None, "AttributeName": stored.ttl or wanted.ttl}
-    return [Difference(says, "UpdateTimeToLive", {"TableName": wanted.name, "TimeToLiveSpecification": setting})]
+    return [Difference(message, "UpdateTimeToLive", {"TableName": wanted.name, "TimeToLiveSpecification": setting})]
