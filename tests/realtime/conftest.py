@@ -1,4 +1,4 @@
-"""Houses around one store: one alone, or two that hear each other."""
+"""Room processes around one store: one alone, or two on one network."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,13 +15,13 @@ from zataku.table import Store
 
 @pytest.fixture
 def clock() -> ProcessClock:
-    """The time of the test, moved by hand."""
+    """The manual clock of the test."""
     return ProcessClock(START)
 
 
 @pytest.fixture
 def kind() -> StoreName:
-    """Which store; a test may choose another."""
+    """The kind of store; a test may choose another."""
     return "strict"
 
 

@@ -1,4 +1,4 @@
-"""Topics: told to everybody who hears them, in every process, and kept nowhere."""
+"""Topics are published to the subscribers of all processes and not stored."""
 
 import asyncio
 

@@ -24,15 +24,15 @@ def redis() -> Iterator[RedisServer]:
 
 
 class BusListener:
-    """What a process heard on a bus."""
+    """The messages and gaps that a process received from a bus."""
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
-        self.heard: list[tuple[str, bytes]] = []
+        self.received: list[tuple[str, bytes]] = []
         self.missed = 0
 
     async def start(self) -> "BusListener":
-        await self.bus.start(lambda channel, message: self.heard.append((channel, message)), self._missed)
+        await self.bus.start(lambda channel, message: self.received.append((channel, message)), self._missed)
         return self
 
     def _missed(self) -> None:
@@ -62,8 +62,8 @@ async def test_subscribers_get_messages_in_order_over_all_channels(listeners: tu
     for channel, message in sent:
         one.bus.publish(channel, message)
     one.bus.publish("unheard", b"")
-    await wait_until(lambda: len(one.heard) == len(other.heard) == 2000)
-    assert one.heard == other.heard == sent
+    await wait_until(lambda: len(one.received) == len(other.received) == 2000)
+    assert one.received == other.received == sent
     assert one.missed == other.missed == 0
 
 
@@ -74,8 +74,8 @@ async def test_an_unsubscribed_channel_delivers_nothing(listeners: tuple[BusList
     await other.bus.unsubscribe("a")
     one.bus.publish("a", b"1")
     one.bus.publish("b", b"\x00\xff")
-    await wait_until(lambda: bool(other.heard))
-    assert other.heard == [("b", b"\x00\xff")]
+    await wait_until(lambda: bool(other.received))
+    assert other.received == [("b", b"\x00\xff")]
 
 
 async def test_after_subscribing_every_message_arrives(listeners: tuple[BusListener, BusListener]):
@@ -83,7 +83,7 @@ async def test_after_subscribing_every_message_arrives(listeners: tuple[BusListe
     for number in range(50):
         await other.bus.subscribe(f"c{number}")
         one.bus.publish(f"c{number}", b"x")
-    await wait_until(lambda: len(other.heard) == 50)
+    await wait_until(lambda: len(other.received) == 50)
 
 
 async def test_messages_published_before_the_stop_arrive(listeners: tuple[BusListener, BusListener]):
@@ -92,7 +92,7 @@ async def test_messages_published_before_the_stop_arrive(listeners: tuple[BusLis
     for _ in range(1000):
         one.bus.publish("a", b"x" * 100)
     await one.bus.stop()
-    await wait_until(lambda: len(other.heard) == 1000)
+    await wait_until(lambda: len(other.received) == 1000)
 
 
 async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported():
@@ -107,10 +107,10 @@ async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported(
         server.start()
         await wait_until(lambda: other.missed >= 1 and one.missed >= 1)
         one.bus.publish("a", b"heard")
-        await wait_until(lambda: ("a", b"heard") in other.heard)
+        await wait_until(lambda: ("a", b"heard") in other.received)
         await other.bus.subscribe("b")
         one.bus.publish("b", b"new")
-        await wait_until(lambda: other.heard[-1] == ("b", b"new"))
+        await wait_until(lambda: other.received[-1] == ("b", b"new"))
     finally:
         await one.bus.stop()
         await other.bus.stop()
@@ -123,7 +123,7 @@ async def test_a_full_publish_queue_is_dropped_and_reported_as_a_gap(redis: Redi
     for _ in range(MAX_QUEUED_MESSAGES + 10):
         one.bus.publish("a", b"")
     await wait_until(lambda: one.missed == 1)
-    await wait_until(lambda: len(one.heard) == 10)
+    await wait_until(lambda: len(one.received) == 10)
     await one.bus.stop()
 
 

@@ -1,4 +1,4 @@
-"""A small system with rooms for tests: each room holds a number that people add to, and a drawing that passes."""
+"""A small system with rooms for tests: each room holds a number to add to, and lines that are transient."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ counters = Table("Counters", pk="PK", sk="SK")
 
 @counters.entity(pk="COUNTER#{room_id}", sk="COUNTER")
 class Count(Entity, frozen=True, kw_only=True):
-    """A number, who owns it, and the marks of the last commands that changed it."""
+    """A counter: its value, its ownership, and the ids of the last commands that changed it."""
 
     room_id: Text
     epoch: int = 0
@@ -43,7 +43,7 @@ class Count(Entity, frozen=True, kw_only=True):
 
 @counters.item(strong=True)
 def count_of(room_id: str) -> Key[Count]:
-    """One counter, as it is right now."""
+    """One counter, read consistently."""
     return Count.key(room_id=room_id)
 
 
@@ -65,7 +65,7 @@ class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 class CounterState(msgspec.Struct, frozen=True, kw_only=True):
-    """A counter in memory: what is stored of it, lines that passed, and who was seen."""
+    """A counter in memory: the stored item, transient lines, and who is present."""
 
     stored: Count
     lines: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class CounterState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def epoch(self) -> int:
-        """The number of the owner."""
+        """The number of the ownership."""
         return self.stored.epoch
 
 

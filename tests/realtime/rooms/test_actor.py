@@ -1,4 +1,4 @@
-"""A room in its own process: commands in order, stored before anybody hears of them."""
+"""A room in one process: commands in order, stored before their events are published."""
 
 import asyncio
 
@@ -97,7 +97,7 @@ async def test_when_a_room_closes_clients_get_the_last_events_and_are_unsubscrib
         await alone.add(1)
     with pytest.raises(NotFound):
         await hana.join()
-    # Not even by going on from where it ended.
+    # Not even by resuming from where it ended.
     with pytest.raises(NotFound):
         await alone.rooms.join(hana.socket, Join(id=9, to=ROOM, at=ended_at))
 
@@ -205,7 +205,7 @@ async def test_a_room_is_reloaded_when_its_table_was_replaced(alone: RoomProcess
         await alone.add(1)
     hana.send_transient("a line that the backup does not know")
     place = hana.read().at
-    # What is restored is older, of an epoch that comes again when the room is taken.
+    # The restored item is older, of an epoch that comes again when the room is acquired.
     await store.put(Count(room_id="one", value=1))
     await alone.rooms.reload_all()
     await wait_until(lambda: hana.read().sum == 1)

@@ -1,4 +1,4 @@
-"""Whoever keeps attendance hears of every socket that comes into a room of this process and leaves it, each once."""
+"""Attendance is told of every socket of this process that joins or leaves a room, once each."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from zataku.table import Store, path
 
 
 class AttendanceLog:
-    """Who is in, by the ids of their joins. Nobody comes or goes twice."""
+    """The joins that are open and closed, by their ids; none is reported twice."""
 
     def __init__(self, process: RoomProcess) -> None:
         self.present: dict[str, str] = {}
@@ -29,13 +29,13 @@ class AttendanceLog:
 
     @property
     def told(self) -> tuple[int, int]:
-        """How many are in, and how many were."""
+        """How many joins are open, and how many are closed."""
         return len(self.present), len(self.past)
 
 
 @pytest.fixture
 def attendance_log(alone: RoomProcess) -> AttendanceLog:
-    """Attendance of the rooms of the process that is alone."""
+    """Attendance of the single process."""
     return AttendanceLog(alone)
 
 

@@ -1,4 +1,4 @@
-"""What cannot be written together is written in turn; what passes is told beat by beat, where a room wants that."""
+"""Commands that cannot be written together are deferred; ticks publish accumulated transients."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, Transient
 
 
 async def execute_together(process: RoomProcess, *commands: Do) -> list[object]:
-    """What becomes of commands that wait together."""
+    """The replies to commands that are pending together."""
     await process.add(0)
     process.counters.batches.clear()
     process.counters.gate.clear()

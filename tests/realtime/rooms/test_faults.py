@@ -1,4 +1,4 @@
-"""A rough day: processes are killed, stopped and paused, messages are lost, and people go on counting."""
+"""A simulation of faults: processes are killed, stopped and paused, and messages are lost, under load."""
 
 import asyncio
 from collections import deque
@@ -16,7 +16,7 @@ from zataku.table import Store
 
 
 class LossyBus(InProcessBus):
-    """A bus that loses some of what it should bring, and mostly notices."""
+    """A bus that loses some messages, and reports most of the gaps."""
 
     def __init__(self, network: InProcessNetwork, random: Random) -> None:
         super().__init__(network)
@@ -35,7 +35,7 @@ class LossyBus(InProcessBus):
 
 
 class FaultSimulation:
-    """Some processes that come and go, and people who add to one number and look at it."""
+    """Processes that start and stop, and clients that add to one counter and watch it."""
 
     def __init__(self, store: Store, clock: ProcessClock, seed: int) -> None:
         self.store, self.clock, self.random = store, clock, Random(seed)
@@ -101,7 +101,7 @@ class FaultSimulation:
             await self.open()
             await self.close(kill=self.random.random() < 0.5)
         if self.random.random() < 0.02:
-            # Somebody who was paused wakes up and takes the room, though it is another's.
+            # A paused process wakes up and acquires the room, though it is another's.
             await CounterRooms(self.store).acquire("one")
 
 
@@ -112,7 +112,7 @@ async def test_acknowledged_commands_are_stored_once_and_delivered_to_all(store:
         await day.open()
     for _ in range(160):
         await day.hour()
-    # Then it gets quiet. The bus still loses messages, so that a last one may take another beat to be missed.
+    # The bus still loses messages, so that the last one may be noticed only at another heartbeat.
     clock.processes = list(day.processes)
     await advance_until(clock, lambda: all(task.done() for _, task in day.tasks), 40)
     assert [task for _, task in day.tasks if not task.cancelled() and task.exception() is not None] == []

@@ -1,4 +1,4 @@
-"""Replies that come late, and a table that is away: nobody gets another's answer, and nobody waits for ever."""
+"""Late replies and a table outage: no caller gets another's reply, and none waits forever."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ async def test_a_late_reply_settles_no_other_call(two: Two):
     given_up = asyncio.create_task(other.add(1))
     await wait_until(lambda: one.counters.batches == [1])
     given_up.cancel()
-    # The owner was silent for too long, turned out to be there after all, and is followed anew.
+    # The owner was silent for too long, turns out to be alive, and is followed again.
     handle = other.rooms._handles[ROOM]
     handle._unfollow(suspect=None)
     asking = asyncio.create_task(other.add(10))

@@ -1,4 +1,4 @@
-"""RoomLeases of rooms: who should run one, and what is done when nobody knows."""
+"""Leases of rooms: who may run one, and what happens when the outcome of a write is unknown."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -51,7 +51,7 @@ async def test_an_expired_lease_that_is_still_free_is_confirmed(store: Store, cl
     leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=False)
     held = await acquired(leases)
     await clock.advance(3600)
-    # A lost reply leaves it open; the next look settles it.
+    # A lost reply leaves the outcome open; the next read settles it.
     assert any([await held.confirm() for _ in range(5)])
     assert held.is_fresh
 

@@ -1,4 +1,4 @@
-"""Joining, coming back, and falling behind: nothing is lost and nothing comes twice."""
+"""Joining, resuming and falling behind: no event is lost and none comes twice."""
 
 import asyncio
 from random import Random

@@ -1,6 +1,8 @@
-"""One room and two processes: one runs it, both show it, and either may be lost."""
+"""One room and two processes: one owns it, both have clients of it, and either may fail."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from random import Random
 
 import pytest
@@ -20,11 +22,38 @@ from tests.support.stores import StoreName
 from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import lease
 from zataku.platform.identity import Identity
-from zataku.realtime.rooms.bus_messages import PresenceReport, RoomSnapshot, decode_rpc_message
+from zataku.realtime.bus.client import BusClient
+from zataku.realtime.rooms.bus_messages import (
+    CallReply,
+    DurableEvents,
+    PresenceReport,
+    RoomSnapshot,
+    decode_rpc_message,
+    decode_update,
+)
 from zataku.realtime.rooms.remote_owner import RemoteOwner
 from zataku.table import Store
 
 Two = tuple[RoomProcess, RoomProcess]
+
+
+@asynccontextmanager
+async def dropped(bus: BusClient, channel: str, kind: type) -> AsyncIterator[None]:
+    """Drop the messages of a channel; the block ends when one of that kind was dropped."""
+    decode = decode_update if channel.startswith("room/") else decode_rpc_message
+    handler, was_dropped = bus._handlers[channel], asyncio.Event()
+
+    def drop(message: bytes) -> None:
+        if isinstance(decode(message), kind):
+            was_dropped.set()
+
+    bus._handlers[channel] = drop
+    try:
+        yield
+        async with asyncio.timeout(10):
+            await was_dropped.wait()
+    finally:
+        bus._handlers[channel] = handler
 
 
 async def test_clients_of_two_processes_are_in_one_room(two: Two, clock: ProcessClock):
@@ -127,15 +156,13 @@ async def test_a_command_that_a_dead_owner_stored_is_not_executed_again(two: Two
     one, other = two
     await one.add(1)
     await other.client("sora").join()
-    # The owner stores the command, and dies before it can say so.
-    sent = one.bus.publish
-    one.bus.publish = lambda channel, message: None  # type: ignore[method-assign]
-    waiting = asyncio.create_task(other.add(5))
-    async with asyncio.timeout(10):
-        while (found := await store.get(count_of("one"))) is None or found.value != 6:
-            await asyncio.sleep(0.001)
+    # The owner stores the command, and dies before its reply arrives.
+    async with dropped(other.bus, "process/web-2", CallReply):
+        waiting = asyncio.create_task(other.add(5))
+    found = await store.get(count_of("one"))
+    assert found is not None
+    assert found.value == 6
     await one.kill()
-    one.bus.publish = sent  # type: ignore[method-assign]
     assert await run_with_clock(clock, waiting, 12) == 6
 
 
@@ -158,14 +185,14 @@ async def test_running_commands_of_a_stopping_server_are_answered_by_the_other(t
     await one.add(1)
     await other.client("sora").join()
     adding = [asyncio.create_task(other.add(1)) for _ in range(200)]
-    await asyncio.sleep(0.002)
+    await wait_until(lambda: len(one.counters.batches) >= 2)
     await one.rooms.stop()
     answers = await run_with_clock(clock, asyncio.gather(*adding), 12)
     assert sorted(answers) == list(range(2, 202))
 
 
 async def paused(process: RoomProcess) -> None:
-    """Stop a process as SIGSTOP does, as far as that can be seen from outside: no renewals, no beats."""
+    """Pause a process as SIGSTOP does, as others see it: no renewals, no heartbeats."""
     process.rooms._pulse_task.cancel()  # type: ignore[attr-defined]
     await asyncio.sleep(0)
 
@@ -180,7 +207,7 @@ async def test_a_paused_owner_cannot_write_after_it_lost_the_room(two: Two, cloc
     await paused(one)
     await advance_until(clock, lambda: other.owns, 10)
     assert await other.add(10) == 11
-    # It wakes up: its people ask, and nothing is acknowledged that was not stored by the one who owns the room now.
+    # It wakes up: its clients send commands, and nothing is acknowledged that the present owner did not store.
     one.bus._handlers.update(heard)
     assert one.owns
     assert await run_with_clock(clock, one.add(100), 12) == 111
@@ -205,7 +232,7 @@ async def test_an_owner_with_an_outdated_epoch_acquires_the_room_again(two: Two,
     one, _ = two
     hana = await one.client("hana").join()
     await one.add(1)
-    # Somebody took the room who had lost the lease in between.
+    # A process that had lost the lease in between acquired the room.
     await two[1].counters.acquire("one")
     assert await run_with_clock(clock, one.add(1), 12) == 2
     await wait_until(lambda: hana.read().sum == 2)
@@ -218,18 +245,14 @@ async def test_messages_lost_on_the_bus_lead_to_a_snapshot(two: Two, clock: Proc
     await one.add(1)
     sora = await other.client("sora").join()
     channel = f"room/{ROOM}"
-    hear = other.bus._handlers.pop(channel)
-    await one.add(1)
-    await asyncio.sleep(0.01)
-    other.bus._handlers[channel] = hear
+    async with dropped(other.bus, channel, DurableEvents):
+        await one.add(1)
     await one.add(1)
     await wait_until(lambda: sora.read().sum == 3)
     assert sora.snapshots == 2
-    # And if nothing comes after what was lost, the next beat tells.
-    del other.bus._handlers[channel]
-    await one.add(1)
-    await asyncio.sleep(0.01)
-    other.bus._handlers[channel] = hear
+    # If no update follows the lost one, the next heartbeat reveals it.
+    async with dropped(other.bus, channel, DurableEvents):
+        await one.add(1)
     await advance_until(clock, lambda: sora.read().sum == 4, 3)
     assert sora.snapshots == 3
 
@@ -238,12 +261,8 @@ async def test_a_command_with_a_lost_reply_is_repeated_and_executed_once(two: Tw
     one, other = two
     await one.add(1)
     await other.client("sora").join()
-    mine = "process/web-2"
-    hear = other.bus._handlers.pop(mine)
-    waiting = asyncio.create_task(other.add(1))
-    await wait_until(lambda: len(one.counters.batches) == 2)
-    await asyncio.sleep(0.01)
-    other.bus._handlers[mine] = hear
+    async with dropped(other.bus, "process/web-2", CallReply):
+        waiting = asyncio.create_task(other.add(1))
     assert await run_with_clock(clock, waiting, 6) == 2
     assert await one.add(0) == 2
 
@@ -350,10 +369,8 @@ async def test_a_client_that_resumes_after_a_gap_misses_no_event(two: Two, clock
     await one.add(1)
     sora = await other.client("sora").join()
     sora.disconnect()
-    hear = other.bus._handlers.pop(f"room/{ROOM}")
-    await one.add(1)
-    await asyncio.sleep(0.01)
-    other.bus._handlers[f"room/{ROOM}"] = hear
+    async with dropped(other.bus, f"room/{ROOM}", DurableEvents):
+        await one.add(1)
     other.bus._dispatch_gap()
     back = other.client("sora")
     back.at, back.sum = sora.at, sora.sum

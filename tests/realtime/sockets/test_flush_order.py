@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, each socket gets what was meant for it, in order, once."""
+"""In every order of events, each socket gets its messages in order and once."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ steps = st.one_of(
 
 
 class Model:
-    """Who hears what, and what each must have got: the rule itself, without ticks or frames."""
+    """A model of subscriptions and of what each socket must have received, without ticks or frames."""
 
     def __init__(self) -> None:
         self.hub, self.clock = make_hub()
@@ -56,7 +56,7 @@ class Model:
                 if not self.people[name][0].is_closed:
                     self.expected[name].append(payload)
             case "end", str(), _ if number % 8 == 0:
-                # What waits is for nobody any more; what was written is a beginning of what was meant.
+                # What is queued is dropped; what was written is a prefix of what was sent.
                 self.hub.forget(self.people[name][0])
                 got = self.people[name][1].payloads
                 assert got == self.expected[name][: len(got)]

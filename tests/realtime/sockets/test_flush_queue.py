@@ -1,4 +1,4 @@
-"""What goes out, in which order, and in how many writes."""
+"""Messages go out in order, and those of one tick in one write."""
 
 import msgspec
 import pytest
@@ -31,7 +31,7 @@ async def test_later_messages_of_a_tick_go_out_in_one_write_at_its_end():
     await clock.advance(TICK * 0.1)
     assert [len(connection.writes) for connection in connections] == [2, 2, 2]
     assert all(connection.payloads == [b"%d" % number for number in range(20)] for connection in connections)
-    # Not copies of it, either: every socket gets the very same bytes.
+    # Every socket gets the very same bytes object.
     assert len({id(connection.writes[1]) for connection in connections}) == 1
 
 
@@ -60,12 +60,12 @@ async def test_messages_of_a_conversation_do_not_wait_for_the_flush():
     _, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"a")
     hub.broadcast("live/1", b"b")
-    await clock.advance(TICK)  # b waited alone, for nothing
+    await clock.advance(TICK)  # b waited alone
     for number in range(10):
         await clock.advance(TICK / 4)
         hub.broadcast("live/1", b"%d" % number)
         assert connection.payloads[-1] == b"%d" % number
-    # A burst is gathered nevertheless.
+    # A burst is queued nevertheless.
     written = len(connection.writes)
     for _ in range(50):
         hub.broadcast("live/1", b"burst")

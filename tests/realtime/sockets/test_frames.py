@@ -1,4 +1,4 @@
-"""A frame is made once and is right for every receiver."""
+"""A frame is made once and is valid for every receiver."""
 
 import pytest
 from websockets.frames import Frame, Opcode

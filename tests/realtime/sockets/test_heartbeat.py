@@ -1,4 +1,4 @@
-"""The heartbeat: one ping for all, and silence is noticed."""
+"""The heartbeat: one ping for all sockets, and silent ones are closed."""
 
 import msgspec
 from websockets.frames import Opcode
@@ -10,13 +10,13 @@ from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
 
-async def nobody(socket: Socket, topic: str) -> None:
+async def no_catch_up(socket: Socket, topic: str) -> None:
     pass
 
 
 async def test_every_heartbeat_is_one_write_of_the_same_bytes_for_all():
     hub, clock = make_hub()
-    await hub.start(nobody)
+    await hub.start(no_catch_up)
     connections = [open_socket(hub)[1] for _ in range(3)]
     await clock.advance(20)
     beat = msgspec.json.encode(Beat(now=int(clock.now() * 1000)))
@@ -28,7 +28,7 @@ async def test_every_heartbeat_is_one_write_of_the_same_bytes_for_all():
 
 async def test_a_socket_silent_for_two_and_a_half_heartbeats_is_closed():
     hub, clock = make_hub()
-    await hub.start(nobody)
+    await hub.start(no_catch_up)
     (_, silent), (_, alive) = open_socket(hub), open_socket(hub)
     for _ in range(4):
         alive.is_active = True
@@ -42,7 +42,7 @@ async def test_a_socket_silent_for_two_and_a_half_heartbeats_is_closed():
 
 async def test_a_slow_reader_is_judged_by_what_it_reads_not_by_pongs():
     hub, clock = make_hub(SocketLimits(max_backlog_bytes=1000))
-    await hub.start(nobody)
+    await hub.start(no_catch_up)
     _, slow = open_socket(hub, "live/1")
     slow.stuck = True
     hub.broadcast("live/1", bytes(900))

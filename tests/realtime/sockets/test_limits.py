@@ -1,4 +1,4 @@
-"""What a socket may send: how large, how often, and what happens to those who go on."""
+"""Limits of what a socket may send: how large, how often, and what happens to those who ignore them."""
 
 import pytest
 from websockets.asyncio.client import connect

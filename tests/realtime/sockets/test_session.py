@@ -1,4 +1,4 @@
-"""What clients say reaches the rooms in order, and every answer and every end reaches guest."""
+"""Messages of clients reach the handler in order, and every reply and every end reaches the client."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A client that is too slow costs no more than others, and is brought up to date when it can read again."""
+"""A slow reader costs no more than others, and catches up when it reads again."""
 
 import asyncio
 import socket
