@@ -205,7 +205,7 @@ def test_the_host_moderates_and_every_act_is_in_the_log(talk: Talk) -> None:
     talk.act(talk.host, "something rude", "Block sender")
     expect(host.get_by_role("button", name=re.compile("^Let in again"))).to_be_visible()
     talk.bo.post_comment("me again")
-    expect(talk.bo.page.get_by_text("This room isn't taking comments from you.")).to_be_visible()
+    expect(talk.bo.page.get_by_text("The host has blocked you from this room.")).to_be_visible()
     host.get_by_role("button", name=re.compile("^Let in again")).first.click()
     log = host.get_by_role("region", name="Log")
     expect(log).to_contain_text("Let a sender in again")

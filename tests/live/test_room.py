@@ -1,99 +1,36 @@
 """A live room while it runs: what is said is numbered, stored, and only then told; owners come and go."""
 
-from collections.abc import Sequence
-from uuid import UUID, uuid4
-
 import msgspec
 import pytest
 
+from tests.live.room_commands import (
+    HALL,
+    MIDORI,
+    SORA,
+    answered,
+    asks,
+    carry_out,
+    close,
+    events,
+    hall,
+    seen,
+    somebody,
+    stored,
+    wants,
+)
 from tests.support.concurrency import race
 from tests.support.stores import START, temporary_store
 from zataku.clock import ManualClock, instant_ms
 from zataku.errors import InvalidRequest, RequestError
-from zataku.live.design import TABLES, Comment, Room, comments_after, room_now
-from zataku.live.limits import SEQ_START, HostId, RoomId
-from zataku.live.messages import CloseRoom, CommentView, PostComment, React, Snapshot
-from zataku.live.messages import Command as LiveCommand
+from zataku.live.design import TABLES, Room, room_now
+from zataku.live.limits import HostId
+from zataku.live.messages import CommentView
 from zataku.live.moderation.writes import HostAction, delete_comment
 from zataku.live.room import LiveRoom
-from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
+from zataku.live.rules.room_state import RECENT_COMMENTS
 from zataku.live.writes import close_room, create_room
-from zataku.platform.identity import Identity
-from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, LostRoom, Outcome, Reply
+from zataku.realtime.rooms.behaviour import LostRoom
 from zataku.table import Store
-
-HALL = RoomId("456e7890-e89b-42d3-a456-426614174001")
-MIDORI = Identity(account_id=AccountId("11111111-1111-4111-8111-111111111111"), role="user", language="ja")
-SORA = Identity(account_id=AccountId("22222222-2222-4222-8222-222222222222"), role="guest", language="ko")
-
-
-async def hall(store: Store) -> LiveRoom:
-    """A room that Midori opened."""
-    now = instant_ms(START)
-    host = HostId(MIDORI.account_id)
-    made = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
-    await store.put(made)
-    return LiveRoom(store)
-
-
-def somebody(number: int) -> Identity:
-    """One of the many in the audience."""
-    return Identity(account_id=AccountId(str(UUID(int=number, version=4))), role="guest", language="en")
-
-
-def asks(content: str, who: Identity = SORA, **more: str) -> Command:
-    return wants(PostComment(content=content, **more), who)
-
-
-def wants(command: LiveCommand | React, who: Identity = MIDORI) -> Command:
-    """A command as it comes in."""
-    return Command(sender=who, body=command, id=str(uuid4()))
-
-
-async def carry_out(
-    live_room: LiveRoom, state: RoomState, asked: Sequence[Command], now: float = START
-) -> Outcome[RoomState]:
-    """Everything that is asked, as the task of a room does it: what has to wait comes again."""
-    replies: dict[str, Reply] = {}
-    events: list[Event] = []
-    waiting, over = list(asked), None
-    while waiting and over is None:
-        kept = await live_room.handle(state, waiting, now)
-        state, over, now = kept.state, kept.closed, now + 0.001
-        events += kept.events
-        replies |= {it.id: answer for it, answer in zip(waiting, kept.replies, strict=True) if answer is not DEFERRED}
-        waiting = [it for it, answer in zip(waiting, kept.replies, strict=True) if answer is DEFERRED]
-    return Outcome(state=state, events=events, replies=[replies[it.id] for it in asked], closed=over)
-
-
-def close(who: Identity = MIDORI) -> Command:
-    return wants(CloseRoom(), who)
-
-
-def answered(kept: Outcome[RoomState], missing: str = "") -> list[str]:
-    """What was answered, in short: what the comment says, the status of the room, or the code of a refusal."""
-    told: list[str] = []
-    for answer in kept.replies:
-        if isinstance(answer, RequestError):
-            told.append(answer.code)
-        else:
-            body = msgspec.to_builtins(answer)
-            told.append(body.get("content") or body.get("status") or missing)
-    return told
-
-
-def events(kept: Outcome[RoomState]) -> list[str]:
-    bodies = [msgspec.json.decode(event.body) for event in kept.events]
-    return [body["comment"]["content"] if body["k"] == "commented" else body["k"] for body in bodies]
-
-
-async def stored(store: Store) -> list[Comment]:
-    return [comment async for comment in store.each(comments_after(HALL, SEQ_START))]
-
-
-async def seen(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
-    return msgspec.json.decode(await live_room.snapshot(state, SORA, since), type=Snapshot)
 
 
 async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: Store) -> None:

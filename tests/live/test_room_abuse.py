@@ -10,10 +10,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.live.test_room import (
+from tests.live.room_commands import (
     HALL,
     MIDORI,
     SORA,
+    FailingStore,
     answered,
     asks,
     carry_out,
@@ -58,21 +59,6 @@ TOPIC = f"live/{HALL}"
 
 def new_id() -> CommentId:
     return CommentId(str(uuid4()))
-
-
-class Failing:
-    """A store whose writes fail."""
-
-    def __init__(self, store: Any, problem: type[Exception], *, done: bool = False) -> None:
-        self._store, self._problem, self._done = store, problem, done
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    async def write(self, plan: Any, **how: Any) -> Any:
-        if self._done:
-            await self._store.write(plan, **how)
-        raise self._problem("The table is in trouble.")
 
 
 @pytest.fixture
@@ -137,7 +123,7 @@ async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
     question = new_id()
     state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("question", id=question)])).state
     voting = live_room._upvote
-    healthy, voting._store = voting._store, Failing(voting._store, problem)
+    healthy, voting._store = voting._store, FailingStore(voting._store, problem)
     batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(PauseRoom()), asks("two")]
     kept = await carry_out(live_room, state, batch)
     assert answered(kept, missing="done") == [code, "one", "done", "paused"]
@@ -151,7 +137,7 @@ async def test_a_count_whose_reply_was_lost_is_looked_up(embedded: Store) -> Non
     question = new_id()
     state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("question", id=question)])).state
     voting = live_room._upvote
-    healthy, voting._store = voting._store, Failing(voting._store, ResultUnknown, done=True)
+    healthy, voting._store = voting._store, FailingStore(voting._store, ResultUnknown, is_stored=True)
     kept = await carry_out(live_room, state, [wants(Upvote(comment_id=question), somebody(1))])
     voting._store = healthy
     assert answered(kept) == ["unsettled"]
@@ -163,7 +149,7 @@ async def test_a_count_whose_reply_was_lost_is_looked_up(embedded: Store) -> Non
 async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lost(embedded: Store) -> None:
     live_room = await hall(embedded)
     removing = live_room._remove
-    removing._store = Failing(removing._store, ResultUnknown)
+    removing._store = FailingStore(removing._store, ResultUnknown)
     kept = await carry_out(live_room, await live_room.acquire(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
     assert (answered(kept), kept.events) == (["unsettled"], [])
     assert not kept.state.moderation.deleted

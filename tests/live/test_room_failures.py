@@ -1,35 +1,17 @@
 """A live room when the table fails in the middle of something."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tests.live.test_room import HALL, answered, asks, carry_out, close, events, hall, stored
+from tests.live.room_commands import HALL, FailingStore, answered, asks, carry_out, close, events, hall, stored
 from tests.support.stores import START
-from zataku.table import Plan, ResultUnknown, Store, Throttled
-
-
-class Troubled:
-    """A store whose writes go wrong, before or after they were done."""
-
-    def __init__(self, store: Any, problem: Callable[[str], Exception], *, done: bool = False) -> None:
-        self._store, self._problem, self._done = store, problem, done
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    async def write(self, plan: Plan[Any], **how: Any) -> Any:
-        if self._done:
-            await self._store.write(plan, **how)
-        raise self._problem("The table is in trouble.")
+from zataku.table import ResultUnknown, Store, Throttled
 
 
 async def test_a_closing_that_failed_leaves_the_room_open_with_all_that_was_said(embedded: Store) -> None:
     live_room = await hall(embedded)
     state = await live_room.acquire(HALL)
     closing = live_room._close
-    healthy, closing._store = closing._store, Troubled(closing._store, Throttled)
+    healthy, closing._store = closing._store, FailingStore(closing._store, Throttled)
     kept = await carry_out(live_room, state, [asks("一"), close(), asks("二")])
     assert (answered(kept), events(kept), kept.closed) == (["一", "unsettled", "二"], ["一", "二"], None)
     closing._store = healthy
@@ -46,9 +28,9 @@ async def test_comments_of_which_nobody_knows_are_not_refused_as_if_they_were_no
     live_room = await hall(embedded)
     state = await live_room.acquire(HALL)
     posting = live_room._post
-    posting._store = Troubled(posting._store, ResultUnknown, done=True)
+    posting._store = FailingStore(posting._store, ResultUnknown, is_stored=True)
     for owning in (live_room._own, posting._own):
-        owning._store = Troubled(owning._store, ResultUnknown)
+        owning._store = FailingStore(owning._store, ResultUnknown)
     with pytest.raises(ResultUnknown):
         await live_room.handle(state, [asks("一")], START)
     assert [it.content for it in await stored(embedded)] == ["一"]

@@ -6,7 +6,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from tests.live.test_room import HALL, MIDORI, SORA, answered, asks, carry_out, close, hall, somebody, stored, wants
+from tests.live.room_commands import HALL, MIDORI, SORA, answered, asks, carry_out, close, hall, somebody, stored, wants
 from tests.support.stores import START
 from zataku.errors import RequestError
 from zataku.live.limits import MAX_PINS, CommentId

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.live.test_room import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
+from tests.live.room_commands import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.messages import BlockSender, React, Snapshot

@@ -1,0 +1,108 @@
+"""Commands of one live room, their execution without an actor, and what came of them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from tests.support.stores import START
+from zataku.clock import instant_ms
+from zataku.errors import RequestError
+from zataku.live.design import Comment, Room, comments_after
+from zataku.live.limits import SEQ_START, HostId, RoomId
+from zataku.live.messages import CloseRoom, PostComment, React, Snapshot
+from zataku.live.messages import Command as LiveCommand
+from zataku.live.room import LiveRoom
+from zataku.live.rules.room_state import RoomState
+from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
+from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, Outcome, Reply
+from zataku.table import Plan, Store
+
+HALL = RoomId("456e7890-e89b-42d3-a456-426614174001")
+MIDORI = Identity(account_id=AccountId("11111111-1111-4111-8111-111111111111"), role="user", language="ja")
+SORA = Identity(account_id=AccountId("22222222-2222-4222-8222-222222222222"), role="guest", language="ko")
+
+
+async def hall(store: Store) -> LiveRoom:
+    """The behaviour of a room that Midori has opened."""
+    now = instant_ms(START)
+    host = HostId(MIDORI.account_id)
+    made = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
+    await store.put(made)
+    return LiveRoom(store)
+
+
+def somebody(number: int) -> Identity:
+    """A guest of the audience."""
+    return Identity(account_id=AccountId(str(UUID(int=number, version=4))), role="guest", language="en")
+
+
+def asks(content: str, who: Identity = SORA, **more: str) -> Command:
+    return wants(PostComment(content=content, **more), who)
+
+
+def wants(command: LiveCommand | React, who: Identity = MIDORI) -> Command:
+    """A command with a new id."""
+    return Command(sender=who, body=command, id=str(uuid4()))
+
+
+async def carry_out(
+    live_room: LiveRoom, state: RoomState, asked: Sequence[Command], now: float = START
+) -> Outcome[RoomState]:
+    """The outcome of all commands, with deferred ones repeated as the actor does."""
+    replies: dict[str, Reply] = {}
+    events: list[Event] = []
+    waiting, over = list(asked), None
+    while waiting and over is None:
+        kept = await live_room.handle(state, waiting, now)
+        state, over, now = kept.state, kept.closed, now + 0.001
+        events += kept.events
+        replies |= {it.id: answer for it, answer in zip(waiting, kept.replies, strict=True) if answer is not DEFERRED}
+        waiting = [it for it, answer in zip(waiting, kept.replies, strict=True) if answer is DEFERRED]
+    return Outcome(state=state, events=events, replies=[replies[it.id] for it in asked], closed=over)
+
+
+def close(who: Identity = MIDORI) -> Command:
+    return wants(CloseRoom(), who)
+
+
+def answered(kept: Outcome[RoomState], missing: str = "") -> list[str]:
+    """The replies in short: the text of a comment, the status of a room, or the code of an error."""
+    told: list[str] = []
+    for answer in kept.replies:
+        if isinstance(answer, RequestError):
+            told.append(answer.code)
+        else:
+            body = msgspec.to_builtins(answer)
+            told.append(body.get("content") or body.get("status") or missing)
+    return told
+
+
+def events(kept: Outcome[RoomState]) -> list[str]:
+    bodies = [msgspec.json.decode(event.body) for event in kept.events]
+    return [body["comment"]["content"] if body["k"] == "commented" else body["k"] for body in bodies]
+
+
+async def stored(store: Store) -> list[Comment]:
+    return [comment async for comment in store.each(comments_after(HALL, SEQ_START))]
+
+
+async def seen(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
+    return msgspec.json.decode(await live_room.snapshot(state, SORA, since), type=Snapshot)
+
+
+class FailingStore:
+    """A store whose writes raise an error, before or after they were carried out."""
+
+    def __init__(self, store: Any, error: Callable[[str], Exception], *, is_stored: bool = False) -> None:
+        self._store, self._error, self._is_stored = store, error, is_stored
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, plan: Plan[Any], **options: Any) -> Any:
+        if self._is_stored:
+            await self._store.write(plan, **options)
+        raise self._error("The table is in trouble.")
