@@ -23,8 +23,6 @@ WEB_SOURCES   := $(shell find web -path web/node_modules -prune -o -type f -prin
 # The development set contains the runtime set, so a developer's machine serves from it.
 SERVE_STAMP   := $(if $(wildcard $(DEV_STAMP)),$(DEV_STAMP),$(RUNTIME_STAMP))
 
-DESIGNS := drawing kifu live othello platform ranking
-
 # What Debian must provide, as command:package pairs for scripts/system.sh.
 SYSTEM_NEEDS := chromium:chromium redis-server:redis-server
 
@@ -58,7 +56,7 @@ fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 
 designs: $(DEV_STAMP) ## Write docs/designs anew from the designs
-	@unset ZATAKU_DESIGNS ZATAKU_RANKING_TABLE; for name in $(DESIGNS); do \
+	@unset ZATAKU_DESIGNS ZATAKU_RANKING_TABLE; for name in $$($(BIN)/python -m zataku.server.systems); do \
 	  $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md || exit 1; done
 
 types: $(DEV_STAMP) ## Write the types of the web pages anew from the Python structs

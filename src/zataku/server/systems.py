@@ -18,3 +18,8 @@ SYSTEMS: tuple[System, ...] = (DRAWING, OTHELLO, RANKING, LIVE, KIFU)
 def tables_by_design(systems: Sequence[System]) -> Mapping[str, tuple[Table, ...]]:
     """The tables of every design by its name: the platform's own, and those of the systems."""
     return {"platform": (platform,), **{system.name: system.tables for system in systems}}
+
+
+if __name__ == "__main__":
+    # For `make designs`.
+    print(*tables_by_design(SYSTEMS))
