@@ -74,7 +74,7 @@ def test_a_phone_in_the_audience_fetches_at_most_80_kilobytes(chunks: dict[str, 
 def test_no_page_adds_more_than_a_system_may(chunks: dict[str, Chunk]):
     shell = files(chunks, ENTRY)
     pages = [name for name in chunks if name.startswith("src/pages/") and name.endswith("/Page.svelte")]
-    assert len(pages) >= 13
+    assert len(pages) >= 10
     for name in pages:
         assert weight(files(chunks, name) - shell, ".gz") <= HEAVIER.get(name, 40) * KB, name
 

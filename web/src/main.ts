@@ -1,21 +1,22 @@
-/** The first thing that runs: the words of one language and the page of the address bar, then both are shown. */
+/** The entry point: loads the texts of one language and the page of the address bar, then mounts the app. */
 
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { loadTexts } from './lib/texts.svelte'
 import { startRouter } from './shell/router.svelte'
-import { fetchPage, routeOf } from './shell/routes'
+import { loadPage, matchRoute } from './shell/routes'
 import { updateThemeColor } from './lib/theme.svelte'
 import './styles/index.css'
 
-// Both are on their way at once; a page that does not come is told of by the router.
-const page = fetchPage(routeOf(location.pathname).route).catch(() => undefined)
+import.meta.glob('./pages/*/theme.css', { eager: true })
+
+// Both load at once; the router reports a page that fails to load.
+const page = loadPage(matchRoute(location.pathname).route).catch(() => undefined)
 await Promise.all([loadTexts(), page])
 
-const place = document.getElementById('app')!
-// What the server wrote for those without JavaScript makes way.
-place.replaceChildren()
-mount(App, { target: place })
+const root = document.getElementById('app')!
+root.replaceChildren()
+mount(App, { target: root })
 updateThemeColor()
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', updateThemeColor)
 await startRouter()

@@ -1,4 +1,4 @@
-/** Shows one picture that the icons and the card for previews are taken from; never part of the pages. */
+/** Entry of pictures.html, which the icons and the preview card are rendered from; not part of the app. */
 
 import { mount } from 'svelte'
 import { loadTexts } from '../lib/texts.svelte'

@@ -1,68 +1,79 @@
-/** The pages, and the paths they are at. The server knows the same paths and gives each its title. */
+/** The pages and their paths. The server has the same paths, with the title of each; those of the systems come from it. */
 
 import type { Component } from 'svelte'
+import { SYSTEMS, type SystemName } from '../generated'
 
 export type Params = Record<string, string>
 export type PageComponent = Component<{ params: Params }>
-export type SystemName = 'drawing' | 'othello' | 'ranking' | 'live' | 'kifu'
-
-export const SYSTEMS: SystemName[] = ['drawing', 'othello', 'ranking', 'live', 'kifu']
 
 export interface Route {
   path: string
-  /** The folder in pages/ that has it. */
+  /** The folder in pages/ with its component. */
   page: string
-  /** The key of its title; a page with a name of its own sets it with `setTitle`. */
+  /** The title's text key; a page with a title of its own sets it with `setTitle`. */
   title: string
   system?: SystemName
-  /** A room: people are together here, so the shelf makes way. */
-  room?: boolean
+  /** People are together here, so the bottom bar makes way. */
+  isRoom?: boolean
 }
 
+const ENTRANCE = 'entrance'
+const SIGN_IN_PAGES = ['signin', 'signup']
+
 const ROUTES: Route[] = [
-  { path: '/', page: 'home', title: 'shell.house' },
+  { path: '/', page: 'home', title: 'shell.site' },
   { path: '/sign-in', page: 'signin', title: 'shell.title.signIn' },
   { path: '/sign-up', page: 'signup', title: 'shell.title.signUp' },
   { path: '/profile', page: 'profile', title: 'shell.title.profile' },
   { path: '/admin', page: 'admin', title: 'shell.title.admin' },
   { path: '/docs', page: 'docs', title: 'shell.title.docs' },
   { path: '/styleguide', page: 'styleguide', title: 'shell.title.styleguide' },
-  { path: '/drawing', page: 'drawing', title: 'shell.system.drawing', system: 'drawing' },
-  { path: '/othello', page: 'othello', title: 'shell.system.othello', system: 'othello' },
-  { path: '/ranking', page: 'ranking', title: 'shell.system.ranking', system: 'ranking' },
-  { path: '/live', page: 'live', title: 'shell.system.live', system: 'live' },
-  { path: '/live/:roomId', page: 'live', title: 'shell.system.live', system: 'live', room: true },
-  { path: '/l/:code', page: 'live', title: 'shell.system.live', system: 'live', room: true },
-  { path: '/kifu', page: 'kifu', title: 'shell.system.kifu', system: 'kifu' },
+  ...SYSTEMS.flatMap(({ name, pages }) =>
+    pages.map(({ path, component, isRoom }) => ({ path, page: component, title: `system.${name}.title`, system: name, isRoom })),
+  ),
 ]
 
 const MISSING: Route = { path: '', page: 'missing', title: 'shell.title.missing' }
 
 const PAGES = import.meta.glob<{ default: PageComponent }>('../pages/*/Page.svelte')
 
-/** Fetch the page of a route; the browser keeps what it fetched. */
-export async function fetchPage(route: Route): Promise<PageComponent> {
-  const page = PAGES[`../pages/${route.page}/Page.svelte`]
-  if (!page) throw new Error(`There is no page ${route.page}.`)
-  return (await page()).default
+/** Load the page of a route; a system without a page of its own has the entrance. */
+export async function loadPage(route: Route): Promise<PageComponent> {
+  const load = PAGES[`../pages/${route.page}/Page.svelte`] ?? (route.system && PAGES[`../pages/${ENTRANCE}/Page.svelte`])
+  if (!load) throw new Error(`There is no page ${route.page}.`)
+  return (await load()).default
 }
 
-/** The page at a path, the values in the path, and whether it is ours at all. */
-export function routeOf(path: string): { route: Route; params: Params; ours: boolean } {
+/** The route of a path, the parameters in it, and whether it is a page of this site. */
+export function matchRoute(path: string): { route: Route; params: Params; isKnown: boolean } {
   for (const route of ROUTES) {
-    const params = matched(route.path, path)
-    if (params) return { route, params, ours: true }
+    const params = matchPath(route.path, path)
+    if (params) return { route, params, isKnown: true }
   }
-  return { route: MISSING, params: {}, ours: false }
+  return { route: MISSING, params: {}, isKnown: false }
 }
 
-function matched(pattern: string, path: string): Params | null {
-  const want = pattern.split('/')
-  const have = path.length > 1 ? path.replace(/\/$/, '').split('/') : ['', '']
-  if (want.length !== have.length) return null
+/** The path of the sign-in page, with the way back to a page in `?next=`. */
+export function signInPath(page: string, origin: string): string {
+  const next = returnPath(page, origin)
+  return next === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`
+}
+
+/** The page that `?next=` names if it is one of this site, and the home page otherwise. */
+export function returnPath(next: string | null, origin: string): string {
+  if (next === null || !URL.canParse(next, origin)) return '/'
+  const url = new URL(next, origin)
+  const { isKnown, route } = matchRoute(url.pathname)
+  return url.origin === origin && isKnown && !SIGN_IN_PAGES.includes(route.page) ? url.pathname + url.search + url.hash : '/'
+}
+
+function matchPath(pattern: string, path: string): Params | null {
+  const expected = pattern.split('/')
+  const actual = path.length > 1 ? path.replace(/\/$/, '').split('/') : ['', '']
+  if (expected.length !== actual.length) return null
   const params: Params = {}
-  for (const [at, part] of want.entries()) {
-    const given = have[at]!
+  for (const [at, part] of expected.entries()) {
+    const given = actual[at]!
     if (part.startsWith(':')) {
       if (!given) return null
       try {

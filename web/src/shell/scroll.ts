@@ -1,42 +1,42 @@
-/** Where the reader was on a page, so that a step back leads there again. It is kept in the browser's own history. */
+/** Saves the scroll position of each page in the browser's history, and restores it. */
 
-const SETTLED = 120
-/** How long a page that is still filling itself is waited for. */
-const FILLING = 2000
+const SAVE_DELAY_MS = 120
+/** How long to wait for a page to grow to its full height. */
+const GROW_TIMEOUT_MS = 2000
 
 let timer: ReturnType<typeof setTimeout> | undefined
-let watcher: ResizeObserver | undefined
+let activeObserver: ResizeObserver | undefined
 
-/** From here on the place in the page is kept whenever scrolling comes to rest. */
+/** Save the position whenever scrolling stops. */
 export function followScroll(): void {
   history.scrollRestoration = 'manual'
   addEventListener('scroll', () => {
     clearTimeout(timer)
-    timer = setTimeout(keepScroll, SETTLED)
+    timer = setTimeout(saveScroll, SAVE_DELAY_MS)
   }, { passive: true })
-  addEventListener('pagehide', keepScroll)
-  // What was about to be kept belongs to the page that was left, and that entry is out of reach now.
+  addEventListener('pagehide', saveScroll)
+  // A pending save belongs to the history entry that was just left.
   addEventListener('popstate', () => clearTimeout(timer))
-  for (const own of ['wheel', 'touchstart', 'keydown']) addEventListener(own, () => watcher?.disconnect(), { passive: true })
+  for (const gesture of ['wheel', 'touchstart', 'keydown']) addEventListener(gesture, () => activeObserver?.disconnect(), { passive: true })
 }
 
-export function keepScroll(): void {
+export function saveScroll(): void {
   clearTimeout(timer)
   history.replaceState({ ...(history.state as object | null), scroll: scrollY }, '')
 }
 
-/** Go to the top, or to where the reader was, as soon as the page is long enough for that. */
-export function placeScroll(how: 'top' | 'restore'): void {
-  const kept = (history.state as { scroll?: number } | null)?.scroll ?? 0
-  const wanted = how === 'restore' ? kept : 0
-  watcher?.disconnect()
-  scrollTo(0, wanted)
-  if (Math.ceil(scrollY) >= wanted) return
-  const mine = new ResizeObserver(() => {
-    scrollTo(0, wanted)
-    if (Math.ceil(scrollY) >= wanted) mine.disconnect()
+/** Scroll to the top, or to the saved position as soon as the page is long enough. */
+export function restoreScroll(to: 'top' | 'restore'): void {
+  const saved = (history.state as { scroll?: number } | null)?.scroll ?? 0
+  const target = to === 'restore' ? saved : 0
+  activeObserver?.disconnect()
+  scrollTo(0, target)
+  if (Math.ceil(scrollY) >= target) return
+  const observer = new ResizeObserver(() => {
+    scrollTo(0, target)
+    if (Math.ceil(scrollY) >= target) observer.disconnect()
   })
-  watcher = mine
-  mine.observe(document.body)
-  setTimeout(() => mine.disconnect(), FILLING)
+  activeObserver = observer
+  observer.observe(document.body)
+  setTimeout(() => observer.disconnect(), GROW_TIMEOUT_MS)
 }

@@ -38,6 +38,7 @@ OWN_PAGES = {
     "/admin": "admin",
 }
 """The pages of the server itself, and the names of their texts."""
+ENTRANCE_PAGE = "src/pages/entrance/Page.svelte"
 
 
 class PageAssets(msgspec.Struct, frozen=True):
@@ -158,5 +159,11 @@ def _page_head(assets: PageAssets, request: AnyRequest, language: Language, text
         text=text,
         url=assets.public_url + request.scope["path"],
         public_url=assets.public_url,
-        modules=(f"src/texts/{language}.ts", f"src/pages/{component}/Page.svelte"),
+        modules=(f"src/texts/{language}.ts", _page_module(assets.build, component)),
     )
+
+
+def _page_module(build: WebBuild, component: str) -> str:
+    """The module of a page; a system without a page of its own is shown by the generic entrance."""
+    module = f"src/pages/{component}/Page.svelte"
+    return module if module in build.chunks else ENTRANCE_PAGE

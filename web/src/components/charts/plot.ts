@@ -1,24 +1,24 @@
-/** Draws the lines of a chart with uPlot. Fetched when the first chart is shown. */
+/** Draws the lines of a chart with uPlot. Loaded with the first chart. */
 
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
-export interface Line {
+export interface Series {
   label: string
   values: readonly (number | null)[]
 }
 
-export interface Wanted {
+export interface PlotOptions {
   times: readonly number[]
-  series: readonly Line[]
+  series: readonly Series[]
   format: (value: number) => string
   height: number
   language: string
-  onpoint: (at: number | null) => void
+  onhover: (at: number | null) => void
 }
 
-export interface Drawn {
-  fill: (times: readonly number[], series: readonly Line[]) => void
+export interface Plot {
+  update: (times: readonly number[], series: readonly Series[]) => void
   remove: () => void
 }
 
@@ -27,33 +27,33 @@ const DASHES = [[], [7, 4], [2, 4], [12, 4, 2, 4]]
 const LABEL_HEIGHT = 16
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-/** How far apart moments may be written: whole minutes, so that none is written twice. */
-const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 43_200].map((minutes) => minutes * MINUTE)
+/** Distances between the labels of the time axis: whole minutes, so that no label repeats. */
+const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 43_200].map((minutes) => minutes * MINUTE)
 
-export function draw(place: HTMLElement, wanted: Wanted): Drawn {
-  const colours = coloursOf(place, [...COLOURS, '--ink', '--ink2', '--line'])
-  const font = `13px ${getComputedStyle(place).fontFamily}`
-  const room = Math.ceil(Math.max(0, ...wanted.series.map((line) => widthOf(line.label, font)))) + 14
-  const chart = new uPlot(options(), columns(wanted.times, wanted.series), place)
-  const watcher = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: wanted.height }))
-  watcher.observe(place)
+export function createPlot(container: HTMLElement, settings: PlotOptions): Plot {
+  const colours = computedColours(container, [...COLOURS, '--ink', '--ink2', '--line'])
+  const font = `13px ${getComputedStyle(container).fontFamily}`
+  const labelWidth = Math.ceil(Math.max(0, ...settings.series.map((line) => widthOf(line.label, font)))) + 14
+  const chart = new uPlot(options(), columns(settings.times, settings.series), container)
+  const watcher = new ResizeObserver(() => chart.setSize({ width: container.clientWidth, height: settings.height }))
+  watcher.observe(container)
 
   function options(): uPlot.Options {
     return {
-      width: place.clientWidth, height: wanted.height, ms: 1, padding: [10, room, 0, 0],
+      width: container.clientWidth, height: settings.height, ms: 1, padding: [10, labelWidth, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       scales: { y: { range: (_chart, low, high) => uPlot.rangeNum(Math.min(0, low ?? 0), Math.max(high ?? 1, 1), 0.1, true) } },
       axes: [
-        { ...axis(), size: 28, grid: { show: false }, values: (_chart, splits) => splits.map(moment(wanted.language, wanted.times)), incrs: STEPS, space: 84 },
-        { ...axis(), size: (_chart, values) => 12 + Math.max(24, ...(values ?? []).map((text) => widthOf(text, font))), values: (_chart, splits) => splits.map(wanted.format), space: 36 },
+        { ...axis(), size: 28, grid: { show: false }, values: (_chart, splits) => splits.map(timeFormatter(settings.language, settings.times)), incrs: TIME_STEPS, space: 84 },
+        { ...axis(), size: (_chart, values) => 12 + Math.max(24, ...(values ?? []).map((text) => widthOf(text, font))), values: (_chart, splits) => splits.map(settings.format), space: 36 },
       ],
-      series: [{}, ...wanted.series.map((line, at) => ({
-        label: line.label, stroke: colours[COLOURS[at]!]!, width: 2.5, dash: DASHES[at]!, points: { show: wanted.times.length < 2 },
+      series: [{}, ...settings.series.map((line, at) => ({
+        label: line.label, stroke: colours[COLOURS[at]!]!, width: 2.5, dash: DASHES[at]!, points: { show: settings.times.length < 2 },
       }))],
       hooks: {
-        draw: [(drawn) => nameLines(drawn, colours['--ink']!, font)],
-        setCursor: [(drawn) => wanted.onpoint(drawn.cursor.idx ?? null)],
+        draw: [(drawn) => drawLabels(drawn, colours['--ink']!, font)],
+        setCursor: [(drawn) => settings.onhover(drawn.cursor.idx ?? null)],
       },
     }
   }
@@ -64,7 +64,7 @@ export function draw(place: HTMLElement, wanted: Wanted): Drawn {
   }
 
   return {
-    fill: (times, series) => chart.setData(columns(times, series)),
+    update: (times, series) => chart.setData(columns(times, series)),
     remove: () => {
       watcher.disconnect()
       chart.destroy()
@@ -72,12 +72,12 @@ export function draw(place: HTMLElement, wanted: Wanted): Drawn {
   }
 }
 
-function columns(times: readonly number[], series: readonly Line[]): uPlot.AlignedData {
+function columns(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
   return [[...times], ...series.map((line) => [...line.values])]
 }
 
-/** Write each line's name where it ends, pushed apart where two would lie on each other. */
-function nameLines(chart: uPlot, ink: string, font: string): void {
+/** Draw each line's label at its end, moved apart where two would overlap. */
+function drawLabels(chart: uPlot, ink: string, font: string): void {
   const { ctx, bbox } = chart
   const ratio = devicePixelRatio
   const ends = chart.series.slice(1).map((line, at) => {
@@ -103,12 +103,12 @@ function nameLines(chart: uPlot, ink: string, font: string): void {
   ctx.restore()
 }
 
-/** Colours as the theme has them here: a canvas does not know the names of ours, nor which of day and night it is. */
-function coloursOf(place: HTMLElement, names: string[]): Record<string, string> {
+/** The computed colours of custom properties, which a canvas cannot resolve. */
+function computedColours(container: HTMLElement, names: string[]): Record<string, string> {
   const probe = document.createElement('span')
-  // A colour that glides into the next would be read as the one before it.
+  // A transition would give the previous colour.
   probe.style.transition = 'none'
-  place.append(probe)
+  container.append(probe)
   const found = names.map((name) => {
     probe.style.color = `var(${name})`
     return [name, getComputedStyle(probe).color]
@@ -125,7 +125,7 @@ function widthOf(text: string, font: string): number {
   return measure.measureText(text).width
 }
 
-function moment(language: string, times: readonly number[]): (at: number) => string {
+function timeFormatter(language: string, times: readonly number[]): (at: number) => string {
   const span = (times.at(-1) ?? 0) - (times[0] ?? 0)
   const parts: Intl.DateTimeFormatOptions = span > 1.5 * DAY ? { month: 'numeric', day: 'numeric' } : { hour: 'numeric', minute: '2-digit' }
   const format = new Intl.DateTimeFormat(language, parts)

@@ -36,36 +36,36 @@ export interface Parameter {
 
 type Content = Record<string, { schema?: Schema }>
 
-export interface Answer {
+export interface ResponseObject {
   $ref?: string
   description?: string
   content?: Content
 }
 
-/** The ways in which a caller may be known, any of them; none where nobody is asked. */
+/** The accepted ways of authentication; empty for none. */
 export type Security = Record<string, string[]>[]
 
-export interface Operation {
+interface OperationObject {
   operationId?: string
   summary?: string
   description?: string
   tags?: string[]
   parameters?: Parameter[]
   requestBody?: { content?: Content; required?: boolean }
-  responses?: Record<string, Answer>
+  responses?: Record<string, ResponseObject>
   security?: Security
 }
 
 export interface Spec {
   info: { title: string; version: string; description?: string }
   tags?: { name: string; description?: string }[]
-  paths: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, OperationObject>>
   security?: Security
-  components?: { schemas?: Record<string, Schema>; responses?: Record<string, Answer> }
+  components?: { schemas?: Record<string, Schema>; responses?: Record<string, ResponseObject> }
 }
 
-/** An operation with where it is. */
-export interface Found extends Operation {
+/** An operation with its method and path. */
+export interface Operation extends OperationObject {
   id: string
   method: string
   path: string
@@ -73,9 +73,9 @@ export interface Found extends Operation {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
-/** All operations under their tags, both in the order of the document. */
-export function byTag(spec: Spec): [string, Found[]][] {
-  const groups = new Map<string, Found[]>((spec.tags ?? []).map(({ name }) => [name, []]))
+/** All operations by tag, both in the order of the document. */
+export function byTag(spec: Spec): [string, Operation[]][] {
+  const groups = new Map<string, Operation[]>((spec.tags ?? []).map(({ name }) => [name, []]))
   for (const [path, methods] of Object.entries(spec.paths)) {
     for (const method of METHODS) {
       const operation = methods[method]
@@ -88,31 +88,31 @@ export function byTag(spec: Spec): [string, Found[]][] {
   return [...groups].filter(([, operations]) => operations.length > 0)
 }
 
-/** Those in which every word that was typed occurs. */
-export function matching(operations: Found[], sought: string): Found[] {
-  const words = sought.toLowerCase().split(/\s+/).filter(Boolean)
+/** The operations that contain every word of a search. */
+export function filterOperations(operations: Operation[], query: string): Operation[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   return operations.filter((operation) => {
     const text = [operation.method, operation.path, operation.id, operation.summary, operation.description].join(' ').toLowerCase()
     return words.every((word) => text.includes(word))
   })
 }
 
-/** What a reference leads to, or the schema itself. */
-export function resolved(spec: Spec, schema: Schema): Schema {
+/** The schema that a reference leads to, or the schema itself. */
+export function resolve(spec: Spec, schema: Schema): Schema {
   const name = nameOf(schema)
   return name ? (spec.components?.schemas?.[name] ?? {}) : schema
 }
 
-/** What a schema is called, where it is one of the named ones. */
+/** The name of a referenced schema. */
 export function nameOf(schema: Schema): string | undefined {
   return schema.$ref?.split('/').at(-1)
 }
 
-/** The schema of a body or an answer, and its form: JSON if there is any. */
-export function contentOf(spec: Spec, answer: Answer | undefined): { form: string; schema: Schema } | null {
-  const found = answer?.$ref ? spec.components?.responses?.[answer.$ref.split('/').at(-1) ?? ''] : answer
+/** The schema and media type of a body or a response: JSON if there is any. */
+export function contentOf(spec: Spec, response: ResponseObject | undefined): { mediaType: string; schema: Schema } | null {
+  const found = response?.$ref ? spec.components?.responses?.[response.$ref.split('/').at(-1) ?? ''] : response
   const content = found?.content ?? {}
-  const form = 'application/json' in content ? 'application/json' : Object.keys(content)[0]
-  const schema = form && content[form]?.schema
-  return form && schema ? { form, schema } : null
+  const mediaType = 'application/json' in content ? 'application/json' : Object.keys(content)[0]
+  const schema = mediaType && content[mediaType]?.schema
+  return mediaType && schema ? { mediaType, schema } : null
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { callOf } from './snippets'
-import { byTag, matching, type Spec } from './openapi'
-import { exampleOf, linesOf, typeOf } from './schemas'
+import { snippetFor } from './snippets'
+import { byTag, filterOperations, type Spec } from './openapi'
+import { exampleOf, fieldLines, typeOf } from './schemas'
 
 const spec: Spec = {
   info: { title: 'Table', version: '1' },
@@ -30,7 +30,7 @@ const spec: Spec = {
 const makeKey = { $ref: '#/components/schemas/MakeKey' }
 
 test('types are read in one line each', () => {
-  expect(linesOf(spec, makeKey).map(({ name, type, optional }) => [name, type, optional])).toEqual([
+  expect(fieldLines(spec, makeKey).map(({ name, type, optional }) => [name, type, optional])).toEqual([
     ['label', 'string, 1–40 characters', false],
     ['days', 'integer, 1–3650 | null', true],
     ['scopes', '("live:read" | "live:write")[]', true],
@@ -40,7 +40,7 @@ test('types are read in one line each', () => {
 
 test('a type within itself ends', () => {
   const move = { $ref: '#/components/schemas/Move' }
-  expect(linesOf(spec, move)).toMatchObject([{ name: 'next', type: 'Move[]' }])
+  expect(fieldLines(spec, move)).toMatchObject([{ name: 'next', type: 'Move[]' }])
   expect(exampleOf(spec, move)).toEqual({ next: [null] })
 })
 
@@ -53,13 +53,13 @@ test('operations stand under their tags, and tags without any do not', () => {
 
 test('every word that is sought must occur', () => {
   const all = byTag(spec).flatMap(([, operations]) => operations)
-  expect(matching(all, 'GET room').map(({ id }) => id)).toEqual(['one_room'])
-  expect(matching(all, 'get keys')).toEqual([])
+  expect(filterOperations(all, 'GET room').map(({ id }) => id)).toEqual(['one_room'])
+  expect(filterOperations(all, 'get keys')).toEqual([])
 })
 
-function called(id: string, security?: Spec['security']): ReturnType<typeof callOf> {
-  const [operation] = matching(byTag(spec).flatMap(([, all]) => all), id)
-  return callOf(spec, { ...operation!, security }, 'http://table')
+function called(id: string, security?: Spec['security']): ReturnType<typeof snippetFor> {
+  const [operation] = filterOperations(byTag(spec).flatMap(([, all]) => all), id)
+  return snippetFor(spec, { ...operation!, security }, 'http://table')
 }
 
 test('a line for the shell survives quotes, and has a key where one is taken', () => {
@@ -72,7 +72,7 @@ test('a line for the shell survives quotes, and has a key where one is taken', (
 
 test('what refuses keys is called from a browser', () => {
   expect(called('make_key', [{ session: [] }])).toEqual({
-    by: 'fetch',
+    tool: 'fetch',
     text: `await fetch('/api/keys', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({"label":"Ada's","days":1,"scopes":["live:read"]}) })`,
   })
 })

@@ -1,62 +1,62 @@
-/** Schemas as people read types: one line a field, with what it is and what it may be. */
+/** Schemas as readable types: one line per field, with its type and limits. */
 
-import { nameOf, resolved, type Schema, type Spec } from './openapi'
+import { nameOf, resolve, type Schema, type Spec } from './openapi'
 
-export interface Line {
+export interface FieldLine {
   depth: number
   name: string
   type: string
   optional: boolean
-  says: string
+  description: string
 }
 
-const DEEPEST = 4
+const MAX_DEPTH = 4
 
 /** A type in one line, such as `string, 1–60 characters`, `"OPEN" | "CLOSED"` or `LiveRoomView[]`. */
 export function typeOf(spec: Spec, schema: Schema): string {
   const name = nameOf(schema)
-  const found = resolved(spec, schema)
+  const found = resolve(spec, schema)
   if (found.const !== undefined) return JSON.stringify(found.const)
   if (found.enum) return found.enum.map((value) => JSON.stringify(value)).join(' | ')
-  const either = alternatives(found)
-  if (either.length) return [...new Set(either.map((one) => typeOf(spec, one)))].join(' | ')
+  const options = alternatives(found)
+  if (options.length) return [...new Set(options.map((option) => typeOf(spec, option)))].join(' | ')
   if (name && found.properties) return name
   const kinds = [found.type ?? 'any'].flat()
-  return kinds.map((kind) => ofKind(spec, found, kind)).join(' | ')
+  return kinds.map((kind) => typeOfKind(spec, found, kind)).join(' | ')
 }
 
-/** The fields of a type, those of its parts below them; a type within itself is only named. */
-export function linesOf(spec: Spec, schema: Schema, depth = 0, above: string[] = []): Line[] {
+/** The fields of a type, with those of nested types below them; a recursive type is only named. */
+export function fieldLines(spec: Spec, schema: Schema, depth = 0, ancestors: string[] = []): FieldLine[] {
   const name = nameOf(schema)
-  const found = resolved(spec, schema)
-  if (depth > DEEPEST || (name && above.includes(name))) return []
-  const path = name ? [...above, name] : above
-  if (found.items) return linesOf(spec, found.items, depth, path)
-  const either = alternatives(found)
-  if (either.length) return either.flatMap((one) => linesOf(spec, one, depth, path))
+  const found = resolve(spec, schema)
+  if (depth > MAX_DEPTH || (name && ancestors.includes(name))) return []
+  const path = name ? [...ancestors, name] : ancestors
+  if (found.items) return fieldLines(spec, found.items, depth, path)
+  const options = alternatives(found)
+  if (options.length) return options.flatMap((option) => fieldLines(spec, option, depth, path))
   const own = Object.entries(found.properties ?? {}).flatMap(([field, part]) => [
     {
       depth, name: field, type: typeOf(spec, part), optional: !found.required?.includes(field),
-      says: part.description ?? '',
+      description: part.description ?? '',
     },
-    ...linesOf(spec, part, depth + 1, path),
+    ...fieldLines(spec, part, depth + 1, path),
   ])
   const rest = found.additionalProperties
-  return typeof rest === 'object' && !found.properties ? [...own, ...linesOf(spec, rest, depth, path)] : own
+  return typeof rest === 'object' && !found.properties ? [...own, ...fieldLines(spec, rest, depth, path)] : own
 }
 
-/** A value that fits, with the examples of the document where it has some. */
-export function exampleOf(spec: Spec, schema: Schema, above: string[] = []): unknown {
+/** An example value, from the document's examples where it has some. */
+export function exampleOf(spec: Spec, schema: Schema, ancestors: string[] = []): unknown {
   const name = nameOf(schema)
-  const found = resolved(spec, schema)
-  if (name && above.includes(name)) return null
-  const path = name ? [...above, name] : above
+  const found = resolve(spec, schema)
+  if (name && ancestors.includes(name)) return null
+  const path = name ? [...ancestors, name] : ancestors
   const given = Array.isArray(found.examples) ? found.examples[0] : Object.values(found.examples ?? {})[0]?.value
   if (given !== undefined) return given
   if (found.const !== undefined) return found.const
   if (found.enum) return found.enum[0]
-  const either = alternatives(found)
-  if (either.length) return exampleOf(spec, either.find((one) => one.type !== 'null') ?? either[0]!, path)
+  const options = alternatives(found)
+  if (options.length) return exampleOf(spec, options.find((option) => option.type !== 'null') ?? options[0]!, path)
   if (found.properties) return exampleFields(spec, found.properties, path)
   return exampleOfKind(spec, found, path)
 }
@@ -78,7 +78,7 @@ function alternatives(schema: Schema): Schema[] {
   return schema.oneOf ?? schema.anyOf ?? schema.allOf ?? []
 }
 
-function ofKind(spec: Spec, schema: Schema, kind: string): string {
+function typeOfKind(spec: Spec, schema: Schema, kind: string): string {
   if (kind === 'array') {
     const inside = schema.items ? typeOf(spec, schema.items) : 'any'
     return `${inside.includes(' ') ? `(${inside})` : inside}[]${range(schema.minItems, schema.maxItems, ' items')}`

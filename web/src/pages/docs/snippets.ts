@@ -1,51 +1,51 @@
-/** An operation as a line to paste: for a shell, or for the console of a browser where a key would be refused. */
+/** Code snippets that call an operation: curl, or `fetch` for the browser's console where no API key is accepted. */
 
-import { contentOf, type Found, type Spec } from './openapi'
+import { contentOf, type Operation, type Spec } from './openapi'
 import { exampleOf } from './schemas'
 
-export interface Call {
-  by: 'curl' | 'fetch'
+export interface Snippet {
+  tool: 'curl' | 'fetch'
   text: string
 }
 
-/** A call of an operation with example values, to be pasted and changed. */
-export function callOf(spec: Spec, operation: Found, origin: string): Call {
+/** A snippet with example values. */
+export function snippetFor(spec: Spec, operation: Operation, origin: string): Snippet {
   const allowed = operation.security ?? spec.security ?? []
-  if (allowed.length === 0) return { by: 'curl', text: curl(spec, operation, origin, false) }
-  return allowed.some((one) => 'key' in one)
-    ? { by: 'curl', text: curl(spec, operation, origin, true) }
-    : { by: 'fetch', text: fetching(spec, operation) }
+  if (allowed.length === 0) return { tool: 'curl', text: curl(spec, operation, origin, false) }
+  return allowed.some((scheme) => 'key' in scheme)
+    ? { tool: 'curl', text: curl(spec, operation, origin, true) }
+    : { tool: 'fetch', text: browserFetch(spec, operation) }
 }
 
-function curl(spec: Spec, operation: Found, origin: string, withKey: boolean): string {
+function curl(spec: Spec, operation: Operation, origin: string, withKey: boolean): string {
   const body = contentOf(spec, operation.requestBody)
   return [
     'curl',
     ...(operation.method === 'GET' ? [] : ['-X', operation.method]),
-    quoted(origin + placeOf(spec, operation)),
-    ...(withKey ? ['-H', quoted('Authorization: Bearer zk_…')] : []),
-    ...(body ? ['-H', quoted(`Content-Type: ${body.form}`), '-d', quoted(JSON.stringify(exampleOf(spec, body.schema)))] : []),
+    shellQuote(origin + pathOf(spec, operation)),
+    ...(withKey ? ['-H', shellQuote('Authorization: Bearer zk_…')] : []),
+    ...(body ? ['-H', shellQuote(`Content-Type: ${body.mediaType}`), '-d', shellQuote(JSON.stringify(exampleOf(spec, body.schema)))] : []),
   ].join(' ')
 }
 
-function fetching(spec: Spec, operation: Found): string {
+function browserFetch(spec: Spec, operation: Operation): string {
   const body = contentOf(spec, operation.requestBody)
-  const json = body?.form === 'application/json'
+  const json = body?.mediaType === 'application/json'
   const parts = [
     ...(operation.method === 'GET' ? [] : [`method: '${operation.method}'`]),
-    ...(body ? [`headers: { 'Content-Type': '${body.form}' }`] : []),
+    ...(body ? [`headers: { 'Content-Type': '${body.mediaType}' }`] : []),
     ...(body ? [`body: ${json ? `JSON.stringify(${JSON.stringify(exampleOf(spec, body.schema))})` : 'file'}`] : []),
   ]
-  return `await fetch('${placeOf(spec, operation)}'${parts.length ? `, { ${parts.join(', ')} }` : ''})`
+  return `await fetch('${pathOf(spec, operation)}'${parts.length ? `, { ${parts.join(', ')} }` : ''})`
 }
 
-function placeOf(spec: Spec, operation: Found): string {
+function pathOf(spec: Spec, operation: Operation): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase())
-  const wanted = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.required)
-  const query = wanted.map((one) => `${one.name}=${encodeURIComponent(String(exampleOf(spec, one.schema ?? {})))}`).join('&')
+  const required = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query' && parameter.required)
+  const query = required.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(spec, schema ?? {})))}`).join('&')
   return path + (query ? `?${query}` : '')
 }
 
-function quoted(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

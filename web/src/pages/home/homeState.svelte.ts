@@ -1,47 +1,46 @@
-/** What lies on the table right now: asked for once, and again whenever the server says that something changed. */
+/** The state of all home cards: loaded once, and again whenever the server announces a change. */
 
 import type { HomeState } from '../../generated'
 import { call } from '../../lib/api'
 import { joinTopic } from '../../lib/socket.svelte'
 
-/** A busy evening changes the table many times a second; nobody reads that fast. */
-const PAUSE = 2000
+/** On a busy evening the state changes many times a second. */
+const RELOAD_DELAY_MS = 2000
 
-export class Home {
+export class HomeStore {
   state = $state.raw<HomeState | null>(null)
   failed = $state(false)
   #timer: ReturnType<typeof setTimeout> | undefined
   #stopped = false
 
-  /** Follow the table until what this returns is called. */
+  /** Load and follow the state until the returned function is called. */
   follow(): () => void {
-    void this.fetch()
-    const soon = (): void => this.#later()
-    const topic = joinTopic('home', { onTransient: soon, onEvents: soon, onMissed: soon })
-    // Who comes back to the page after a while sees how it is now.
-    document.addEventListener('visibilitychange', soon)
+    void this.load()
+    const reload = (): void => this.#reloadSoon()
+    const topic = joinTopic('home', { onTransient: reload, onEvents: reload, onMissed: reload })
+    document.addEventListener('visibilitychange', reload)
     return () => {
-      document.removeEventListener('visibilitychange', soon)
+      document.removeEventListener('visibilitychange', reload)
       this.#stopped = true
       clearTimeout(this.#timer)
       topic.leave()
     }
   }
 
-  async fetch(): Promise<void> {
+  async load(): Promise<void> {
     try {
       this.state = await call('GET /api/home')
       this.failed = false
     } catch {
-      // What is known stays on the table; only who knows nothing yet is told.
+      // A known state stays on the page.
       this.failed = this.state === null
     }
   }
 
-  #later(): void {
+  #reloadSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      if (!this.#stopped) void this.fetch()
-    }, PAUSE)
+      if (!this.#stopped) void this.load()
+    }, RELOAD_DELAY_MS)
   }
 }

@@ -1,4 +1,4 @@
-/** What the parts say on this page. Real sentences: a part that only fits "Lorem" does not fit. */
+/** The texts of the style guide: real sentences, so that components are seen as they are used. */
 
 import type { Language } from '../../lib/texts.svelte'
 
