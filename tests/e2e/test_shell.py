@@ -132,7 +132,7 @@ def test_a_system_is_fetched_once_somebody_goes_there(visitor: Visitor) -> None:
     live = chunk("src/pages/live/Page.svelte")
     assert chunk("src/pages/home/Page.svelte") in fetched
     assert live not in fetched
-    assert chunk("src/components/chart/draw.ts") not in fetched
+    assert chunk("src/components/charts/plot.ts") not in fetched
     page.get_by_role("navigation", name="Places").get_by_role("link", name="Live").first.click()
     expect(page.get_by_role("heading", name="Live", exact=True)).to_be_visible()
     assert live in fetched
