@@ -14,7 +14,7 @@ from bench.live.comments import content, told
 from bench.live.measurement import PATIENCE, Round, room_of
 from bench.live.servers import Contestant, Ours, Plain
 from bench.live.summary import Measured
-from bench.serving import allow_sockets, tell
+from bench.server_process import allow_sockets, print_progress
 from zataku.realtime.sockets import frames
 
 RATES = (1, 10, 50, 200)
@@ -52,7 +52,7 @@ def measure(make: Callable[[], Contestant], asked: argparse.Namespace) -> Measur
             while rates and not behind:
                 rate = rates.pop(0)
                 found = room.round(rate, max(asked.seconds, LEAST_SAID / rate))
-                tell(f"{room.contestant.name}: {found.summary}")
+                print_progress(f"{room.contestant.name}: {found.summary}")
                 rounds.append(found)
                 behind = found.fell_behind
             if not behind:

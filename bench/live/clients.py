@@ -5,7 +5,7 @@ import socket
 
 from bench.live.delivery_order import Ladder
 from bench.live.frames import Ear, Heard, Unfit
-from bench.serving import Served, masked
+from bench.server_process import ServerProcess, masked
 
 PER_ADDRESS = 500
 """How many share an address of this machine, as behind the router of a hall: the limits of the server hold here."""
@@ -17,7 +17,7 @@ _PONG = bytes((0x8A, 0x80, 0, 0, 0, 0))
 class Audience:
     """Everybody who hears a server's room. Each can say something, too."""
 
-    def __init__(self, server: Served, size: int, join: bytes | None) -> None:
+    def __init__(self, server: ServerProcess, size: int, join: bytes | None) -> None:
         self.size = size
         self.ladder = Ladder(size)
         self.answers = 0

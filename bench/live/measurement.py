@@ -12,7 +12,7 @@ import msgspec
 from bench.live.clients import AT_ONCE, Audience
 from bench.live.frames import Unfit
 from bench.live.servers import Contestant
-from bench.serving import tell
+from bench.server_process import print_progress
 
 _NAP = 0.0004
 WARM_UP = 5
@@ -155,7 +155,7 @@ def room_of(contestant: Contestant, people: int) -> Generator[Room]:
     contestant.start()
     audience = Audience(contestant, people, contestant.join)
     try:
-        tell(f"{contestant.name}: {people:,} people come in")
+        print_progress(f"{contestant.name}: {people:,} people come in")
         yield Room(contestant, audience)
     finally:
         audience.go()

@@ -9,7 +9,7 @@ import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
 from bench.live import comments
-from bench.serving import Served, free_port
+from bench.server_process import ServerProcess, free_port
 
 _POSTING = "LiveComment-Comments-{env}.post_comments"
 """The access pattern that comments are written by."""
@@ -28,7 +28,7 @@ class Units(msgspec.Struct, frozen=True):
     writes: float = 0
 
 
-class Ours(Served):
+class Ours(ServerProcess):
     """`zataku serve` with its embedded store on a disk and all its limits as they are."""
 
     answers = True
@@ -75,7 +75,7 @@ class Ours(Served):
         return content
 
 
-class Plain(Served):
+class Plain(ServerProcess):
     """The loop that everybody writes first: it tells everybody what anybody sends."""
 
     answers = False

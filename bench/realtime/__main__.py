@@ -10,7 +10,7 @@ from pathlib import Path
 from bench import report
 from bench.realtime.load import Contestant, single, steady
 from bench.realtime.talk import FRAME, passed, told
-from bench.serving import allow_sockets, tell
+from bench.server_process import allow_sockets, print_progress
 
 PEER = "plain loop"
 RATE = 100
@@ -43,7 +43,7 @@ def measure(asked: argparse.Namespace) -> list[report.Row]:
             figures[MEMORY][it.name].append(it.fill(asked.sockets) / 1024)
             single(it, 0.3)  # warms up and does not count
         for number in range(asked.rounds):
-            tell(f"round {number + 1} of {asked.rounds}")
+            print_progress(f"round {number + 1} of {asked.rounds}")
             for it in (ours, peer) if number % 2 == 0 else (peer, ours):
                 figures[SINGLE][it.name].append(single(it, asked.seconds))
                 deliveries, per_second_of_work = steady(it, RATE, asked.seconds)

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 
 from bench.realtime.talk import FRAME, JOIN
-from bench.serving import Served, free_port, masked, read_until
+from bench.server_process import ServerProcess, free_port, masked, read_until
 
 _NAP = 0.0003
 _PATIENCE = 60.0  # seconds after which a server is given up
 
 
-class Contestant(Served):
+class Contestant(ServerProcess):
     """One server process with all its readers."""
 
     def __init__(self, name: str, module: str, *, speaks: Callable[[int], bytes], joins: bool) -> None:

@@ -14,12 +14,12 @@ import uvloop
 
 from bench import report
 from bench.store import dynoxide
-from bench.store.cases import CASES, Contestant
+from bench.store.cases import CASES, BenchmarkedStore
+from bench.store.comparison import CALLERS, load, race, rows
 from bench.store.dynoxide import Dynoxide
-from bench.store.ours import Ours
 from bench.store.pinboard import BOARDS, NOTES_PER_BOARD, Notes
-from bench.store.race import CALLERS, load, race, rows
-from bench.store.raw import RawApsw
+from bench.store.raw_apsw import RawApsw
+from bench.store.zataku_store import Ours
 
 HERE = Path(__file__).parents[1]
 # /tmp is memory on many machines; a durable write must meet a disk.
@@ -41,7 +41,7 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def tell(text: str) -> None:
+def print_progress(text: str) -> None:
     """Progress goes to stderr; the table alone is the output."""
     print(text, file=sys.stderr, flush=True)
 
@@ -49,26 +49,26 @@ def tell(text: str) -> None:
 async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
     """The rows of one run."""
     notes = Notes()
-    every: list[Contestant] = [Ours(folder), RawApsw(folder), Dynoxide(folder, stream=asked.peer_stream)]
-    contestants = [it for it in every if not asked.only or it.name in asked.only]
+    every: list[BenchmarkedStore] = [Ours(folder), RawApsw(folder), Dynoxide(folder, stream=asked.peer_stream)]
+    stores = [it for it in every if not asked.only or it.name in asked.only]
     cases = [case for case in CASES if not asked.case or case.name in asked.case]
     async with AsyncExitStack() as opened:
-        for contestant in contestants:
-            await contestant.open()
-            opened.push_async_callback(contestant.close)
-        await load(contestants, notes, tell)
+        for store in stores:
+            await store.open()
+            opened.push_async_callback(store.close)
+        await load(stores, notes, print_progress)
         figures = await race(
-            contestants,
+            stores,
             notes,
             cases=cases,
             callers=asked.callers or CALLERS,
             rounds=asked.rounds,
             seconds=asked.seconds,
-            tell=tell,
+            print_progress=print_progress,
         )
     if asked.only and "zataku" not in asked.only:
         return rows(figures, asked.only[0], asked.only[1:] or asked.only)
-    return rows(figures, "zataku", [it.name for it in contestants if it.name != "zataku"] or ["zataku"])
+    return rows(figures, "zataku", [it.name for it in stores if it.name != "zataku"] or ["zataku"])
 
 
 def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
@@ -79,7 +79,7 @@ def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
         *report.machine(asked.folder),
         ("versions", f"{sqlite}, msgspec {version('msgspec')}, {loop}, {dynoxide.version()}"),
         ("data", f"{BOARDS * NOTES_PER_BOARD:,} notes of about 1 KB before the first measurement, on {asked.folder}"),
-        ("measurement", f"median of {asked.rounds} rounds of at most {asked.seconds} s each, contestants alternating"),
+        ("measurement", f"median of {asked.rounds} rounds of at most {asked.seconds} s each, stores alternating"),
     ]
 
 
@@ -102,7 +102,7 @@ def main() -> None:
         report.write_results(HERE / "results" / "store.json", found, known)
     missed = [it for it in found if it.met is False]
     if missed:
-        tell(f"{len(missed)} aims are not met: " + "; ".join(f"{it.case} ({it.peer_name})" for it in missed))
+        print_progress(f"{len(missed)} aims are not met: " + "; ".join(f"{it.case} ({it.peer_name})" for it in missed))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The cases, and the work of one measurement, the same for every contestant."""
+"""The cases, and the work of one measurement, the same for every store."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, Protocol
@@ -58,7 +58,7 @@ CASES = (
 Run = Callable[[int, float], Awaitable[int]]
 
 
-class Contestant(Protocol):
+class BenchmarkedStore(Protocol):
     """A store in the race."""
 
     name: str
@@ -72,7 +72,7 @@ class Contestant(Protocol):
         ...
 
     async def page_of(self, board: str) -> list[str]:
-        """The texts of the first 50 notes of a board, to show that every contestant holds the same."""
+        """The texts of the first 50 notes of a board, to show that every store holds the same."""
         ...
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:

@@ -20,7 +20,7 @@ REQUEST = (
 )
 
 
-class Served:
+class ServerProcess:
     """One server process: what it uses, and how to connect to it."""
 
     def __init__(self, name: str, command: Sequence[str], port: int, *, log: Path | None = None) -> None:
@@ -104,6 +104,6 @@ def allow_sockets(sockets: int) -> None:
         sys.exit(f"Only {most} files may be open, too few for {sockets} sockets. Raise ulimit -n.")
 
 
-def tell(text: str) -> None:
+def print_progress(text: str) -> None:
     """Progress goes to stderr; the table alone is the output."""
     print(text, file=sys.stderr, flush=True)

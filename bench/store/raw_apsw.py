@@ -48,7 +48,7 @@ class Packed(NamedTuple):
     item: bytes
 
 
-class Lying(msgspec.Struct):
+class StoredNote(msgspec.Struct):
     """What an update must know of a packed note; the rest is carried along."""
 
     PK: str
@@ -65,7 +65,7 @@ class Lying(msgspec.Struct):
     body: str
 
 
-_decode = msgspec.msgpack.Decoder(Lying).decode
+_decode = msgspec.msgpack.Decoder(StoredNote).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -78,11 +78,13 @@ def packed(note: Note) -> Packed:
     """The rows of a note."""
     pk, sk = key_bytes(note.board, note.number)
     ipk, isk = f"AUTHOR#{note.author}", f"{note.board}#{note.number:08d}"
-    lying = Lying(pk.decode(), sk.decode(), ipk, isk, "NOTE", *(getattr(note, name) for name in Note.__struct_fields__))
-    return Packed(pk, sk, ipk.encode(), isk.encode(), _encode(lying))
+    stored = StoredNote(
+        pk.decode(), sk.decode(), ipk, isk, "NOTE", *(getattr(note, name) for name in Note.__struct_fields__)
+    )
+    return Packed(pk, sk, ipk.encode(), isk.encode(), _encode(stored))
 
 
-class Hand:
+class RawConnection:
     """One connection and the statements on it."""
 
     def __init__(self, path: Path) -> None:
@@ -127,19 +129,19 @@ class Hand:
             execute(REPLACE, (row.item, found[0]))
             execute(LOG, (self.now, 1, found[1], row.item))
 
-    def _change(self, row_id: int, old: bytes, lying: Lying) -> None:
-        new = _encode(lying)
+    def _change(self, row_id: int, old: bytes, stored: StoredNote) -> None:
+        new = _encode(stored)
         self._execute(REPLACE, (new, row_id))
         self._execute(LOG, (self.now, 1, old, new))
 
     def update(self, edit: tuple[bytes, bytes, str]) -> None:
         pk, sk, text = edit
         row_id, old = self._execute(LOOK, (pk, sk)).fetchone()
-        lying = _decode(old)
-        if lying.status != "open":
+        stored = _decode(old)
+        if stored.status != "open":
             raise LookupError(edit)
-        lying.body = text
-        self._change(row_id, old, lying)
+        stored.body = text
+        self._change(row_id, old, stored)
 
     def transaction(self, pair: tuple[Packed, bytes, bytes]) -> None:
         note, pk, sk = pair
@@ -147,9 +149,9 @@ class Hand:
             raise LookupError(pair)
         row_id, old = self._execute(LOOK, (pk, sk)).fetchone()
         self._write(note, None)
-        lying = _decode(old)
-        lying.likes += 1
-        self._change(row_id, old, lying)
+        stored = _decode(old)
+        stored.likes += 1
+        self._change(row_id, old, stored)
 
     def batch_write(self, rows: list[Packed]) -> None:
         for row in rows:
@@ -177,7 +179,7 @@ class RawApsw:
         self._path = folder / "raw.db"
 
     async def open(self) -> None:
-        self._hand = Hand(self._path)
+        self._hand = RawConnection(self._path)
         self._hand.connection.execute(SCHEMA)
 
     async def load(self, notes: list[Note]) -> None:
@@ -241,7 +243,7 @@ class RawApsw:
         self._hand.connection.close()
 
 
-def _serve(hand: Hand, case: CaseName, queue: "SimpleQueue[Any]", loop: asyncio.AbstractEventLoop) -> None:
+def _serve(hand: RawConnection, case: CaseName, queue: "SimpleQueue[Any]", loop: asyncio.AbstractEventLoop) -> None:
     call, writes = hand.calls[case], case in WRITES
     while (first := queue.get()) is not None:
         group = [first]

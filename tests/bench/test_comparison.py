@@ -1,9 +1,9 @@
 """What the race makes of its figures, and that its contestants are given the same task."""
 
 from bench.store.cases import CASES
+from bench.store.comparison import rows
 from bench.store.pinboard import BATCH, Note, Notes
-from bench.store.race import rows
-from bench.store.raw import Lying, packed
+from bench.store.raw_apsw import StoredNote, packed
 from zataku.table.backend.values import unpack
 from zataku.table.schema.entity import binding_of
 
@@ -56,5 +56,5 @@ def test_a_note_has_about_a_kilobyte_and_the_same_attributes_for_all():
     ours = binding_of(Note).encode(note)
     by_hand = packed(note)
     assert unpack(by_hand.item) == ours
-    assert set(Lying.__struct_fields__) == set(ours)
+    assert set(StoredNote.__struct_fields__) == set(ours)
     assert 900 < len(by_hand.item) < 1200

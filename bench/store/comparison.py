@@ -1,4 +1,4 @@
-"""The race: contestants alternate within every case and round, so that noise hits all alike."""
+"""The race: stores alternate within every case and round, so that noise hits all alike."""
 
 import gc
 import statistics
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from bench.report import Row, row
-from bench.store.cases import CASES, Case, CaseName, Contestant
+from bench.store.cases import CASES, BenchmarkedStore, Case, CaseName
 from bench.store.pinboard import PAGE, Notes, board_name
 
 CALLERS = (1, 16)
@@ -25,45 +25,45 @@ Figures = dict[tuple[CaseName, int, str], list[float]]
 Tell = Callable[[str], None]
 
 
-async def load(contestants: Sequence[Contestant], notes: Notes, tell: Tell) -> None:
-    """Give every contestant the same first notes, and see that each gives them back."""
+async def load(stores: Sequence[BenchmarkedStore], notes: Notes, print_progress: Tell) -> None:
+    """Give every store the same first notes, and see that each gives them back."""
     first = list(notes.first_load())
     expected = [note.body for note in first if note.board == board_name(7)][:PAGE]
-    for contestant in contestants:
+    for store in stores:
         began = perf_counter()
-        await contestant.load(first)
-        if await contestant.page_of(board_name(7)) != expected:
-            raise RuntimeError(f"{contestant.name} does not give back what was loaded.")
-        tell(f"loaded {len(first):,} notes into {contestant.name} in {perf_counter() - began:.1f} s")
+        await store.load(first)
+        if await store.page_of(board_name(7)) != expected:
+            raise RuntimeError(f"{store.name} does not give back what was loaded.")
+        print_progress(f"loaded {len(first):,} notes into {store.name} in {perf_counter() - began:.1f} s")
 
 
 async def race(
-    contestants: Sequence[Contestant],
+    stores: Sequence[BenchmarkedStore],
     notes: Notes,
     *,
     cases: Sequence[Case] = CASES,
     callers: Sequence[int] = CALLERS,
     rounds: int,
     seconds: float,
-    tell: Tell,
+    print_progress: Tell,
 ) -> Figures:
-    """Calls per second of every case, number of callers and contestant, one figure for each round."""
+    """Calls per second of every case, number of callers and store, one figure for each round."""
     figures: Figures = {}
     pace: dict[tuple[CaseName, int, str], float] = {}
     for turn in range(rounds + 1):
-        # The first turn warms caches up and finds each contestant's pace; it does not count.
+        # The first turn warms caches up and finds each store's pace; it does not count.
         warm_up = turn == 0
-        tell("warming up" if warm_up else f"round {turn} of {rounds}")
+        print_progress("warming up" if warm_up else f"round {turn} of {rounds}")
         for case in cases:
             for crowd in callers:
                 # Whoever goes first differs from round to round.
-                shift = turn % len(contestants)
-                for contestant in (*contestants[shift:], *contestants[:shift]):
-                    place = (case.name, crowd, contestant.name)
+                shift = turn % len(stores)
+                for store in (*stores[shift:], *stores[:shift]):
+                    place = (case.name, crowd, store.name)
                     limit = _FIRST_SECONDS if warm_up else seconds
                     count = crowd * _FIRST_CALLS if warm_up else int(pace[place] * seconds * _SPARE) + crowd
                     count = min(count, _MOST_CALLS.get(case.name, _MOST_CALLS_ELSE))
-                    figure = await _measured(contestant, case, crowd, notes, count, limit)
+                    figure = await _measured(store, case, crowd, notes, count, limit)
                     pace[place] = figure
                     if not warm_up:
                         figures.setdefault(place, []).append(figure)
@@ -71,9 +71,9 @@ async def race(
 
 
 async def _measured(
-    contestant: Contestant, case: Case, callers: int, notes: Notes, count: int, seconds: float
+    store: BenchmarkedStore, case: Case, callers: int, notes: Notes, count: int, seconds: float
 ) -> float:
-    run = contestant.prepare(case.name, [case.make(notes) for _ in range(count)])
+    run = store.prepare(case.name, [case.make(notes) for _ in range(count)])
     gc.collect()
     # What was prepared is no garbage; the collector need not walk through it while the clock runs.
     gc.freeze()
