@@ -10,7 +10,7 @@ from msgspec import structs
 from tests.support.cost_assertions import declared_budgets
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from tests.table.export.cloudformation.test_template import found_wrong
-from zataku.cli.exporting import exported
+from zataku.cli.design_commands import export_design
 from zataku.table import Entity, QueryPattern
 from zataku.table.export import template, to_json
 from zataku.table.export.document.writes import sample_plan
@@ -125,7 +125,9 @@ def test_every_kind_of_item_has_an_example_that_reads_back_as_it_was(design: Des
 @every_design
 def test_the_documents_are_current(design: Design) -> None:
     page = ROOT / "docs" / "designs" / f"{design.name}.md"
-    assert page.read_text(encoding="utf-8") == exported("markdown", design, "prod"), "make designs writes them anew"
+    assert page.read_text(encoding="utf-8") == export_design("markdown", design, "prod"), (
+        "make designs writes them anew"
+    )
 
 
 def test_there_is_no_document_without_a_design() -> None:
@@ -134,7 +136,7 @@ def test_there_is_no_document_without_a_design() -> None:
 
 @every_design
 def test_departures_and_waivers_are_in_the_document(design: Design) -> None:
-    text = exported("markdown", design, "prod")
+    text = export_design("markdown", design, "prod")
     assert text.count("## Departures\n") == bool(design.departures)
     assert text.count("### Waivers\n") == sum(bool(table.waivers) for table in design.tables)
 

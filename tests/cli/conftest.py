@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Host
+from tests.cli.command_line import CommandLine
 from tests.support.reading_circle import FILE, circle, example, member
 from zataku.table import open_embedded
 
@@ -14,18 +14,18 @@ OFFERED = "zataku.designs.of.tests"
 
 
 @pytest.fixture
-def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """A host without any design, not even those that come with Zataku."""
     monkeypatch.setattr("zataku.table.schema.design_catalogue.GROUP", OFFERED)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ZATAKU_DESIGNS", raising=False)
     monkeypatch.delenv("ZATAKU_STORE", raising=False)
     monkeypatch.setenv("COLUMNS", "200")
-    return Host(capsys, tmp_path)
+    return CommandLine(capsys, tmp_path)
 
 
 @pytest.fixture
-def host(bare: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
+def host(bare: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """A host with the example's design."""
     monkeypatch.setenv("ZATAKU_DESIGNS", str(FILE))
     return bare
@@ -51,6 +51,6 @@ async def filled(path: Path, members: int = 3) -> Path:
 
 
 @pytest.fixture
-def store(host: Host) -> Path:
+def store(host: CommandLine) -> Path:
     """The host's store, filled, where a host's store is by default."""
     return asyncio.run(filled(host.folder / "data" / "zataku.db"))

@@ -15,7 +15,7 @@ import uvicorn
 from litestar import Litestar, Request, Response
 
 from tests.accounts.people import quick
-from tests.cli.running import Host
+from tests.cli.command_line import CommandLine
 from zataku.accounts.administration import CONTROL_FILE
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.control_routes import control_routes
@@ -34,7 +34,7 @@ CLOCK = SystemClock()
 @pytest.fixture(autouse=True)
 def weak(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords that are quick to hash, also those that commands set."""
-    monkeypatch.setattr("zataku.cli.account_operations.Passwords", lambda: Passwords(quick()))
+    monkeypatch.setattr("zataku.cli.account_commands.Passwords", lambda: Passwords(quick()))
 
 
 async def sign_up_in(store: Store) -> Account:
@@ -49,7 +49,7 @@ async def sign_up_in(store: Store) -> Account:
 
 
 @pytest.fixture
-def hana(bare: Host) -> Account:
+def hana(bare: CommandLine) -> Account:
     """A user in the store of the host."""
 
     async def made() -> Account:
@@ -81,7 +81,7 @@ def _refused(_: Request[Any, Any, Any], refused: RequestError) -> Response[Any]:
 
 
 class Serving:
-    """A server that holds the store and takes orders, in a thread of its own."""
+    """A server that holds the store and performs actions, in a thread of its own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -128,7 +128,7 @@ def serving(folder: Path) -> Iterator[Serving]:
         made.stop()
 
 
-def test_a_user_is_shown_by_any_spelling_of_the_name(bare: Host, hana: Account) -> None:
+def test_a_user_is_shown_by_any_spelling_of_the_name(bare: CommandLine, hana: Account) -> None:
     printed = bare.good("accounts", "show", "ＨＡＮＡ")
     lines = dict(line.split("  ", 1) for line in printed.splitlines())
     assert lines["name"].strip() == "Hana"
@@ -138,21 +138,21 @@ def test_a_user_is_shown_by_any_spelling_of_the_name(bare: Host, hana: Account) 
     assert "argon2" not in printed
 
 
-def test_an_admin_is_made_and_unmade(bare: Host, hana: Account) -> None:
+def test_an_admin_is_made_and_unmade(bare: CommandLine, hana: Account) -> None:
     assert bare.good("accounts", "grant-admin", "hana") == "Hana is an admin.\n"
     assert "admin" in bare.good("accounts", "show", "hana")
     assert bare.good("accounts", "revoke-admin", "hana") == "Hana is no admin.\n"
     assert "admin" not in bare.good("accounts", "show", "hana")
 
 
-def test_a_password_is_made_and_printed_alone(bare: Host, hana: Account) -> None:
+def test_a_password_is_made_and_printed_alone(bare: CommandLine, hana: Account) -> None:
     printed = bare.good("accounts", "reset-password", "hana")
     assert len(printed.strip()) == 16
     assert opens(bare.folder, printed.strip())
     assert not opens(bare.folder, "correct horse")
 
 
-def test_a_password_is_read_and_not_printed(bare: Host, hana: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_is_read_and_not_printed(bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("battery staple\n"))
     said = bare("accounts", "reset-password", "hana", "--stdin")
     assert (said.code, said.out) == (0, "")
@@ -162,20 +162,20 @@ def test_a_password_is_read_and_not_printed(bare: Host, hana: Account, monkeypat
 
 @pytest.mark.parametrize("typed", ["short", "", "x" * 201, "ab\udcffdefghi"])
 def test_a_password_that_cannot_be_is_refused(
-    bare: Host, hana: Account, monkeypatch: pytest.MonkeyPatch, typed: str
+    bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch, typed: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed + "\n"))
     assert bare.refused("accounts", "reset-password", "hana", "--stdin").endswith("(bad_password)")
     assert opens(bare.folder, "correct horse")
 
 
-def test_somebody_is_signed_out_everywhere(bare: Host, hana: Account) -> None:
+def test_somebody_is_signed_out_everywhere(bare: CommandLine, hana: Account) -> None:
     assert bare.good("accounts", "sign-out", "hana") == "Hana is signed out everywhere.\n"
     assert "sessions   0" in bare.good("accounts", "show", "hana")
 
 
 def test_an_account_is_deleted_only_when_it_is_meant(
-    bare: Host, hana: Account, monkeypatch: pytest.MonkeyPatch
+    bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert "add --yes" in bare.refused("accounts", "delete", "hana")
@@ -185,7 +185,7 @@ def test_an_account_is_deleted_only_when_it_is_meant(
     assert not opens(bare.folder, "correct horse")
 
 
-def test_nobody_of_that_name_and_no_store_at_all_are_told_apart(bare: Host, hana: Account) -> None:
+def test_nobody_of_that_name_and_no_store_at_all_are_told_apart(bare: CommandLine, hana: Account) -> None:
     for name in ("otto", "x", "x" * 100, "\udcff"):
         assert bare.refused("accounts", "grant-admin", name).endswith("(no_such_account)")
     line = bare.refused("accounts", "grant-admin", "hana", "--data", "elsewhere")
@@ -193,7 +193,7 @@ def test_nobody_of_that_name_and_no_store_at_all_are_told_apart(bare: Host, hana
     assert not Path("elsewhere").exists()
 
 
-def test_orders_reach_a_running_server(bare: Host, hana: Account) -> None:
+def test_actions_reach_a_running_server(bare: CommandLine, hana: Account) -> None:
     with serving(bare.folder / "data"):
         # Beside what the server logs in the same process.
         assert bare.good("accounts", "grant-admin", "hana").endswith("Hana is an admin.\n")
@@ -203,7 +203,7 @@ def test_orders_reach_a_running_server(bare: Host, hana: Account) -> None:
     assert opens(bare.folder, made)
 
 
-def test_an_account_is_deleted_by_a_running_server(bare: Host, hana: Account) -> None:
+def test_an_account_is_deleted_by_a_running_server(bare: CommandLine, hana: Account) -> None:
     with serving(bare.folder / "data"):
         bare.good("accounts", "sign-out", "hana")
         bare.good("accounts", "delete", "hana", "--yes")
@@ -215,7 +215,7 @@ def test_an_account_is_deleted_by_a_running_server(bare: Host, hana: Account) ->
     assert asyncio.run(due())
 
 
-def test_a_server_that_cannot_be_reached_is_told_with_what_to_do(bare: Host, hana: Account) -> None:
+def test_a_server_that_cannot_be_reached_is_told_with_what_to_do(bare: CommandLine, hana: Account) -> None:
     control = bare.folder / "data" / CONTROL_FILE
     with serving(bare.folder / "data") as server:
         kept = control.read_text(encoding="utf-8")

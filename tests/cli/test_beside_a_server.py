@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Host
+from tests.cli.command_line import CommandLine
 from tests.support.writer_process import writer_process
 
 
-def test_the_state_says_who_holds_the_store(host: Host, store: Path) -> None:
+def test_the_state_says_who_holds_the_store(host: CommandLine, store: Path) -> None:
     with writer_process(store) as server:
         printed = host.good("store", "status")
     assert f"yes; process {server.pid} holds it" in printed
 
 
-def test_figures_are_read_while_they_change(host: Host, store: Path) -> None:
+def test_figures_are_read_while_they_change(host: CommandLine, store: Path) -> None:
     with writer_process(store) as server:
         server.put(500)
         figures = json.loads(host.good("store", "stats", "--json"))
     assert figures["sizes"][0]["items"] > 5
 
 
-def test_a_backup_of_a_running_store_can_be_restored_elsewhere(host: Host, store: Path) -> None:
+def test_a_backup_of_a_running_store_can_be_restored_elsewhere(host: CommandLine, store: Path) -> None:
     with writer_process(store) as server:
         server.put(500)
         host.good("store", "backup", "copy.db")
@@ -30,21 +30,21 @@ def test_a_backup_of_a_running_store_can_be_restored_elsewhere(host: Host, store
     host.good("store", "status", "--store", "other.db")
 
 
-def test_a_running_store_is_exported(host: Host, store: Path) -> None:
+def test_a_running_store_is_exported(host: CommandLine, store: Path) -> None:
     with writer_process(store) as server:
         server.put(500)
         host.good("store", "export", "out")
     assert "and every item was read back" in host.good("store", "import", "out", "--store", "other.db")
 
 
-def test_a_dry_run_of_a_migration_only_looks(host: Host, store: Path) -> None:
+def test_a_dry_run_of_a_migration_only_looks(host: CommandLine, store: Path) -> None:
     with writer_process(store):
         host.good("store", "migrate", "--dry-run")
 
 
 @pytest.mark.parametrize("words", ["restore copy.db --yes", "import out", "import out --merge", "migrate", "sweep"])
 def test_what_changes_things_is_refused_with_the_process_that_holds_the_store(
-    host: Host, store: Path, words: str
+    host: CommandLine, store: Path, words: str
 ) -> None:
     host.good("store", "backup", "copy.db")
     host.good("store", "export", "out")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command_line import CommandLine
 from tests.cli.conftest import OFFERED
-from tests.cli.running import Host
 from tests.support.reading_circle import FILE
 from zataku.table import BadInput, DesignError
 from zataku.table.schema.design_catalogue import find_designs
@@ -67,18 +67,18 @@ def install(folder: Path, name: str, module: str) -> None:
     write(folder, f"{name}.dist-info/entry_points.txt", f"[{OFFERED}]\n{name} = {module}\n")
 
 
-def test_without_any_design_the_example_is_named(bare: Host) -> None:
+def test_without_any_design_the_example_is_named(bare: CommandLine) -> None:
     for words in (["list"], ["lint"], ["show", "circle"]):
         assert "--designs examples/reading_circle.py" in bare.refused("design", *words)
 
 
-def test_a_list_counts_what_is_in_a_design(host: Host) -> None:
+def test_a_list_counts_what_is_in_a_design(host: CommandLine) -> None:
     headings, row = host.good("design", "list").splitlines()
     assert headings.split("  ")[0] == "design"
     assert row.split() == ["reading_circle", "ReadingCircle", "3", "2", "5", "none", "(1", "waived)"]
 
 
-def test_options_add_to_the_variable(host: Host) -> None:
+def test_options_add_to_the_variable(host: CommandLine) -> None:
     more = write(host.folder, "fair.py", SLIPPING)
     rows = host.good("design", "list", "--designs", more).splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["reading_circle", "fair"]
@@ -86,18 +86,18 @@ def test_options_add_to_the_variable(host: Host) -> None:
 
 
 @pytest.mark.parametrize("mark", [",", ":", " , "])
-def test_a_variable_names_several(bare: Host, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+def test_a_variable_names_several(bare: CommandLine, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
     more = write(bare.folder, "fair.py", SLIPPING)
     monkeypatch.setenv("ZATAKU_DESIGNS", f"{FILE}{mark}{more}")
     assert len(bare.good("design", "list").splitlines()) == 3
 
 
-def test_a_module_in_the_folder_is_found_by_its_dotted_name(bare: Host) -> None:
+def test_a_module_in_the_folder_is_found_by_its_dotted_name(bare: CommandLine) -> None:
     write(bare.folder, "fairground/tickets.py", SLIPPING)
     assert "TicketsOfAFair" in bare.good("design", "list", "--designs", "fairground.tickets")
 
 
-def test_an_installed_package_offers_its_designs(bare: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_offers_its_designs(bare: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     write(bare.folder, "site/offered_fair.py", SLIPPING)
     install(bare.folder / "site", "summer", "offered_fair")
     monkeypatch.syspath_prepend(str(bare.folder / "site"))
@@ -119,13 +119,13 @@ def test_a_design_can_have_a_title_and_departures(tmp_path: Path) -> None:
     assert [departure.what for departure in found.departures] == ["Tickets are numbered"]
 
 
-def test_the_title_and_the_departures_are_in_the_document(host: Host) -> None:
+def test_the_title_and_the_departures_are_in_the_document(host: CommandLine) -> None:
     shown = host.good("design", "show", "fair", "--designs", write(host.folder, "fair.py", SLIPPING + DEPARTING))
     assert shown.startswith("# Tickets\n")
     assert "| Tickets are numbered | So that nobody comes twice. | 1 number each |" in shown
 
 
-def test_writes_beside_a_design_come_with_it(bare: Host) -> None:
+def test_writes_beside_a_design_come_with_it(bare: CommandLine) -> None:
     write(bare.folder, "stalls/__init__.py", "")
     write(bare.folder, "stalls/design.py", SLIPPING)
     write(bare.folder, "stalls/writes.py", WRITING)
@@ -135,7 +135,9 @@ def test_writes_beside_a_design_come_with_it(bare: Host) -> None:
     assert "#### 1. Sells a ticket" in bare.good("design", "show", "stalls", "--designs", "stalls.design")
 
 
-def test_designs_that_are_named_stand_for_those_that_are_installed(bare: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_designs_that_are_named_stand_for_those_that_are_installed(
+    bare: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(bare.folder, "site/offered_fair.py", SLIPPING)
     install(bare.folder / "site", "autumn", "offered_fair")
     monkeypatch.syspath_prepend(str(bare.folder / "site"))
@@ -177,7 +179,7 @@ def test_a_design_that_is_not_there_is_refused(name: str) -> None:
         find_designs([name], {})
 
 
-def test_the_lint_ends_with_one_when_something_is_found(host: Host) -> None:
+def test_the_lint_ends_with_one_when_something_is_found(host: CommandLine) -> None:
     assert "no findings, 1 waived." in host.good("design", "lint")
     more = write(host.folder, "fair.py", SLIPPING)
     said = host("design", "lint", "--designs", more)
@@ -188,18 +190,18 @@ def test_the_lint_ends_with_one_when_something_is_found(host: Host) -> None:
     assert host("design", "lint", "ReadingCircle", "--designs", more).code == 0
 
 
-def test_a_name_that_no_design_has_is_refused(host: Host) -> None:
+def test_a_name_that_no_design_has_is_refused(host: CommandLine) -> None:
     assert "There is no design chess. There are: reading_circle." in host.refused("design", "show", "chess")
 
 
-def test_a_design_is_shown_as_markdown_in_a_pipe(host: Host) -> None:
+def test_a_design_is_shown_as_markdown_in_a_pipe(host: CommandLine) -> None:
     shown = host.good("design", "show", "reading_circle")
     assert shown.startswith("# ")
     assert "on_shelf" in shown
     assert shown == host.good("design", "export", "markdown", "reading_circle")
 
 
-def test_a_template_is_json_or_yaml_by_the_name_of_its_file(host: Host) -> None:
+def test_a_template_is_json_or_yaml_by_the_name_of_its_file(host: CommandLine) -> None:
     template = json.loads(host.good("design", "export", "cloudformation", "reading_circle", "--env", "dev"))
     [table] = [it for it in template["Resources"].values() if it["Type"] == "AWS::DynamoDB::Table"]
     assert table["Properties"]["TableName"] == "ReadingCircle-dev"
@@ -209,7 +211,7 @@ def test_a_template_is_json_or_yaml_by_the_name_of_its_file(host: Host) -> None:
     assert (host.folder / "circle.yaml").read_text().startswith("AWSTemplateFormatVersion: ")
 
 
-def test_policies_need_a_matrix_of_rights(host: Host) -> None:
+def test_policies_need_a_matrix_of_rights(host: CommandLine) -> None:
     rightless = write(host.folder, "slipping_fair.py", SLIPPING)
     line = host.refused("design", "export", "iam", "slipping_fair", "--designs", rightless)
     assert "has no matrix of rights" in line
@@ -219,12 +221,12 @@ def test_policies_need_a_matrix_of_rights(host: Host) -> None:
     assert "table/TicketsOfAFair" in json.dumps(policies)
 
 
-def test_a_file_that_cannot_be_written_is_said_in_one_line(host: Host) -> None:
+def test_a_file_that_cannot_be_written_is_said_in_one_line(host: CommandLine) -> None:
     line = host.refused("design", "export", "markdown", "reading_circle", "--output", "no/such/folder.md")
     assert "no/such/folder.md: No such file or directory" in line
 
 
-def test_a_reader_who_has_seen_enough_is_no_error(host: Host) -> None:
+def test_a_reader_who_has_seen_enough_is_no_error(host: CommandLine) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "zataku", "design", "show", "reading_circle"]

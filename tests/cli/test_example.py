@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.cli.running import ROOT
+from tests.cli.command_line import ROOT
 from tests.support.reading_circle import FILE
 from zataku.table.schema.design_catalogue import EXAMPLE
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from cyclopts import App
 
-from tests.cli.running import ROOT, Host
+from tests.cli.command_line import ROOT, CommandLine
 from zataku.cli import app
 from zataku.server.settings import Settings
 
@@ -53,17 +53,17 @@ def test_all_commands_are_there() -> None:
     assert options(("store", "status")) == {"--store", "--env", "--designs"}
 
 
-def test_the_version_is_the_one_of_the_package(bare: Host) -> None:
+def test_the_version_is_the_one_of_the_package(bare: CommandLine) -> None:
     assert bare.good("--version") == version("zataku") + "\n"
 
 
-def test_help_lists_the_commands(bare: Host) -> None:
+def test_help_lists_the_commands(bare: CommandLine) -> None:
     printed = bare.good("--help")
     assert [word for word in ("design", "serve", "store") if word in printed] == ["design", "serve", "store"]
 
 
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
-def test_every_command_says_in_a_sentence_what_it_does(bare: Host, words: tuple[str, ...]) -> None:
+def test_every_command_says_in_a_sentence_what_it_does(bare: CommandLine, words: tuple[str, ...]) -> None:
     printed = bare.good(*words, "--help")
     sentence = printed.split("\n\n")[1]
     assert re.match(r"[A-Z].*\.", sentence, re.DOTALL), printed
@@ -99,13 +99,13 @@ def test_every_setting_is_documented() -> None:
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "eighty"])
-def test_a_port_that_cannot_be_is_refused(bare: Host, port: str) -> None:
+def test_a_port_that_cannot_be_is_refused(bare: CommandLine, port: str) -> None:
     said = bare("serve", "--port", port)
     assert said.code == 2
     assert "--port" in said.out + said.err
 
 
-def test_words_that_make_no_command_end_with_two(bare: Host) -> None:
+def test_words_that_make_no_command_end_with_two(bare: CommandLine) -> None:
     assert bare("store", "burn").code == 2
     assert bare("design", "export", "pdf", "reading_circle").code == 2
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.cli.running import Host
+from tests.cli.command_line import CommandLine
 from zataku.platform.design import TABLES, Job
 from zataku.platform.design import job as one_job
 from zataku.platform.limits import OwnerId
@@ -32,7 +32,7 @@ async def found(job: Job) -> Job | None:
 
 
 @pytest.fixture
-def server(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
+def server(host: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """A host whose server has something to do."""
     for name in ("ZATAKU_DATA", "ZATAKU_ENV", "ZATAKU_CONFIG"):
         monkeypatch.delenv(name, raising=False)
@@ -40,7 +40,7 @@ def server(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     return host
 
 
-def test_jobs_are_listed_the_dead_first_then_by_their_time(server: Host):
+def test_jobs_are_listed_the_dead_first_then_by_their_time(server: CommandLine):
     lines = server.good("jobs").splitlines()
     assert [line.split()[0] for line in lines] == ["state", "dead", "waiting", "waiting", "running"]
     assert "2026-01-01 00:00:20 UTC" in lines[3]
@@ -48,14 +48,14 @@ def test_jobs_are_listed_the_dead_first_then_by_their_time(server: Host):
     assert "web-1" in lines[4]
 
 
-def test_jobs_are_listed_for_a_program(server: Host):
+def test_jobs_are_listed_for_a_program(server: CommandLine):
     listed = json.loads(server.good("jobs", "--json", "--most", "2"))
     assert [job["state"] for job in listed["jobs"]] == ["dead", "waiting"]
     assert listed["more"] is True
     assert listed["jobs"][0]["error"] == "boom"
 
 
-def test_jobs_are_seen_but_not_changed_while_a_server_holds_the_store(server: Host):
+def test_jobs_are_seen_but_not_changed_while_a_server_holds_the_store(server: CommandLine):
     async def beside() -> tuple[str, str, str]:
         async with await open_embedded(FILE, TABLES):
             return (
@@ -70,7 +70,7 @@ def test_jobs_are_seen_but_not_changed_while_a_server_holds_the_store(server: Ho
     assert asyncio.run(found(DEAD)) == DEAD
 
 
-def test_a_dead_job_is_tried_again(server: Host):
+def test_a_dead_job_is_tried_again(server: CommandLine):
     assert server.good("jobs", "retry", "othello", "close_turn", "3f2a#6") == "othello close_turn 3f2a#6 is due now.\n"
     job = asyncio.run(found(DEAD))
     assert job is not None
@@ -78,24 +78,24 @@ def test_a_dead_job_is_tried_again(server: Host):
 
 
 @pytest.mark.parametrize("verb", ["retry", "cancel"])
-def test_a_running_job_is_neither_retried_nor_cancelled(server: Host, verb: str):
+def test_a_running_job_is_neither_retried_nor_cancelled(server: CommandLine, verb: str):
     said = server.refused("jobs", verb, "othello", "close_turn", "3f2a#9")
     assert "is running. Nothing was changed" in said
     assert "(job_running)" in said
     assert asyncio.run(found(RUNNING)) == RUNNING
 
 
-def test_a_job_is_cancelled(server: Host):
+def test_a_job_is_cancelled(server: CommandLine):
     assert "is cancelled" in server.good("jobs", "cancel", "othello", "close_turn", "3f2a#8")
     assert asyncio.run(found(FAILING)) is None
 
 
 @pytest.mark.parametrize("verb", ["retry", "cancel"])
 @pytest.mark.parametrize("subject", ["3f2a#1", "not a subject", "x" * 121])
-def test_a_job_that_is_not_there_is_refused(server: Host, verb: str, subject: str):
+def test_a_job_that_is_not_there_is_refused(server: CommandLine, verb: str, subject: str):
     assert "There is no job" in server.refused("jobs", verb, "othello", "close_turn", subject)
 
 
-def test_without_a_store_there_is_nothing_to_look_at(host: Host):
+def test_without_a_store_there_is_nothing_to_look_at(host: CommandLine):
     assert "There is no store" in host.refused("jobs")
     assert not FILE.exists()

@@ -3,14 +3,12 @@
 import asyncio
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.running import Host
+from tests.cli.command_line import CommandLine, interruptible_process
 from zataku.table import open_embedded
 from zataku.table.schema.design_catalogue import load_file
 
@@ -54,7 +52,7 @@ class Ticket(Entity, frozen=True, kw_only=True):
 
 
 @pytest.fixture
-def fair(bare: Host, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fair(bare: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store of the first design, and a host with the second one."""
     for name, text in (("first.py", FIRST), ("second.py", SECOND)):
         (bare.folder / name).write_text(text, encoding="utf-8")
@@ -76,14 +74,14 @@ def counts(printed: str) -> list[str]:
     return printed.splitlines()[1].split()
 
 
-def test_a_dry_run_counts_and_changes_nothing(bare: Host, fair: Path) -> None:
+def test_a_dry_run_counts_and_changes_nothing(bare: CommandLine, fair: Path) -> None:
     printed = bare.good("store", "migrate", "--dry-run")
     assert "would be upgraded" in printed
     assert counts(printed) == ["Ticket", "300", "0", "0"]
     assert counts(bare.good("store", "migrate", "--dry-run")) == ["Ticket", "300", "0", "0"]
 
 
-def test_every_old_item_is_upgraded_once(bare: Host, fair: Path) -> None:
+def test_every_old_item_is_upgraded_once(bare: CommandLine, fair: Path) -> None:
     said = bare("store", "migrate")
     assert said.code == 0
     assert counts(said.out) == ["Ticket", "300", "0", "0"]
@@ -99,7 +97,7 @@ def test_every_old_item_is_upgraded_once(bare: Host, fair: Path) -> None:
     assert (ticket.first, ticket.last) == ("Ada", "Lovelace")
 
 
-def test_an_item_that_cannot_be_upgraded_is_left_and_told(bare: Host, fair: Path) -> None:
+def test_an_item_that_cannot_be_upgraded_is_left_and_told(bare: CommandLine, fair: Path) -> None:
     first: Any = load_file(bare.folder / "first.py")
 
     async def sell() -> None:
@@ -115,7 +113,7 @@ def test_an_item_that_cannot_be_upgraded_is_left_and_told(bare: Host, fair: Path
     assert said.out.endswith("and 5 more that were left as they are.\n")
 
 
-def test_a_migration_that_is_stopped_says_how_to_go_on(bare: Host, fair: Path) -> None:
+def test_a_migration_that_is_stopped_says_how_to_go_on(bare: CommandLine, fair: Path) -> None:
     first: Any = load_file(bare.folder / "first.py")
 
     async def sell() -> None:
@@ -124,8 +122,7 @@ def test_a_migration_that_is_stopped_says_how_to_go_on(bare: Host, fair: Path) -
             await store.write_many(put=tickets)
 
     asyncio.run(sell())
-    command = [sys.executable, "-m", "zataku", "store", "migrate"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = interruptible_process("store", "migrate", folder=bare.folder)
     assert process.stderr is not None
     assert process.stderr.readline().startswith("Looked at: ")
     process.send_signal(signal.SIGINT)
@@ -140,5 +137,5 @@ def test_a_migration_that_is_stopped_says_how_to_go_on(bare: Host, fair: Path) -
     assert counts(bare.good("store", "migrate", "--dry-run")) == ["Ticket", "0", "2,000", "0"]
 
 
-def test_a_place_that_no_migration_said_is_refused(bare: Host, fair: Path) -> None:
+def test_a_place_that_no_migration_said_is_refused(bare: CommandLine, fair: Path) -> None:
     assert "This is not where a migration stopped" in bare.refused("store", "migrate", "--resume", "nowhere")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Host
+from tests.cli.command_line import CommandLine
 from zataku.server.settings import BadSetting, Settings, load_settings, mask_secret, setting_descriptions
 
 
@@ -87,7 +87,7 @@ def test_every_setting_has_a_meaning():
     assert all(meaning.endswith(".") for meaning in setting_descriptions().values())
 
 
-def test_all_are_shown_with_value_source_default_and_meaning(bare: Host, monkeypatch: pytest.MonkeyPatch):
+def test_all_are_shown_with_value_source_default_and_meaning(bare: CommandLine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ZATAKU_BUS", "redis://:hunter2@cache:6379/0")
     monkeypatch.setenv("ZATAKU_METRICS_TOKEN", "swordfish")
     shown = bare("settings")
@@ -104,7 +104,7 @@ def test_all_are_shown_with_value_source_default_and_meaning(bare: Host, monkeyp
         assert secret not in json.dumps(rows)
 
 
-def test_a_mistake_is_one_line_on_standard_error(bare: Host):
+def test_a_mistake_is_one_line_on_standard_error(bare: CommandLine):
     Path("zataku.toml").write_text("prot = 1")
     for command in ("settings", "serve"):
         said = bare(command)

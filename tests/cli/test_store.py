@@ -4,14 +4,12 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.command_line import CommandLine, interruptible_process, own_process
 from tests.cli.conftest import filled
-from tests.cli.running import Host, own_process
 from tests.support.reading_circle import FILE, circle, example, member
 from zataku.clock import SystemClock
 from zataku.table import Entity, Table, open_embedded
@@ -37,7 +35,7 @@ def make(path: Path, *entities: Entity, table: Table = circle) -> None:
     asyncio.run(put())
 
 
-def test_the_state_of_a_sound_store(host: Host, store: Path) -> None:
+def test_the_state_of_a_sound_store(host: CommandLine, store: Path) -> None:
     printed = host.good("store", "status")
     told = dict(line.split("  ", 1) for line in printed.partition("\n\n")[0].splitlines())
     assert told["store"].strip() == "data/zataku.db"
@@ -47,13 +45,13 @@ def test_the_state_of_a_sound_store(host: Host, store: Path) -> None:
     assert rows == [["ReadingCircle", "fits"], ["ReadingCircle", "GSI1", "active"], ["ReadingCircle", "GSI2", "active"]]
 
 
-def test_a_store_that_is_not_there_is_said_and_not_made(host: Host) -> None:
+def test_a_store_that_is_not_there_is_said_and_not_made(host: CommandLine) -> None:
     for command in ("status", "stats", "export out", "backup copy.db"):
         assert "There is no store at data/zataku.db" in host.refused("store", *command.split())
     assert list(host.folder.iterdir()) == []
 
 
-def test_a_table_that_differs_ends_with_one(host: Host) -> None:
+def test_a_table_that_differs_ends_with_one(host: CommandLine) -> None:
     other = Table("ReadingCircle", pk="PK", sk="SK", ttl="until")
     make(Path("zataku.db"), table=other)
     said = host("store", "status", "--store", "zataku.db")
@@ -61,14 +59,14 @@ def test_a_table_that_differs_ends_with_one(host: Host) -> None:
     assert "differs: no index GSI1, no index GSI2, its time to live is until, not expiresAt" in said.out
 
 
-def test_a_table_of_another_environment_is_absent(host: Host, store: Path) -> None:
+def test_a_table_of_another_environment_is_absent(host: CommandLine, store: Path) -> None:
     said = host("store", "status", "--env", "dev")
     assert said.code == 1
     assert "ReadingCircle-dev         absent" in said.out
     assert "stored; no design was found for it" in said.out
 
 
-def test_without_a_design_the_state_of_a_file_is_told_all_the_same(bare: Host, store: Path, monkeypatch) -> None:
+def test_without_a_design_the_state_of_a_file_is_told_all_the_same(bare: CommandLine, store: Path, monkeypatch) -> None:
     monkeypatch.delenv("ZATAKU_DESIGNS")
     assert "stored; no design was found for it" in bare.good("store", "status")
     bare.good("store", "stats")
@@ -77,14 +75,14 @@ def test_without_a_design_the_state_of_a_file_is_told_all_the_same(bare: Host, s
     assert "There is no design" in bare.refused("store", "status", "--store", "dynamodb:")
 
 
-def test_the_variable_names_the_store(host: Host, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_variable_names_the_store(host: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.rename(host.folder / "moved.db")
     store.with_name("zataku.db-wal").rename(host.folder / "moved.db-wal")
     monkeypatch.setenv("ZATAKU_STORE", "moved.db")
     assert "moved.db" in host.good("store", "status")
 
 
-def test_figures_for_a_person_and_for_a_program(host: Host, store: Path) -> None:
+def test_figures_for_a_person_and_for_a_program(host: CommandLine, store: Path) -> None:
     figures = json.loads(host.good("store", "stats", "--json"))
     assert figures["store"] == "data/zataku.db"
     sizes = {(size["table"], size["index"]): size["items"] for size in figures["sizes"]}
@@ -97,12 +95,12 @@ def test_figures_for_a_person_and_for_a_program(host: Host, store: Path) -> None
     assert "ReadingCircle.notes_on" in printed
 
 
-def test_a_store_that_was_never_used_says_so(host: Host) -> None:
+def test_a_store_that_was_never_used_says_so(host: CommandLine) -> None:
     make(Path("zataku.db"))
     assert "Nothing has been used yet." in host.good("store", "stats", "--store", "zataku.db")
 
 
-def test_a_backup_is_put_back_and_what_was_there_is_kept(host: Host, store: Path) -> None:
+def test_a_backup_is_put_back_and_what_was_there_is_kept(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     make(store, member(77))
     printed = host.good("store", "restore", "copy.db", "--yes")
@@ -111,20 +109,20 @@ def test_a_backup_is_put_back_and_what_was_there_is_kept(host: Host, store: Path
     assert items(store.with_name("zataku.db.before-restore")) == ALL + 1
 
 
-def test_a_backup_never_replaces_a_file(host: Host, store: Path) -> None:
+def test_a_backup_never_replaces_a_file(host: CommandLine, store: Path) -> None:
     (host.folder / "copy.db").write_text("precious")
     assert "copy.db is there already" in host.refused("store", "backup", "copy.db")
     assert (host.folder / "copy.db").read_text() == "precious"
 
 
-def test_nobody_is_asked_where_nobody_is(host: Host, store: Path) -> None:
+def test_nobody_is_asked_where_nobody_is(host: CommandLine, store: Path) -> None:
     before = store.read_bytes()
     host.good("store", "backup", "copy.db")
     assert "add --yes" in host.refused("store", "restore", "copy.db")
     assert store.read_bytes() == before
 
 
-def test_a_damaged_store_is_said_and_can_be_restored(host: Host, store: Path) -> None:
+def test_a_damaged_store_is_said_and_can_be_restored(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     pages = store.read_bytes()
     store.write_bytes(pages[:4096] + os.urandom(len(pages) - 4096))
@@ -133,14 +131,14 @@ def test_a_damaged_store_is_said_and_can_be_restored(host: Host, store: Path) ->
     assert items(store) == ALL
 
 
-def test_a_store_that_is_gone_is_restored_from_its_backup(host: Host, store: Path) -> None:
+def test_a_store_that_is_gone_is_restored_from_its_backup(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     printed = host.good("store", "restore", "copy.db", "--yes", "--store", "new/circle.db")
     assert "kept" not in printed
     assert items(host.folder / "new" / "circle.db") == ALL
 
 
-def test_a_bad_backup_changes_nothing(host: Host, store: Path) -> None:
+def test_a_bad_backup_changes_nothing(host: CommandLine, store: Path) -> None:
     before = store.read_bytes()
     (host.folder / "copy.db").write_bytes(os.urandom(9000))
     assert "copy.db" in host.refused("store", "restore", "copy.db", "--yes")
@@ -148,7 +146,7 @@ def test_a_bad_backup_changes_nothing(host: Host, store: Path) -> None:
     assert store.read_bytes() == before
 
 
-def test_items_move_from_one_store_to_another(host: Host, store: Path) -> None:
+def test_items_move_from_one_store_to_another(host: CommandLine, store: Path) -> None:
     assert f"ReadingCircle: {ALL} items" in host.good("store", "export", "out")
     assert "already holds the complete export" in host.good("store", "export", "out")
     host.good("store", "export", "out", "--again")
@@ -159,23 +157,17 @@ def test_items_move_from_one_store_to_another(host: Host, store: Path) -> None:
     assert "read back" not in host.good("store", "import", "out", "--store", "new.db", "--merge", "--no-verify")
 
 
-def test_items_move_from_one_environment_to_another(host: Host, store: Path) -> None:
+def test_items_move_from_one_environment_to_another(host: CommandLine, store: Path) -> None:
     host.good("store", "export", "out")
     host.good("store", "import", "out", "--store", "dev.db", "--env", "dev", "--from-env", "prod")
     first = host.good("store", "stats", "--store", "dev.db", "--env", "dev").splitlines()[1]
     assert first.split()[:2] == ["ReadingCircle-dev", str(ALL)]
 
 
-def test_an_export_that_is_stopped_goes_on(host: Host) -> None:
+def test_an_export_that_is_stopped_goes_on(host: CommandLine) -> None:
     asyncio.run(filled(host.folder / "large.db", 6_000))
     words = ["store", "export", "out", "--store", "large.db"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "zataku", *words],
-        cwd=host.folder,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
+    process = interruptible_process(*words, folder=host.folder)
     assert process.stderr is not None
     assert process.stderr.readline().startswith("ReadingCircle: 0 of 6,002 items")
     process.send_signal(signal.SIGINT)
@@ -187,12 +179,12 @@ def test_an_export_that_is_stopped_goes_on(host: Host) -> None:
     assert "ReadingCircle: 6,002 items" in host.good(*words)
 
 
-def test_a_design_without_earlier_versions_has_nothing_to_migrate(host: Host, store: Path) -> None:
+def test_a_design_without_earlier_versions_has_nothing_to_migrate(host: CommandLine, store: Path) -> None:
     assert "there is nothing to do" in host.good("store", "migrate")
     assert "there is nothing to do" in host.good("store", "migrate", "--dry-run")
 
 
-def test_expired_items_are_swept(host: Host, store: Path) -> None:
+def test_expired_items_are_swept(host: CommandLine, store: Path) -> None:
     now = int(SystemClock().now())
     notes = [
         example.Note(
@@ -212,7 +204,7 @@ def test_expired_items_are_swept(host: Host, store: Path) -> None:
     assert items(store) == ALL + 2
 
 
-def test_commands_run_in_a_process_of_their_own(host: Host, store: Path) -> None:
+def test_commands_run_in_a_process_of_their_own(host: CommandLine, store: Path) -> None:
     done = own_process("store", "status", folder=host.folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert "fits" in done.stdout
@@ -222,6 +214,6 @@ def test_commands_run_in_a_process_of_their_own(host: Host, store: Path) -> None
     assert refused.stderr.endswith("(bad_input)\n")
 
 
-def test_designs_can_be_named_with_the_command(bare: Host, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_designs_can_be_named_with_the_command(bare: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ZATAKU_DESIGNS")
     assert "fits" in bare.good("store", "status", "--designs", FILE)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Host
-from zataku.cli.output import columns
-from zataku.cli.progress import Lines, reporting
-from zataku.cli.store_stats import weight
+from tests.cli.command_line import CommandLine
+from zataku.cli.output import format_bytes, print_columns
+from zataku.cli.progress import ProgressLines, progress_report
 from zataku.clock import ManualClock
 
 
@@ -41,28 +40,28 @@ def at_terminal(*words: str, typing: str = "") -> tuple[int, str]:
     return process.wait(), shown.decode().replace("\r\n", "\n")
 
 
-def test_a_document_is_set_for_reading(host: Host) -> None:
+def test_a_document_is_set_for_reading(host: CommandLine) -> None:
     code, shown = at_terminal("design", "show", "reading_circle")
     assert code == 0
     assert "\x1b[" in shown
     assert "| --- |" not in shown
 
 
-def test_a_list_has_rules(host: Host) -> None:
+def test_a_list_has_rules(host: CommandLine) -> None:
     code, shown = at_terminal("design", "list")
     assert code == 0
     assert "─" in shown
     assert "reading_circle" in shown
 
 
-def test_a_backup_shows_a_bar(host: Host, store: Path) -> None:
+def test_a_backup_shows_a_bar(host: CommandLine, store: Path) -> None:
     code, shown = at_terminal("store", "backup", "copy.db")
     assert code == 0
     assert "━" in shown
     assert "pages" in shown
 
 
-def test_the_stores_name_must_be_typed_before_it_is_replaced(host: Host, store: Path) -> None:
+def test_the_stores_name_must_be_typed_before_it_is_replaced(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     before = store.read_bytes()
     code, shown = at_terminal("store", "restore", "copy.db", typing="yes\n")
@@ -76,7 +75,7 @@ def test_the_stores_name_must_be_typed_before_it_is_replaced(host: Host, store: 
 
 
 def test_columns_in_a_pipe_are_as_wide_as_they_need_to_be(capsys: pytest.CaptureFixture[str]) -> None:
-    columns(("name", "items"), [("a" * 200, "1"), ("b", "1,000")], right=("items",))
+    print_columns(("name", "items"), [("a" * 200, "1"), ("b", "1,000")], right=("items",))
     assert capsys.readouterr().out.splitlines() == [
         "name" + " " * 198 + "items",
         "a" * 200 + "      1",
@@ -86,7 +85,7 @@ def test_columns_in_a_pipe_are_as_wide_as_they_need_to_be(capsys: pytest.Capture
 
 async def test_lines_come_every_few_seconds_and_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = ManualClock()
-    lines = Lines("items", clock)
+    lines = ProgressLines("items", clock)
     for done in range(0, 1200, 100):
         lines("Circles", done, 1100)
         await clock.advance(1)
@@ -99,7 +98,7 @@ async def test_lines_come_every_few_seconds_and_at_the_end(capsys: pytest.Captur
 
 
 def test_what_is_done_is_told_without_knowing_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    with reporting("items", ManualClock()) as report:
+    with progress_report("items", ManualClock()) as report:
         report("Deleted", 1000, None)
         report("Deleted", 2000, None)
         report("Kept", 0, 0)
@@ -111,4 +110,4 @@ def test_what_is_done_is_told_without_knowing_the_end(capsys: pytest.CaptureFixt
     ("size", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (12_345_678, "12.3 MB"), (5e15, "5,000.0 TB")]
 )
 def test_sizes_have_the_unit_that_a_person_would_choose(size: float, words: str) -> None:
-    assert weight(size) == words
+    assert format_bytes(size) == words

@@ -27,7 +27,7 @@ app = App(
 )
 app.command(serve)
 app.command(settings)
-# By name, so that --help and --version do not load the table layer.
+# By name: --help and --version do not load the table layer.
 app.command(
     "zataku.cli.design_commands:app", name="design", help="Look at the designs of tables: list, check, show, export."
 )
@@ -42,36 +42,46 @@ app.command(
 )
 
 
-def run(words: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code: 0 for good, 1 for a refusal, 2 for words that make no command."""
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 for success, 1 for an error, 2 for invalid arguments."""
     try:
-        code = _code(words)
+        code = _exit_code(arguments)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read along has seen enough; Python would complain when it flushes at its end.
+        # The reader has closed the pipe; Python would complain when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as problem:
-        from zataku.cli.refusal import told
-
-        line = told(problem)
+        line = _explain(problem)
         if line is None:
             raise
         print(line, file=sys.stderr)
         return 1
 
 
-def _code(words: Sequence[str] | None) -> int:
+def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        app(words)
+        app(arguments)
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else int(left.code is not None)
     return 0
 
 
+def _explain(problem: Exception) -> str | None:
+    """The line for an error that the operator can act on; None for a fault of the program."""
+    from zataku.errors import RequestError
+    from zataku.table import TableError
+
+    if isinstance(problem, TableError | RequestError):
+        return f"zataku: {problem.message} ({problem.code})"
+    if isinstance(problem, OSError) and problem.filename is not None:
+        return f"zataku: {problem.filename}: {problem.strerror}. Check the path and your rights. (os_error)"
+    return None
+
+
 def main() -> None:
-    """Run the command that was typed."""
+    """Run the command of this process's arguments."""
     sys.exit(run())

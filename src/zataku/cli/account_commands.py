@@ -1,51 +1,40 @@
-"""Commands about people's accounts. They work beside a running server, and without one."""
+"""Commands that administer accounts, beside a running server and without one."""
 
+import secrets
 import sys
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from getpass import getpass
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from zataku.cli import account_operations
-from zataku.cli.execution import finished
-from zataku.cli.output import aside, facts
+from zataku.accounts.administration import (
+    AccountAdministration,
+    AccountFacts,
+    ActionRequest,
+    AdminAction,
+    no_such_account,
+)
+from zataku.accounts.passwords import Passwords, check_password
+from zataku.accounts.secrets import Secret
+from zataku.accounts.service import Accounts
+from zataku.cli.control_client import running_process, send_action
+from zataku.cli.execution import run_to_end
+from zataku.cli.output import format_time, print_facts, print_note
+from zataku.cli.server_options import DEFAULT_SERVER, ServerOptions, ServerTarget
+from zataku.cli.store_options import Flag
+from zataku.clock import SystemClock
 from zataku.errors import InvalidRequest
+from zataku.platform.names import NO_NAME, claim_form
 
 app = App(name="accounts", help_format="plaintext")
 
-# Off unless it is given; there is nothing to take back.
-Flag = Annotated[bool, Parameter(negative="")]
-_LOOK = "Look with `zataku accounts show`, then try again."
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Where:
-    """The server that a command is about. What is left out is set as for `zataku serve`."""
-
-    data: Annotated[str | None, Parameter(help="The server's data folder.")] = None
-    store: Annotated[
-        str | None,
-        Parameter(help="Its store: a path, file:PATH, dynamodb:, dynamodb://REGION or dynamodb+http://HOST:PORT."),
-    ] = None
-    env: Annotated[str | None, Parameter(help="Its environment: dev, prod or test.")] = None
-    config: Annotated[str | None, Parameter(help="The file with its settings, instead of zataku.toml.")] = None
-
-    def house(self) -> account_operations.House:
-        """The server, found by the settings that it has itself."""
-        flags = {"data": self.data, "store": self.store, "env": self.env}
-        return account_operations.found(
-            {name: value for name, value in flags.items() if value is not None}, self.config
-        )
-
-
-HERE = Where()
+_GENERATED_PASSWORD_BYTES = 12
+_INTERRUPTED = "Look with `zataku accounts show`, then try again."
 
 
 @app.command
-def show(name: str, /, *, where: Where = HERE) -> int:
+def show(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
     """Say what is known about a user: role, language, sessions and keys.
 
     Parameters
@@ -53,15 +42,15 @@ def show(name: str, /, *, where: Where = HERE) -> int:
     name
         The user's name, in any spelling.
     """
-    found = finished(account_operations.shown(where.house(), name), "")
-    facts(
+    found = run_to_end(_show(server.target(), name), "")
+    print_facts(
         [
             ("name", found.name),
             ("id", found.account_id),
             ("role", found.role),
             ("language", found.language),
-            ("signed up", _moment(found.created_at)),
-            ("last seen", _moment(found.last_seen_at)),
+            ("signed up", _format_day(found.created_at)),
+            ("last seen", _format_day(found.last_seen_at)),
             ("sessions", str(found.sessions)),
             ("API keys", str(found.keys)),
         ]
@@ -70,7 +59,7 @@ def show(name: str, /, *, where: Where = HERE) -> int:
 
 
 @app.command
-def reset_password(name: str, /, *, where: Where = HERE, stdin: Flag = False) -> int:
+def reset_password(name: str, /, *, server: ServerOptions = DEFAULT_SERVER, stdin: Flag = False) -> int:
     """Give a user another password, sign them out everywhere and revoke their API keys.
 
     A random one is made and printed, unless it is given.
@@ -82,17 +71,17 @@ def reset_password(name: str, /, *, where: Where = HERE, stdin: Flag = False) ->
     stdin
         Read the new password from standard input.
     """
-    typed = _typed() if stdin else None
-    password = account_operations.made_password() if typed is None else typed
-    spelt = finished(account_operations.given(where.house(), "reset-password", name, password), _LOOK)
-    aside(f"{spelt} has another password and is signed out everywhere; their API keys are revoked.")
+    typed = _read_password() if stdin else None
+    password = secrets.token_urlsafe(_GENERATED_PASSWORD_BYTES) if typed is None else typed
+    spelling = run_to_end(_perform(server.target(), "reset-password", name, password), _INTERRUPTED)
+    print_note(f"{spelling} has another password and is signed out everywhere; their API keys are revoked.")
     if typed is None:
         print(password)
     return 0
 
 
 @app.command
-def grant_admin(name: str, /, *, where: Where = HERE) -> int:
+def grant_admin(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
     """Let a user look after the server.
 
     Parameters
@@ -100,12 +89,12 @@ def grant_admin(name: str, /, *, where: Where = HERE) -> int:
     name
         The user's name, in any spelling.
     """
-    print(f"{finished(account_operations.given(where.house(), 'grant-admin', name), _LOOK)} is an admin.")
+    print(f"{run_to_end(_perform(server.target(), 'grant-admin', name), _INTERRUPTED)} is an admin.")
     return 0
 
 
 @app.command
-def revoke_admin(name: str, /, *, where: Where = HERE) -> int:
+def revoke_admin(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
     """Let a user look after the server no more.
 
     Parameters
@@ -113,12 +102,12 @@ def revoke_admin(name: str, /, *, where: Where = HERE) -> int:
     name
         The user's name, in any spelling.
     """
-    print(f"{finished(account_operations.given(where.house(), 'revoke-admin', name), _LOOK)} is no admin.")
+    print(f"{run_to_end(_perform(server.target(), 'revoke-admin', name), _INTERRUPTED)} is no admin.")
     return 0
 
 
 @app.command
-def sign_out(name: str, /, *, where: Where = HERE) -> int:
+def sign_out(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
     """Sign a user out everywhere. API keys stay in force.
 
     Parameters
@@ -126,12 +115,12 @@ def sign_out(name: str, /, *, where: Where = HERE) -> int:
     name
         The user's name, in any spelling.
     """
-    print(f"{finished(account_operations.given(where.house(), 'sign-out', name), _LOOK)} is signed out everywhere.")
+    print(f"{run_to_end(_perform(server.target(), 'sign-out', name), _INTERRUPTED)} is signed out everywhere.")
     return 0
 
 
 @app.command
-def delete(name: str, /, *, where: Where = HERE, yes: Flag = False) -> int:
+def delete(name: str, /, *, server: ServerOptions = DEFAULT_SERVER, yes: Flag = False) -> int:
     """Delete a user's account with everything it owns in every system.
 
     Parameters
@@ -141,15 +130,15 @@ def delete(name: str, /, *, where: Where = HERE, yes: Flag = False) -> int:
     yes
         Do not ask for the name once more.
     """
-    house = where.house()
+    target = server.target()
     if not yes:
-        _confirm(finished(account_operations.shown(house, name), "").name)
-    spelt = finished(account_operations.given(house, "delete", name), _LOOK)
-    print(f"{spelt} is deleted. The server removes what they own in the background, or when it is started next.")
+        _confirm(run_to_end(_show(target, name), "").name)
+    spelling = run_to_end(_perform(target, "delete", name), _INTERRUPTED)
+    print(f"{spelling} is deleted. The server removes what they own in the background, or when it is started next.")
     return 0
 
 
-def _typed() -> str:
+def _read_password() -> str:
     if sys.stdin.isatty():
         return getpass("New password: ")
     try:
@@ -161,11 +150,41 @@ def _typed() -> str:
 def _confirm(name: str) -> None:
     if not sys.stdin.isatty():
         raise InvalidRequest(f"This deletes everything that {name} owns. Nobody is here to confirm it: add --yes.")
-    aside(f"This deletes everything that {name} owns.")
+    print_note(f"This deletes everything that {name} owns.")
     print(f"Type {name} to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != name:
         raise InvalidRequest("That is not the name. Nothing was changed.")
 
 
-def _moment(millis: int) -> str:
-    return datetime.fromtimestamp(millis / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+def _format_day(millis: int) -> str:
+    return format_time(millis, "%Y-%m-%d %H:%M UTC")
+
+
+async def _show(target: ServerTarget, name: str) -> AccountFacts:
+    """The facts of a user's account. It only reads, so that a server may hold the store."""
+    async with _administration(target, read_only=True) as administration:
+        return await administration.show(name)
+
+
+async def _perform(target: ServerTarget, action: AdminAction, name: str, password: str | None = None) -> str:
+    """Perform an action in the store, or through the server that holds it; returns the name as its owner spells it."""
+    if claim_form(name) == NO_NAME:
+        raise no_such_account(name)
+    if password is not None:
+        check_password(Secret(password), name)
+    request = ActionRequest(name=name, password=password)
+    process = running_process(target.url)
+    if process is not None:
+        return send_action(target, process, action, request)
+    async with _administration(target, read_only=False) as administration:
+        return (await administration.perform(action, request)).name
+
+
+@asynccontextmanager
+async def _administration(target: ServerTarget, *, read_only: bool) -> AsyncGenerator[AccountAdministration]:
+    clock, passwords = SystemClock(), Passwords()
+    try:
+        async with target.open_platform(clock, read_only=read_only) as store:
+            yield AccountAdministration(Accounts(store, clock, passwords))
+    finally:
+        passwords.close()

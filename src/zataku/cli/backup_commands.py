@@ -1,14 +1,14 @@
-"""Copies of a whole store: making one, and putting one back."""
+"""Commands that back up and restore a whole store."""
 
 import asyncio
 import sys
 from pathlib import Path
 
-from zataku.cli.execution import looking
-from zataku.cli.output import aside
-from zataku.cli.progress import reporting
-from zataku.cli.store_options import Where
-from zataku.clock import SystemClock
+from zataku.cli.execution import open_read_only, run_to_end
+from zataku.cli.output import print_note
+from zataku.cli.progress import progress_report
+from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.clock import SystemClock, now_ms
 from zataku.server.process.data_folder import write_session_cutoff
 from zataku.server.settings import STORE_FILE
 from zataku.table import Backend, BadInput, LacksCapability, StoreUrl, open_store
@@ -16,58 +16,88 @@ from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.restore import replaced_path
 
 
-async def back_up(where: Where, destination: str) -> str:
-    """Make a copy; gives what was made in a sentence."""
-    place = where.place
-    # A copy of a file holds all that is in it, so no design is needed for that.
-    tables = [] if place.path else where.tables()
-    async with looking(place, tables, where.env) as backend:
-        _refuse_without_backups(place, backend)
-        with reporting("pages" if place.path else "tables") as report:
+def backup(destination: str, /, *, store: StoreOptions = DEFAULT_STORE) -> int:
+    """Make a complete copy, also while a server runs: a file, or on DynamoDB a backup of that name for each table.
+
+    Parameters
+    ----------
+    destination
+        The file to write, which must not be there yet; on DynamoDB the name of the backup.
+    """
+    print(run_to_end(_back_up(store, destination), "No backup was left. Give the same command to make it anew."))
+    return 0
+
+
+def restore(source: str, /, *, store: StoreOptions = DEFAULT_STORE, yes: Flag = False) -> int:
+    """Replace everything in the store by a backup. The server must be stopped.
+
+    A replaced file is kept beside the store; on DynamoDB, tables are deleted and come back from their backups.
+
+    Parameters
+    ----------
+    source
+        The backup: a file, or on DynamoDB the name of a backup.
+    yes
+        Do not ask for the store's name first.
+    """
+    if not yes:
+        _confirm(store.url)
+    print(run_to_end(_restore(store, source), "Look at the store with `zataku store status`, then try again."))
+    return 0
+
+
+async def _back_up(options: StoreOptions, destination: str) -> str:
+    """Make a backup; returns a sentence for the operator."""
+    url = options.url
+    # A backup of a file holds all tables, so that no design is needed.
+    tables = [] if url.path else options.tables()
+    async with open_read_only(url, tables, options.env) as backend:
+        _refuse_without_backups(url, backend)
+        with progress_report("pages" if url.path else "tables") as report:
             await backend.backup(destination, lambda done, total: report("Backup", done, total))
-    return f"{place} is backed up: {destination}."
+    return f"{url} is backed up: {destination}."
 
 
-async def restore(where: Where, source: str) -> str:
-    """Put a copy back; gives what was done and what was kept in a sentence."""
-    place = where.place
-    if place.path is None:
-        async with await open_store(place, where.tables(), env=where.env) as store:
-            _refuse_without_backups(place, store.backend)
-            with reporting("tables") as report:
+async def _restore(options: StoreOptions, source: str) -> str:
+    """Restore a backup; returns a sentence for the operator."""
+    url = options.url
+    if url.path is None:
+        async with await open_store(url, options.tables(), env=options.env) as store:
+            _refuse_without_backups(url, store.backend)
+            with progress_report("tables") as report:
                 await store.restore(source, lambda done, total: report("Restore", done, total))
-        return f"{place} is restored from {source}."
-    return await _restore_file(place.path, source)
+        return f"{url} is restored from {source}."
+    return await _restore_file(url.path, source)
 
 
-def _refuse_without_backups(place: StoreUrl, backend: Backend) -> None:
+def _refuse_without_backups(url: StoreUrl, backend: Backend) -> None:
     if "backups" not in backend.capabilities:
-        raise LacksCapability(f"{place} keeps no backups. Copy it with `zataku store export FOLDER` instead.")
+        raise LacksCapability(f"{url} has no backups. Copy it with `zataku store export FOLDER` instead.")
 
 
 async def _restore_file(path: Path, source: str) -> str:
-    replaced = await asyncio.to_thread(_ready, path)
-    # Not started: a store that is damaged, or not there at all, can be restored as well.
-    with reporting("pages") as report:
+    is_replaced = await asyncio.to_thread(_prepare_folder, path)
+    # The store is not started, so that a damaged or missing one can be restored as well.
+    with progress_report("pages") as report:
         await EmbeddedBackend(path).restore(source, lambda done, total: report("Restore", done, total))
     if path.name == STORE_FILE:
-        # Sessions that were ended since the backup was taken must not come back with it.
-        await asyncio.to_thread(write_session_cutoff, path.parent, int(SystemClock().now() * 1000))
-    kept = f" What was there is kept as {replaced_path(path)}." if replaced else ""
+        # Sessions that ended after the backup was made must not come back with it.
+        await asyncio.to_thread(write_session_cutoff, path.parent, now_ms(SystemClock()))
+    kept = f" What was there is kept as {replaced_path(path)}." if is_replaced else ""
     return f"{path} is restored from {source}.{kept}"
 
 
-def _ready(path: Path) -> bool:
-    """Make the folder of a store; True when there is something to replace."""
+def _prepare_folder(path: Path) -> bool:
+    """Create the folder of a store; True when there is a store to replace."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.exists()
 
 
-def confirm(place: StoreUrl) -> None:
-    """Let the host type the store's name, so that nobody replaces a store by accident."""
+def _confirm(url: StoreUrl) -> None:
+    """Ask for the store's name, so that no store is replaced by accident."""
     if not sys.stdin.isatty():
-        raise BadInput(f"This replaces everything in {place}. Nobody is here to confirm it: add --yes.")
-    aside(f"This replaces everything in {place}.")
-    print(f"Type {place.name} to go on: ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip() != place.name:
+        raise BadInput(f"This replaces everything in {url}. Nobody is here to confirm it: add --yes.")
+    print_note(f"This replaces everything in {url}.")
+    print(f"Type {url.name} to go on: ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip() != url.name:
         raise BadInput("That is not its name. Nothing was changed.")

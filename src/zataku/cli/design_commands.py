@@ -1,24 +1,28 @@
-"""Commands about designs. They read declarations; no store is opened."""
+"""Commands about designs: list, lint, show and export."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
+import msgspec
 from cyclopts import App, Parameter
 
-from zataku.cli import exporting
-from zataku.cli.output import aside, columns, markdown
+from zataku.cli.output import print_columns, print_markdown, print_note
 from zataku.cli.store_options import Designs, Env
+from zataku.table import BadInput, LacksCapability
+from zataku.table.export import design_document, policy_document, template, to_json, to_yaml
 from zataku.table.lint import lint_all
-from zataku.table.schema.design_catalogue import Design, find_designs, no_designs_error, select_designs
+from zataku.table.schema.design_catalogue import Design, find_designs, load_examples, no_designs_error, select_designs
 
 app = App(name="design", help_format="plaintext")
+
+ExportFormat: TypeAlias = Literal["markdown", "cloudformation", "iam"]
 
 
 @app.command(name="list")
 def list_designs(*, designs: Designs | None = None) -> int:
     """List all designs: their tables, what is in them, and what the lint finds."""
     headings = ("design", "tables", "entities", "indexes", "patterns", "findings")
-    columns(headings, [_row(design) for design in _found(designs)], right=headings[2:5])
+    print_columns(headings, [_row(design) for design in _find_all(designs)], right=headings[2:5])
     return 0
 
 
@@ -45,7 +49,7 @@ def lint(*names: str, designs: Designs | None = None) -> int:
     names
         Designs to look at; all of them when none is named.
     """
-    found = _found(designs)
+    found = _find_all(designs)
     report = lint_all(table for design in (select_designs(found, names) if names else found) for table in design.tables)
     print(report.text())
     return 0 if report.is_clean else 1
@@ -60,13 +64,13 @@ def show(name: str, /, *, env: Env = "prod", designs: Designs | None = None) -> 
     name
         The design, or one of its tables.
     """
-    markdown(exporting.exported("markdown", _one(name, designs), env))
+    print_markdown(export_design("markdown", _find_one(name, designs), env))
     return 0
 
 
 @app.command
 def export(
-    form: Annotated[exporting.Form, Parameter(name="FORMAT")],
+    export_format: Annotated[ExportFormat, Parameter(name="FORMAT")],
     name: str,
     /,
     *,
@@ -79,7 +83,7 @@ def export(
 
     Parameters
     ----------
-    form
+    export_format
         markdown, cloudformation or iam.
     name
         The design, or one of its tables.
@@ -91,21 +95,62 @@ def export(
         with ?tables=verify.
     """
     yaml = output is not None and output.suffix in (".yaml", ".yml")
-    text = exporting.exported(form, _one(name, designs), env, yaml=yaml, store_table=store_table)
+    text = export_design(export_format, _find_one(name, designs), env, yaml=yaml, store_table=store_table)
     if output is None:
         print(text, end="" if text.endswith("\n") else "\n")
     else:
         output.write_text(text, encoding="utf-8")
-        aside(f"Written to {output}.")
+        print_note(f"Written to {output}.")
     return 0
 
 
-def _found(designs: list[str] | None) -> list[Design]:
+def _find_all(designs: list[str] | None) -> list[Design]:
     found = find_designs(designs or ())
     if not found:
         raise no_designs_error()
     return found
 
 
-def _one(name: str, designs: list[str] | None) -> Design:
+def _find_one(name: str, designs: list[str] | None) -> Design:
     return select_designs(find_designs(designs or ()), [name])[0]
+
+
+def export_design(
+    export_format: ExportFormat, design: Design, env: str, *, yaml: bool = False, store_table: bool = False
+) -> str:
+    """The design as text: a Markdown document, a CloudFormation template, or the policies of its functions."""
+    match export_format:
+        case "markdown":
+            return design_document(
+                design.tables,
+                title=design.title,
+                env=env,
+                departures=design.departures,
+                rights=design.matrix,
+                introduction=design.doc,
+                examples=load_examples(design),
+            )
+        case "cloudformation":
+            whole = template(design.tables, env=env, rights=design.matrix, store_table=store_table)
+            return _yaml(whole) if yaml else to_json(whole)
+        case "iam":
+            return _policies(design, env)
+
+
+def _yaml(whole: dict[str, object]) -> str:
+    try:
+        return to_yaml(whole)
+    except ImportError:
+        raise LacksCapability(
+            "YAML needs the package PyYAML, which is not installed: pip install pyyaml. Or write JSON."
+        ) from None
+
+
+def _policies(design: Design, env: str) -> str:
+    if design.matrix is None:
+        raise BadInput(
+            f"The design {design.name} has no matrix of rights, so there are no policies. Declare a "
+            "zataku.table.store.permissions.PermissionMatrix in its module."
+        )
+    documents = {rights.function: policy_document(rights, env=env) for rights in design.matrix}
+    return msgspec.json.format(msgspec.json.encode(documents), indent=2).decode() + "\n"

@@ -1,25 +1,28 @@
-"""Opening the store that a command is about."""
+"""Running a command's coroutine, and opening its store for reading."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar, cast
 
-from zataku.cli.output import aside
+from zataku.cli.output import print_note
 from zataku.table import Backend, SchemaRefused, Store, StoreUrl, Table, open_store
 from zataku.table.embedded import EmbeddedBackend
 
 Result = TypeVar("Result")
 
+NOTHING_CHANGED = "Nothing was changed."
+SAME_COMMAND_CONTINUES = "The same command goes on where it stopped."
+
 
 @asynccontextmanager
-async def looking(place: StoreUrl, tables: Sequence[Table], env: str) -> AsyncGenerator[Backend]:
-    """The store for reading only: it is not taken, so a server may hold it, and no table is made or changed."""
-    if place.path is None:
-        async with await _opened(place, tables, env) as store:
+async def open_read_only(url: StoreUrl, tables: Sequence[Table], env: str) -> AsyncGenerator[Backend]:
+    """The store for reading: it is not locked, so that a server may hold it, and no table is created or changed."""
+    if url.path is None:
+        async with await _open_dynamodb(url, tables, env) as store:
             yield store.backend
         return
-    backend = EmbeddedBackend(place.path, read_only=True)
+    backend = EmbeddedBackend(url.path, read_only=True)
     try:
         await backend.start([table.schema(env) for table in tables])
         yield backend
@@ -27,21 +30,21 @@ async def looking(place: StoreUrl, tables: Sequence[Table], env: str) -> AsyncGe
         await backend.close()
 
 
-async def _opened(place: StoreUrl, tables: Sequence[Table], env: str) -> Store:
+async def _open_dynamodb(url: StoreUrl, tables: Sequence[Table], env: str) -> Store:
     try:
-        return await open_store(place, tables, env=env, read_only=True)
+        return await open_store(url, tables, env=env, read_only=True)
     except SchemaRefused as refused:
-        said = cast("Sequence[str]", refused.details.get("differences", (refused.message,)))
+        differences = cast("Sequence[str]", refused.details.get("differences", (refused.message,)))
         raise SchemaRefused(
-            f"{place} does not fit the designs: {' '.join(said)} See `zataku store status`; a server that starts there "
-            "makes its tables fit."
+            f"{url} does not match the designs: {' '.join(differences)} See `zataku store status`; a server "
+            "that starts there changes its tables to match."
         ) from refused
 
 
-def finished(work: Coroutine[Any, Any, Result], after_interrupt: str) -> Result:
-    """Run the work to its end. Whoever interrupts it is told how to go on."""
+def run_to_end(work: Coroutine[Any, Any, Result], interrupt_note: str) -> Result:
+    """Run the work. An interrupt prints how to continue."""
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:
-        aside(f"\nzataku: Stopped. {after_interrupt}")
+        print_note(f"\nzataku: Stopped. {interrupt_note}")
         raise

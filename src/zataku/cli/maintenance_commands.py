@@ -1,33 +1,58 @@
-"""Changing what is stored: bringing items up to date, and deleting those whose time has passed."""
+"""Commands that change stored items: migration to new revisions, and the sweep of expired ones."""
 
-from zataku.cli.output import aside, columns
-from zataku.cli.progress import reporting
-from zataku.cli.store_options import Where
+from zataku.cli.execution import SAME_COMMAND_CONTINUES, run_to_end
+from zataku.cli.output import print_columns, print_note
+from zataku.cli.progress import progress_report
+from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import open_store
 from zataku.table.migration.table_migration import MigrationProgress, MigrationResult, SkippedItem
 from zataku.table.migration.table_migration import migrate as upgrade_all
 
-_PORTION = 1000
-_MOST_TOLD = 20
+_SWEEP_BATCH = 1000
+_MAX_PRINTED = 20
 
 
-async def sweep(where: Where) -> str:
-    """Delete all expired items; gives how many in a sentence."""
+def migrate(*, store: StoreOptions = DEFAULT_STORE, dry_run: Flag = False, resume: str | None = None) -> int:
+    """Bring every stored item into the newest shape of its entity. Ends with 1 when an item had to be left as it is.
+
+    The server must be stopped, except for a dry run.
+
+    Parameters
+    ----------
+    dry_run
+        Only count what would be upgraded.
+    resume
+        Go on store a migration that was stopped says it was.
+    """
+    again = "What was upgraded stays so. Start again, from the beginning or from store it stopped."
+    done = run_to_end(_migrate(store, dry_run=dry_run, resume=resume), again)
+    _print_result(done, dry_run=dry_run)
+    return 1 if done.skipped else 0
+
+
+def sweep(*, store: StoreOptions = DEFAULT_STORE) -> int:
+    """Delete every item whose time to live has passed. The server must be stopped; it sweeps by itself."""
+    print(run_to_end(_sweep(store), SAME_COMMAND_CONTINUES))
+    return 0
+
+
+async def _sweep(options: StoreOptions) -> str:
+    """Delete all expired items; returns a sentence for the operator."""
     swept = 0
-    async with await open_store(where.place, where.tables(), env=where.env) as store:
-        with reporting("items") as report:
-            while some := await store.sweep(limit=_PORTION):
+    async with await open_store(options.url, options.tables(), env=options.env) as store:
+        with progress_report("items") as report:
+            while some := await store.sweep(limit=_SWEEP_BATCH):
                 swept += some
                 report("Deleted", swept, None)
     return f"{swept:,} expired items deleted." if swept != 1 else "1 expired item deleted."
 
 
-async def migrate(where: Where, *, dry_run: bool, resume: str | None) -> MigrationResult:
-    """Upgrade all items of earlier revisions. Whoever stops it is told how to go on from there."""
+async def _migrate(options: StoreOptions, *, dry_run: bool, resume: str | None) -> MigrationResult:
+    """Upgrade all items of earlier revisions. An interrupt prints how to resume."""
     reached: str | None = None
-    # A dry run only looks, so a server may hold the store.
-    async with await open_store(where.place, where.tables(), env=where.env, read_only=dry_run) as store:
-        with reporting("items") as report:
+    # A dry run only reads, so that a server may hold the store.
+    async with await open_store(options.url, options.tables(), env=options.env, read_only=dry_run) as store:
+        with progress_report("items") as report:
 
             def progress(at: MigrationProgress) -> None:
                 nonlocal reached
@@ -38,12 +63,12 @@ async def migrate(where: Where, *, dry_run: bool, resume: str | None) -> Migrati
                 return await upgrade_all(store, progress=progress, dry_run=dry_run, resume=resume)
             except BaseException:
                 if reached is not None:
-                    aside(f"To go on from here, add: --resume {reached}")
+                    print_note(f"To go on from here, add: --resume {reached}")
                 raise
 
 
-def show_migrated(done: MigrationResult, *, dry_run: bool) -> None:
-    """What became of the items, for a person."""
+def _print_result(done: MigrationResult, *, dry_run: bool) -> None:
+    """Print the result."""
     if not done.entities and not done.skipped:
         print("No entity of the designs has an earlier version; there is nothing to do.")
         return
@@ -53,13 +78,13 @@ def show_migrated(done: MigrationResult, *, dry_run: bool) -> None:
         (name, f"{tally.upgraded:,}", f"{tally.current:,}", f"{tally.raced:,}")
         for name, tally in sorted(done.entities.items())
     ]
-    columns(headings, rows, right=headings[1:])
-    for left in done.skipped[:_MOST_TOLD]:
-        print(_told(left))
-    if len(done.skipped) > _MOST_TOLD:
-        print(f"and {len(done.skipped) - _MOST_TOLD:,} more that were left as they are.")
+    print_columns(headings, rows, right=headings[1:])
+    for left in done.skipped[:_MAX_PRINTED]:
+        print(_describe(left))
+    if len(done.skipped) > _MAX_PRINTED:
+        print(f"and {len(done.skipped) - _MAX_PRINTED:,} more that were left as they are.")
 
 
-def _told(left: SkippedItem) -> str:
+def _describe(left: SkippedItem) -> str:
     key = ", ".join(f"{name} = {value!r}" for name, value in left.key.items())
     return f"left as it is: {left.entity or 'an item'} of {left.table} at {key}: {left.problem}"

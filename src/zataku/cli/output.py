@@ -1,21 +1,24 @@
-"""Printing for a person at a terminal and for a program at the end of a pipe.
+"""Output for a terminal and for a pipe.
 
 A terminal gets colours and rules; a pipe gets plain columns as wide as they need to be, so that nothing is cut off.
 """
 
 import sys
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+
+_BYTE_UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
-def at_terminal() -> bool:
-    """True when somebody looks at what is printed."""
+def is_terminal() -> bool:
+    """True when standard output is a terminal."""
     return sys.stdout.isatty()
 
 
-def columns(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> None:
-    """A table; the columns named in `right` hold figures."""
-    if not at_terminal():
-        print("\n".join(_plain(headings, rows, right)))
+def print_columns(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> None:
+    """Print a table; the columns named in `right` are aligned to the right."""
+    if not is_terminal():
+        print("\n".join(_plain_lines(headings, rows, right)))
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -24,24 +27,24 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right: Co
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
-        figures = heading in right
-        # Names that do not fit are folded: one that is cut short cannot be typed again.
-        table.add_column(heading, justify="right" if figures else "left", no_wrap=figures, overflow="fold")
+        is_right = heading in right
+        # Names that do not fit are folded: a truncated one could not be typed again.
+        table.add_column(heading, justify="right" if is_right else "left", no_wrap=is_right, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)
 
 
-def facts(pairs: Sequence[tuple[str, str]]) -> None:
-    """Names and values, one pair a line."""
+def print_facts(pairs: Sequence[tuple[str, str]]) -> None:
+    """Print names and values, one pair a line."""
     width = max((len(name) for name, _ in pairs), default=0)
     for name, value in pairs:
         print(f"{name:<{width}}  {value}")
 
 
-def markdown(text: str) -> None:
-    """A document: set for reading on a terminal, as it is otherwise."""
-    if not at_terminal():
+def print_markdown(text: str) -> None:
+    """Print a document: rendered on a terminal, as it is otherwise."""
+    if not is_terminal():
         print(text, end="" if text.endswith("\n") else "\n")
         return
     from rich.console import Console
@@ -50,19 +53,33 @@ def markdown(text: str) -> None:
     Console().print(Markdown(text))
 
 
-def aside(line: str) -> None:
-    """A line for the person that is no part of the result."""
+def print_note(line: str) -> None:
+    """Print a line for the operator, on standard error, that is not part of the result."""
     print(line, file=sys.stderr, flush=True)
 
 
-def _plain(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> list[str]:
-    every = [headings, *rows]
-    widths = [max(len(row[at]) for row in every) for at in range(len(headings))]
+def _plain_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> list[str]:
+    table = [headings, *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(headings))]
     lines: list[str] = []
-    for row in every:
+    for row in table:
         cells = [
             cell.rjust(width) if heading in right else cell.ljust(width)
             for cell, width, heading in zip(row, widths, headings, strict=True)
         ]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def format_bytes(size: float) -> str:
+    """A number of bytes in a readable unit."""
+    for unit in _BYTE_UNITS:
+        if size < 1000 or unit == _BYTE_UNITS[-1]:
+            return f"{size:,.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
+        size /= 1000
+    raise AssertionError("the last unit takes every size")
+
+
+def format_time(millis: int, pattern: str) -> str:
+    """A time in UTC."""
+    return datetime.fromtimestamp(millis / 1000, UTC).strftime(pattern)

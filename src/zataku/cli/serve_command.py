@@ -9,8 +9,8 @@ from cyclopts.validators import Number
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Typed:
-    """Settings that are typed. What is not comes from variables, the file or the defaults."""
+class ServeOptions:
+    """Settings on the command line. Others come from variables, the file or the defaults."""
 
     host: Annotated[
         str | None,
@@ -47,11 +47,11 @@ class Typed:
     log: Annotated[Literal["text", "json"] | None, Parameter(help="Form of the log lines. Else text.")] = None
 
 
-NOTHING = Typed()
+NO_OPTIONS = ServeOptions()
 
 
 def serve(
-    typed: Typed = NOTHING,
+    options: ServeOptions = NO_OPTIONS,
     *,
     config: Annotated[str | None, Parameter(help="File with settings, instead of zataku.toml.")] = None,
 ) -> int:
@@ -60,9 +60,9 @@ def serve(
     What is not given here comes from variables such as ZATAKU_PORT, then from the file zataku.toml. `zataku settings`
     shows what holds, and what else can be set.
     """
-    # Imported here so that --help and --version do not load the server.
-    from zataku.cli.settings_command import settled
+    # Imported here: --help and --version do not load the server.
+    from zataku.cli.settings_command import load_or_explain
     from zataku.server.process.serve import serve as serve_until_stopped
 
-    found = settled({name: value for name, value in asdict(typed).items() if value is not None}, config)
+    found = load_or_explain({name: value for name, value in asdict(options).items() if value is not None}, config)
     return 1 if found is None else serve_until_stopped(found.settings)

@@ -1,4 +1,4 @@
-"""The command that shows what is set."""
+"""The command that prints the settings."""
 
 import json
 import os
@@ -24,10 +24,10 @@ def settings(
     as_json
         Print JSON.
     """
-    from zataku.cli.output import columns
+    from zataku.cli.output import print_columns
     from zataku.server.settings import Settings, mask_secret, setting_descriptions
 
-    found = settled({}, config)
+    found = load_or_explain({}, config)
     if found is None:
         return 1
     usual = Settings()
@@ -44,11 +44,11 @@ def settings(
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        columns(tuple(rows[0]), [tuple(map(_shown, row.values())) for row in rows])
+        print_columns(tuple(rows[0]), [tuple(map(_shown, row.values())) for row in rows])
     return 0
 
 
-def settled(typed: Mapping[str, object], config: str | None) -> "LoadedSettings | None":
+def load_or_explain(typed: Mapping[str, object], config: str | None) -> "LoadedSettings | None":
     """The settings that hold; of one that cannot be, the person at the keyboard is told."""
     from zataku.server.settings import BadSetting, load_settings
 

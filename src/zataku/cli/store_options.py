@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options of the commands that work on a store: the store, the environment, the designs."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from zataku.table import StoreUrl, Table
-from zataku.table.schema.design_catalogue import Design, find_designs, no_designs_error
+from zataku.table.schema.design_catalogue import find_designs, no_designs_error
 
 Designs = Annotated[
     list[str],
@@ -25,8 +25,8 @@ Env = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Where:
-    """The store that a command is about, and the tables in it."""
+class StoreOptions:
+    """The store of a command, and the tables in it."""
 
     store: Annotated[
         str,
@@ -39,24 +39,23 @@ class Where:
     designs: Designs | None = None
 
     @property
-    def place(self) -> StoreUrl:
-        """The store's place."""
+    def url(self) -> StoreUrl:
+        """The parsed address of the store."""
         return StoreUrl.parse(self.store)
 
-    def found(self) -> list[Design]:
-        """All designs there are, perhaps none."""
-        return find_designs(self.designs or ())
-
     def tables(self) -> list[Table]:
-        """The tables of all designs; none at all is refused."""
+        """The tables of all designs; an error when there are none."""
         found = self.known_tables()
         if not found:
             raise no_designs_error()
         return found
 
     def known_tables(self) -> list[Table]:
-        """The tables of all designs, perhaps none."""
-        return list(dict.fromkeys(table for design in self.found() for table in design.tables))
+        """The tables of all designs, or none."""
+        return list(dict.fromkeys(table for design in find_designs(self.designs or ()) for table in design.tables))
 
 
-HERE = Where()
+DEFAULT_STORE = StoreOptions()
+
+# Off unless it is given; there is no negative form.
+Flag = Annotated[bool, Parameter(negative="")]

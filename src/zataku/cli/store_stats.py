@@ -1,17 +1,31 @@
-"""How much lies in a store, and what its access patterns have used."""
+"""The command that prints sizes of tables and indexes, and the use of access patterns."""
 
 from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
 
-from zataku.cli.execution import looking
-from zataku.cli.output import columns
-from zataku.cli.store_options import Where
+from zataku.cli.execution import NOTHING_CHANGED, open_read_only, run_to_end
+from zataku.cli.output import format_bytes, print_columns
+from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import Usage
 from zataku.table.backend.port import Size
 
-_UNITS = ("B", "KB", "MB", "GB", "TB")
+
+def stats(*, store: StoreOptions = DEFAULT_STORE, json: Flag = False) -> int:
+    """Say how much lies in each table and index, and what each access pattern has used.
+
+    Parameters
+    ----------
+    json
+        Print figures for a program.
+    """
+    found = run_to_end(_read_stats(store), NOTHING_CHANGED)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    else:
+        _print_stats(found)
+    return 0
 
 
 class PatternUsage(Struct):
@@ -25,35 +39,32 @@ class PatternUsage(Struct):
 
 
 class Stats(Struct):
-    """The figures of a store."""
+    """The statistics of a store."""
 
     store: str
     sizes: list[Size]
     usage: list[PatternUsage]
 
 
-async def taken(where: Where) -> Stats:
-    """The figures as they are now."""
-    place = where.place
-    async with looking(place, where.known_tables() if place.path else where.tables(), where.env) as backend:
+async def _read_stats(options: StoreOptions) -> Stats:
+    """The current statistics."""
+    url = options.url
+    async with open_read_only(url, options.known_tables() if url.path else options.tables(), options.env) as backend:
         sizes, usage = await backend.sizes(), await backend.usage()
-    return Stats(str(place), sizes, [_pattern(each) for each in sorted(usage, key=_by_units)])
+    return Stats(str(url), sizes, [_pattern(each) for each in sorted(usage, key=_by_units)])
 
 
-def as_json(stats: Stats) -> str:
-    """The figures for a program."""
-    return msgspec.json.format(msgspec.json.encode(stats), indent=2).decode()
-
-
-def show(stats: Stats) -> None:
-    """The figures for a person."""
-    columns(("table", "index", "items", "size"), [_size_row(size) for size in stats.sizes], right=("items", "size"))
+def _print_stats(stats: Stats) -> None:
+    """Print the statistics as tables."""
+    print_columns(
+        ("table", "index", "items", "size"), [_size_row(size) for size in stats.sizes], right=("items", "size")
+    )
     print()
     if not stats.usage:
         print("Nothing has been used yet.")
         return
     headings = ("access pattern", "calls", "read units", "write units", "units per call")
-    columns(headings, [_usage_row(each) for each in stats.usage], right=headings[1:])
+    print_columns(headings, [_usage_row(each) for each in stats.usage], right=headings[1:])
     reads, writes = sum(each.read_units for each in stats.usage), sum(each.write_units for each in stats.usage)
     print(f"\n{_units(reads)} read units and {_units(writes)} write units in all.")
 
@@ -68,7 +79,7 @@ def _pattern(usage: Usage) -> PatternUsage:
 
 
 def _size_row(size: Size) -> Sequence[str]:
-    return (size.table, size.index or "", f"{size.items:,}", weight(size.bytes))
+    return (size.table, size.index or "", f"{size.items:,}", format_bytes(size.bytes))
 
 
 def _usage_row(each: PatternUsage) -> Sequence[str]:
@@ -83,12 +94,3 @@ def _usage_row(each: PatternUsage) -> Sequence[str]:
 
 def _units(number: float) -> str:
     return f"{number:,.1f}"
-
-
-def weight(size: float) -> str:
-    """So many bytes in the unit that a person would choose."""
-    for unit in _UNITS:
-        if size < 1000 or unit == _UNITS[-1]:
-            return f"{size:,.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
-        size /= 1000
-    raise AssertionError("the last unit takes everything")

@@ -1,12 +1,11 @@
-"""Moving the items of a store: out into a folder, and in from one."""
+"""Commands that export the items of a store into a folder, and import them."""
 
 from pathlib import Path
 
-from zataku.cli.execution import looking
-from zataku.cli.output import aside
-from zataku.cli.progress import Report, reporting
-from zataku.cli.store_options import Where
-from zataku.cli.store_stats import weight
+from zataku.cli.execution import SAME_COMMAND_CONTINUES, open_read_only, run_to_end
+from zataku.cli.output import format_bytes, print_note
+from zataku.cli.progress import ProgressReport, progress_report
+from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.clock import SystemClock
 from zataku.table import Table, open_store
 from zataku.table.transfer import ImportResult, Phase, TransferredTable, export_store, import_store
@@ -14,70 +13,111 @@ from zataku.table.transfer import ImportResult, Phase, TransferredTable, export_
 _PHASES: dict[Phase, str] = {"check": "Checking", "write": "Writing", "verify": "Reading back"}
 
 
-async def move_out(where: Where, folder: Path, *, again: bool) -> str:
-    """Export all tables; gives what was moved in some lines."""
-    tables = where.tables()
-    async with looking(where.place, tables, where.env) as backend:
-        with reporting("items") as report:
+def export(folder: Path, /, *, store: StoreOptions = DEFAULT_STORE, again: Flag = False) -> int:
+    """Write every item into a folder, in the format of DynamoDB's own exports, also while a server runs.
+
+    Parameters
+    ----------
+    folder
+        Where to write; an export that was stopped there goes on.
+    again
+        Throw away the complete export in the folder and make a new one.
+    """
+    print(run_to_end(_export(store, folder, again=again), SAME_COMMAND_CONTINUES))
+    return 0
+
+
+def import_(
+    folder: Path,
+    /,
+    *,
+    store: StoreOptions = DEFAULT_STORE,
+    merge: Flag = False,
+    verify: bool = True,
+    from_env: str | None = None,
+) -> int:
+    """Write the items of an export into the store. The server must be stopped.
+
+    Parameters
+    ----------
+    folder
+        The export; an import that was stopped goes on.
+    merge
+        Allow tables that hold items already; an item with the same key is replaced.
+    verify
+        Read everything back afterwards.
+    from_env
+        Environment that the export was made in, when it is another one.
+    """
+    work = _import(store, folder, merge=merge, verify=verify, from_env=from_env)
+    print(run_to_end(work, SAME_COMMAND_CONTINUES))
+    return 0
+
+
+async def _export(options: StoreOptions, folder: Path, *, again: bool) -> str:
+    """Export all tables; returns a summary."""
+    tables = options.tables()
+    async with open_read_only(options.url, tables, options.env) as backend:
+        with progress_report("items") as report:
             done = await export_store(
                 backend,
-                [table.schema(where.env) for table in tables],
+                [table.schema(options.env) for table in tables],
                 folder,
                 clock=SystemClock(),
                 progress=lambda table, items, total, _: report(table, items, total),
                 again=again,
             )
     if done.already:
-        return f"{folder} already holds the complete export:\n{_counted(done.tables)}"
-    return f"{where.place} is exported to {folder}:\n{_counted(done.tables)}"
+        return f"{folder} already holds the complete export:\n{_summary(done.tables)}"
+    return f"{options.url} is exported to {folder}:\n{_summary(done.tables)}"
 
 
-async def move_in(where: Where, folder: Path, *, merge: bool, verify: bool, from_env: str | None) -> str:
-    """Import all tables; gives what was moved in some lines."""
-    tables = where.tables()
-    async with await open_store(where.place, tables, env=where.env) as store:
-        with reporting("items") as report:
-            phases = _Phases(report)
+async def _import(options: StoreOptions, folder: Path, *, merge: bool, verify: bool, from_env: str | None) -> str:
+    """Import all tables; returns a summary."""
+    tables = options.tables()
+    async with await open_store(options.url, tables, env=options.env) as store:
+        with progress_report("items") as report:
+            phases = _ImportPhases(report)
             done = await import_store(
                 store.backend,
-                [table.schema(where.env) for table in tables],
+                [table.schema(options.env) for table in tables],
                 folder,
                 progress=phases.progress,
                 phase=phases.enter,
                 merge=merge,
                 verify=verify,
-                names=_names(tables, where.env, from_env),
+                names=_source_names(tables, options.env, from_env),
                 calls=store.calls,
             )
-    return f"{folder} is imported into {where.place}{_checked(done)}:\n{_counted(done.tables)}"
+    return f"{folder} is imported into {options.url}{_verification(done)}:\n{_summary(done.tables)}"
 
 
-class _Phases:
-    """An import looks at everything, writes it, and reads it back, each with its own count."""
+class _ImportPhases:
+    """Labels the progress of an import, which checks, writes and reads back, each with its own count."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ProgressReport) -> None:
         self._report = report
-        self._word = _PHASES["check"]
+        self._label = _PHASES["check"]
 
     def enter(self, phase: Phase) -> None:
-        """The next part begins."""
-        self._word = _PHASES[phase]
+        """Start the next phase."""
+        self._label = _PHASES[phase]
 
     def progress(self, table: str, items: int, total: int | None, _: int) -> None:
-        """So far it is."""
-        self._report(f"{self._word} {table}", items, total)
+        """Report the progress of the phase."""
+        self._report(f"{self._label} {table}", items, total)
 
 
-def _names(tables: list[Table], env: str, from_env: str | None) -> dict[str, str]:
-    """What each table is called in an export of another environment."""
+def _source_names(tables: list[Table], env: str, from_env: str | None) -> dict[str, str]:
+    """The name of each table in an export of another environment."""
     return {} if from_env is None else {table.schema(env).name: table.schema(from_env).name for table in tables}
 
 
-def _checked(done: ImportResult) -> str:
+def _verification(done: ImportResult) -> str:
     if done.left_out:
-        aside(f"Left out, because no design names them: {', '.join(done.left_out)}.")
+        print_note(f"Left out, because no design names them: {', '.join(done.left_out)}.")
     return ", and every item was read back" if done.verified else ""
 
 
-def _counted(tables: tuple[TransferredTable, ...]) -> str:
-    return "\n".join(f"  {each.name}: {each.items:,} items, {weight(each.bytes)}" for each in tables)
+def _summary(tables: tuple[TransferredTable, ...]) -> str:
+    return "\n".join(f"  {each.name}: {each.items:,} items, {format_bytes(each.bytes)}" for each in tables)

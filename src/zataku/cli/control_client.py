@@ -1,0 +1,72 @@
+"""The client of a running server's control routes, for commands that need the store which the server holds."""
+
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+import msgspec
+
+from zataku.accounts.administration import CONTROL_FILE, ActionDone, ActionRequest, AdminAction, ControlFile
+from zataku.cli.server_options import ServerTarget
+from zataku.errors import Problem, RequestError, Unavailable
+from zataku.table import StoreUrl
+
+# Longer than hashing a password takes on a slow machine under load.
+_TIMEOUT_SECONDS = 30
+
+
+class _ErrorResponse(msgspec.Struct, frozen=True):
+    error: Problem
+
+
+def running_process(url: StoreUrl) -> str | None:
+    """The process that holds an embedded store; None when it is free, and on DynamoDB."""
+    if url.path is None:
+        return None
+    # Imported here: commands on DynamoDB do not load SQLite.
+    from zataku.table.embedded.file.lock import lock_holder
+
+    return lock_holder(url.path)
+
+
+def send_action(target: ServerTarget, process: str, action: AdminAction, request: ActionRequest) -> str:
+    """Have the running server perform an action; returns the name as its owner spells it."""
+    control = _read_control_file(target, process)
+    address = urlsplit(control.url)
+    connection = HTTPConnection(address.hostname or "127.0.0.1", address.port or 80, timeout=_TIMEOUT_SECONDS)
+    headers = {"Authorization": f"Control {control.token}", "Content-Type": "application/json"}
+    try:
+        connection.request("POST", f"/control/accounts/{action}", msgspec.json.encode(request), headers)
+        response = connection.getresponse()
+        body = response.read()
+    except (OSError, HTTPException) as problem:
+        raise _unreachable(f"The server at {control.url} does not answer: {problem}. Try again, or stop it.") from None
+    finally:
+        connection.close()
+    return _decode(response.status, body, control.url)
+
+
+def _read_control_file(target: ServerTarget, process: str) -> ControlFile:
+    path = target.folder / CONTROL_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ControlFile)
+    except FileNotFoundError:
+        raise _unreachable(
+            f"Process {process} holds {target.url}, and {path} does not say how to reach it. Give the --data folder "
+            "of the running server, wait until it has started, or stop it."
+        ) from None
+    except msgspec.DecodeError:
+        raise _unreachable(f"{path} cannot be read. Restart the server.") from None
+
+
+def _decode(status: int, body: bytes, url: str) -> str:
+    try:
+        if status == 200:
+            return msgspec.json.decode(body, type=ActionDone).name
+        problem = msgspec.json.decode(body, type=_ErrorResponse).error
+    except msgspec.DecodeError:
+        raise _unreachable(f"What answers at {url} is not this server. Restart it.") from None
+    raise RequestError(problem.message, code=problem.code)
+
+
+def _unreachable(message: str) -> Unavailable:
+    return Unavailable(message, code="server_out_of_reach")
