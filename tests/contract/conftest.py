@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.contract.stores import STORES, Place, StoreKind
+from tests.contract.stores import STORES, StoreKind, StoreLocation
 from tests.support.designs.board import board
 from zataku.clock import Clock, ManualClock
 from zataku.table import Store, Table
@@ -22,9 +22,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     name = metafunc.function.__name__
     needed = {mark.args[0] for mark in metafunc.definition.iter_markers("needs")}
     kinds = [
-        pytest.param(kind, id=kind.name)
-        for kind in STORES
-        if name not in kind.leaves_out and needed <= kind.capabilities
+        pytest.param(kind, id=kind.name) for kind in STORES if name not in kind.skips and needed <= kind.capabilities
     ]
     scope = "module" if "open_for_all" in metafunc.fixturenames else "function"
     metafunc.parametrize("store_kind", kinds, scope=scope)
@@ -58,15 +56,15 @@ def clock(store_kind: StoreKind) -> ManualClock:
 
 
 @pytest.fixture
-async def place(store_kind: StoreKind, tmp_path: Path) -> AsyncIterator[Place]:
+async def place(store_kind: StoreKind, tmp_path: Path) -> AsyncIterator[StoreLocation]:
     """An empty place for stores."""
-    made = store_kind.place(tmp_path)
+    made = store_kind.location(tmp_path)
     yield made
     await made.clear()
 
 
 @asynccontextmanager
-async def opening(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
+async def opening(place: StoreLocation, clock: ManualClock) -> AsyncIterator[OpenStore]:
     """Stores of a place, closed at the end."""
     opened: list[Store] = []
 
@@ -81,7 +79,7 @@ async def opening(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
 
 
 @pytest.fixture
-async def open_store(place: Place, clock: ManualClock) -> AsyncIterator[OpenStore]:
+async def open_store(place: StoreLocation, clock: ManualClock) -> AsyncIterator[OpenStore]:
     """Opens a store of some tables; a test may close it and open it again."""
     async with opening(place, clock) as open_one:
         yield open_one
@@ -90,7 +88,7 @@ async def open_store(place: Place, clock: ManualClock) -> AsyncIterator[OpenStor
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def open_for_all(store_kind: StoreKind, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenStore]:
     """Opens a store that the cases of one test share, where none of them finds what another has left."""
-    place = store_kind.place(tmp_path_factory.mktemp("shared"))
+    place = store_kind.location(tmp_path_factory.mktemp("shared"))
     async with opening(place, ManualClock(store_kind.now)) as open_one:
         yield open_one
     await place.clear()

@@ -1,4 +1,4 @@
-"""A store as everybody imagines it: a dictionary and a list of what happened. So simple that it is obviously right."""
+"""Reference model of a store: a dictionary of items and a list of changes, simple enough to be obviously right."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from tests.support.designs.pieces import Lid, Piece
 
 Item = Piece | Lid
-Place = tuple[str, str]
+ModelKey = tuple[str, str]
 Rule = Callable[[Item | None], bool]
 
 
-def place_of(item: Item) -> Place:
-    """Where an item lies: its box, and its place in the order of the box."""
+def key_in_model(item: Item) -> ModelKey:
+    """Where an item lies: its box, and its key in the order of the box."""
     return (item.box, f"PIECE#{item.name}") if isinstance(item, Piece) else (item.box, "LID")
 
 
-class Happened(NamedTuple):
+class ModelChange(NamedTuple):
     """One change of one item."""
 
     kind: Literal["INSERT", "MODIFY", "REMOVE"]
@@ -27,18 +27,18 @@ class Happened(NamedTuple):
     expired: bool = False
 
 
-class Rejected(Exception):
-    """A condition did not hold; `lies` is what lies there."""
+class ModelConditionFailed(Exception):
+    """A condition did not hold; `current` is what lies there."""
 
-    def __init__(self, lies: Item | None) -> None:
-        super().__init__(lies)
-        self.lies = lies
+    def __init__(self, current: Item | None) -> None:
+        super().__init__(current)
+        self.current = current
 
 
-class Planned(NamedTuple):
-    """A write whose condition holds: what lies at the place afterwards."""
+class ModelWrite(NamedTuple):
+    """A write whose condition holds: what lies at the key afterwards."""
 
-    place: Place
+    key: ModelKey
     after: Item | None
 
 
@@ -47,14 +47,14 @@ class Model:
 
     def __init__(self, now: int) -> None:
         self.now = now
-        self.items: dict[Place, Item] = {}
-        self.happened: defaultdict[Place, list[Happened]] = defaultdict(list)
+        self.items: dict[ModelKey, Item] = {}
+        self.changes: defaultdict[ModelKey, list[ModelChange]] = defaultdict(list)
 
     # Reading
 
-    def alive(self, place: Place) -> Item | None:
+    def alive(self, key: ModelKey) -> Item | None:
         """What a reader sees there."""
-        item = self.items.get(place)
+        item = self.items.get(key)
         return None if item is None or self.expired(item) else item
 
     def expired(self, item: Item) -> bool:
@@ -63,11 +63,11 @@ class Model:
 
     def everything(self) -> list[Item]:
         """All that a scan sees."""
-        return [item for place, item in self.items.items() if self.alive(place)]
+        return [item for key, item in self.items.items() if self.alive(key)]
 
     def box(self, box: str) -> list[Item]:
         """What a box holds, expired items that nobody has swept included, in order."""
-        return [self.items[place] for place in sorted(self.items) if place[0] == box]
+        return [self.items[key] for key in sorted(self.items) if key[0] == box]
 
     def weighed(self, box: str) -> list[Item]:
         """What has a weight in a box, lightest first."""
@@ -84,77 +84,77 @@ class Model:
 
     # Planning writes
 
-    def put(self, item: Item, if_absent: bool, rule: Rule | None) -> Planned:
+    def put(self, item: Item, if_absent: bool, rule: Rule | None) -> ModelWrite:
         """Write a whole item."""
-        place = place_of(item)
-        lies = self.items.get(place)
-        if (if_absent and self.alive(place) is not None) or (rule is not None and not rule(lies)):
-            raise Rejected(lies)
-        return Planned(place, item)
+        key = key_in_model(item)
+        current = self.items.get(key)
+        if (if_absent and self.alive(key) is not None) or (rule is not None and not rule(current)):
+            raise ModelConditionFailed(current)
+        return ModelWrite(key, item)
 
-    def update(self, place: Place, change: Callable[[Item], Item], rule: Rule | None) -> Planned:
+    def update(self, key: ModelKey, change: Callable[[Item], Item], rule: Rule | None) -> ModelWrite:
         """Change an item that is there."""
-        lies = self.items.get(place)
-        if self.alive(place) is None or (rule is not None and not rule(lies)):
-            raise Rejected(lies)
-        assert lies is not None
-        after = change(lies)
+        current = self.items.get(key)
+        if self.alive(key) is None or (rule is not None and not rule(current)):
+            raise ModelConditionFailed(current)
+        assert current is not None
+        after = change(current)
         if isinstance(after, Lid):
             after = replace(after, version=after.version + 1)
-        return Planned(place, after)
+        return ModelWrite(key, after)
 
-    def save(self, item: Item, was: Item) -> Planned:
+    def save(self, item: Item, was: Item) -> ModelWrite:
         """Write what differs, if nobody else did."""
-        place = place_of(was)
-        lies = self.items.get(place)
+        key = key_in_model(was)
+        current = self.items.get(key)
         changed = [name for name in item.__struct_fields__ if getattr(item, name) != getattr(was, name)]
         if isinstance(item, Lid):
             changed = [name for name in changed if name != "version"]
         if not changed:
-            return Planned(place, lies)
-        if lies is None:
-            raise Rejected(lies)
+            return ModelWrite(key, current)
+        if current is None:
+            raise ModelConditionFailed(current)
         if isinstance(was, Lid):
-            if lies.version != was.version:
-                raise Rejected(lies)
-            after = replace(lies, version=was.version + 1)
+            if current.version != was.version:
+                raise ModelConditionFailed(current)
+            after = replace(current, version=was.version + 1)
         else:
-            if any(getattr(lies, name) != getattr(was, name) for name in changed):
-                raise Rejected(lies)
-            after = lies
-        return Planned(place, replace(after, **{name: getattr(item, name) for name in changed}))
+            if any(getattr(current, name) != getattr(was, name) for name in changed):
+                raise ModelConditionFailed(current)
+            after = current
+        return ModelWrite(key, replace(after, **{name: getattr(item, name) for name in changed}))
 
-    def delete(self, place: Place, rule: Rule | None) -> Planned:
+    def delete(self, key: ModelKey, rule: Rule | None) -> ModelWrite:
         """Take an item away."""
-        lies = self.items.get(place)
-        if rule is not None and not rule(lies):
-            raise Rejected(lies)
-        return Planned(place, None)
+        current = self.items.get(key)
+        if rule is not None and not rule(current):
+            raise ModelConditionFailed(current)
+        return ModelWrite(key, None)
 
-    def check(self, place: Place, there: bool, rule: Rule | None) -> Planned:
+    def check(self, key: ModelKey, there: bool, rule: Rule | None) -> ModelWrite:
         """Demand that an item is there or not."""
-        lies = self.items.get(place)
-        if (self.alive(place) is not None) != there or (rule is not None and not rule(lies)):
-            raise Rejected(lies)
-        return Planned(place, lies)
+        current = self.items.get(key)
+        if (self.alive(key) is not None) != there or (rule is not None and not rule(current)):
+            raise ModelConditionFailed(current)
+        return ModelWrite(key, current)
 
     # Carrying out
 
-    def apply(self, *plans: Planned, expired: bool = False) -> None:
+    def apply(self, *plans: ModelWrite, expired: bool = False) -> None:
         """Make planned writes happen."""
-        for place, after in plans:
-            before = self.items.get(place)
+        for key, after in plans:
+            before = self.items.get(key)
             if before == after:
                 continue
             kind = "INSERT" if before is None else "REMOVE" if after is None else "MODIFY"
-            self.happened[place].append(Happened(kind, before, after, expired))
+            self.changes[key].append(ModelChange(kind, before, after, expired))
             if after is None:
-                del self.items[place]
+                del self.items[key]
             else:
-                self.items[place] = after
+                self.items[key] = after
 
     def sweep(self) -> int:
         """Delete what has expired."""
-        gone = [Planned(place, None) for place, item in self.items.items() if self.expired(item)]
+        gone = [ModelWrite(key, None) for key, item in self.items.items() if self.expired(item)]
         self.apply(*gone, expired=True)
         return len(gone)

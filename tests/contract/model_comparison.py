@@ -1,4 +1,4 @@
-"""Everything that can be read of a store, compared with the model."""
+"""State machine that compares all reads of a store with the model."""
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from tests.contract.model import Happened, Item, Place, place_of
+from tests.contract.model import Item, ModelChange, ModelKey, key_in_model
 from tests.contract.operations import BOXES, COLOURS, boxes, items, key_of
-from tests.contract.write_machine import Writing
+from tests.contract.write_machine import WriteMachine
 from tests.support.designs.pieces import box_back, box_of, coloured, coloured_back, pieces, weighed, weighed_back
 from tests.support.store_reads import drained, paged
 from zataku.table import Change, Query
@@ -20,15 +20,15 @@ _CONSUMERS = ("first", "second")
 _limits = st.sampled_from([1, 2, 3, 7, 50])
 
 
-class Comparing(Writing):
-    """Writes, and reads in between."""
+class ModelComparisonMachine(WriteMachine):
+    """Random writes with reads in between."""
 
     def __init__(self) -> None:
         super().__init__()
         self.delivered: dict[str, dict[str, Change]] = {name: {} for name in _CONSUMERS}
         self.acknowledged: dict[str, set[str]] = {name: set() for name in _CONSUMERS}
-        # A page that somebody goes on with later: the query, the cursor, and the place it had come to.
-        self.left_off: tuple[str, str, Place] | None = None
+        # A page to be continued later: the query, the cursor, and the key it ended at.
+        self.left_off: tuple[str, str, ModelKey] | None = None
 
     def teardown(self) -> None:
         """Compare everything once more, then leave."""
@@ -55,20 +55,20 @@ class Comparing(Writing):
     @rule(item=items)
     def get(self, item: Item) -> None:
         """One item, strongly and eventually."""
-        expected = self.model.alive(place_of(item))
+        expected = self.model.alive(key_in_model(item))
         assert self.run(self.store.get(key_of(item), strong=True)) == expected
         self.run(self.settled(lambda: self.store.get(key_of(item)), expected))
 
     @rule(chosen=st.lists(items, min_size=1, max_size=6))
     def get_many(self, chosen: list[Item]) -> None:
         """Several items, in order, with repetitions."""
-        expected = [self.model.alive(place_of(item)) for item in chosen]
+        expected = [self.model.alive(key_in_model(item)) for item in chosen]
         assert self.run(self.store.get_many([key_of(item) for item in chosen], strong=True)) == expected
 
-    @rule(chosen=st.lists(items, min_size=1, max_size=6, unique_by=place_of))
+    @rule(chosen=st.lists(items, min_size=1, max_size=6, unique_by=key_in_model))
     def snapshot(self, chosen: list[Item]) -> None:
         """Several items of one moment."""
-        expected = [self.model.alive(place_of(item)) for item in chosen]
+        expected = [self.model.alive(key_in_model(item)) for item in chosen]
         assert self.run(self.store.snapshot(*map(key_of, chosen))) == expected
 
     # Pages
@@ -114,7 +114,7 @@ class Comparing(Writing):
     def begin_to_page(self, box: str, limit: int) -> None:
         """Read one page and keep its cursor for later."""
         page = self.run(self.store.page(box_of(box), limit=limit))
-        self.left_off = (box, page.cursor, place_of(page.items[-1])) if page.cursor and page.items else None
+        self.left_off = (box, page.cursor, key_in_model(page.items[-1])) if page.cursor and page.items else None
 
     @precondition(lambda self: self.left_off is not None)
     @rule(limit=st.integers(1, 3))
@@ -123,11 +123,11 @@ class Comparing(Writing):
         assert self.left_off is not None
         box, cursor, reached = self.left_off
         page = self.run(self.store.page(box_of(box), limit=limit, after=cursor))
-        behind = [item for item in self.seen(self.model.box(box)) if place_of(item) > reached]
+        behind = [item for item in self.seen(self.model.box(box)) if key_in_model(item) > reached]
         if page.items:
             start = behind.index(page.items[0])
             assert page.items == behind[start : start + len(page.items)]
-            reached = place_of(page.items[-1])
+            reached = key_in_model(page.items[-1])
         self.left_off = (box, page.cursor, reached) if page.cursor else None
 
     @rule(segments=st.integers(1, 3))
@@ -151,7 +151,7 @@ class Comparing(Writing):
         assert len(fresh) == len(changes) or self.kind.repeats_changes
         for change in fresh:
             assert self.delivered[consumer].setdefault(change.position, change) == change
-        told = sum(map(len, self.model.happened.values()))
+        told = sum(map(len, self.model.changes.values()))
         assert bool(fresh) == (len(self.acknowledged[consumer]) < told)
         if fresh and (upto := data.draw(st.integers(0, len(fresh)))):
             self.run(stream.acknowledge(fresh[upto - 1]))
@@ -162,8 +162,8 @@ class Comparing(Writing):
         for consumer in (*_CONSUMERS, "late"):
             delivered = self.delivered.get(consumer, {})
             rest = {change.position: change for change in self.run(drained(self.store.stream(pieces, consumer)))}
-            told: defaultdict[Place, list[Happened]] = defaultdict(list)
+            told: defaultdict[ModelKey, list[ModelChange]] = defaultdict(list)
             for change in (delivered | rest).values():
                 item = change.new or change.old
-                told[place_of(item)].append(Happened(change.kind, change.old, change.new, change.expired))
-            assert told == self.model.happened
+                told[key_in_model(item)].append(ModelChange(change.kind, change.old, change.new, change.expired))
+            assert told == self.model.changes

@@ -1,4 +1,4 @@
-"""The moves of the state machine: each condition and each edit twice, for the store and for the model."""
+"""Operations of the state machine: each condition and edit in two forms, for the store and for the model."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -25,14 +25,14 @@ lid_weight = path(Lid, lambda it: it.weight)
 
 
 class Demand(NamedTuple):
-    """A condition as the store and as the model understand it."""
+    """A condition for the store, and the same rule for the model."""
 
     condition: Condition[Any]
     rule: Rule
 
 
 class Change(NamedTuple):
-    """Edits as the store and as the model understand them."""
+    """Edits for the store, and the same change for the model."""
 
     edits: tuple[Edit[Any], ...]
     change: Callable[[Any], Item]

@@ -20,55 +20,57 @@ from zataku.table.store.retry import Retry, RetryPolicy
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 SEED = 20250219
-# Where a service deletes what has expired by its own clock, tests live in a time that it has not come to.
-LATER = 4_102_444_800.0
+# A DynamoDB server deletes expired items by its own clock, so tests run at a time far in its future.
+FAR_FUTURE = 4_102_444_800.0
 
 
-class Place(Protocol):
-    """Where the stores of one test lie. What one open store wrote, the next one finds."""
+class StoreLocation(Protocol):
+    """Location of the store of one test. Items written by one open store are found by the next."""
 
     async def open(self, tables: tuple[Table, ...], clock: Clock, secret: bytes | None = None) -> Store:
-        """The store of this place; the caller closes it."""
+        """Open the store at this location; the caller closes it."""
         ...
 
     async def clear(self) -> None:
-        """Take everything away when the test is over."""
+        """Clean up after the test."""
         ...
 
 
 class StoreKind(Struct, frozen=True):
     """A store under test.
 
-    `departs` names tests that fail here, or single cases of them as in test_name[case], with the reason: they are
-    expected to fail, and to be struck off the list as soon as they pass. `leaves_out` names tests that say nothing
-    about this store. `machine` is where the state machine runs, when it can bear more than the other tests or asks
-    only the server. `repeats_changes` says that a stream may tell a change again even after it was acknowledged.
-    `now` is the time at which tests begin. `examples` are those of the state machine, as a part of the usual
-    number. "sweeping" among the capabilities says that expired items go when the store is told to; without it the
-    service deletes them when it likes.
+    - `departs`: tests that fail here, or single cases of them as in test_name[case], with the reason. They are expected
+      to fail, and removed from the list as soon as they pass.
+    - `skips`: tests that do not apply to this store.
+    - `machine`: the location of the state machine, where it differs from that of the other tests.
+    - `repeats_changes`: a stream may deliver a change again after its acknowledgement.
+    - `now`: the time at which tests begin.
+    - `examples`: number of examples of the state machine, relative to the hypothesis profile.
+
+    The capability "sweeping" means that `sweep` deletes expired items; without it the service deletes them itself.
     """
 
     name: str
-    place: Callable[[Path], Place]
+    location: Callable[[Path], StoreLocation]
     capabilities: frozenset[str]
     departs: Mapping[str, str] = {}
-    leaves_out: Mapping[str, str] = {}
-    machine: Callable[[Path], Place] | None = None
+    skips: Mapping[str, str] = {}
+    machine: Callable[[Path], StoreLocation] | None = None
     repeats_changes: bool = False
     now: float = 1_767_225_600.0
     examples: float = 1 / 3
 
-    def machine_place(self, folder: Path) -> Place:
-        """A place for the state machine."""
-        return (self.machine or self.place)(folder)
+    def machine_location(self, folder: Path) -> StoreLocation:
+        """A location for the state machine."""
+        return (self.machine or self.location)(folder)
 
 
 async def no_sleep(_: float) -> None:
-    """Waiting teaches a store on the same machine nothing."""
+    """Retry at once: the store is on the same machine."""
 
 
-class EmbeddedPlace:
-    """A file in the test's own folder."""
+class EmbeddedLocation:
+    """A file in the test's temporary folder."""
 
     def __init__(self, folder: Path, faults: Faults | None = None, seed: int = SEED) -> None:
         self.file = folder / "store.db"
@@ -76,7 +78,7 @@ class EmbeddedPlace:
         self.random = Random(seed)
 
     async def open(self, tables: tuple[Table, ...], clock: Clock, secret: bytes | None = None) -> Store:
-        """Open the file, made when it is not there."""
+        """Open the file, creating it if needed."""
         backend: Backend = EmbeddedBackend(self.file, clock=clock)
         retry = Retry(self.random)
         if self.faults is not None:
@@ -89,11 +91,11 @@ class EmbeddedPlace:
             raise
 
     async def clear(self) -> None:
-        """The folder goes with the test."""
+        """pytest deletes the folder."""
 
 
-class DynamoPlace:
-    """Tables in a server of this test process, with names that no other test has."""
+class DynamoLocation:
+    """Tables in the shared server of this test process, with names unique to the test."""
 
     def __init__(self, implementation: ServerName, client: Callable[[str], Client] = Client) -> None:
         self.endpoint = shared_server(implementation).endpoint
@@ -101,7 +103,7 @@ class DynamoPlace:
         self.env = secrets.token_hex(5)
 
     async def open(self, tables: tuple[Table, ...], clock: Clock, secret: bytes | None = None) -> Store:
-        """Make the tables, or find them there. The service has a clock of its own."""
+        """Open the tables, creating them if needed. The service has its own clock."""
         backend = DynamoBackend(
             self.client(self.endpoint), clock=SystemClock(), metadata_table=f"ZatakuStore-{self.env}"
         )
@@ -112,10 +114,10 @@ class DynamoPlace:
             raise
 
     async def clear(self) -> None:
-        """Leave the tables: they are in the server's memory, which goes when the tests are over."""
+        """Keep the tables: the server holds them in memory until the test process exits."""
 
 
-# A lost reply may leave anything behind, so that no single answer is right; the state machine reads back instead.
+# After a lost reply several results are correct; only the state machine, which reads back, can test that.
 ROUGH = replace(Faults.rough(), lost_reply=0.0)
 
 # Backups have names there, not files, dynoxide keeps none and ministack loses them with their table:
@@ -143,31 +145,31 @@ MINISTACK = {
 }
 
 STORES = (
-    StoreKind("embedded", EmbeddedPlace, EMBEDDED),
+    StoreKind("embedded", EmbeddedLocation, EMBEDDED),
     StoreKind(
         "embedded-strict",
-        lambda folder: EmbeddedPlace(folder, ROUGH),
+        lambda folder: EmbeddedLocation(folder, ROUGH),
         EMBEDDED,
-        machine=lambda folder: EmbeddedPlace(folder, Faults.rough()),
+        machine=lambda folder: EmbeddedLocation(folder, Faults.rough()),
         repeats_changes=True,
     ),
     StoreKind(
         "dynoxide",
-        lambda _: DynamoPlace("dynoxide"),
+        lambda _: DynamoLocation("dynoxide"),
         DYNAMODB,
-        machine=lambda _: DynamoPlace("dynoxide", PlainClient),
-        now=LATER,
+        machine=lambda _: DynamoLocation("dynoxide", PlainClient),
+        now=FAR_FUTURE,
         examples=1 / 20,
         departs=DYNOXIDE,
-        leaves_out=OWN_CLOCK,
+        skips=OWN_CLOCK,
     ),
     StoreKind(
         "ministack",
-        lambda _: DynamoPlace("ministack", PlainClient),
+        lambda _: DynamoLocation("ministack", PlainClient),
         DYNAMODB,
-        now=LATER,
+        now=FAR_FUTURE,
         examples=1 / 50,
         departs=MINISTACK,
-        leaves_out=OWN_CLOCK,
+        skips=OWN_CLOCK,
     ),
 )

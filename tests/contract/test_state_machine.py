@@ -1,4 +1,4 @@
-"""Every store says what a plain dictionary says, whatever is asked of it and in whatever order."""
+"""Every store behaves like the reference model under random calls in random order."""
 
 from pathlib import Path
 
@@ -6,16 +6,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.contract.model_comparison import Comparing
+from tests.contract.model_comparison import ModelComparisonMachine
 from tests.contract.stores import STORES, StoreKind
 
 
 @pytest.mark.parametrize("store", STORES, ids=lambda kind: kind.name)
 def test_a_store_agrees_with_a_plain_model(store: StoreKind, tmp_path: Path):
-    # Where its server is not installed, the test is skipped here, before a machine has opened anything.
-    store.machine_place(tmp_path)
+    # Skips here where the server is not installed, before a machine opens anything.
+    store.machine_location(tmp_path)
 
-    class Machine(Comparing):
+    class Machine(ModelComparisonMachine):
         kind = store
 
     usual = settings()

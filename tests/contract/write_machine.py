@@ -1,4 +1,4 @@
-"""The same random writes on a store and on a plain model: both accept them or both refuse them."""
+"""State machine that makes the same random writes on a store and on the model: both accept or both refuse them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from msgspec.structs import replace
 
-from tests.contract.model import Item, Model, Planned, Rejected, place_of
+from tests.contract.model import Item, Model, ModelConditionFailed, ModelWrite, key_in_model
 from tests.contract.operations import changes_for, demands_for, items, key_of, lives
 from tests.contract.stores import StoreKind
 from tests.support.designs.pieces import pieces
@@ -21,8 +21,8 @@ T = TypeVar("T")
 Step = Callable[[Transaction], object]
 
 
-class Writing(RuleBasedStateMachine):
-    """Writes to a store and to the model."""
+class WriteMachine(RuleBasedStateMachine):
+    """Random writes to a store and to the model."""
 
     kind: ClassVar[StoreKind]
 
@@ -32,8 +32,8 @@ class Writing(RuleBasedStateMachine):
         self.folder = TemporaryDirectory(prefix="zataku-model-")
         self.clock = ManualClock(self.kind.now)
         self.model = Model(int(self.clock.now()))
-        self.place = self.kind.machine_place(Path(self.folder.name))
-        self.store = self.run(self.place.open((pieces,), self.clock))
+        self.location = self.kind.machine_location(Path(self.folder.name))
+        self.store = self.run(self.location.open((pieces,), self.clock))
         self.tokens = 0
         self.known: list[Item] = []
         self.last: tuple[str, list[Step], float] | None = None
@@ -45,24 +45,24 @@ class Writing(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Leave nothing behind."""
         self.run(self.store.close())
-        self.run(self.place.clear())
+        self.run(self.location.clear())
         self.runner.close()
         self.folder.cleanup()
 
     # Writes
 
-    def write(self, plan: Callable[[], Planned], call: Callable[[], Awaitable[object]]) -> object:
+    def write(self, plan: Callable[[], ModelWrite], call: Callable[[], Awaitable[object]]) -> object:
         """Carry out a write on both sides; both accept it or both refuse it, showing the same item."""
         try:
             planned = plan()
-        except Rejected as refused:
-            self.run(self._refused(call, refused.lies))
+        except ModelConditionFailed as refused:
+            self.run(self._refused(call, refused.current))
             return None
         answer = self.run(self._accepted(planned, call))
         self.model.apply(planned)
         return answer
 
-    async def _refused(self, call: Callable[[], Awaitable[object]], lies: Item | None) -> None:
+    async def _refused(self, call: Callable[[], Awaitable[object]], current: Item | None) -> None:
         while True:
             try:
                 await call()
@@ -71,10 +71,10 @@ class Writing(RuleBasedStateMachine):
                 break
             except ResultUnknown:
                 continue
-            raise AssertionError(f"The store accepted what the model refuses; there lies {lies}.")
-        assert shown == lies
+            raise AssertionError(f"The store accepted what the model refuses; there current {current}.")
+        assert shown == current
 
-    async def _accepted(self, planned: Planned, call: Callable[[], Awaitable[object]]) -> object:
+    async def _accepted(self, planned: ModelWrite, call: Callable[[], Awaitable[object]]) -> object:
         while True:
             try:
                 return await call()
@@ -104,7 +104,7 @@ class Writing(RuleBasedStateMachine):
     @rule(data=st.data(), item=items)
     def update(self, data: st.DataObject, item: Item) -> None:
         demand, change = data.draw(demands_for(item)), data.draw(changes_for(item))
-        place = place_of(item)
+        place = key_in_model(item)
         answer = self.write(
             lambda: self.model.update(place, change.change, demand and demand.rule),
             lambda: self.store.update(key_of(item), *change.edits, when=demand and demand.condition),
@@ -113,10 +113,10 @@ class Writing(RuleBasedStateMachine):
             assert answer == self.model.items[place]
             self.known.append(answer)
 
-    @precondition(lambda self: any(self.model.alive(place_of(it)) for it in self.known))
+    @precondition(lambda self: any(self.model.alive(key_in_model(it)) for it in self.known))
     @rule(data=st.data())
     def save(self, data: st.DataObject) -> None:
-        was = data.draw(st.sampled_from([it for it in self.known if self.model.alive(place_of(it))]))
+        was = data.draw(st.sampled_from([it for it in self.known if self.model.alive(key_in_model(it))]))
         now = data.draw(changes_for(was)).change(was)
         answer = self.write(lambda: self.model.save(now, was), lambda: self.store.save(now, was=was))
         if answer is not None:
@@ -125,33 +125,36 @@ class Writing(RuleBasedStateMachine):
     @rule(data=st.data(), item=items)
     def delete(self, data: st.DataObject, item: Item) -> None:
         demand = data.draw(demands_for(item))
-        place = place_of(item)
-        lies = self.model.items.get(place)
-        if lies is not None and self.model.expired(lies):
+        place = key_in_model(item)
+        current = self.model.items.get(place)
+        if current is not None and self.model.expired(current):
             # A lost reply would leave no trace that tells whether it happened.
             demand = None
         answer = self.write(
             lambda: self.model.delete(place, demand and demand.rule),
             lambda: self.store.delete(key_of(item), when=demand and demand.condition),
         )
-        assert answer is None or answer == lies
+        assert answer is None or answer == current
 
-    @initialize(put=st.lists(items, min_size=4, max_size=8, unique_by=place_of), life=lives)
+    @initialize(put=st.lists(items, min_size=4, max_size=8, unique_by=key_in_model), life=lives)
     def fill(self, put: list[Item], life: int | None) -> None:
         self.write_many([self._living(item, life if at % 2 else None) for at, item in enumerate(put)], [])
         self.known += put
 
-    @rule(put=st.lists(items, max_size=6, unique_by=place_of), delete=st.lists(items, max_size=3, unique_by=place_of))
+    @rule(
+        put=st.lists(items, max_size=6, unique_by=key_in_model),
+        delete=st.lists(items, max_size=3, unique_by=key_in_model),
+    )
     def write_many(self, put: list[Item], delete: list[Item]) -> None:
-        places = {place_of(item) for item in put}
-        gone = [item for item in delete if place_of(item) not in places]
+        places = {key_in_model(item) for item in put}
+        gone = [item for item in delete if key_in_model(item) not in places]
         self.run(self.store.write_many(put=put, delete=[key_of(item) for item in gone]))
-        self.model.apply(*(Planned(place_of(item), item) for item in put))
-        self.model.apply(*(Planned(place_of(item), None) for item in gone))
+        self.model.apply(*(ModelWrite(key_in_model(item), item) for item in put))
+        self.model.apply(*(ModelWrite(key_in_model(item), None) for item in gone))
 
-    @rule(data=st.data(), chosen=st.lists(items, min_size=2, max_size=4, unique_by=place_of))
+    @rule(data=st.data(), chosen=st.lists(items, min_size=2, max_size=4, unique_by=key_in_model))
     def transact(self, data: st.DataObject, chosen: list[Item]) -> None:
-        plans: list[Planned] = []
+        plans: list[ModelWrite] = []
         refusals: list[tuple[str | None, Item | None]] = []
         steps: list[Step] = []
         for item in chosen:
@@ -160,8 +163,8 @@ class Writing(RuleBasedStateMachine):
             try:
                 plans.append(plan())
                 refusals.append((None, None))
-            except Rejected as refused:
-                refusals.append(("condition_failed", refused.lies))
+            except ModelConditionFailed as refused:
+                refusals.append(("condition_failed", refused.current))
         self.tokens += 1
         token = f"token-{self.tokens}"
         if any(code for code, _ in refusals):
@@ -172,10 +175,10 @@ class Writing(RuleBasedStateMachine):
             self.model.apply(*plans)
             self.last = (token, steps, self.clock.now())
 
-    def _step(self, data: st.DataObject, item: Item) -> tuple[Callable[[], Planned], Step]:
+    def _step(self, data: st.DataObject, item: Item) -> tuple[Callable[[], ModelWrite], Step]:
         demand = data.draw(demands_for(item))
         condition, wanted = (demand.condition, demand.rule) if demand else (None, None)
-        key, place, model = key_of(item), place_of(item), self.model
+        key, place, model = key_of(item), key_in_model(item), self.model
         kind = data.draw(st.sampled_from(["put", "if_absent", "update", "delete", "check", "check_absent", "save"]))
         if kind == "update":
             change = data.draw(changes_for(item))
@@ -189,7 +192,7 @@ class Writing(RuleBasedStateMachine):
             return lambda: model.check(place, True, wanted), lambda tx: tx.check(key, condition)
         if kind == "check_absent":
             return lambda: model.check(place, False, None), lambda tx: tx.check_absent(key)
-        states = [it for it in self.known if place_of(it) == place]
+        states = [it for it in self.known if key_in_model(it) == place]
         if kind == "save" and states:
             was = data.draw(st.sampled_from(states))
             now = data.draw(changes_for(was)).change(was)
@@ -235,4 +238,4 @@ class Writing(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.run(self.store.close())
-        self.store = self.run(self.place.open((pieces,), self.clock))
+        self.store = self.run(self.location.open((pieces,), self.clock))

@@ -1,4 +1,4 @@
-"""Questions that every store must answer the same way, however late, short or repeated its answers come."""
+"""Reads whose assertions hold on every store, with stale reads, short pages and repeated records."""
 
 import asyncio
 from collections import Counter
@@ -9,12 +9,12 @@ from zataku.table import Change, Query, Store, Stream, Table, Transaction
 
 T = TypeVar("T")
 
-_PATIENCE = 200
+_MAX_ATTEMPTS = 200
 
 
 async def eventually(read: Callable[[], Awaitable[T]], expected: T) -> None:
-    """An eventually consistent read comes to this answer."""
-    for attempt in range(_PATIENCE):
+    """Repeat an eventually consistent read until it returns the expected result."""
+    for attempt in range(_MAX_ATTEMPTS):
         found = await read()
         if found == expected:
             return
@@ -23,7 +23,7 @@ async def eventually(read: Callable[[], Awaitable[T]], expected: T) -> None:
 
 
 async def finds(store: Store, query: Query[Any], *expected: object) -> None:
-    """A query finds these items in this order, at once when it is strong."""
+    """Assert that a query finds these items in this order, eventually unless it is strong."""
 
     async def read() -> list[object]:
         return [found async for found in store.each(query)]

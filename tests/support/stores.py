@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from tests.contract.stores import LATER, ROUGH, DynamoPlace, EmbeddedPlace
+from tests.contract.stores import FAR_FUTURE, ROUGH, DynamoLocation, EmbeddedLocation
 from tests.support.plain_client import PlainClient
 from zataku.clock import ManualClock
 from zataku.table import Store, Table
@@ -21,7 +21,7 @@ RACING_STORES: tuple[StoreName, ...] = ("strict", "lossy", "dynoxide")
 METERED_STORES: tuple[StoreName, ...] = ("embedded", "dynoxide")
 
 # A DynamoDB server deletes expired items by its own clock, so tests run at a time far in its future.
-START = LATER
+START = FAR_FUTURE
 
 
 @asynccontextmanager
@@ -30,12 +30,12 @@ async def temporary_store(
 ) -> AsyncIterator[Store]:
     """An empty store of that kind, closed at the end of the block."""
     faults = {"strict": ROUGH, "lossy": Faults.rough()}.get(name)
-    place = DynamoPlace("dynoxide", PlainClient) if name == "dynoxide" else EmbeddedPlace(folder, faults)
+    location = DynamoLocation("dynoxide", PlainClient) if name == "dynoxide" else EmbeddedLocation(folder, faults)
     try:
-        async with await place.open(tuple(tables), clock or ManualClock(START)) as store:
+        async with await location.open(tuple(tables), clock or ManualClock(START)) as store:
             yield store
     finally:
-        await place.clear()
+        await location.clear()
 
 
 def store_fixture(names: Sequence[StoreName], tables: Sequence[Table]) -> Any:

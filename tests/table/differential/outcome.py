@@ -1,4 +1,4 @@
-"""What a call came to, in a form in which two stores can be compared."""
+"""Outcome of a call in a form that can be compared between two stores."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,14 +13,14 @@ from zataku.table.backend.values import unpack_row
 
 
 class Outcome(Struct, frozen=True):
-    """The answer or the kind of refusal, and the units used in each place."""
+    """The answer or the error code, and the units used by table and index."""
 
     answer: object
     units: dict[Resource, tuple[float, float]]
 
 
 def plain(row: Row | None) -> object:
-    """A row with its types spelt out."""
+    """A row with explicit types."""
     if row is None:
         return None
     return exactly(unpack_row(row))
@@ -53,7 +53,7 @@ def _refusal(problem: TableError) -> object:
 
 
 async def outcome(call: Callable[[ConsumedCapacity], Awaitable[object]]) -> Outcome:
-    """Make the call and say what it came to."""
+    """Make the call and return its outcome."""
     consumed = ConsumedCapacity()
     try:
         answer = _answer(await call(consumed))

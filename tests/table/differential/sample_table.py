@@ -1,4 +1,4 @@
-"""The table that both twins keep, and random items for it."""
+"""The table of both compared stores, and random items for it."""
 
 from hypothesis import strategies as st
 
@@ -22,13 +22,13 @@ _LENGTHS = (0, 1, 700, 950, 1000, 1024, 2000, 3900, 4050, 4096, 8200)
 keys = st.sampled_from(KEYS)
 
 
-def twin_table(name: str) -> TableSchema:
+def comparison_table(name: str) -> TableSchema:
     """The table under its own name."""
     return TableSchema(name, PK, SK, INDEXES, stream="NEW_AND_OLD_IMAGES")
 
 
 def sort_number(key: ItemKey) -> st.SearchStrategy[Number]:
-    """A number that no other item has: items with equal index keys come in an order that nobody promises."""
+    """A number that no other item has: items with equal index keys come in an unspecified order."""
     return st.integers(-3, 3).map(lambda step: step * len(KEYS) + KEYS.index(key))
 
 

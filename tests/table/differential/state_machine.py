@@ -23,10 +23,10 @@ from tests.table.differential.sample_table import (
     INDEXES,
     KEYS,
     bad_items,
+    comparison_table,
     items,
     keys,
     sort_number,
-    twin_table,
 )
 from zataku.clock import ManualClock
 from zataku.table.backend import port as port
@@ -75,7 +75,7 @@ def _where(row: port.Row) -> tuple[str, str]:
     return item["PK"], item["SK"]
 
 
-class Twins(RuleBasedStateMachine):
+class DifferentialMachine(RuleBasedStateMachine):
     """An embedded store and one over HTTP, side by side."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Twins(RuleBasedStateMachine):
         endpoint = shared_server("dynoxide").endpoint
         self.runner = asyncio.Runner()
         self.folder = TemporaryDirectory(prefix="zataku-twins-")
-        self.table = twin_table(f"TwinsTable-{next(_numbers):05d}")
+        self.table = comparison_table(f"TwinsTable-{next(_numbers):05d}")
         clock = ManualClock()
         self.ours: port.Backend = EmbeddedBackend(Path(self.folder.name) / "store.db", clock=clock)
         self.theirs: port.Backend = DynamoBackend(PlainClient(endpoint), clock=clock, random=Random(1))

@@ -10,7 +10,7 @@ import pytest
 from tests.support.dynamodb_servers import shared_server
 from tests.table.differential.departures import DEPARTURES
 from tests.table.differential.outcome import Outcome, outcome
-from tests.table.differential.sample_table import BY_WEIGHT, twin_table
+from tests.table.differential.sample_table import BY_WEIGHT, comparison_table
 from zataku.clock import ManualClock
 from zataku.table.backend.expression import Assign, Drop, Literally
 from zataku.table.backend.port import Backend, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
@@ -18,7 +18,7 @@ from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
 
-TABLE = twin_table("TwinsTable-departing")
+TABLE = comparison_table("TwinsTable-departing")
 ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "empty": None, "blob": b"x" * 5000}
 _SMALLER = [UpdateItem(TABLE, ("p", "a"), (Drop(("blob",)),))]
 SHOWN_BY = {

@@ -2,9 +2,9 @@
 
 from hypothesis import HealthCheck, settings
 
-from tests.table.differential.state_machine import Twins
+from tests.table.differential.state_machine import DifferentialMachine
 
-TestTwins = Twins.TestCase
+TestTwins = DifferentialMachine.TestCase
 _USUAL = settings()
 # A step is two calls, one of them over HTTP: a few examples in every run, many more with the thorough profile.
 TestTwins.settings = settings(

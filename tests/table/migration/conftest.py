@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.conftest import OpenStore, clock, open_store, place
-from tests.contract.stores import STORES, DynamoPlace
+from tests.contract.stores import STORES, DynamoLocation
 from tests.support.plain_client import PlainClient
 from tests.table.migration.room_revisions import third
 from zataku.table import Store
@@ -15,7 +15,7 @@ from zataku.table import Store
 __all__ = ["clock", "open_store", "place"]
 
 KINDS = {kind.name: kind for kind in STORES}
-KINDS["dynoxide"] = replace(KINDS["dynoxide"], place=lambda _: DynamoPlace("dynoxide", PlainClient))
+KINDS["dynoxide"] = replace(KINDS["dynoxide"], location=lambda _: DynamoLocation("dynoxide", PlainClient))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.contract.stores import EmbeddedPlace
+from tests.contract.stores import EmbeddedLocation
 from tests.table.migration.room_revisions import (
     Booking,
     Booking1,
@@ -148,8 +148,8 @@ async def compare(lying: list[Entity], wanted: list[tuple[Any, ...]], clock: Man
     """Do the same on both stores."""
     programs = {Room1: first, Booking1: first, Room2: second}
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
-        mixed = await EmbeddedPlace(Path(folder)).open((third,), clock)
-        tidy = await EmbeddedPlace(Path(other)).open((third,), clock)
+        mixed = await EmbeddedLocation(Path(folder)).open((third,), clock)
+        tidy = await EmbeddedLocation(Path(other)).open((third,), clock)
         async with mixed, tidy:
             for store in (mixed, tidy):
                 for entity in lying:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.stores import EmbeddedPlace
+from tests.contract.stores import EmbeddedLocation
 from tests.support.store_reads import finds
 from tests.table.migration.room_revisions import (
     Booking,
@@ -255,7 +255,7 @@ async def test_a_later_revision_brings_an_index_of_its_own(open_store):
 
 
 async def test_lost_replies_upgrade_nothing_twice_and_forget_nothing(tmp_path: Path):
-    store = await EmbeddedPlace(tmp_path, Faults.none()).open((third,), ManualClock())
+    store = await EmbeddedLocation(tmp_path, Faults.none()).open((third,), ManualClock())
     async with store:
         today = await fill(store, 40)
         backend = store.backend

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, opened_store
+from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, start_backend
 from zataku.clock import ManualClock
 from zataku.table.embedded import EmbeddedBackend
 
@@ -21,9 +21,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def old_home(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
-    """A store with 300 pieces of furniture and 40 curtains."""
-    store = await opened_store(tmp_path / "old.db")
+async def source_store(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
+    """A store with 300 items of furniture and 40 curtains."""
+    store = await start_backend(tmp_path / "old.db")
     await fill(store, FURNITURE, items_for(FURNITURE, 300))
     await fill(store, CURTAINS, items_for(CURTAINS, 40))
     yield store
@@ -31,8 +31,8 @@ async def old_home(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
 
 
 @pytest.fixture
-async def new_home(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
-    """The same tables with nothing in them."""
-    store = await opened_store(tmp_path / "new.db")
+async def target_store(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
+    """The same tables, empty."""
+    store = await start_backend(tmp_path / "new.db")
     yield store
     await store.close()

@@ -1,4 +1,4 @@
-"""Things to move: items with every kind of value for any table, always the same for the same seed."""
+"""Random items with every kind of value for any table, the same for the same seed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def key(attribute: KeyAttribute, number: int) -> Any:
 
 
 def items_for(table: TableSchema, count: int, ends: Sequence[int] = (PAST, FUTURE)) -> list[Item]:
-    """So many items, in partitions of twenty, each in some of the indexes; some will or have come to their end."""
+    """`count` items in partitions of twenty, each in some of the indexes, some of them with a TTL."""
     chance = Random(table.name)
     made: list[Item] = []
     for number in range(count):
@@ -98,7 +98,7 @@ def items_for(table: TableSchema, count: int, ends: Sequence[int] = (PAST, FUTUR
     return made
 
 
-async def opened_store(path: Path, tables: Sequence[TableSchema] = (FURNITURE, CURTAINS), **options: Any):
+async def start_backend(path: Path, tables: Sequence[TableSchema] = (FURNITURE, CURTAINS), **options: Any):
     """An embedded store with these tables."""
     store = EmbeddedBackend(path, **options)
     await store.start(tables)
@@ -106,7 +106,7 @@ async def opened_store(path: Path, tables: Sequence[TableSchema] = (FURNITURE, C
 
 
 async def fill(store: port.Backend, table: TableSchema, items: Sequence[Item]) -> None:
-    """Write items as fast as the store takes them."""
+    """Write items in concurrent batches."""
     for at in range(0, len(items), 500):
         steps = [items[start : start + 25] for start in range(at, min(at + 500, len(items)), 25)]
         puts = [[port.PutItem(table, item) for item in step] for step in steps]
@@ -114,7 +114,7 @@ async def fill(store: port.Backend, table: TableSchema, items: Sequence[Item]) -
 
 
 async def lines_in(store: port.Backend, table: TableSchema) -> list[bytes]:
-    """Everything in a table, spelt exactly and in order."""
+    """All items of a table as sorted canonical lines."""
     lines: list[bytes] = []
     start = None
     while True:
@@ -126,5 +126,5 @@ async def lines_in(store: port.Backend, table: TableSchema) -> list[bytes]:
 
 
 def lines_of(items: Sequence[Item]) -> list[bytes]:
-    """The same of items that were made."""
+    """The given items as sorted canonical lines."""
     return sorted(map(encode_line, items))

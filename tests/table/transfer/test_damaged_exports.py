@@ -121,38 +121,38 @@ DAMAGES: list[tuple[Callable[[Path], None], str]] = [
 async def test_a_damaged_export_changes_nothing(
     damage: Callable[[Path], None],
     words: str,
-    old_home: EmbeddedBackend,
-    new_home: EmbeddedBackend,
+    source_store: EmbeddedBackend,
+    target_store: EmbeddedBackend,
     folder: Path,
     clock: ManualClock,
 ):
-    await export_store(old_home, BOTH, folder, clock=clock, page_items=20, part_bytes=1)
+    await export_store(source_store, BOTH, folder, clock=clock, page_items=20, part_bytes=1)
     damage(folder)
     with pytest.raises(ExportDamaged, match=words):
-        await import_store(new_home, BOTH, folder)
-    assert await lines_in(new_home, CURTAINS) == []
-    assert await lines_in(new_home, FURNITURE) == []
+        await import_store(target_store, BOTH, folder)
+    assert await lines_in(target_store, CURTAINS) == []
+    assert await lines_in(target_store, FURNITURE) == []
     assert not list(folder.glob("zataku-import-*"))
 
 
 async def test_an_unfinished_export_is_not_imported(
-    old_home: EmbeddedBackend, new_home: EmbeddedBackend, folder: Path, clock: ManualClock
+    source_store: EmbeddedBackend, target_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     def stop(table: str, items: int, total: int | None, size: int) -> None:
         if items > 100:
             raise KeyError("power cut")
 
     with pytest.raises(KeyError, match="power cut"):
-        await export_store(old_home, BOTH, folder, clock=clock, page_items=20, part_bytes=1, progress=stop)
+        await export_store(source_store, BOTH, folder, clock=clock, page_items=20, part_bytes=1, progress=stop)
     with pytest.raises(ExportDamaged, match="is not finished"):
-        await import_store(new_home, BOTH, folder)
-    assert await lines_in(new_home, CURTAINS) == []
-    assert (await export_store(old_home, BOTH, folder, clock=clock)).resumed
-    await import_store(new_home, BOTH, folder)
+        await import_store(target_store, BOTH, folder)
+    assert await lines_in(target_store, CURTAINS) == []
+    assert (await export_store(source_store, BOTH, folder, clock=clock)).resumed
+    await import_store(target_store, BOTH, folder)
 
 
 @pytest.mark.parametrize("content", [None, "file", "empty", "else"])
-async def test_what_is_no_export_is_not_imported(content: str | None, new_home: EmbeddedBackend, folder: Path):
+async def test_what_is_no_export_is_not_imported(content: str | None, target_store: EmbeddedBackend, folder: Path):
     if content == "file":
         folder.write_text("not a folder")
     elif content is not None:
@@ -160,15 +160,15 @@ async def test_what_is_no_export_is_not_imported(content: str | None, new_home: 
         if content == "else":
             (folder / "letters.txt").write_text("mine")
     with pytest.raises(ExportDamaged, match="is not a folder|holds no export"):
-        await import_store(new_home, BOTH, folder)
+        await import_store(target_store, BOTH, folder)
 
 
 async def test_a_complete_export_that_was_damaged_is_not_called_complete(
-    old_home: EmbeddedBackend, folder: Path, clock: ManualClock
+    source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
-    await export_store(old_home, BOTH, folder, clock=clock)
+    await export_store(source_store, BOTH, folder, clock=clock)
     parts(folder)[0].unlink()
     with pytest.raises(ExportDamaged, match="is missing"):
-        await export_store(old_home, BOTH, folder, clock=clock)
-    await export_store(old_home, BOTH, folder, clock=clock, again=True)
-    assert (await export_store(old_home, BOTH, folder, clock=clock)).already
+        await export_store(source_store, BOTH, folder, clock=clock)
+    await export_store(source_store, BOTH, folder, clock=clock, again=True)
+    assert (await export_store(source_store, BOTH, folder, clock=clock)).already

@@ -51,9 +51,9 @@ def described(table: TableSchema) -> dict[str, Any]:
 
 
 async def test_dynoxide_imports_our_export_and_has_every_item(
-    old_home: EmbeddedBackend, folder: Path, tmp_path: Path, clock: ManualClock
+    source_store: EmbeddedBackend, folder: Path, tmp_path: Path, clock: ManualClock
 ):
-    await export_store(old_home, BOTH, folder, clock=clock, page_items=50, part_bytes=10_000)
+    await export_store(source_store, BOTH, folder, clock=clock, page_items=50, part_bytes=10_000)
     (tmp_path / "schema.json").write_text(json.dumps([described(table) for table in BOTH]))
     database = str(tmp_path / "dynoxide.db")
     subprocess.run(
@@ -151,29 +151,29 @@ ROOM_ITEMS: list[Item] = [
 
 @pytest.mark.parametrize("checksums", [".md5", ".checksum"])
 @pytest.mark.parametrize("inside", [False, True], ids=["the bucket", "the export's own folder"])
-async def test_an_export_by_amazon_moves_in(checksums: str, inside: bool, new_home: EmbeddedBackend, folder: Path):
+async def test_an_export_by_amazon_moves_in(checksums: str, inside: bool, target_store: EmbeddedBackend, folder: Path):
     home = amazon_export(folder, FURNITURE.name, ROOM, checksums=checksums)
-    imported = await import_store(new_home, [FURNITURE], home if inside else folder)
-    assert await lines_in(new_home, FURNITURE) == lines_of(ROOM_ITEMS)
+    imported = await import_store(target_store, [FURNITURE], home if inside else folder)
+    assert await lines_in(target_store, FURNITURE) == lines_of(ROOM_ITEMS)
     assert (imported.tables[0].items, imported.verified) == (2, True)
 
 
 async def test_a_foreign_item_that_does_not_fit_is_refused_before_anything_is_written(
-    new_home: EmbeddedBackend, folder: Path
+    target_store: EmbeddedBackend, folder: Path
 ):
     amazon_export(folder, FURNITURE.name, [*ROOM, [{"PK": {"S": "room"}, "SK": {"N": "1"}}]])
     with pytest.raises(SchemaRefused, match=r"asdl123dasas3\.json\.gz, item 1 does not fit FurnitureOfARoom: SK is of"):
-        await import_store(new_home, [FURNITURE], folder)
-    assert await lines_in(new_home, FURNITURE) == []
+        await import_store(target_store, [FURNITURE], folder)
+    assert await lines_in(target_store, FURNITURE) == []
 
 
 async def test_a_foreign_line_that_is_no_item_is_refused_before_anything_is_written(
-    new_home: EmbeddedBackend, folder: Path
+    target_store: EmbeddedBackend, folder: Path
 ):
     amazon_export(folder, FURNITURE.name, [*ROOM, ["sofa"]])
     with pytest.raises(ExportDamaged, match=r"asdl123dasas3\.json\.gz has a line 1 that cannot be read"):
-        await import_store(new_home, [FURNITURE], folder)
-    assert await lines_in(new_home, FURNITURE) == []
+        await import_store(target_store, [FURNITURE], folder)
+    assert await lines_in(target_store, FURNITURE) == []
 
 
 @pytest.mark.parametrize(
@@ -187,30 +187,30 @@ async def test_a_foreign_line_that_is_no_item_is_refused_before_anything_is_writ
     ],
 )
 async def test_another_kind_of_export_is_refused(
-    changes: dict[str, object], words: str, new_home: EmbeddedBackend, folder: Path
+    changes: dict[str, object], words: str, target_store: EmbeddedBackend, folder: Path
 ):
     amazon_export(folder, FURNITURE.name, ROOM, **changes)
     with pytest.raises(ExportDamaged, match=words):
-        await import_store(new_home, [FURNITURE], folder)
+        await import_store(target_store, [FURNITURE], folder)
 
 
-async def test_a_foreign_part_that_was_changed_or_cut_is_refused(new_home: EmbeddedBackend, folder: Path):
+async def test_a_foreign_part_that_was_changed_or_cut_is_refused(target_store: EmbeddedBackend, folder: Path):
     home = amazon_export(folder, FURNITURE.name, ROOM)
     part = home / "data" / "asdl123dasas2.json.gz"
     content = part.read_bytes()
     for damaged in (content[:-1] + b"x", content[:-9], b""):
         part.write_bytes(damaged)
         with pytest.raises(ExportDamaged, match="MD5"):
-            await import_store(new_home, [FURNITURE], folder)
-    assert await lines_in(new_home, FURNITURE) == []
+            await import_store(target_store, [FURNITURE], folder)
+    assert await lines_in(target_store, FURNITURE) == []
 
 
-async def test_two_exports_of_one_table_are_not_mixed(new_home: EmbeddedBackend, folder: Path):
+async def test_two_exports_of_one_table_are_not_mixed(target_store: EmbeddedBackend, folder: Path):
     amazon_export(folder / "monday", FURNITURE.name, ROOM)
     amazon_export(folder / "tuesday", FURNITURE.name, ROOM)
     with pytest.raises(ExportDamaged, match="two exports of FurnitureOfARoom"):
-        await import_store(new_home, [FURNITURE], folder)
-    await import_store(new_home, [FURNITURE], folder / "monday")
+        await import_store(target_store, [FURNITURE], folder)
+    await import_store(target_store, [FURNITURE], folder / "monday")
 
 
 def test_a_part_with_the_right_md5_needs_the_right_sha256_too(tmp_path: Path):

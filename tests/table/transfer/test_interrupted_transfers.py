@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from random import Random
 
-from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, lines_in, lines_of, opened_store
+from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, lines_in, lines_of, start_backend
 from tests.table.transfer.transfer_process import PAGE_ITEMS, PART_BYTES, SEGMENTS, TABLES
 from zataku.clock import ManualClock
 from zataku.table.transfer import export_store, open_export
@@ -46,7 +46,7 @@ def finished_parts(folder: Path) -> int:
 
 
 async def filled(path: Path) -> None:
-    store = await opened_store(path)
+    store = await start_backend(path)
     await fill(store, FURNITURE, items_for(FURNITURE, FURNITURE_ITEMS))
     await fill(store, CURTAINS, items_for(CURTAINS, CURTAIN_ITEMS))
     await store.close()
@@ -64,7 +64,7 @@ async def test_an_export_that_is_killed_over_and_over_becomes_the_same_export(tm
     assert rounds >= 4
     assert counts == sorted(counts)
     assert len(set(counts)) > 3
-    store = await opened_store(old)
+    store = await start_backend(old)
     await export_store(
         store, TABLES, calm, clock=clock, page_items=PAGE_ITEMS, part_bytes=PART_BYTES, segments=SEGMENTS
     )
@@ -112,7 +112,7 @@ async def test_an_import_that_is_killed_over_and_over_brings_every_item(tmp_path
         assert len(read_complete_lines(states[0])) > 1
     assert rounds >= 3
     assert not list(folder.glob("zataku-import-*"))
-    store = await opened_store(new)
+    store = await start_backend(new)
     assert await lines_in(store, FURNITURE) == lines_of(items_for(FURNITURE, FURNITURE_ITEMS))
     assert await lines_in(store, CURTAINS) == lines_of(items_for(CURTAINS, CURTAIN_ITEMS))
     await store.close()

@@ -14,7 +14,7 @@ from tests.support.designs.pieces import pieces
 from tests.support.designs.ranking import ranking
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
-from tests.table.transfer.sample_items import FUTURE, fill, items_for, lines_in, lines_of, opened_store
+from tests.table.transfer.sample_items import FUTURE, fill, items_for, lines_in, lines_of, start_backend
 from tests.table.transfer.store_comparison import compare_stores
 from zataku.clock import SystemClock
 from zataku.table.backend import port as port
@@ -82,7 +82,7 @@ def schemas() -> list[TableSchema]:
 @pytest.mark.parametrize("away", ["dynoxide", "ministack"], indirect=True)
 async def test_a_store_moves_to_dynamodb_and_back_and_nothing_has_changed(away: port.Backend, tmp_path: Path):
     tables, clock = schemas(), SystemClock()
-    home = await opened_store(tmp_path / "home.db", tables)
+    home = await start_backend(tmp_path / "home.db", tables)
     for table in tables:
         await fill(home, table, goods_of(table))
     there, back = tmp_path / "there", tmp_path / "back"
@@ -90,7 +90,7 @@ async def test_a_store_moves_to_dynamodb_and_back_and_nothing_has_changed(away: 
     assert (await import_store(away, tables, there)).verified
     assert [difference async for difference in compare_stores(home, away, tables)] == []
     await export_store(away, tables, back, clock=clock, part_bytes=50_000, page_items=100, segments=2)
-    fresh = await opened_store(tmp_path / "fresh.db", tables)
+    fresh = await start_backend(tmp_path / "fresh.db", tables)
     assert (await import_store(fresh, tables, back)).verified
     for table in tables:
         assert await lines_in(fresh, table) == lines_of(goods_of(table))

@@ -11,27 +11,29 @@ async def differences(one: port.Backend, other: port.Backend) -> list[Difference
     return [difference async for difference in compare_stores(one, other, [FURNITURE, CURTAINS])]
 
 
-async def test_stores_with_the_same_items_have_no_differences(old_home: EmbeddedBackend, new_home: EmbeddedBackend):
-    await fill(new_home, FURNITURE, items_for(FURNITURE, 300)[::-1])
-    await fill(new_home, CURTAINS, items_for(CURTAINS, 40))
-    assert await differences(old_home, new_home) == []
+async def test_stores_with_the_same_items_have_no_differences(
+    source_store: EmbeddedBackend, target_store: EmbeddedBackend
+):
+    await fill(target_store, FURNITURE, items_for(FURNITURE, 300)[::-1])
+    await fill(target_store, CURTAINS, items_for(CURTAINS, 40))
+    assert await differences(source_store, target_store) == []
 
 
-async def test_every_difference_is_named(old_home: EmbeddedBackend, new_home: EmbeddedBackend):
+async def test_every_difference_is_named(source_store: EmbeddedBackend, target_store: EmbeddedBackend):
     furniture = items_for(FURNITURE, 300)
     first, last = furniture[0], furniture[-1]
-    await fill(new_home, FURNITURE, [{**first, "scratched": True}, *furniture[1:-1]])
-    await fill(new_home, CURTAINS, [*items_for(CURTAINS, 40), {"number": 77}])
-    assert await differences(old_home, new_home) == [
+    await fill(target_store, FURNITURE, [{**first, "scratched": True}, *furniture[1:-1]])
+    await fill(target_store, CURTAINS, [*items_for(CURTAINS, 40), {"number": 77}])
+    assert await differences(source_store, target_store) == [
         Difference("FurnitureOfARoom", (first["PK"], first["SK"]), "differs"),
         Difference("FurnitureOfARoom", (last["PK"], last["SK"]), "only in one"),
         Difference("CurtainsByNumber", (77, None), "only in other"),
     ]
 
 
-async def test_yes_is_not_one(old_home: EmbeddedBackend, new_home: EmbeddedBackend):
+async def test_yes_is_not_one(source_store: EmbeddedBackend, target_store: EmbeddedBackend):
     flag: Item = {"number": 90, "flag": True}
-    await fill(new_home, FURNITURE, items_for(FURNITURE, 300))
-    await fill(new_home, CURTAINS, [*items_for(CURTAINS, 40), flag])
-    await fill(old_home, CURTAINS, [{"number": 90, "flag": 1}])
-    assert await differences(old_home, new_home) == [Difference("CurtainsByNumber", (90, None), "differs")]
+    await fill(target_store, FURNITURE, items_for(FURNITURE, 300))
+    await fill(target_store, CURTAINS, [*items_for(CURTAINS, 40), flag])
+    await fill(source_store, CURTAINS, [{"number": 90, "flag": 1}])
+    assert await differences(source_store, target_store) == [Difference("CurtainsByNumber", (90, None), "differs")]

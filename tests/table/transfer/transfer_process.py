@@ -1,6 +1,6 @@
-"""Moves a store out or in, says each step, and waits to be killed.
+"""A process that exports or imports a store and prints its progress, to be killed by a test.
 
-`export FILE FOLDER` or `import FILE FOLDER`; each line it says is a number of items that are done.
+`export FILE FOLDER` or `import FILE FOLDER`; each printed line is the number of items done.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.table.transfer.sample_items import CURTAINS, FURNITURE, opened_store
+from tests.table.transfer.sample_items import CURTAINS, FURNITURE, start_backend
 from zataku.clock import SystemClock
 from zataku.table.transfer import export_store, import_store
 
@@ -16,29 +16,29 @@ TABLES = (FURNITURE, CURTAINS)
 PAGE_ITEMS, PART_BYTES, SEGMENTS = 7, 4_000, 2
 
 
-def say(table: str, items: int, total: int | None, size: int) -> None:
-    """One line, at once and whole."""
+def print_progress(table: str, items: int, total: int | None, size: int) -> None:
+    """Print one line, unbuffered."""
     os.write(1, f"{items}\n".encode())
 
 
-async def move(way: str, file: Path, folder: Path) -> None:
-    """Do one or the other."""
-    store = await opened_store(file, TABLES)
-    if way == "export":
+async def transfer(direction: str, file: Path, folder: Path) -> None:
+    """Run the export or import."""
+    store = await start_backend(file, TABLES)
+    if direction == "export":
         await export_store(
             store,
             TABLES,
             folder,
             clock=SystemClock(),
-            progress=say,
+            progress=print_progress,
             page_items=PAGE_ITEMS,
             part_bytes=PART_BYTES,
             segments=SEGMENTS,
         )
     else:
-        await import_store(store, TABLES, folder, progress=say, workers=1)
+        await import_store(store, TABLES, folder, progress=print_progress, workers=1)
     await store.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(move(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
+    asyncio.run(transfer(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
