@@ -1,9 +1,9 @@
-"""What follows from a design besides a store: its document, its CloudFormation template, its IAM policies.
+"""What is generated from a design: its document, its CloudFormation template, its IAM policies.
 
     print(design_document([board], title="Vote board game"))
     print(to_json(template([board], env="prod", rights=matrix)))
 
-The same design gives the same text to the byte, so that what was generated can be kept and compared.
+The same design gives the same text to the byte, so that generated files can be committed and compared.
 """
 
 from zataku.table.export.cloudformation.policies import policy_document

@@ -16,7 +16,7 @@ from tests.table.lint import flawed_designs as literal
 from zataku.table import DesignError, Entity, InKey, Key, Span, Table, path
 from zataku.table.export import design_document
 from zataku.table.export.document.access_patterns import reads_of
-from zataku.table.export.document.markdown import code_span, markdown_table
+from zataku.table.export.document.notation import code_span, markdown_table
 from zataku.table.schema.analysis.sample_values import sample_item
 from zataku.table.schema.entity import binding_of
 

@@ -14,7 +14,7 @@ from zataku.server.admin.messages import (
 from zataku.server.admin.tables.browser import SECRET_ATTRIBUTES
 from zataku.table import Binding, IndexSchema, KeyAttribute, Millis, Table
 from zataku.table.export.document.entities import docstring
-from zataku.table.export.document.key_notation import key_notation
+from zataku.table.export.document.notation import key_notation
 from zataku.table.export.document.type_descriptions import description_of, type_name
 from zataku.table.schema.codec import StoredField, accepts_none
 

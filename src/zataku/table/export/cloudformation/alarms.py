@@ -1,4 +1,4 @@
-"""A table's alarms as CloudWatch knows them.
+"""The CloudWatch alarms of a table.
 
 | alarm | what it compares |
 | --- | --- |
@@ -6,9 +6,9 @@
 | error rate | System errors and throttled requests with all requests, which are those and the successful ones. |
 | throttles | The number of throttled reads or writes in a period. |
 
-DynamoDB counts errors and requests for each operation apart, and an alarm may look at ten figures, so the error rate is
-one alarm for each group of three operations. UserErrors is not among the figures: it is one number for the whole
-account and region, and cannot be told by table. Nothing happening sends no figures, which is no cause for alarm.
+DynamoDB counts errors and requests for each operation separately, and an alarm may use ten metrics, so the error rate
+is one alarm for each group of three operations. UserErrors is not used: it is one metric for the whole account and
+region. A table without requests sends no data, which counts as not breaching.
 """  # noqa: E501 - a table row is one line
 
 from collections.abc import Iterator
@@ -39,47 +39,47 @@ _THROTTLED: dict[Direction, str] = {"read": "ReadThrottleEvents", "write": "Writ
 
 
 class CloudWatchAlarm(Struct, frozen=True):
-    """One CloudWatch alarm: its name among those of the table, what it is for in a sentence, its properties."""
+    """One CloudWatch alarm: its name among those of the table, its description, its properties."""
 
     name: str
-    sentence: str
+    description: str
     properties: Properties
 
 
 class AlarmTarget(Struct, frozen=True):
-    """What alarms look at: a table under its full name or a reference to it, its global indexes and its capacity."""
+    """What alarms watch: a table by its full name or a reference to it, its global indexes and its capacity."""
 
     table: Any
     indexes: tuple[str, ...]
     capacity: Capacity
 
 
-def cloudwatch_alarms(watched: AlarmTarget, alarm: Alarm) -> Iterator[CloudWatchAlarm]:
-    """The CloudWatch alarms that one declared alarm stands for."""
+def cloudwatch_alarms(target: AlarmTarget, alarm: Alarm) -> Iterator[CloudWatchAlarm]:
+    """The CloudWatch alarms of one declared alarm."""
     match alarm:
         case CapacityAlarm():
-            yield from _capacity(watched, alarm)
+            yield from _capacity(target, alarm)
         case ThrottleAlarm():
-            yield from _throttles(watched, alarm)
+            yield from _throttles(target, alarm)
         case ErrorRateAlarm():
             for group in alarm.of:
-                yield _error_rate(watched, alarm, group)
+                yield _error_rate(target, alarm, group)
 
 
-def _capacity(watched: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchAlarm]:
-    most = max_units(watched.capacity, alarm.of)
-    assert most is not None  # A table without a maximum is refused when it declares the alarm.
-    # Whole units, rounded up, so that a small maximum does not sound one unit early.
-    threshold = -(-most * alarm.period * alarm.percent // 100)
-    for index in (None, *watched.indexes):
+def _capacity(target: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchAlarm]:
+    maximum = max_units(target.capacity, alarm.of)
+    assert maximum is not None  # A table without a maximum is refused when it declares the alarm.
+    # Whole units, rounded up, so that a small maximum does not fire one unit early.
+    threshold = -(-maximum * alarm.period * alarm.percent // 100)
+    for index in (None, *target.indexes):
         yield CloudWatchAlarm(
-            f"{alarm.of}-capacity" + _of(index),
-            f"Of the {most:,} {alarm.of} units a second that {_place(index)} may use, {alarm.percent} % are used: "
-            f"{threshold:,} in {_seconds(alarm)}.",
+            f"{alarm.of}-capacity" + _suffix(index),
+            f"Of the {maximum:,} {alarm.of} units a second that {_resource_text(index)} may use, "
+            f"{alarm.percent} % are used: {threshold:,} in {_seconds(alarm)}.",
             {
                 "Namespace": "AWS/DynamoDB",
                 "MetricName": _CONSUMED[alarm.of],
-                "Dimensions": _dimensions(watched, index),
+                "Dimensions": _dimensions(target, index),
                 "Statistic": "Sum",
                 "Period": alarm.period,
                 "EvaluationPeriods": alarm.evaluations,
@@ -90,15 +90,15 @@ def _capacity(watched: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatch
         )
 
 
-def _throttles(watched: AlarmTarget, alarm: ThrottleAlarm) -> Iterator[CloudWatchAlarm]:
-    for index in (None, *watched.indexes):
+def _throttles(target: AlarmTarget, alarm: ThrottleAlarm) -> Iterator[CloudWatchAlarm]:
+    for index in (None, *target.indexes):
         yield CloudWatchAlarm(
-            f"{alarm.of}-throttles" + _of(index),
-            _throttled(alarm, _place(index)),
+            f"{alarm.of}-throttles" + _suffix(index),
+            _throttled(alarm, _resource_text(index)),
             {
                 "Namespace": "AWS/DynamoDB",
                 "MetricName": _THROTTLED[alarm.of],
-                "Dimensions": _dimensions(watched, index),
+                "Dimensions": _dimensions(target, index),
                 "Statistic": "Sum",
                 "Period": alarm.period,
                 "EvaluationPeriods": alarm.evaluations,
@@ -109,11 +109,11 @@ def _throttles(watched: AlarmTarget, alarm: ThrottleAlarm) -> Iterator[CloudWatc
         )
 
 
-def _error_rate(watched: AlarmTarget, alarm: ErrorRateAlarm, group: Operations) -> CloudWatchAlarm:
+def _error_rate(target: AlarmTarget, alarm: ErrorRateAlarm, group: Operations) -> CloudWatchAlarm:
     names = OPERATIONS[group]
     metrics: list[Properties] = []
     for at, operation in enumerate(names, 1):
-        dimensions = [*_dimensions(watched, None), {"Name": "Operation", "Value": operation}]
+        dimensions = [*_dimensions(target, None), {"Name": "Operation", "Value": operation}]
         metrics += [
             _metric(f"faults{at}", "SystemErrors", "Sum", dimensions, alarm.period),
             _metric(f"throttled{at}", "ThrottledRequests", "Sum", dimensions, alarm.period),
@@ -157,16 +157,16 @@ def _metric(name: str, metric: str, statistic: str, dimensions: list[Properties]
     }
 
 
-def _dimensions(watched: AlarmTarget, index: str | None) -> list[Properties]:
-    table = [{"Name": "TableName", "Value": watched.table}]
+def _dimensions(target: AlarmTarget, index: str | None) -> list[Properties]:
+    table = [{"Name": "TableName", "Value": target.table}]
     return table if index is None else [*table, {"Name": "GlobalSecondaryIndexName", "Value": index}]
 
 
-def _of(index: str | None) -> str:
+def _suffix(index: str | None) -> str:
     return "" if index is None else f"-{index}"
 
 
-def _place(index: str | None) -> str:
+def _resource_text(index: str | None) -> str:
     return "the table" if index is None else f"the index {index}"
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from zataku.table.backend.errors import DesignError
 from zataku.table.export.cloudformation.resource_names import arn
+from zataku.table.schema.table import Table
 from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Permissions
 
 PolicyDocument: TypeAlias = dict[str, Any]
@@ -15,6 +16,13 @@ ToResource: TypeAlias = Callable[[str], Any]
 
 # The most characters of a managed policy, white space not counted.
 _LARGEST_POLICY = 6144
+
+
+# The metadata table of a store: its secret, usage totals, stream checkpoints. One in each environment.
+STORE_TABLE = Table("ZatakuStore", pk="pk", sk="sk")
+
+_DESCRIBE_ACTIONS = ("DescribeTable", "DescribeTimeToLive", "DescribeContinuousBackups")
+_STORE_TABLE_ACTIONS = ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")
 
 
 def policy_document(
@@ -61,3 +69,18 @@ def _parts(grant: Grant, name: str, to_resource: ToResource) -> Sequence[tuple[l
         (grant.actions & STREAM, [to_resource(f"{name}/stream/*")]),
     )
     return [([action for action in ACTIONS if action in chosen], resources) for chosen, resources in parts if chosen]
+
+
+def opening_policy(tables: Sequence[Table], env: str) -> dict[str, Any]:
+    """The policy to open a store, which every function needs: describe the tables, use the store's own table."""
+    own = arn(STORE_TABLE.schema(env).name)
+    names = [table.schema(env).name for table in tables]
+    statements = [_allow(_DESCRIBE_ACTIONS, [*map(arn, names), own]), _allow(_STORE_TABLE_ACTIONS, [own])]
+    streams = [arn(f"{table.schema(env).name}/stream/*") for table in tables if table.stream is not None]
+    if streams:
+        statements.append(_allow(("ListStreams",), streams))
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _allow(actions: Sequence[str], resources: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": [f"dynamodb:{action}" for action in actions], "Resource": resources}

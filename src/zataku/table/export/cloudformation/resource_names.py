@@ -1,17 +1,17 @@
-"""What resources are called in a template."""
+"""Names and references of resources in a template."""
 
 import re
 from typing import Any
 
 from zataku.table.schema.table import Table
 
-_LONGEST = 255
+_MAX_LENGTH = 255
 
 
 def logical_id(name: str, kind: str) -> str:
     """A name of letters and digits for a resource."""
     words = re.split(r"[^A-Za-z0-9]+", name)
-    return ("".join(word[:1].upper() + word[1:] for word in words) + kind)[-_LONGEST:]
+    return ("".join(word[:1].upper() + word[1:] for word in words) + kind)[-_MAX_LENGTH:]
 
 
 def design_name(table: Table) -> str:
@@ -25,7 +25,7 @@ def table_id(table: Table) -> str:
 
 
 def arn(rest: str) -> dict[str, Any]:
-    """The ARN of a table, or of something of a table, where the template is deployed."""
+    """The ARN of a table, or of a part of one, in the account and region of the stack."""
     return {"Fn::Sub": "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/" + rest}
 
 

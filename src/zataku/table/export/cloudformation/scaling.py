@@ -1,4 +1,4 @@
-"""Provisioned units that follow the load between two ends."""
+"""Auto scaling of provisioned capacity."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -9,10 +9,9 @@ from zataku.table.backend.errors import DesignError
 from zataku.table.backend.table_parameters import table_parameters
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
-from zataku.table.export.cloudformation.policies import template_policy
+from zataku.table.export.cloudformation.policies import STORE_TABLE, opening_policy, template_policy
 from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
 from zataku.table.export.cloudformation.scaling import scaling_resources
-from zataku.table.export.cloudformation.store_table import STORE_TABLE, opening_policy
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix, Permissions
 
@@ -42,9 +41,9 @@ def template(
 ) -> Template:
     """The template of some tables in one environment, with a policy for each function of a permission matrix.
 
-    The parameter `AlarmTopicArn` names the SNS topic that alarms go to; left empty, they only show. `store_table` adds
-    the store's own table, which one template of an environment must have when stores are opened with `manage` off, and
-    the policy to open a store, which every function takes beside its own.
+    The parameter `AlarmTopicArn` names the SNS topic that alarms go to; left empty, they only appear in CloudWatch.
+    `store_table` adds the store's own table, which one template of an environment must have when stores are opened
+    with `manage` off, and the policy to open a store, which every function takes beside its own.
     """
     if not tables:
         raise DesignError("A template needs at least one table.")
@@ -53,7 +52,7 @@ def template(
         raise DesignError(f"The permission matrix names {missing[0].name}, which is not in the template. Add it.")
     functions = [_policy(made, env) for made in rights or ()]
     if store_table:
-        functions += [_opening(tables, env)] if rights else []
+        functions += [_opening_policy(tables, env)] if rights else []
         tables = (*tables, STORE_TABLE)
     whole: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": _description(tables, env)}
     if any(table.alarms for table in tables):
@@ -93,15 +92,15 @@ def _resources(table: Table, env: str) -> Iterator[Named]:
     )
     yield from scaling_resources(table, env)
     indexes = tuple(index.name for index in schema.indexes if not index.local)
-    watched = AlarmTarget(reference(table_id(table)), indexes, schema.capacity)
-    for watch in (watch for alarm in table.alarms for watch in cloudwatch_alarms(watched, alarm)):
+    target = AlarmTarget(reference(table_id(table)), indexes, schema.capacity)
+    for alarm in (made for declared in table.alarms for made in cloudwatch_alarms(target, declared)):
         properties = {
-            "AlarmName": f"{schema.name}-{watch.name}",
-            "AlarmDescription": watch.sentence,
-            **watch.properties,
+            "AlarmName": f"{schema.name}-{alarm.name}",
+            "AlarmDescription": alarm.description,
+            **alarm.properties,
             "AlarmActions": {"Fn::If": ["HasAlarmTopic", [reference("AlarmTopicArn")], reference("AWS::NoValue")]},
         }
-        name = logical_id(f"{design_name(table)}-{watch.name}", "Alarm")
+        name = logical_id(f"{design_name(table)}-{alarm.name}", "Alarm")
         yield name, {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}
 
 
@@ -136,7 +135,7 @@ def _policy(rights: Permissions, env: str) -> Named:
     return logical_id(rights.function, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
 
 
-def _opening(tables: Sequence[Table], env: str) -> Named:
+def _opening_policy(tables: Sequence[Table], env: str) -> Named:
     properties = {
         "Description": f"What opening the store of {env} takes.",
         "PolicyDocument": opening_policy(tables, env),
@@ -169,8 +168,8 @@ def _description(tables: Sequence[Table], env: str) -> str:
 def _check_limits(whole: Template) -> None:
     counts = (("resources", len(whole["Resources"]), _RESOURCES), ("outputs", len(whole["Outputs"]), _OUTPUTS))
     sizes = (*counts, ("bytes", len(to_json(whole).encode()), _TEMPLATE_BYTES))
-    for what, found, most in sizes:
-        if found > most:
+    for unit, count, maximum in sizes:
+        if count > maximum:
             raise DesignError(
-                f"The template has {found:,} {what}, but CloudFormation takes {most:,}. Split it by tables."
+                f"The template has {count:,} {unit}, but CloudFormation takes {maximum:,}. Split it by tables."
             )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from zataku.table.backend.expression import Expression, routes_in
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.backend.values import KeyValue
-from zataku.table.export.document.key_notation import key_notation, slot_notation
+from zataku.table.export.document.notation import key_notation, slot_notation
 from zataku.table.schema.access_pattern import Query, Span
 from zataku.table.schema.analysis.key_sources import indexed_bindings, key_source
 from zataku.table.schema.analysis.sample_calls import (

@@ -6,8 +6,7 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from zataku.table.export.document.key_notation import key_notation
-from zataku.table.export.document.markdown import code_span
+from zataku.table.export.document.notation import code_span, key_notation
 from zataku.table.export.document.type_descriptions import (
     constraints_of,
     defaults_of,
@@ -26,7 +25,7 @@ _TYPES = {"S": "String", "N": "Number", "B": "Binary"}
 
 
 def attribute_rows(binding: Binding[Any]) -> Iterator[tuple[str, ...]]:
-    """Keys first, then index keys, then the fields, then what every item carries."""
+    """Keys first, then index keys, then the fields, then tag and revision."""
     stored = {field.attribute: field for field in binding.stored}
     for attribute, template in binding.templates.items():
         if attribute not in stored:
@@ -65,27 +64,33 @@ def parts_of(binding: Binding[Any]) -> list[type[Struct]]:
 
 
 def remarks(binding: Binding[Any]) -> Iterator[str]:
-    """What the table of attributes does not show: fields in keys, derived values."""
+    """Notes below the table of attributes: fields stored in keys, derived values."""
     for name, field in binding.in_key.items():
         attribute, _ = binding.source_of(name)
         limits = constraints_of(field.annotation)
         yield f"{code_span(field.attribute)} is stored in {code_span(attribute)} alone" + (
             f" ({limits})." if limits else "."
         )
-    used = dict.fromkeys(name for made in binding.index.values() for name in made.fields)
+    used = dict.fromkeys(name for template in binding.index.values() for name in template.fields)
     for name in used:
-        made = getattr(binding.entity, name, None)
-        if isinstance(made, Derived):
-            sources = " and ".join(code_span(_attribute(binding, source)) for source in made.sources)
-            told = " ".join((made.__doc__ or "").split())
-            yield f"{code_span(name)} is derived from {sources}" + (f": {told}" if told else ".")
+        derived = getattr(binding.entity, name, None)
+        if isinstance(derived, Derived):
+            sources = " and ".join(code_span(_attribute(binding, source)) for source in derived.sources)
+            description = " ".join((derived.__doc__ or "").split())
+            yield f"{code_span(name)} is derived from {sources}" + (f": {description}" if description else ".")
 
 
 def _key_row(binding: Binding[Any], attribute: str, template: KeyTemplate) -> tuple[str, ...]:
-    needed = attribute in binding.key_templates or not any(_may_lack(binding, name) for name in template.fields)
-    kind = _TYPES[binding.table.key_types[attribute]]
+    is_required = attribute in binding.key_templates or not any(_is_optional(binding, name) for name in template.fields)
+    type_ = _TYPES[binding.table.key_types[attribute]]
     roles = ", ".join(_roles(binding.table, attribute))
-    return code_span(attribute), kind, _yes(needed), code_span(key_notation(binding, template)), _sentence(roles)
+    return (
+        code_span(attribute),
+        type_,
+        _yes_or_no(is_required),
+        code_span(key_notation(binding, template)),
+        _sentence(roles),
+    )
 
 
 def _field_row(binding: Binding[Any], field: StoredField) -> tuple[str, ...]:
@@ -101,15 +106,15 @@ def _field_row(binding: Binding[Any], field: StoredField) -> tuple[str, ...]:
 
 
 def _row(field: StoredField, notes: list[str]) -> tuple[str, ...]:
-    told = "; ".join(note for note in notes if note)
-    # What has a default is there in every item that is written; only what may be None can be absent.
-    needed = field.keeps_null or not (accepts_none(field.annotation) or _is_set(field))
+    description = "; ".join(note for note in notes if note)
+    # A field with a default is in every item that is written; only one that may be None can be absent.
+    is_required = field.keeps_null or not (accepts_none(field.annotation) or _is_set(field))
     return (
         code_span(field.attribute),
         type_name(field.annotation),
-        _yes(needed),
+        _yes_or_no(is_required),
         constraints_of(field.annotation),
-        _sentence(told),
+        _sentence(description),
     )
 
 
@@ -117,23 +122,23 @@ def _absence(field: StoredField, default: Any) -> Iterator[str]:
     if field.keeps_null:
         yield "null when there is none"
     if default is not None:
-        told = msgspec.to_builtins(default)
-        if isinstance(told, str | int | float) and told != "":
-            yield f"{code_span(str(told).lower() if isinstance(told, bool) else str(told))} unless given"
+        value = msgspec.to_builtins(default)
+        if isinstance(value, str | int | float) and value != "":
+            yield f"{code_span(str(value).lower() if isinstance(value, bool) else str(value))} unless given"
 
 
 def _is_set(field: StoredField) -> bool:
     return type_name(field.annotation).startswith("Set")
 
 
-def _may_lack(binding: Binding[Any], name: str) -> bool:
+def _is_optional(binding: Binding[Any], name: str) -> bool:
     field = binding.fields.get(name)
     if field is not None:
         return accepts_none(field.annotation)
-    made = getattr(binding.entity, name)
-    # A derived value that does not say what it gives may be nothing.
+    derived = getattr(binding.entity, name)
+    # A derived value without an annotation may be None.
     try:
-        returned = get_type_hints(made.fget, include_extras=True).get("return")
+        returned = get_type_hints(derived.fget, include_extras=True).get("return")
     except NameError:
         returned = None
     return returned is None or accepts_none(returned)
@@ -157,5 +162,5 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _yes(true: bool) -> str:
-    return "yes" if true else "no"
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"

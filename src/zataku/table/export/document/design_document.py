@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from zataku.table.backend.errors import DesignError
 from zataku.table.export.cloudformation.resource_names import design_name
 from zataku.table.export.document.entities import Examples, cost_section, docstring, entity_section
-from zataku.table.export.document.key_notation import key_notation
-from zataku.table.export.document.markdown import code_span, markdown_table
+from zataku.table.export.document.notation import code_span, key_notation, markdown_table
 from zataku.table.export.document.tables import (
     alarm_section,
     index_section,

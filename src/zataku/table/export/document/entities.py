@@ -12,7 +12,7 @@ from zataku.table.backend import cost
 from zataku.table.backend.limits import ITEM_BYTES
 from zataku.table.backend.values import Item, Value, item_size
 from zataku.table.export.document.attributes import HEADINGS, attribute_rows, part_rows, parts_of, remarks
-from zataku.table.export.document.markdown import code_span, markdown_table
+from zataku.table.export.document.notation import code_span, markdown_table
 from zataku.table.schema.analysis.item_size import max_item_size
 from zataku.table.schema.analysis.sample_values import sample_item
 from zataku.table.schema.binding import Binding

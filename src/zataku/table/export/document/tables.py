@@ -7,8 +7,7 @@ from typing import Any
 from zataku.table.backend.table_schema import Capacity, IndexSchema, KeyAttribute, OnDemand
 from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
 from zataku.table.export.document.access_patterns import ReadRequest, reads_of
-from zataku.table.export.document.key_notation import key_notation
-from zataku.table.export.document.markdown import code_span, markdown_table
+from zataku.table.export.document.notation import code_span, key_notation, markdown_table
 from zataku.table.schema.access_pattern import ItemPattern, QueryPattern
 from zataku.table.schema.analysis.key_sources import indexed_bindings, key_source
 from zataku.table.schema.codec import stored_fields
@@ -24,7 +23,7 @@ _STREAMS: Mapping[str, str] = {
 
 
 def settings_section(table: Table, env: str, level: str) -> Iterator[str]:
-    """How the table is set up."""
+    """The settings of the table."""
     yield f"{level} Settings"
     yield markdown_table(("Setting", "Value"), _settings(table, env))
 
@@ -51,21 +50,21 @@ def _settings(table: Table, env: str) -> Iterator[tuple[str, str]]:
 
 
 def index_section(table: Table, level: str) -> Iterator[str]:
-    """What can be found otherwise than by the table's own keys."""
+    """The indexes, and the keys of each entity in them."""
     if not table.indexes:
         return
     yield f"{level} Indexes"
     headings = ("Index", "Kind", "Partition key", "Sort key", "Projection")
     schemas = [index.schema for index in table.indexes.values()]
     yield markdown_table(headings, (_index_row(schema) for schema in schemas))
-    rows = [row for schema in schemas for row in _holders(table, schema)]
+    rows = [row for schema in schemas for row in _index_entries(table, schema)]
     if rows:
-        yield "What lies in them:"
+        yield "What they hold:"
         yield markdown_table(("Index", "Entity", "Partition key", "Sort key"), rows)
 
 
 def pattern_section(table: Table, level: str) -> Iterator[str]:
-    """The questions that the table answers."""
+    """The access patterns, with the read, the order and the budget of each."""
     if not table.patterns:
         return
     yield f"{level} Access patterns"
@@ -77,28 +76,28 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
             if reads
             else ("The key condition depends on arguments of which no example is given.")
         )
-        yield _answer(table, pattern, reads)
+        yield _result_text(table, pattern, reads)
         if pattern.metadata.budget is not None:
             yield f"Budget: {pattern.metadata.budget.text()}."
 
 
 def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
-    """When somebody is called."""
+    """The alarms, with the condition of each."""
     if not table.alarms:
         return
     yield f"{level} Alarms"
     schema = table.schema(env)
     indexes = tuple(index.name for index in schema.indexes if not index.local)
-    watched = AlarmTarget(schema.name, indexes, schema.capacity)
-    made = [watch for alarm in table.alarms for watch in cloudwatch_alarms(watched, alarm)]
-    yield markdown_table(("Alarm", "Sounds when"), ((code_span(watch.name), watch.sentence) for watch in made))
+    target = AlarmTarget(schema.name, indexes, schema.capacity)
+    alarms = [made for alarm in table.alarms for made in cloudwatch_alarms(target, alarm)]
+    yield markdown_table(("Alarm", "Fires when"), ((code_span(alarm.name), alarm.description) for alarm in alarms))
 
 
 def waiver_section(table: Table, level: str) -> Iterator[str]:
-    """What the lint would have otherwise, and why it is so."""
+    """The accepted findings of the lint, with their reasons."""
     if table.waivers:
         yield f"{level} Waivers"
-        rows = ((code_span(it.rule), code_span(it.subject), it.reason, it.limit) for it in table.waivers)
+        rows = ((code_span(each.rule), code_span(each.subject), each.reason, each.limit) for each in table.waivers)
         yield markdown_table(("Rule", "Subject", "Reason", "Holds up to"), rows)
 
 
@@ -107,8 +106,8 @@ def _key(key: KeyAttribute) -> str:
 
 
 def _capacity(capacity: Capacity) -> str:
-    ends = (("read", capacity.max_reads), ("write", capacity.max_writes))
-    most = " and ".join(f"{units:,} {name} units" for name, units in ends if units is not None)
+    maxima = (("read", capacity.max_reads), ("write", capacity.max_writes))
+    most = " and ".join(f"{units:,} {name} units" for name, units in maxima if units is not None)
     if isinstance(capacity, OnDemand):
         return f"on demand, at most {most} a second" if most else "on demand"
     steady = f"{capacity.reads:,} read units and {capacity.writes:,} write units a second"
@@ -116,22 +115,22 @@ def _capacity(capacity: Capacity) -> str:
 
 
 def _index_row(index: IndexSchema) -> tuple[str, ...]:
-    held = index.projection
-    names = ", ".join(code_span(name) for name in held.attributes)
-    projection = {"ALL": "everything", "KEYS_ONLY": "keys only"}.get(held.kind) or f"keys and {names}"
+    projected = index.projection
+    names = ", ".join(code_span(name) for name in projected.attributes)
+    projection = {"ALL": "everything", "KEYS_ONLY": "keys only"}.get(projected.kind) or f"keys and {names}"
     sort = "none" if index.sk is None else _key(index.sk)
     return code_span(index.name), "local" if index.local else "global", _key(index.pk), sort, projection
 
 
-def _holders(table: Table, index: IndexSchema) -> Iterator[tuple[str, ...]]:
+def _index_entries(table: Table, index: IndexSchema) -> Iterator[tuple[str, ...]]:
     for binding in indexed_bindings(table, index):
-        made = [key_source(binding, key) for key in index.keys]
-        texts = [code_span(key_notation(binding, template)) for template in made if template is not None]
+        templates = [key_source(binding, key) for key in index.keys]
+        texts = [code_span(key_notation(binding, template)) for template in templates if template is not None]
         yield code_span(index.name), binding.entity.__name__, texts[0], texts[1] if len(texts) > 1 else "none"
 
 
 def pattern_head(heading: str, name: str, doc: str, function: Callable[..., Any]) -> Iterator[str]:
-    """The heading of an access pattern, and how it is called."""
+    """The heading of an access pattern, and its signature."""
     first, rest = _sentences(doc)
     yield f"{heading} {first}"
     parameters = ", ".join(inspect.signature(function).parameters)
@@ -153,23 +152,25 @@ def _read_lines(read: ReadRequest) -> Iterator[str]:
         yield f"  filtered by {', '.join(read.filtered)}"
 
 
-def _answer(table: Table, pattern: QueryPattern[..., Any] | ItemPattern[..., Any], reads: list[ReadRequest]) -> str:
+def _result_text(
+    table: Table, pattern: QueryPattern[..., Any] | ItemPattern[..., Any], reads: list[ReadRequest]
+) -> str:
     consistency = "strongly consistent" if pattern.metadata.strong else "eventually consistent"
     if isinstance(pattern, ItemPattern):
         return f"Returns one item or none; {consistency}."
-    kinds = ", ".join(_kind(table, kind) for kind in pattern.metadata.returns)
-    orders = dict.fromkeys(_order(table, read) for read in reads)
+    kinds = ", ".join(_result_name(table, kind) for kind in pattern.metadata.returns)
+    orders = dict.fromkeys(_order_text(table, read) for read in reads)
     return f"Returns {kinds}{''.join(orders)}; {consistency}."
 
 
-def _order(table: Table, read: ReadRequest) -> str:
+def _order_text(table: Table, read: ReadRequest) -> str:
     sort = table.sk if read.index is None else read.index.sk
     if sort is None:
         return ""
     return f", in {'descending' if read.backwards else 'ascending'} order of {code_span(sort.name)}"
 
 
-def _kind(table: Table, kind: type[Any]) -> str:
+def _result_name(table: Table, kind: type[Any]) -> str:
     whole = table.views.get(kind)
     if whole is None:
         return code_span(kind.__name__)

@@ -1,4 +1,4 @@
-"""What a field's type says, in words: the type on disk and the limits of its values."""
+"""Descriptions of field types: the type on disk and the limits of its values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -12,7 +12,7 @@ from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import fields as struct_fields
 from msgspec.structs import replace
 
-from zataku.table.export.document.markdown import code_span
+from zataku.table.export.document.notation import code_span
 from zataku.table.schema.analysis.annotations import PlainType, plain_types
 from zataku.table.schema.analysis.regex import readable_pattern
 
@@ -30,7 +30,7 @@ _PLAIN: dict[Any, str] = {
     timedelta: "String",
     UUID: "String",
 }
-_SPELT: dict[Any, str] = {
+_TEXT_FORMATS: dict[Any, str] = {
     date: "date as YYYY-MM-DD",
     datetime: "date and time in ISO 8601",
     time: "time in ISO 8601",
@@ -44,24 +44,24 @@ MAPS = (dict, Mapping)
 
 def type_name(annotation: Any) -> str:
     """The type on disk: `String`, `List of Number`, `Map (Settings)`."""
-    return " or ".join(dict.fromkeys(_kind(plain) for plain in _some(annotation))) or "Null"
+    return " or ".join(dict.fromkeys(_kind(plain) for plain in _types(annotation))) or "Null"
 
 
 def constraints_of(annotation: Any) -> str:
     """The limits on a value, those of its members included; `Meta(title=...)` stands for all of them."""
-    found = [limit for plain in _some(annotation) for limit in _limits(plain)]
+    found = [limit for plain in _types(annotation) for limit in _limits(plain)]
     return "; ".join(dict.fromkeys(found))
 
 
 def description_of(annotation: Any) -> str:
-    """What `Meta(description=...)` says of a field; its own description stands for that of its type."""
-    told = ([meta.description for meta in plain.metas if meta.description][-1:] for plain in _some(annotation))
-    return " ".join(dict.fromkeys(text for texts in told for text in texts))
+    """The `Meta(description=...)` of a field, or else that of its type."""
+    descriptions = ([meta.description for meta in plain.metas if meta.description][-1:] for plain in _types(annotation))
+    return " ".join(dict.fromkeys(text for texts in descriptions for text in texts))
 
 
 def structs_in(annotation: Any) -> Iterator[type[Struct]]:
     """The structs that a value consists of, outermost first."""
-    for plain in _some(annotation):
+    for plain in _types(annotation):
         kind: Any = plain.type
         if isinstance(kind, type) and issubclass(kind, Struct):
             yield kind
@@ -75,7 +75,7 @@ def defaults_of(kind: type[Struct]) -> dict[str, Any]:
     return {field.name: field.default for field in struct_fields(kind) if field.default is not NODEFAULT}
 
 
-def _some(annotation: Any) -> list[PlainType]:
+def _types(annotation: Any) -> list[PlainType]:
     return [plain for plain in plain_types(annotation) if plain.type is not NoneType]
 
 
@@ -102,18 +102,18 @@ def _limits(plain: PlainType) -> Iterator[str]:
         return
     named = [at for at, meta in enumerate(plain.metas) if meta.title]
     if named:
-        # A form that has a name needs no pattern to be understood; what a field demands beyond it is told as well.
+        # The title of a type replaces its pattern and limits; those that the field adds follow it.
         yield str(plain.metas[named[-1]].title)
         plain = replace(plain, metas=plain.metas[named[-1] + 1 :])
-    elif plain.type in _SPELT:
-        yield _SPELT[plain.type]
+    elif plain.type in _TEXT_FORMATS:
+        yield _TEXT_FORMATS[plain.type]
     unit = "characters" if plain.type is str else "bytes" if plain.type in (bytes, bytearray) else "members"
     shortest = plain.min_length or None
     if shortest is not None or plain.max_length is not None:
-        yield _stretch(shortest, plain.max_length, unit)
-    lowest, highest = _ends(plain)
+        yield _range_text(shortest, plain.max_length, unit)
+    lowest, highest = _limits_of_number(plain)
     if lowest is not None or highest is not None:
-        yield _stretch(lowest, highest, "")
+        yield _range_text(lowest, highest, "")
     yield from (
         f"matches {code_span(readable_pattern(meta.pattern))}" for meta in plain.metas if meta.pattern is not None
     )
@@ -124,7 +124,7 @@ def _limits(plain: PlainType) -> Iterator[str]:
             yield f"each {each}"
 
 
-def _ends(plain: PlainType) -> tuple[Any, Any]:
+def _limits_of_number(plain: PlainType) -> tuple[Any, Any]:
     if plain.type is int:
         return plain.minimum, plain.maximum
     least = [end for meta in plain.metas for end in _given(meta, "ge", "gt")]
@@ -136,7 +136,7 @@ def _given(meta: Meta, closed: str, open_end: str) -> list[float]:
     return [end for end in (getattr(meta, closed), getattr(meta, open_end)) if end is not None]
 
 
-def _stretch(low: float | None, high: float | None, unit: str) -> str:
+def _range_text(low: float | None, high: float | None, unit: str) -> str:
     if low is not None and low == high:
         text = f"exactly {low:,}"
     elif low is None:

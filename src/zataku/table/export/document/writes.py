@@ -1,4 +1,4 @@
-"""The part of the document about writes: what each does to which items, on which conditions, and at what price."""
+"""The part of the document about writes: the steps of each, their conditions, and its budget."""
 
 import inspect
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, get_type_hints
 
 from zataku.table.export.document.access_patterns import attributes_read
-from zataku.table.export.document.key_notation import key_notation
+from zataku.table.export.document.notation import key_notation
 from zataku.table.export.document.tables import pattern_head
 from zataku.table.schema.analysis.sample_values import sample_value
 from zataku.table.schema.entity import binding_of
@@ -15,11 +15,11 @@ from zataku.table.schema.table import Table
 
 
 def write_section(table: Table, level: str) -> Iterator[str]:
-    """Everything that is written by one conditional write or one transaction."""
+    """The declared writes, each a conditional write or a transaction."""
     if not table.writes:
         return
     yield f"{level} Writes"
-    for number, (name, pattern) in enumerate(sorted(table.writes.items(), key=_place), 1):
+    for number, (name, pattern) in enumerate(sorted(table.writes.items(), key=_declaration_order), 1):
         yield from pattern_head(f"{level}# {number}.", name, pattern.metadata.doc, pattern.function)
         plan = sample_plan(pattern)
         yield (
@@ -31,30 +31,30 @@ def write_section(table: Table, level: str) -> Iterator[str]:
             yield f"Budget: {pattern.metadata.budget.text()}."
 
 
-def _place(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
-    """Where a write is declared: the order of import is not the same everywhere."""
+def _declaration_order(declared: tuple[str, WritePattern[..., Any]]) -> tuple[str, int]:
+    """The position of a declaration in its file, since the order of imports varies."""
     code = declared[1].function.__code__
     return code.co_filename, code.co_firstlineno
 
 
 def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | None:
-    """The plan for made-up arguments; None when the write does not take them."""
-    given = pattern.metadata.example or {}
+    """The plan for sample arguments; None when the write does not accept them."""
+    example = pattern.metadata.example or {}
     try:
         hints = get_type_hints(pattern.function, include_extras=True)
         arguments = {
-            name: given[name] if name in given else sample_value(name, hints[name])
+            name: example[name] if name in example else sample_value(name, hints[name])
             for name, parameter in inspect.signature(pattern.function).parameters.items()
-            if name in given or parameter.default is parameter.empty
+            if name in example or parameter.default is parameter.empty
         }
         return pattern.function(**arguments)
-    except Exception:  # noqa: BLE001 - a rule of the design may refuse what was made up
+    except Exception:  # noqa: BLE001 - a rule of the design may refuse the samples
         return None
 
 
 def _lines(plan: Plan[Any]) -> Iterator[str]:
     yield "TransactWriteItems:" if len(plan.steps) > 1 else f"{_verb(plan.steps[0])}Item:"
-    # Steps that read alike are about different items of one kind.
+    # Equal lines are steps on different items of one kind.
     for line, times in Counter(map(_line, plan.steps)).items():
         yield f"  {line}" if times == 1 else f"  {times} × {line}"
 
@@ -73,12 +73,12 @@ def _verb(step: Step[Any]) -> str:
 
 def _line(step: Step[Any]) -> str:
     binding = binding_of(step.kind)
-    keys = ", ".join(f"{name} = {key_notation(binding, made)}" for name, made in binding.key_templates.items())
-    demands = list(_demands(step))
-    return f"{_verb(step)} {step.kind.__name__} ({keys})" + (f", {' and '.join(demands)}" if demands else "")
+    keys = ", ".join(f"{name} = {key_notation(binding, template)}" for name, template in binding.key_templates.items())
+    conditions = list(_conditions(step))
+    return f"{_verb(step)} {step.kind.__name__} ({keys})" + (f", {' and '.join(conditions)}" if conditions else "")
 
 
-def _demands(step: Step[Any]) -> Iterator[str]:
+def _conditions(step: Step[Any]) -> Iterator[str]:
     if isinstance(step, Save):
         yield f"if {binding_of(step.kind).version or 'what changes'} is still as read"
         return
