@@ -25,71 +25,71 @@ MIDORI = Identity(account_id=AccountId("11111111-1111-4111-8111-111111111111"), 
 SORA = Identity(account_id=AccountId("22222222-2222-4222-8222-222222222222"), role="guest", language="ko")
 
 
-async def hall(store: Store) -> LiveRoom:
+async def open_hall(store: Store) -> LiveRoom:
     """The behaviour of a room that Midori has opened."""
     now = instant_ms(START)
     host = HostId(MIDORI.account_id)
-    made = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
-    await store.put(made)
+    created = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
+    await store.put(created)
     return LiveRoom(store)
 
 
-def somebody(number: int) -> Identity:
+def guest(number: int) -> Identity:
     """A guest of the audience."""
     return Identity(account_id=AccountId(str(UUID(int=number, version=4))), role="guest", language="en")
 
 
-def asks(content: str, who: Identity = SORA, **more: str) -> Command:
-    return wants(PostComment(content=content, **more), who)
+def post_comment(content: str, sender: Identity = SORA, **more: str) -> Command:
+    return command_of(PostComment(content=content, **more), sender)
 
 
-def wants(command: LiveCommand | React, who: Identity = MIDORI) -> Command:
+def command_of(command: LiveCommand | React, sender: Identity = MIDORI) -> Command:
     """A command with a new id."""
-    return Command(sender=who, body=command, id=str(uuid4()))
+    return Command(sender=sender, body=command, id=str(uuid4()))
 
 
-async def carry_out(
-    live_room: LiveRoom, state: RoomState, asked: Sequence[Command], now: float = START
+async def execute_all(
+    live_room: LiveRoom, state: RoomState, commands: Sequence[Command], now: float = START
 ) -> Outcome[RoomState]:
     """The outcome of all commands, with deferred ones repeated as the actor does."""
     replies: dict[str, Reply] = {}
     events: list[Event] = []
-    waiting, over = list(asked), None
-    while waiting and over is None:
-        kept = await live_room.handle(state, waiting, now)
-        state, over, now = kept.state, kept.closed, now + 0.001
-        events += kept.events
-        replies |= {it.id: answer for it, answer in zip(waiting, kept.replies, strict=True) if answer is not DEFERRED}
-        waiting = [it for it, answer in zip(waiting, kept.replies, strict=True) if answer is DEFERRED]
-    return Outcome(state=state, events=events, replies=[replies[it.id] for it in asked], closed=over)
+    deferred, closed = list(commands), None
+    while deferred and closed is None:
+        outcome = await live_room.handle(state, deferred, now)
+        state, closed, now = outcome.state, outcome.closed, now + 0.001
+        events += outcome.events
+        replies |= {it.id: reply for it, reply in zip(deferred, outcome.replies, strict=True) if reply is not DEFERRED}
+        deferred = [it for it, reply in zip(deferred, outcome.replies, strict=True) if reply is DEFERRED]
+    return Outcome(state=state, events=events, replies=[replies[it.id] for it in commands], closed=closed)
 
 
-def close(who: Identity = MIDORI) -> Command:
-    return wants(CloseRoom(), who)
+def close(sender: Identity = MIDORI) -> Command:
+    return command_of(CloseRoom(), sender)
 
 
-def answered(kept: Outcome[RoomState], missing: str = "") -> list[str]:
+def reply_summaries(outcome: Outcome[RoomState], missing: str = "") -> list[str]:
     """The replies in short: the text of a comment, the status of a room, or the code of an error."""
-    told: list[str] = []
-    for answer in kept.replies:
-        if isinstance(answer, RequestError):
-            told.append(answer.code)
+    summaries: list[str] = []
+    for reply in outcome.replies:
+        if isinstance(reply, RequestError):
+            summaries.append(reply.code)
         else:
-            body = msgspec.to_builtins(answer)
-            told.append(body.get("content") or body.get("status") or missing)
-    return told
+            body = msgspec.to_builtins(reply)
+            summaries.append(body.get("content") or body.get("status") or missing)
+    return summaries
 
 
-def events(kept: Outcome[RoomState]) -> list[str]:
-    bodies = [msgspec.json.decode(event.body) for event in kept.events]
+def event_summaries(outcome: Outcome[RoomState]) -> list[str]:
+    bodies = [msgspec.json.decode(event.body) for event in outcome.events]
     return [body["comment"]["content"] if body["k"] == "commented" else body["k"] for body in bodies]
 
 
-async def stored(store: Store) -> list[Comment]:
+async def stored_comments(store: Store) -> list[Comment]:
     return [comment async for comment in store.each(comments_after(HALL, SEQ_START))]
 
 
-async def seen(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
+async def snapshot_of(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
     return msgspec.json.decode(await live_room.snapshot(state, SORA, since), type=Snapshot)
 
 

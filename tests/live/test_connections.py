@@ -1,4 +1,4 @@
-"""Who is in a room, in the table: a moment behind, by its process, and put right after everything that can go wrong."""
+"""The connections of a process in the table: written behind, and corrected after failures and crashes."""
 
 import asyncio
 from typing import Any, cast
@@ -44,9 +44,7 @@ async def hall(strict: Store, clock: ManualClock) -> ConnectionTracker:
     return ConnectionTracker(strict, clock, WEB)
 
 
-async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
-    hall: ConnectionTracker, strict: Store, clock: ManualClock
-) -> None:
+async def test_joins_are_stored_and_leaves_deleted(hall: ConnectionTracker, strict: Store, clock: ManualClock) -> None:
     hearing: Hearing = hall
     for number in range(3):
         hearing.joined(HALL, socket(number))
@@ -66,7 +64,7 @@ async def test_who_comes_is_written_down_and_who_goes_is_taken_out(
     assert await present(strict) == {socket(0), socket(2)}
 
 
-async def test_whoever_left_before_they_were_written_down_never_is(hall: ConnectionTracker, strict: Store) -> None:
+async def test_a_connection_that_ends_before_the_flush_is_never_stored(hall: ConnectionTracker, strict: Store) -> None:
     hall.joined(HALL, socket(1))
     hall.left(HALL, socket(1))
     await hall.flush()
@@ -74,7 +72,7 @@ async def test_whoever_left_before_they_were_written_down_never_is(hall: Connect
 
 
 @pytest.mark.parametrize("day", [WELL, LOSING], ids=["well", "losing"])
-async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
+async def test_a_connection_that_ends_during_the_flush_is_deleted(
     hall: ConnectionTracker, strict: Store, day: Faults
 ) -> None:
     on_a(day, strict)
@@ -93,7 +91,7 @@ async def test_whoever_leaves_while_they_are_being_written_down_is_taken_out(
     assert await present(strict) == set()
 
 
-async def test_a_crowd_is_written_in_several_ticks_and_goes_in_several(hall: ConnectionTracker, strict: Store) -> None:
+async def test_a_crowd_joins_and_leaves_in_several_flushes(hall: ConnectionTracker, strict: Store) -> None:
     on_a(WELL, strict)
     await opened_room(strict, room(ATTIC))
     crowd = [socket(number) for number in range(MAX_JOINS_PER_FLUSH + 120)]
@@ -111,7 +109,7 @@ async def test_a_crowd_is_written_in_several_ticks_and_goes_in_several(hall: Con
     assert await present(strict) == set()
 
 
-async def test_a_room_that_is_closed_or_unknown_takes_nobody_and_holds_nobody_up(
+async def test_a_closed_or_unknown_room_accepts_no_join_and_delays_no_other(
     hall: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
     await opened_room(strict, room(ATTIC))
@@ -128,7 +126,7 @@ async def test_a_room_that_is_closed_or_unknown_takes_nobody_and_holds_nobody_up
 
 
 @pytest.mark.parametrize("day", [BUSY, CROWDED], ids=["busy", "crowded"])
-async def test_what_a_busy_store_refuses_is_written_later_without_those_who_left(
+async def test_joins_that_a_busy_store_refuses_are_stored_later_without_those_that_ended(
     hall: ConnectionTracker, strict: Store, day: Faults
 ) -> None:
     hall.joined(HALL, socket(1))
@@ -147,9 +145,7 @@ async def test_what_a_busy_store_refuses_is_written_later_without_those_who_left
     assert await present(strict) == {socket(2)}
 
 
-async def test_when_replies_are_lost_all_who_stayed_are_there_in_the_end_and_nobody_who_left(
-    hall: ConnectionTracker, strict: Store
-) -> None:
+async def test_lost_replies_leave_exactly_the_open_connections_stored(hall: ConnectionTracker, strict: Store) -> None:
     on_a(LOSING, strict)
     for number in range(12):
         hall.joined(HALL, socket(number))
@@ -164,7 +160,7 @@ async def test_when_replies_are_lost_all_who_stayed_are_there_in_the_end_and_nob
     assert await present(strict) == {socket(number) for number in range(0, 12, 2)}
 
 
-async def test_what_waits_for_a_failing_store_has_a_limit(
+async def test_pending_changes_have_a_limit(
     hall: ConnectionTracker, strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping, "MAX_PENDING", 10)
@@ -181,7 +177,7 @@ async def test_what_waits_for_a_failing_store_has_a_limit(
     assert [log["code"] for log in logs if log["event"] == "connection_flush_failed"] == ["throttled"]
 
 
-async def test_while_it_lives_the_table_follows_and_at_the_end_nobody_is_left(
+async def test_the_table_follows_the_connections_and_is_empty_at_the_end(
     hall: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
     async with hall.life():
@@ -201,7 +197,7 @@ async def test_while_it_lives_the_table_follows_and_at_the_end_nobody_is_left(
     assert await present(strict) == set()
 
 
-async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: ConnectionTracker, strict: Store) -> None:
+async def test_joins_under_way_at_the_end_are_deleted(hall: ConnectionTracker, strict: Store) -> None:
     async with hall.life():
         hall.joined(HALL, socket(1))
         writing = asyncio.create_task(hall.flush())
@@ -210,7 +206,7 @@ async def test_what_is_being_written_at_the_end_is_taken_out_too(hall: Connectio
     assert await present(strict) == set()
 
 
-async def test_a_store_that_does_not_answer_does_not_keep_the_process_from_ending(
+async def test_a_store_that_does_not_answer_does_not_delay_the_stop(
     hall: ConnectionTracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keeping, "STOP_SECONDS", 0.01)
@@ -222,7 +218,7 @@ async def test_a_store_that_does_not_answer_does_not_keep_the_process_from_endin
     assert await told(logs, "error") == ["TimeoutError"]
 
 
-async def test_after_a_crash_a_process_of_the_same_name_takes_away_what_was_left_behind(
+async def test_after_a_crash_a_process_of_the_same_name_sweeps_its_connections(
     embedded: Store, clock: ManualClock
 ) -> None:
     await opened_room(embedded)
@@ -241,7 +237,7 @@ async def test_after_a_crash_a_process_of_the_same_name_takes_away_what_was_left
     assert await present(embedded) == {socket(5)}
 
 
-async def test_a_sweep_that_fails_is_done_later(strict: Store, clock: ManualClock) -> None:
+async def test_a_failed_sweep_is_repeated(strict: Store, clock: ManualClock) -> None:
     await opened_room(strict)
     await strict.write(join(HALL, WEB, [socket(1)], clock.now() - 60))
     on_a(BUSY, strict)
@@ -254,7 +250,7 @@ async def test_a_sweep_that_fails_is_done_later(strict: Store, clock: ManualCloc
             await eventually(lambda: told(logs, "swept"), [1])
 
 
-async def test_each_function_can_do_its_own_work_and_nothing_else(strict: Store, clock: ManualClock) -> None:
+async def test_each_function_has_the_rights_for_its_work_only(strict: Store, clock: ManualClock) -> None:
     await opened_room(strict)
     joining, leaving, sweeping = JoinRoomFunction(strict), DisconnectFunction(strict), SweepConnectionsFunction(strict)
     assert await joining(HALL, WEB, [socket(1), socket(2)], clock.now())

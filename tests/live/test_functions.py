@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from tests.live.entities import HALL, SORA, room, said, socket, uuid
 from tests.live.room_commands import HALL as ROOM
 from tests.live.room_commands import SORA as SENDER
-from tests.live.room_commands import asks, carry_out, hall, somebody, wants
+from tests.live.room_commands import command_of, execute_all, guest, open_hall, post_comment
 from tests.live.test_permissions import DOCUMENT as DOCUMENT_ROWS
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room
-from zataku.live.functions import Function, comments, connections, moderation, ownership, post_comment, rooms
+from zataku.live.functions import Function, comments, connections, moderation, ownership, rooms
+from zataku.live.functions import post_comment as posting
 from zataku.live.limits import CommentId, ProcessName
 from zataku.live.messages import DeleteComment, MarkComment, PauseRoom, React, RetractComment, Upvote
 from zataku.live.moderation.design import Upvotes
@@ -35,7 +36,7 @@ KEYS: dict[str, Key[Entity]] = {
 def test_every_row_of_the_matrix_is_a_use_case_and_every_use_case_a_row() -> None:
     assert set(FUNCTIONS) == {rights.function for rights in MATRIX}
     assert {it.__module__ for it in FUNCTIONS.values()} == {
-        it.__name__ for it in (comments, connections, moderation, ownership, post_comment, rooms)
+        it.__name__ for it in (comments, connections, moderation, ownership, posting, rooms)
     }
 
 
@@ -74,28 +75,28 @@ def used(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], set[str]]:
 async def test_a_function_uses_every_right_that_it_has_beyond_the_document(
     embedded: Store, used: dict[tuple[str, str], set[str]]
 ) -> None:
-    live_room = await hall(embedded)
+    live_room = await open_hall(embedded)
     first, second = CommentId(uuid(1)), CommentId(uuid(2))
     commands = [
-        asks("question", id=first),
-        asks("mistake", id=second),
-        wants(Upvote(comment_id=first), somebody(1)),
-        wants(Upvote(comment_id=first), somebody(2)),
-        wants(RetractComment(comment_id=second), SENDER),
-        wants(MarkComment(comment_id=first, mark="PINNED")),
-        wants(MarkComment(comment_id=first, mark="PINNED", on=False)),
-        wants(PauseRoom()),
-        wants(PauseRoom(on=False)),
-        wants(DeleteComment(comment_id=first)),
+        post_comment("question", id=first),
+        post_comment("mistake", id=second),
+        command_of(Upvote(comment_id=first), guest(1)),
+        command_of(Upvote(comment_id=first), guest(2)),
+        command_of(RetractComment(comment_id=second), SENDER),
+        command_of(MarkComment(comment_id=first, mark="PINNED")),
+        command_of(MarkComment(comment_id=first, mark="PINNED", on=False)),
+        command_of(PauseRoom()),
+        command_of(PauseRoom(on=False)),
+        command_of(DeleteComment(comment_id=first)),
     ]
     state = await live_room.acquire(ROOM)
     for command in commands:
-        state = (await carry_out(live_room, state, [command])).state
-    state = live_room.handle_transient(state, wants(React(reaction="clap")), START).state
+        state = (await execute_all(live_room, state, [command])).state
+    state = live_room.handle_transient(state, command_of(React(reaction="clap")), START).state
     await live_room.flush(state)
     # A retry of a deleted comment looks for its mark.
-    retry = replace(asks("mistake", id=second), is_retry=True)
-    await carry_out(live_room, replace(state, moderation=ModerationState()), [retry])
+    retry = replace(post_comment("mistake", id=second), is_retry=True)
+    await execute_all(live_room, replace(state, moderation=ModerationState()), [retry])
     await moderation.GetRoomModerationFunction(embedded).log(ROOM)
     await connections.JoinRoomFunction(embedded)(ROOM, ProcessName("web-1"), [socket(1)], START)
     assert await connections.SweepConnectionsFunction(embedded)(ProcessName("web-1"), instant_ms(START + 1)) == 1

@@ -1,4 +1,4 @@
-"""A live room while it runs: what is said is numbered, stored, and only then told; owners come and go."""
+"""The actor of a live room: comments are numbered, stored, and then published; owners change."""
 
 import msgspec
 import pytest
@@ -7,16 +7,16 @@ from tests.live.room_commands import (
     HALL,
     MIDORI,
     SORA,
-    answered,
-    asks,
-    carry_out,
     close,
-    events,
-    hall,
-    seen,
-    somebody,
-    stored,
-    wants,
+    command_of,
+    event_summaries,
+    execute_all,
+    guest,
+    open_hall,
+    post_comment,
+    reply_summaries,
+    snapshot_of,
+    stored_comments,
 )
 from tests.support.concurrency import race
 from tests.support.stores import START, temporary_store
@@ -33,12 +33,14 @@ from zataku.realtime.rooms.behaviour import LostRoom
 from zataku.table import Store
 
 
-async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: Store) -> None:
-    live_room = await hall(store)
+async def test_comments_of_a_batch_are_stored_in_order_and_published_once(store: Store) -> None:
+    live_room = await open_hall(store)
     state = await live_room.acquire(HALL)
-    kept = await live_room.handle(state, [asks("一"), asks("二", nickname="そら"), asks("三")], START)
-    assert answered(kept) == events(kept) == ["一", "二", "三"]
-    found = await stored(store)
+    outcome = await live_room.handle(
+        state, [post_comment("一"), post_comment("二", nickname="そら"), post_comment("三")], START
+    )
+    assert reply_summaries(outcome) == event_summaries(outcome) == ["一", "二", "三"]
+    found = await stored_comments(store)
     assert [(it.content, it.nickname, it.seq) for it in found] == [
         ("一", "Anonymous", "000010000001"),
         ("二", "そら", "000010000002"),
@@ -47,11 +49,11 @@ async def test_what_is_said_in_a_tick_is_stored_in_order_and_told_once(store: St
     assert {it.sender_id for it in found} == {SORA.account_id}
 
 
-async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
-    live_room = await hall(strict)
-    kept = await live_room.handle(await live_room.acquire(HALL), [asks("秘密")], START)
-    wire = [event.body for event in kept.events] + [msgspec.json.encode(it) for it in kept.replies]
-    wire.append(await live_room.snapshot(kept.state, SORA, None))
+async def test_no_message_names_the_sender_of_a_comment(strict: Store) -> None:
+    live_room = await open_hall(strict)
+    outcome = await live_room.handle(await live_room.acquire(HALL), [post_comment("秘密")], START)
+    wire = [event.body for event in outcome.events] + [msgspec.json.encode(it) for it in outcome.replies]
+    wire.append(await live_room.snapshot(outcome.state, SORA, None))
     assert wire
     assert not [it for it in wire if SORA.account_id.encode() in it or MIDORI.account_id.encode() in it]
 
@@ -74,7 +76,7 @@ async def test_nobody_is_told_who_wrote_a_comment(strict: Store) -> None:
     ],
 )
 async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, what: bytes) -> None:
-    live_room = await hall(embedded)
+    live_room = await open_hall(embedded)
     with pytest.raises(InvalidRequest):
         live_room.decode_command(what)
 
@@ -82,48 +84,50 @@ async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, 
 async def test_a_comment_without_a_visible_character_is_refused_and_the_others_of_its_batch_are_stored(
     embedded: Store,
 ) -> None:
-    live_room = await hall(embedded)
-    invisible = wants(live_room.decode_command(b'{"k":"comment","content":"\\u200b"}'), SORA)
-    kept = await live_room.handle(await live_room.acquire(HALL), [asks("before"), invisible, asks("after")], START)
-    assert answered(kept) == ["before", "invalid", "after"]
+    live_room = await open_hall(embedded)
+    invisible = command_of(live_room.decode_command(b'{"k":"comment","content":"\\u200b"}'), SORA)
+    outcome = await live_room.handle(
+        await live_room.acquire(HALL), [post_comment("before"), invisible, post_comment("after")], START
+    )
+    assert reply_summaries(outcome) == ["before", "invalid", "after"]
 
 
 async def test_an_owner_that_lost_the_room_stores_nothing_more(store: Store) -> None:
-    live_room = await hall(store)
+    live_room = await open_hall(store)
     earlier = await live_room.acquire(HALL)
     later = await live_room.acquire(HALL)
     assert later.epoch == earlier.epoch + 1
     with pytest.raises(LostRoom):
-        await live_room.handle(earlier, [asks("too late")], START)
-    assert await stored(store) == []
+        await live_room.handle(earlier, [post_comment("too late")], START)
+    assert await stored_comments(store) == []
 
 
-async def test_a_new_owner_counts_on_after_the_old_one(strict: Store) -> None:
-    live_room = await hall(strict)
-    first = await live_room.handle(await live_room.acquire(HALL), [asks("一"), asks("二")], START)
+async def test_comments_of_a_new_owner_follow_those_of_the_old_one(strict: Store) -> None:
+    live_room = await open_hall(strict)
+    first = await live_room.handle(await live_room.acquire(HALL), [post_comment("一"), post_comment("二")], START)
     taken = await live_room.acquire(HALL)
-    second = await live_room.handle(taken, [asks("三")], START)
-    assert [it.content for it in await stored(strict)] == ["一", "二", "三"]
-    assert [it.content for it in (await seen(live_room, second.state)).comments] == ["一", "二", "三"]
+    second = await live_room.handle(taken, [post_comment("三")], START)
+    assert [it.content for it in await stored_comments(strict)] == ["一", "二", "三"]
+    assert [it.content for it in (await snapshot_of(live_room, second.state)).comments] == ["一", "二", "三"]
     assert second.state.epoch > first.state.epoch
 
 
-async def test_a_comment_asked_for_again_is_answered_as_it_was_stored_and_not_stored_twice(strict: Store) -> None:
-    live_room = await hall(strict)
-    asked = asks("一度だけ")
+async def test_a_retried_comment_is_replied_as_stored_and_not_stored_twice(strict: Store) -> None:
+    live_room = await open_hall(strict)
+    asked = post_comment("一度だけ")
     await live_room.handle(await live_room.acquire(HALL), [asked], START)
     again = msgspec.structs.replace(asked, is_retry=True)
-    kept = await live_room.handle(await live_room.acquire(HALL), [again, asks("次")], START + 5)
-    assert answered(kept) == ["一度だけ", "次"]
-    assert events(kept) == ["次"]
-    assert [it.content for it in await stored(strict)] == ["一度だけ", "次"]
+    outcome = await live_room.handle(await live_room.acquire(HALL), [again, post_comment("次")], START + 5)
+    assert reply_summaries(outcome) == ["一度だけ", "次"]
+    assert event_summaries(outcome) == ["次"]
+    assert [it.content for it in await stored_comments(strict)] == ["一度だけ", "次"]
 
 
-async def test_a_comment_that_was_deleted_meanwhile_does_not_come_back_when_asked_for_again(strict: Store) -> None:
-    live_room = await hall(strict)
-    asked = asks("消して")
-    kept = await live_room.handle(await live_room.acquire(HALL), [asked], START)
-    said = kept.replies[0]
+async def test_a_retry_does_not_bring_back_a_deleted_comment(strict: Store) -> None:
+    live_room = await open_hall(strict)
+    asked = post_comment("消して")
+    outcome = await live_room.handle(await live_room.acquire(HALL), [asked], START)
+    said = outcome.replies[0]
     assert isinstance(said, CommentView)
     act = HostAction(
         room_id=HALL,
@@ -132,51 +136,53 @@ async def test_a_comment_that_was_deleted_meanwhile_does_not_come_back_when_aske
         log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11",
     )
     await strict.write(delete_comment(act, said.comment_id, 1))
-    kept = await live_room.handle(
+    outcome = await live_room.handle(
         await live_room.acquire(HALL), [msgspec.structs.replace(asked, is_retry=True)], START + 5
     )
-    assert answered(kept) == ["deleted"]
-    assert await stored(strict) == []
+    assert reply_summaries(outcome) == ["deleted"]
+    assert await stored_comments(strict) == []
 
 
-async def test_the_host_closes_the_room_after_what_was_said_and_before_what_comes_after(store: Store) -> None:
-    live_room = await hall(store)
-    kept = await carry_out(live_room, await live_room.acquire(HALL), [asks("last words"), close(), asks("too late")])
-    assert answered(kept) == ["last words", "CLOSED", "room_closed"]
-    assert events(kept) == ["last words", "closed"]
-    assert kept.closed
+async def test_comments_before_the_closing_are_stored_and_those_after_it_are_refused(store: Store) -> None:
+    live_room = await open_hall(store)
+    outcome = await execute_all(
+        live_room, await live_room.acquire(HALL), [post_comment("last words"), close(), post_comment("too late")]
+    )
+    assert reply_summaries(outcome) == ["last words", "CLOSED", "room_closed"]
+    assert event_summaries(outcome) == ["last words", "closed"]
+    assert outcome.closed
     found = await store.get(room_now(HALL))
     assert found is not None
     assert found.status == "CLOSED"
 
 
 async def test_only_the_host_closes_a_room(strict: Store) -> None:
-    live_room = await hall(strict)
-    kept = await carry_out(live_room, await live_room.acquire(HALL), [close(SORA), asks("still open")])
-    assert answered(kept) == ["not_the_host", "still open"]
-    assert not kept.closed
+    live_room = await open_hall(strict)
+    outcome = await execute_all(live_room, await live_room.acquire(HALL), [close(SORA), post_comment("still open")])
+    assert reply_summaries(outcome) == ["not_the_host", "still open"]
+    assert not outcome.closed
 
 
-async def test_a_room_closed_behind_its_owner_is_over_and_says_so(strict: Store) -> None:
-    live_room = await hall(strict)
+async def test_an_owner_closes_a_room_that_was_closed_in_the_table(strict: Store) -> None:
+    live_room = await open_hall(strict)
     state = await live_room.acquire(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, 1))
-    kept = await live_room.handle(state, [asks("hello?")], START)
-    assert (answered(kept), events(kept)) == (["room_closed"], ["closed"])
-    assert kept.closed is not None
-    assert kept.closed.code == "room_closed"
+    outcome = await live_room.handle(state, [post_comment("hello?")], START)
+    assert (reply_summaries(outcome), event_summaries(outcome)) == (["room_closed"], ["closed"])
+    assert outcome.closed is not None
+    assert outcome.closed.code == "room_closed"
 
 
 @pytest.mark.parametrize("room_id", ["nowhere", "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"])
-async def test_a_room_that_is_not_there_cannot_be_taken(strict: Store, room_id: str) -> None:
-    live_room = await hall(strict)
+async def test_an_unknown_room_cannot_be_acquired(strict: Store, room_id: str) -> None:
+    live_room = await open_hall(strict)
     with pytest.raises(RequestError) as refused:
         await live_room.acquire(room_id)
     assert refused.value.code == "no_such_room"
 
 
-async def test_a_closed_room_cannot_be_taken(strict: Store) -> None:
-    live_room = await hall(strict)
+async def test_a_closed_room_cannot_be_acquired(strict: Store) -> None:
+    live_room = await open_hall(strict)
     state = await live_room.acquire(HALL)
     await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, state.epoch))
     with pytest.raises(RequestError) as refused:
@@ -184,33 +190,33 @@ async def test_a_closed_room_cannot_be_taken(strict: Store) -> None:
     assert refused.value.code == "room_closed"
 
 
-async def test_whoever_comes_back_gets_what_was_said_since_and_nothing_twice(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_a_reader_that_resumes_gets_every_later_comment_once(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
     for tick in range(30):
         state = (
-            await live_room.handle(state, [asks(f"{tick}-{at}", somebody(at)) for at in range(10)], START + tick)
+            await live_room.handle(state, [post_comment(f"{tick}-{at}", guest(at)) for at in range(10)], START + tick)
         ).state
-    all_of_it = await stored(embedded)
+    all_of_it = await stored_comments(embedded)
     assert len(all_of_it) == 300
     for back in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
         since = all_of_it[-back - 1].seq
-        missed = await seen(live_room, state, since)
+        missed = await snapshot_of(live_room, state, since)
         assert [it.seq for it in missed.comments] == [it.seq for it in all_of_it[-back:]]
         assert not missed.more
-    newcomer = await seen(live_room, state)
+    newcomer = await snapshot_of(live_room, state)
     assert [it.seq for it in newcomer.comments] == [it.seq for it in all_of_it[-RECENT_COMMENTS:]]
     assert newcomer.earlier
 
 
 @pytest.mark.parametrize("since", ["", "x", "0000100000", "９99999999999", "-00010000001"])
-async def test_a_place_that_is_none_is_refused(embedded: Store, since: str) -> None:
-    live_room = await hall(embedded)
+async def test_a_malformed_seq_is_refused(embedded: Store, since: str) -> None:
+    live_room = await open_hall(embedded)
     with pytest.raises(RequestError):
         await live_room.snapshot(await live_room.acquire(HALL), SORA, since)
 
 
-async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_once_in_order(
+async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_stored_once_in_order(
     tmp_path, clock: ManualClock
 ) -> None:
     async with temporary_store("lossy", tmp_path, TABLES, clock) as lossy:
@@ -223,13 +229,15 @@ async def test_on_a_store_that_loses_replies_every_answered_comment_is_stored_on
         replies: list[str] = []
         for tick in range(40):
             try:
-                kept = await live_room.handle(state, [asks(f"{tick}a"), asks(f"{tick}b")], START + 2 * tick)
+                outcome = await live_room.handle(
+                    state, [post_comment(f"{tick}a"), post_comment(f"{tick}b")], START + 2 * tick
+                )
             except (LostRoom, RequestError):
                 state = await live_room.acquire(HALL)
                 continue
-            state = kept.state
-            replies += answered(kept)
-        found = [it.content for it in await stored(lossy)]
+            state = outcome.state
+            replies += reply_summaries(outcome)
+        found = [it.content for it in await stored_comments(lossy)]
         assert len(found) == len(set(found))
         assert [it for it in found if it in set(replies)] == replies
         assert len(replies) > 40

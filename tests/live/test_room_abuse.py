@@ -1,4 +1,4 @@
-"""A running room among people who mean no good, on a table that fails, and after accounts were removed."""
+"""A running room under abuse, with a failing table, and after the removal of accounts."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,15 +15,15 @@ from tests.live.room_commands import (
     MIDORI,
     SORA,
     FailingStore,
-    answered,
-    asks,
-    carry_out,
     close,
-    hall,
-    seen,
-    somebody,
-    stored,
-    wants,
+    command_of,
+    execute_all,
+    guest,
+    open_hall,
+    post_comment,
+    reply_summaries,
+    snapshot_of,
+    stored_comments,
 )
 from tests.realtime.rooms.room_process import ProcessClock, RecordingConnection, RoomProcess, run_process
 from tests.support.app_context import app_context
@@ -66,7 +66,7 @@ async def alone(tmp_path: Path) -> AsyncIterator[RoomProcess]:
     """A process that runs the hall."""
     clock = ProcessClock(START)
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
-        await hall(store)
+        await open_hall(store)
         async with run_process("web-0", InProcessBus(), store, clock) as made:
             made.rooms.register(LiveRoom(store))
             yield made
@@ -86,103 +86,114 @@ async def shown(at: RoomProcess, who: Identity, place: Place | None = None) -> l
     return connection.messages
 
 
-async def test_nobody_gets_what_is_hidden_by_going_back_in_the_room(alone: RoomProcess) -> None:
+async def test_resuming_from_an_earlier_position_shows_no_hidden_comment(alone: RoomProcess) -> None:
     await do(alone, PostComment(content="before"))
     await shown(alone, MIDORI)
     for secret, act in ((new_id(), "hide"), (new_id(), "delete")):
         await do(alone, PostComment(content=f"SECRET {act}", id=secret))
         gone = MarkComment(comment_id=secret, mark="HIDDEN") if act == "hide" else DeleteComment(comment_id=secret)
         await do(alone, gone, MIDORI)
-    (joined, *_) = await shown(alone, somebody(1))
+    (joined, *_) = await shown(alone, guest(1))
     at = joined["at"]
     for back in range(8):
-        messages = await shown(alone, somebody(2 + back), Place(at["epoch"], at["seq"] - back))
+        messages = await shown(alone, guest(2 + back), Place(at["epoch"], at["seq"] - back))
         assert "SECRET" not in str(messages)
 
 
-async def test_comments_do_not_wait_for_wishes_of_others(embedded: Store) -> None:
-    live_room = await hall(embedded)
-    wishes = [wants(RetractComment(comment_id=new_id()), somebody(n)) for n in range(40)]
-    wishes += [wants(Upvote(comment_id=new_id()), somebody(n)) for n in range(40)]
-    kept = await live_room.handle(await live_room.acquire(HALL), [*wishes, asks("innocent")], START)
-    assert kept.replies[-1].content == "innocent"
+async def test_comments_do_not_wait_for_upvotes_and_retractions(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
+    wishes = [command_of(RetractComment(comment_id=new_id()), guest(n)) for n in range(40)]
+    wishes += [command_of(Upvote(comment_id=new_id()), guest(n)) for n in range(40)]
+    outcome = await live_room.handle(await live_room.acquire(HALL), [*wishes, post_comment("innocent")], START)
+    assert outcome.replies[-1].content == "innocent"
 
 
-async def test_whoever_wishes_for_too_much_is_told_to_wait(embedded: Store) -> None:
-    live_room = await hall(embedded)
-    asked = [wants(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
-    kept = await carry_out(live_room, await live_room.acquire(HALL), asked)
-    assert answered(kept) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
+async def test_a_flood_of_upvotes_of_one_sender_is_refused(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
+    asked = [command_of(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
+    outcome = await execute_all(live_room, await live_room.acquire(HALL), asked)
+    assert reply_summaries(outcome) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
 
 
 @pytest.mark.parametrize(("problem", "code"), [(Throttled, "unavailable"), (ResultUnknown, "unsettled")])
-async def test_a_write_that_fails_is_answered_to_those_who_asked_for_it(
+async def test_a_failed_write_is_replied_to_its_own_commands_only(
     embedded: Store, problem: type[Exception], code: str
 ) -> None:
-    live_room = await hall(embedded)
+    live_room = await open_hall(embedded)
     question = new_id()
-    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("question", id=question)])).state
+    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
     voting = live_room._upvote
     healthy, voting._store = voting._store, FailingStore(voting._store, problem)
-    batch = [wants(Upvote(comment_id=question), somebody(1)), asks("one", somebody(2)), wants(PauseRoom()), asks("two")]
-    kept = await carry_out(live_room, state, batch)
-    assert answered(kept, missing="done") == [code, "one", "done", "paused"]
+    batch = [
+        command_of(Upvote(comment_id=question), guest(1)),
+        post_comment("one", guest(2)),
+        command_of(PauseRoom()),
+        post_comment("two"),
+    ]
+    outcome = await execute_all(live_room, state, batch)
+    assert reply_summaries(outcome, missing="done") == [code, "one", "done", "paused"]
     voting._store = healthy
-    kept = await carry_out(live_room, kept.state, [wants(Upvote(comment_id=question), somebody(1))])
-    assert (await seen(live_room, kept.state)).standing.votes == {question: 1}
+    outcome = await execute_all(live_room, outcome.state, [command_of(Upvote(comment_id=question), guest(1))])
+    assert (await snapshot_of(live_room, outcome.state)).standing.votes == {question: 1}
 
 
-async def test_a_count_whose_reply_was_lost_is_looked_up(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_upvotes_whose_reply_was_lost_are_loaded_from_the_table(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     question = new_id()
-    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("question", id=question)])).state
+    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
     voting = live_room._upvote
     healthy, voting._store = voting._store, FailingStore(voting._store, ResultUnknown, is_stored=True)
-    kept = await carry_out(live_room, state, [wants(Upvote(comment_id=question), somebody(1))])
+    outcome = await execute_all(live_room, state, [command_of(Upvote(comment_id=question), guest(1))])
     voting._store = healthy
-    assert answered(kept) == ["unsettled"]
-    kept = await carry_out(live_room, kept.state, [wants(Upvote(comment_id=question), somebody(n)) for n in (1, 2)])
-    assert answered(kept, missing="counted") == ["already_upvoted", "counted"]
-    assert (await seen(live_room, kept.state)).standing.votes == {question: 2}
+    assert reply_summaries(outcome) == ["unsettled"]
+    outcome = await execute_all(
+        live_room, outcome.state, [command_of(Upvote(comment_id=question), guest(n)) for n in (1, 2)]
+    )
+    assert reply_summaries(outcome, missing="counted") == ["already_upvoted", "counted"]
+    assert (await snapshot_of(live_room, outcome.state)).standing.votes == {question: 2}
 
 
-async def test_taking_back_what_never_was_changes_nothing_though_the_reply_is_lost(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_a_lost_retraction_of_an_unknown_comment_changes_nothing(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     removing = live_room._remove
     removing._store = FailingStore(removing._store, ResultUnknown)
-    kept = await carry_out(live_room, await live_room.acquire(HALL), [wants(RetractComment(comment_id=new_id()), SORA)])
-    assert (answered(kept), kept.events) == (["unsettled"], [])
-    assert not kept.state.moderation.deleted
+    outcome = await execute_all(
+        live_room, await live_room.acquire(HALL), [command_of(RetractComment(comment_id=new_id()), SORA)]
+    )
+    assert (reply_summaries(outcome), outcome.events) == (["unsettled"], [])
+    assert not outcome.state.moderation.deleted
 
 
-async def test_asked_again_of_a_new_owner_what_was_done_is_no_error(strict: Store) -> None:
-    live_room = await hall(strict)
+async def test_a_retry_of_what_an_earlier_owner_stored_is_no_error(strict: Store) -> None:
+    live_room = await open_hall(strict)
     one, two = new_id(), new_id()
-    back, vote = wants(RetractComment(comment_id=one), SORA), wants(Upvote(comment_id=two), SORA)
-    await carry_out(live_room, await live_room.acquire(HALL), [asks("1", id=one), asks("2", id=two), back, vote])
+    back, vote = command_of(RetractComment(comment_id=one), SORA), command_of(Upvote(comment_id=two), SORA)
+    await execute_all(
+        live_room, await live_room.acquire(HALL), [post_comment("1", id=one), post_comment("2", id=two), back, vote]
+    )
     again = [replace(back, is_retry=True), replace(vote, is_retry=True)]
-    kept = await carry_out(live_room, await live_room.acquire(HALL), again, START + 1)
-    assert answered(kept, missing="done") == ["done", "done"]
+    outcome = await execute_all(live_room, await live_room.acquire(HALL), again, START + 1)
+    assert reply_summaries(outcome, missing="done") == ["done", "done"]
 
 
-async def test_a_room_learns_that_an_account_is_gone(alone: RoomProcess) -> None:
+async def test_a_running_room_erases_a_removed_account(alone: RoomProcess) -> None:
     said = new_id()
     await do(alone, PostComment(content="hello", nickname="Hanako", id=said))
     await do(alone, MarkComment(comment_id=said, mark="PINNED"), MIDORI)
     await do(alone, BlockSender(comment_id=said), MIDORI)
     await removal(app_context(alone.store, alone.clock, alone.rooms))(SORA.account_id)
-    assert "Hanako" not in str(await shown(alone, somebody(1)))
+    assert "Hanako" not in str(await shown(alone, guest(1)))
     await do(alone, BlockSender(comment_id=said, on=False), MIDORI)
     with pytest.raises(NotFound):
         await do(alone, BlockSender(comment_id=said), MIDORI)
     assert not [it async for it in alone.store.scan(moderation) if isinstance(it, Block)]
 
 
-async def test_whoever_still_has_an_account_is_not_forgotten(alone: RoomProcess) -> None:
+async def test_the_comments_of_an_existing_account_stay(alone: RoomProcess) -> None:
     await do(alone, PostComment(content="hello", nickname="Hanako"))
-    (before, *_) = await shown(alone, somebody(1))
+    (before, *_) = await shown(alone, guest(1))
     await do(alone, EraseSender())
-    (after, *_) = await shown(alone, somebody(1))
+    (after, *_) = await shown(alone, guest(1))
     assert after["snapshot"] == before["snapshot"]
 
 
@@ -212,72 +223,78 @@ async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: RoomPr
         ("가", "\u1100\u1161"),
     ],
 )
-async def test_a_word_is_not_got_around_by_what_nobody_sees(alone: RoomProcess, word: str, said: str) -> None:
+async def test_invisible_characters_do_not_hide_a_blocked_word(alone: RoomProcess, word: str, said: str) -> None:
     await do(alone, BlockWord(word=word), MIDORI)
     with pytest.raises(Forbidden):
         await do(alone, PostComment(content=said))
 
 
-async def test_everybodys_snapshot_does_not_grow_for_ever(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_a_snapshot_has_a_bounded_size(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
     gone = {new_id(): None for _ in range(3000)}
     votes = {new_id(): 1 for _ in range(3000)}
     most_wanted = new_id()
     moderation = replace(state.moderation, deleted=gone, votes={**votes, most_wanted: 9})
-    told = (await seen(live_room, replace(state, moderation=moderation))).standing
-    assert told.gone == list(gone)[-500:]
-    assert (len(told.votes), told.votes[most_wanted]) == (500, 9)
+    published = (await snapshot_of(live_room, replace(state, moderation=moderation))).standing
+    assert published.gone == list(gone)[-500:]
+    assert (len(published.votes), published.votes[most_wanted]) == (500, 9)
 
 
-async def test_an_id_that_is_taken_costs_its_sender_and_nobody_else(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_a_taken_id_is_refused_to_its_sender_only(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     taken = new_id()
-    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("mine", id=taken)])).state
+    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("mine", id=taken)])).state
     codes: list[str] = []
     for _ in range(7):
-        kept = await live_room.handle(
-            state, [asks("theirs", somebody(1), id=taken), asks("x", somebody(2))], START + 20
+        outcome = await live_room.handle(
+            state, [post_comment("theirs", guest(1), id=taken), post_comment("x", guest(2))], START + 20
         )
-        state = kept.state
-        codes.append(answered(kept)[0])
+        state = outcome.state
+        codes.append(reply_summaries(outcome)[0])
     assert codes == ["id_taken"] * 5 + ["too_many_requests"] * 2
 
 
-async def test_a_clock_that_is_set_back_silences_nobody(embedded: Store) -> None:
-    live_room = await hall(embedded)
-    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks(str(n)) for n in range(5)])).state
-    state = (await carry_out(live_room, state, [asks("at once")], START - 3600)).state
-    assert answered(await carry_out(live_room, state, [asks("later")], START - 3595)) == ["later"]
+async def test_a_clock_that_is_set_back_blocks_no_sender(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
+    state = (
+        await execute_all(live_room, await live_room.acquire(HALL), [post_comment(str(n)) for n in range(5)])
+    ).state
+    state = (await execute_all(live_room, state, [post_comment("at once")], START - 3600)).state
+    assert reply_summaries(await execute_all(live_room, state, [post_comment("later")], START - 3595)) == ["later"]
 
 
-async def test_acts_of_one_moment_are_logged_in_their_order(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_actions_of_one_moment_are_logged_in_their_order(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
     for seconds in range(1, 8):
-        state = (await live_room.handle(state, [wants(SetSlowMode(seconds=seconds))], START)).state
+        state = (await live_room.handle(state, [command_of(SetSlowMode(seconds=seconds))], START)).state
     log = (await LiveRooms(app_context(embedded, ProcessClock(START))).host_view(MIDORI, HALL)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
 
-async def test_a_pinned_comment_that_was_hidden_comes_back_where_it_was(embedded: Store) -> None:
-    live_room = await hall(embedded)
+async def test_a_hidden_pin_is_shown_again_at_its_old_place(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
     one, two = new_id(), new_id()
-    state = (await carry_out(live_room, await live_room.acquire(HALL), [asks("a", id=one), asks("b", id=two)])).state
-    pins = [wants(MarkComment(comment_id=it, mark="PINNED")) for it in (one, two)]
-    hiding = [wants(MarkComment(comment_id=one, mark="HIDDEN", on=on)) for on in (True, False)]
-    kept = await carry_out(live_room, state, [*pins, *hiding])
+    state = (
+        await execute_all(
+            live_room, await live_room.acquire(HALL), [post_comment("a", id=one), post_comment("b", id=two)]
+        )
+    ).state
+    pins = [command_of(MarkComment(comment_id=it, mark="PINNED")) for it in (one, two)]
+    hiding = [command_of(MarkComment(comment_id=one, mark="HIDDEN", on=on)) for on in (True, False)]
+    outcome = await execute_all(live_room, state, [*pins, *hiding])
     order: list[str] = []
-    for event in map(msgspec.json.decode, (it.body for it in kept.events)):
+    for event in map(msgspec.json.decode, (it.body for it in outcome.events)):
         if event["k"] == "pinned":
             order = [event["comment"]["content"], *(it for it in order if it != event["comment"]["content"])]
-    assert order == [it.content for it in (await seen(live_room, kept.state)).standing.pinned] == ["b", "a"]
+    assert order == [it.content for it in (await snapshot_of(live_room, outcome.state)).standing.pinned] == ["b", "a"]
 
 
-async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: RoomProcess) -> None:
+async def test_a_slow_reader_learns_that_the_room_was_closed(alone: RoomProcess) -> None:
     await do(alone, PostComment(content="x"))
     connection = RecordingConnection()
-    socket = alone.hub.open(connection, somebody(1), "192.0.2.1")
+    socket = alone.hub.open(connection, guest(1), "192.0.2.1")
     await alone.rooms.join(socket, Join(id=1, to=TOPIC))
     alone.hub._slow_readers.mute(socket, socket.subscriptions[TOPIC])
     await alone.rooms.execute(TOPIC, MIDORI, close().body)
@@ -287,10 +304,12 @@ async def test_whoever_lags_behind_learns_that_the_room_was_closed(alone: RoomPr
             await asyncio.sleep(0)
 
 
-async def test_what_was_said_stays_whatever_else_fails(embedded: Store) -> None:
-    live_room = await hall(embedded)
-    kept = await carry_out(
-        live_room, await live_room.acquire(HALL), [asks("kept"), wants(RetractComment(comment_id=new_id()))]
+async def test_stored_comments_are_published_whatever_else_fails(embedded: Store) -> None:
+    live_room = await open_hall(embedded)
+    outcome = await execute_all(
+        live_room,
+        await live_room.acquire(HALL),
+        [post_comment("kept"), command_of(RetractComment(comment_id=new_id()))],
     )
-    assert isinstance(kept.replies[1], RequestError)
-    assert [it.content for it in await stored(embedded)] == ["kept"]
+    assert isinstance(outcome.replies[1], RequestError)
+    assert [it.content for it in await stored_comments(embedded)] == ["kept"]

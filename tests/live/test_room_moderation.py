@@ -1,4 +1,4 @@
-"""What the host and the audience do in a running room: stored, told to whom it concerns, and heeded from then on."""
+"""Moderation, upvotes and retractions in a running room: stored, published, and in effect from then on."""
 
 from typing import Any
 from uuid import uuid4
@@ -6,7 +6,19 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from tests.live.room_commands import HALL, MIDORI, SORA, answered, asks, carry_out, close, hall, somebody, stored, wants
+from tests.live.room_commands import (
+    HALL,
+    MIDORI,
+    SORA,
+    close,
+    command_of,
+    execute_all,
+    guest,
+    open_hall,
+    post_comment,
+    reply_summaries,
+    stored_comments,
+)
 from tests.support.stores import START
 from zataku.errors import RequestError
 from zataku.live.limits import MAX_PINS, CommentId
@@ -31,24 +43,24 @@ from zataku.table import Store
 NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
 
 
-async def begun(store: Store, *contents: str) -> tuple[LiveRoom, RoomState, list[CommentId]]:
+async def room_with_comments(store: Store, *contents: str) -> tuple[LiveRoom, RoomState, list[CommentId]]:
     """A room in which Sora said something."""
-    live_room = await hall(store)
+    live_room = await open_hall(store)
     state = await live_room.acquire(HALL)
-    kept = await carry_out(live_room, state, [asks(content) for content in contents])
-    return live_room, kept.state, [it.comment_id for it in await stored(store)]
+    outcome = await execute_all(live_room, state, [post_comment(content) for content in contents])
+    return live_room, outcome.state, [it.comment_id for it in await stored_comments(store)]
 
 
-def told(kept: Outcome[RoomState], everybody: bool = True) -> list[dict[str, Any]]:
+def published(outcome: Outcome[RoomState], everybody: bool = True) -> list[dict[str, Any]]:
     """What everybody hears, or only the host."""
-    return [msgspec.json.decode(it.body) for it in kept.events if (it.recipients is None) == everybody]
+    return [msgspec.json.decode(it.body) for it in outcome.events if (it.recipients is None) == everybody]
 
 
 async def log(store: Store) -> list[tuple[str, str | None]]:
     return [(it.action, it.subject) async for it in store.each(log_of(HALL))][::-1]
 
 
-async def seen(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
+async def snapshot_of(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
     return msgspec.json.decode(await live_room.snapshot(state, SORA, since), type=Snapshot)
 
 
@@ -56,57 +68,57 @@ def contents(snapshot: Snapshot) -> list[str]:
     return [it.content for it in snapshot.comments]
 
 
-async def test_a_hidden_comment_is_gone_for_everybody_and_comes_back_at_its_place(store: Store) -> None:
-    live_room, state, (_, second, _) = await begun(store, "一", "二", "三")
-    kept = await carry_out(live_room, state, [wants(MarkComment(comment_id=second, mark="HIDDEN"))])
-    assert told(kept) == [{"k": "gone", "commentId": second}]
-    snapshot = await seen(live_room, kept.state)
+async def test_a_hidden_comment_disappears_and_is_restored_at_its_position(store: Store) -> None:
+    live_room, state, (_, second, _) = await room_with_comments(store, "一", "二", "三")
+    outcome = await execute_all(live_room, state, [command_of(MarkComment(comment_id=second, mark="HIDDEN"))])
+    assert published(outcome) == [{"k": "gone", "commentId": second}]
+    snapshot = await snapshot_of(live_room, outcome.state)
     assert (contents(snapshot), snapshot.standing.gone) == (["一", "三"], [second])
-    assert contents(await seen(live_room, await live_room.acquire(HALL))) == ["一", "三"]
+    assert contents(await snapshot_of(live_room, await live_room.acquire(HALL))) == ["一", "三"]
     state = await live_room.acquire(HALL)
-    kept = await carry_out(
-        live_room, state, [wants(MarkComment(comment_id=second, mark="HIDDEN", on=False))], START + 1
+    outcome = await execute_all(
+        live_room, state, [command_of(MarkComment(comment_id=second, mark="HIDDEN", on=False))], START + 1
     )
-    (back,) = told(kept)
+    (back,) = published(outcome)
     assert (back["k"], back["comment"]["content"], back["comment"]["seq"]) == ("back", "二", "000010000002")
-    assert contents(await seen(live_room, kept.state)) == ["一", "二", "三"]
+    assert contents(await snapshot_of(live_room, outcome.state)) == ["一", "二", "三"]
     assert await log(store) == [("HIDE", second), ("SHOW", second)]
 
 
-async def test_pins_and_answers_are_told_and_outlive_the_owner(store: Store) -> None:
-    live_room, state, (first, second) = await begun(store, "質問一", "質問二")
+async def test_pins_and_answers_are_published_and_survive_a_new_owner(store: Store) -> None:
+    live_room, state, (first, second) = await room_with_comments(store, "質問一", "質問二")
     acts = [
         MarkComment(comment_id=first, mark="PINNED"),
         MarkComment(comment_id=second, mark="PINNED"),
         MarkComment(comment_id=first, mark="ANSWERED"),
         MarkComment(comment_id=first, mark="PINNED", on=False),
     ]
-    kept = await carry_out(live_room, state, [wants(act) for act in acts], START + 1)
-    assert [it["k"] for it in told(kept)] == ["pinned", "pinned", "answered", "unpinned"]
-    for state in (kept.state, await live_room.acquire(HALL)):
-        standing = (await seen(live_room, state)).standing
+    outcome = await execute_all(live_room, state, [command_of(act) for act in acts], START + 1)
+    assert [it["k"] for it in published(outcome)] == ["pinned", "pinned", "answered", "unpinned"]
+    for state in (outcome.state, await live_room.acquire(HALL)):
+        standing = (await snapshot_of(live_room, state)).standing
         assert ([it.content for it in standing.pinned], standing.answered) == (["質問二"], [first])
 
 
-async def test_the_log_is_told_to_the_host_alone(strict: Store) -> None:
-    live_room, state, (first,) = await begun(strict, "spam spam")
+async def test_log_entries_are_published_to_the_host_only(strict: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(strict, "spam spam")
     acts: list[ModerationAction] = [
         BlockWord(word="ＥＧＧＳ"),
         BlockSender(comment_id=first),
         SetSlowMode(seconds=30),
         PauseRoom(),
     ]
-    kept = await carry_out(live_room, state, [wants(act) for act in acts])
-    assert [it["k"] for it in told(kept)] == ["changed", "changed"]
-    entries = [it["entry"] for it in told(kept, everybody=False)]
+    outcome = await execute_all(live_room, state, [command_of(act) for act in acts])
+    assert [it["k"] for it in published(outcome)] == ["changed", "changed"]
+    entries = [it["entry"] for it in published(outcome, everybody=False)]
     assert [(it["action"], it.get("subject")) for it in entries] == await log(strict)
     assert await log(strict) == [("BLOCK_WORD", "eggs"), ("BLOCK_SENDER", first), ("SLOW", "30"), ("PAUSE", None)]
-    assert {it.recipients for it in kept.events if it.recipients} == {frozenset({MIDORI.account_id})}
-    assert SORA.account_id not in repr(kept.events)
+    assert {it.recipients for it in outcome.events if it.recipients} == {frozenset({MIDORI.account_id})}
+    assert SORA.account_id not in repr(outcome.events)
 
 
-async def test_what_is_so_already_is_not_done_twice(strict: Store) -> None:
-    live_room, state, (first,) = await begun(strict, "一")
+async def test_an_action_that_changes_nothing_is_not_stored(strict: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(strict, "一")
     acts: list[ModerationAction] = [
         MarkComment(comment_id=first, mark="PINNED"),
         BlockWord(word="spam"),
@@ -114,11 +126,11 @@ async def test_what_is_so_already_is_not_done_twice(strict: Store) -> None:
         SetSlowMode(seconds=5),
         BlockSender(comment_id=first),
     ]
-    state = (await carry_out(live_room, state, [wants(act) for act in acts])).state
+    state = (await execute_all(live_room, state, [command_of(act) for act in acts])).state
     before = await log(strict)
-    kept = await carry_out(live_room, state, [wants(act) for act in acts])
-    assert [msgspec.to_builtins(it) for it in kept.replies if not isinstance(it, RequestError)] == [{}] * 5
-    assert (await log(strict), kept.events) == (before, [])
+    outcome = await execute_all(live_room, state, [command_of(act) for act in acts])
+    assert [msgspec.to_builtins(it) for it in outcome.replies if not isinstance(it, RequestError)] == [{}] * 5
+    assert (await log(strict), outcome.events) == (before, [])
 
 
 @pytest.mark.parametrize(
@@ -132,10 +144,10 @@ async def test_what_is_so_already_is_not_done_twice(strict: Store) -> None:
         BlockSender(comment_id=NOBODYS),
     ],
 )
-async def test_nobody_but_the_host_does_any_of_it(embedded: Store, act: ModerationAction) -> None:
-    live_room, state, _ = await begun(embedded, "一")
-    kept = await carry_out(live_room, state, [wants(act, SORA)])
-    assert (answered(kept), kept.events, kept.state) == (["not_the_host"], [], state)
+async def test_only_the_host_moderates(embedded: Store, act: ModerationAction) -> None:
+    live_room, state, _ = await room_with_comments(embedded, "一")
+    outcome = await execute_all(live_room, state, [command_of(act, SORA)])
+    assert (reply_summaries(outcome), outcome.events, outcome.state) == (["not_the_host"], [], state)
     assert await log(embedded) == []
 
 
@@ -149,171 +161,200 @@ async def test_nobody_but_the_host_does_any_of_it(embedded: Store, act: Moderati
         RetractComment(comment_id=NOBODYS),
     ],
 )
-async def test_a_comment_that_is_not_there_is_refused(embedded: Store, act: Any) -> None:
-    live_room, state, _ = await begun(embedded, "一")
-    kept = await carry_out(live_room, state, [wants(act)])
-    assert (answered(kept), kept.events) == (["no_such_comment"], [])
+async def test_an_unknown_comment_cannot_be_moderated(embedded: Store, act: Any) -> None:
+    live_room, state, _ = await room_with_comments(embedded, "一")
+    outcome = await execute_all(live_room, state, [command_of(act)])
+    assert (reply_summaries(outcome), outcome.events) == (["no_such_comment"], [])
 
 
-async def test_a_paused_room_takes_no_comments_until_it_goes_on(store: Store) -> None:
-    live_room, state, _ = await begun(store, "一")
-    kept = await carry_out(live_room, state, [wants(PauseRoom()), asks("二"), wants(PauseRoom(on=False)), asks("三")])
-    assert [it.code for it in kept.replies if isinstance(it, RequestError)] == ["paused"]
-    assert [it.content for it in await stored(store)] == ["一", "三"]
+async def test_a_paused_room_accepts_no_comments_until_it_is_resumed(store: Store) -> None:
+    live_room, state, _ = await room_with_comments(store, "一")
+    outcome = await execute_all(
+        live_room,
+        state,
+        [command_of(PauseRoom()), post_comment("二"), command_of(PauseRoom(on=False)), post_comment("三")],
+    )
+    assert [it.code for it in outcome.replies if isinstance(it, RequestError)] == ["paused"]
+    assert [it.content for it in await stored_comments(store)] == ["一", "三"]
 
 
-async def test_slow_mode_makes_everybody_but_the_host_wait_also_after_a_take_over(strict: Store) -> None:
-    live_room, state, _ = await begun(strict, "一")
-    state = (await carry_out(live_room, state, [wants(SetSlowMode(seconds=30))])).state
+async def test_slow_mode_limits_all_but_the_host_also_under_a_new_owner(strict: Store) -> None:
+    live_room, state, _ = await room_with_comments(strict, "一")
+    state = (await execute_all(live_room, state, [command_of(SetSlowMode(seconds=30))])).state
     for taken_over in (False, True):
         state = await live_room.acquire(HALL) if taken_over else state
-        kept = await carry_out(
-            live_room, state, [asks("二"), asks("host", MIDORI), asks("host again", MIDORI)], START + 20
+        outcome = await execute_all(
+            live_room,
+            state,
+            [post_comment("二"), post_comment("host", MIDORI), post_comment("host again", MIDORI)],
+            START + 20,
         )
-        assert answered(kept) == ["slow_mode", "host", "host again"]
-        (refused, *_) = kept.replies
+        assert reply_summaries(outcome) == ["slow_mode", "host", "host again"]
+        (refused, *_) = outcome.replies
         assert isinstance(refused, RequestError)
         assert refused.details["retry_after"] == 10
-    kept = await carry_out(live_room, state, [asks("三"), asks("四")], START + 30)
-    assert answered(kept) == ["三", "slow_mode"]
+    outcome = await execute_all(live_room, state, [post_comment("三"), post_comment("四")], START + 30)
+    assert reply_summaries(outcome) == ["三", "slow_mode"]
 
 
-async def test_a_flood_of_one_is_held_back_and_the_others_are_heard(strict: Store) -> None:
-    live_room, state, _ = await begun(strict, "0")
-    kept = await carry_out(live_room, state, [*(asks(str(n)) for n in range(1, 8)), asks("another", somebody(1))])
-    assert answered(kept) == ["1", "2", "3", "4", *["too_many_requests"] * 3, "another"]
-    (waits, *_) = [it.details["retry_after"] for it in kept.replies if isinstance(it, RequestError)]
-    kept = await carry_out(live_room, kept.state, [asks("patient"), asks("impatient")], START + waits)
-    assert answered(kept) == ["patient", "too_many_requests"]
+async def test_a_flood_of_one_sender_is_limited_and_others_are_not(strict: Store) -> None:
+    live_room, state, _ = await room_with_comments(strict, "0")
+    outcome = await execute_all(
+        live_room, state, [*(post_comment(str(n)) for n in range(1, 8)), post_comment("another", guest(1))]
+    )
+    assert reply_summaries(outcome) == ["1", "2", "3", "4", *["too_many_requests"] * 3, "another"]
+    (waits, *_) = [it.details["retry_after"] for it in outcome.replies if isinstance(it, RequestError)]
+    outcome = await execute_all(
+        live_room, outcome.state, [post_comment("patient"), post_comment("impatient")], START + waits
+    )
+    assert reply_summaries(outcome) == ["patient", "too_many_requests"]
 
 
 @pytest.mark.parametrize("content", ["spam", "so much SPAM!", "ｓｐａｍ", "x" * 100 + "Spam"])
-async def test_a_word_that_is_kept_out_is_refused_however_it_is_written(embedded: Store, content: str) -> None:
-    live_room, state, _ = await begun(embedded, "before: spam")
-    state = (await carry_out(live_room, state, [wants(BlockWord(word="Spam"))])).state
-    for said in (asks(content), asks("hello", nickname="Spammer")):
-        assert answered(await carry_out(live_room, await live_room.acquire(HALL), [said])) == ["blocked_word"]
-    state = (await carry_out(live_room, await live_room.acquire(HALL), [wants(BlockWord(word="SPAM", on=False))])).state
-    assert answered(await carry_out(live_room, state, [asks(content)])) == [content]
+async def test_a_blocked_word_is_refused_however_it_is_written(embedded: Store, content: str) -> None:
+    live_room, state, _ = await room_with_comments(embedded, "before: spam")
+    state = (await execute_all(live_room, state, [command_of(BlockWord(word="Spam"))])).state
+    for said in (post_comment(content), post_comment("hello", nickname="Spammer")):
+        assert reply_summaries(await execute_all(live_room, await live_room.acquire(HALL), [said])) == ["blocked_word"]
+    state = (
+        await execute_all(live_room, await live_room.acquire(HALL), [command_of(BlockWord(word="SPAM", on=False))])
+    ).state
+    assert reply_summaries(await execute_all(live_room, state, [post_comment(content)])) == [content]
 
 
-async def test_a_blocked_sender_is_heard_no_more_until_let_in(store: Store) -> None:
-    live_room, state, (first,) = await begun(store, "一")
-    state = (await carry_out(live_room, state, [wants(BlockSender(comment_id=first))])).state
+async def test_a_blocked_sender_cannot_comment_until_unblocked(store: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(store, "一")
+    state = (await execute_all(live_room, state, [command_of(BlockSender(comment_id=first))])).state
     for taken_over in (False, True):
         state = await live_room.acquire(HALL) if taken_over else state
-        voting = wants(Upvote(comment_id=first), SORA)
-        kept = await carry_out(live_room, state, [asks("二"), voting, asks("三", somebody(1))])
-        assert answered(kept)[:2] == ["blocked", "blocked"]
-        state = kept.state
-    kept = await carry_out(live_room, state, [wants(BlockSender(comment_id=first, on=False)), asks("四")], START + 9)
-    assert [it.content for it in await stored(store)] == ["一", "三", "三", "四"]
+        voting = command_of(Upvote(comment_id=first), SORA)
+        outcome = await execute_all(live_room, state, [post_comment("二"), voting, post_comment("三", guest(1))])
+        assert reply_summaries(outcome)[:2] == ["blocked", "blocked"]
+        state = outcome.state
+    outcome = await execute_all(
+        live_room, state, [command_of(BlockSender(comment_id=first, on=False)), post_comment("四")], START + 9
+    )
+    assert [it.content for it in await stored_comments(store)] == ["一", "三", "三", "四"]
 
 
-async def test_a_host_cannot_keep_themselves_out(embedded: Store) -> None:
-    live_room, state, _ = await begun(embedded)
-    state = (await carry_out(live_room, state, [asks("私", MIDORI)])).state
-    (mine,) = await stored(embedded)
-    kept = await carry_out(live_room, state, [wants(BlockSender(comment_id=mine.comment_id))])
-    assert answered(kept) == ["own_comment"]
+async def test_a_host_cannot_block_themselves(embedded: Store) -> None:
+    live_room, state, _ = await room_with_comments(embedded)
+    state = (await execute_all(live_room, state, [post_comment("私", MIDORI)])).state
+    (mine,) = await stored_comments(embedded)
+    outcome = await execute_all(live_room, state, [command_of(BlockSender(comment_id=mine.comment_id))])
+    assert reply_summaries(outcome) == ["own_comment"]
 
 
-async def test_so_many_pins_and_no_more(embedded: Store) -> None:
-    live_room, state, ids = await begun(embedded, *map(str, range(5)))
-    state = (await carry_out(live_room, state, [asks("one more", somebody(1))])).state
-    ids = [it.comment_id for it in await stored(embedded)]
-    kept = await carry_out(live_room, state, [wants(MarkComment(comment_id=it, mark="PINNED")) for it in ids])
-    assert answered(kept, missing="done")[MAX_PINS:] == ["too_many_pins"]
+async def test_the_number_of_pins_is_limited(embedded: Store) -> None:
+    live_room, state, ids = await room_with_comments(embedded, *map(str, range(5)))
+    state = (await execute_all(live_room, state, [post_comment("one more", guest(1))])).state
+    ids = [it.comment_id for it in await stored_comments(embedded)]
+    outcome = await execute_all(live_room, state, [command_of(MarkComment(comment_id=it, mark="PINNED")) for it in ids])
+    assert reply_summaries(outcome, missing="done")[MAX_PINS:] == ["too_many_pins"]
 
 
-async def test_people_take_back_what_they_wrote_for_a_minute(store: Store) -> None:
-    live_room, state, (first, second) = await begun(store, "一", "二")
-    kept = await carry_out(live_room, state, [wants(RetractComment(comment_id=first), MIDORI)])
-    assert answered(kept) == ["not_yours"]
-    kept = await carry_out(live_room, state, [wants(RetractComment(comment_id=first), SORA)], START + 60)
-    assert told(kept) == [{"k": "gone", "commentId": first, "deleted": True}]
-    assert contents(await seen(live_room, kept.state)) == ["二"]
-    late = await carry_out(live_room, kept.state, [wants(RetractComment(comment_id=second), SORA)], START + 60.1)
-    assert answered(late) == ["too_late"]
-    assert [it.content for it in await stored(store)] == ["二"]
-    assert first in (await seen(live_room, await live_room.acquire(HALL))).standing.gone
+async def test_senders_retract_their_comments_for_a_minute(store: Store) -> None:
+    live_room, state, (first, second) = await room_with_comments(store, "一", "二")
+    outcome = await execute_all(live_room, state, [command_of(RetractComment(comment_id=first), MIDORI)])
+    assert reply_summaries(outcome) == ["not_yours"]
+    outcome = await execute_all(live_room, state, [command_of(RetractComment(comment_id=first), SORA)], START + 60)
+    assert published(outcome) == [{"k": "gone", "commentId": first, "deleted": True}]
+    assert contents(await snapshot_of(live_room, outcome.state)) == ["二"]
+    late = await execute_all(
+        live_room, outcome.state, [command_of(RetractComment(comment_id=second), SORA)], START + 60.1
+    )
+    assert reply_summaries(late) == ["too_late"]
+    assert [it.content for it in await stored_comments(store)] == ["二"]
+    assert first in (await snapshot_of(live_room, await live_room.acquire(HALL))).standing.gone
 
 
-async def test_upvotes_of_many_are_counted_together_and_of_each_once(store: Store) -> None:
-    live_room, state, (first, second) = await begun(store, "質問", "別の質問")
-    crowd = [somebody(number) for number in range(40)]
-    votes = [wants(Upvote(comment_id=first), who) for who in crowd]
-    kept = await carry_out(live_room, state, [*votes, wants(Upvote(comment_id=second), SORA), *votes[:3]])
-    assert told(kept) == [
+async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(store: Store) -> None:
+    live_room, state, (first, second) = await room_with_comments(store, "質問", "別の質問")
+    crowd = [guest(number) for number in range(40)]
+    votes = [command_of(Upvote(comment_id=first), who) for who in crowd]
+    outcome = await execute_all(live_room, state, [*votes, command_of(Upvote(comment_id=second), SORA), *votes[:3]])
+    assert published(outcome) == [
         {"k": "upvoted", "commentId": first, "votes": 40},
         {"k": "upvoted", "commentId": second, "votes": 1},
     ]
-    again = await carry_out(live_room, kept.state, [wants(Upvote(comment_id=first), who) for who in (*crowd[:2], SORA)])
-    assert answered(again, missing="counted") == ["already_upvoted", "already_upvoted", "counted"]
+    again = await execute_all(
+        live_room, outcome.state, [command_of(Upvote(comment_id=first), who) for who in (*crowd[:2], SORA)]
+    )
+    assert reply_summaries(again, missing="counted") == ["already_upvoted", "already_upvoted", "counted"]
     for state in (again.state, await live_room.acquire(HALL)):
-        assert (await seen(live_room, state)).standing.votes == {first: 41, second: 1}
+        assert (await snapshot_of(live_room, state)).standing.votes == {first: 41, second: 1}
     counted = await store.get(upvotes_on(HALL, first))
     assert counted is not None
     assert counted.votes == 41
 
 
-async def test_a_deleted_comment_takes_its_upvotes_along_and_takes_none_any_more(strict: Store) -> None:
-    live_room, state, (first,) = await begun(strict, "質問")
+async def test_a_deleted_comment_loses_its_upvotes_and_accepts_none(strict: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(strict, "質問")
     acts = [
-        wants(Upvote(comment_id=first), SORA),
-        wants(DeleteComment(comment_id=first)),
-        wants(Upvote(comment_id=first)),
+        command_of(Upvote(comment_id=first), SORA),
+        command_of(DeleteComment(comment_id=first)),
+        command_of(Upvote(comment_id=first)),
     ]
-    kept = await carry_out(live_room, state, acts)
-    assert [it["k"] for it in told(kept)] == ["upvoted", "gone"]
-    assert [it.code for it in kept.replies if isinstance(it, RequestError)] == ["no_such_comment"]
-    assert (await seen(live_room, kept.state)).standing.votes == {}
+    outcome = await execute_all(live_room, state, acts)
+    assert [it["k"] for it in published(outcome)] == ["upvoted", "gone"]
+    assert [it.code for it in outcome.replies if isinstance(it, RequestError)] == ["no_such_comment"]
+    assert (await snapshot_of(live_room, outcome.state)).standing.votes == {}
 
 
-async def test_commands_of_all_kinds_in_one_batch_are_done_in_turn(strict: Store) -> None:
-    live_room, state, (first,) = await begun(strict, "一")
+async def test_commands_of_all_kinds_in_one_batch_are_executed(strict: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(strict, "一")
     batch = [
-        wants(Upvote(comment_id=first), SORA),
-        asks("二", somebody(1)),
-        wants(MarkComment(comment_id=first, mark="HIDDEN")),
-        wants(Upvote(comment_id=first), somebody(2)),
-        asks("三", somebody(3)),
+        command_of(Upvote(comment_id=first), SORA),
+        post_comment("二", guest(1)),
+        command_of(MarkComment(comment_id=first, mark="HIDDEN")),
+        command_of(Upvote(comment_id=first), guest(2)),
+        post_comment("三", guest(3)),
         close(),
-        asks("四", somebody(4)),
-        wants(PauseRoom()),
+        post_comment("四", guest(4)),
+        command_of(PauseRoom()),
     ]
-    kept = await carry_out(live_room, state, batch)
-    refusals = [it.code if isinstance(it, RequestError) else "" for it in kept.replies]
+    outcome = await execute_all(live_room, state, batch)
+    refusals = [it.code if isinstance(it, RequestError) else "" for it in outcome.replies]
     assert refusals == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
-    assert [it["k"] for it in told(kept)] == ["commented", "upvoted", "gone", "commented", "closed"]
-    assert kept.closed
+    assert [it["k"] for it in published(outcome)] == ["commented", "upvoted", "gone", "commented", "closed"]
+    assert outcome.closed
 
 
 async def test_a_comment_sent_again_under_its_id_is_one_comment(store: Store) -> None:
-    live_room, state, _ = await begun(store)
+    live_room, state, _ = await room_with_comments(store)
     comment_id = str(uuid4())
-    one, two = asks("一度", id=comment_id), asks("一度", id=comment_id)
-    kept = await carry_out(live_room, state, [one, asks("他", somebody(1)), two])
-    again = await carry_out(live_room, kept.state, [asks("一度", id=comment_id), asks("次", somebody(2))])
-    assert kept.replies[0] == kept.replies[2] == again.replies[0]
-    assert [it.content for it in await stored(store)] == ["一度", "他", "次"]
-    assert len(told(kept)) == 2
+    one, two = post_comment("一度", id=comment_id), post_comment("一度", id=comment_id)
+    outcome = await execute_all(live_room, state, [one, post_comment("他", guest(1)), two])
+    again = await execute_all(
+        live_room, outcome.state, [post_comment("一度", id=comment_id), post_comment("次", guest(2))]
+    )
+    assert outcome.replies[0] == outcome.replies[2] == again.replies[0]
+    assert [it.content for it in await stored_comments(store)] == ["一度", "他", "次"]
+    assert len(published(outcome)) == 2
 
 
-async def test_nobody_writes_under_the_id_of_anothers_comment(strict: Store) -> None:
-    live_room, state, (first,) = await begun(strict, "私の")
-    kept = await carry_out(live_room, state, [asks("盗む", somebody(1), id=first), asks("他", somebody(2))])
-    assert answered(kept) == ["id_taken", "他"]
-    deleted = await carry_out(live_room, kept.state, [wants(DeleteComment(comment_id=first)), asks("私の", id=first)])
+async def test_the_id_of_another_senders_comment_is_refused(strict: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(strict, "私の")
+    outcome = await execute_all(
+        live_room, state, [post_comment("盗む", guest(1), id=first), post_comment("他", guest(2))]
+    )
+    assert reply_summaries(outcome) == ["id_taken", "他"]
+    deleted = await execute_all(
+        live_room, outcome.state, [command_of(DeleteComment(comment_id=first)), post_comment("私の", id=first)]
+    )
     assert [it.code for it in deleted.replies if isinstance(it, RequestError)] == ["deleted"]
-    assert [it.content for it in await stored(strict)] == ["他"]
+    assert [it.content for it in await stored_comments(strict)] == ["他"]
 
 
-async def test_a_comment_that_was_taken_is_answered_so_though_the_room_would_not_take_it_now(strict: Store) -> None:
-    live_room, state, _ = await begun(strict)
+async def test_a_stored_comment_is_replied_though_the_room_would_refuse_it_now(strict: Store) -> None:
+    live_room, state, _ = await room_with_comments(strict)
     comment_id = str(uuid4())
-    first = await carry_out(live_room, state, [asks("一度", id=comment_id)])
-    state = (await carry_out(live_room, first.state, [wants(PauseRoom()), wants(BlockWord(word="一度"))])).state
-    kept = await carry_out(live_room, state, [asks("一度", id=comment_id), asks("新しい", id=str(uuid4()))])
-    assert kept.replies[0] == first.replies[0]
-    assert answered(kept) == ["一度", "paused"]
+    first = await execute_all(live_room, state, [post_comment("一度", id=comment_id)])
+    state = (
+        await execute_all(live_room, first.state, [command_of(PauseRoom()), command_of(BlockWord(word="一度"))])
+    ).state
+    outcome = await execute_all(
+        live_room, state, [post_comment("一度", id=comment_id), post_comment("新しい", id=str(uuid4()))]
+    )
+    assert outcome.replies[0] == first.replies[0]
+    assert reply_summaries(outcome) == ["一度", "paused"]

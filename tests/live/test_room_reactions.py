@@ -1,8 +1,8 @@
-"""Reactions: counted as they come, told together, stored by the minute, and of one person no more than a hand can."""
+"""Reactions in a running room: published together, stored by the minute, limited by sender."""
 
 import msgspec
 
-from tests.live.room_commands import HALL, MIDORI, SORA, asks, carry_out, close, hall, somebody, wants
+from tests.live.room_commands import HALL, MIDORI, SORA, close, command_of, execute_all, guest, open_hall, post_comment
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.messages import BlockSender, React, Snapshot
@@ -15,7 +15,7 @@ from zataku.table import Store
 
 def react(live_room: LiveRoom, state: RoomState, who: Identity, kind: str = "clap", now: float = START) -> RoomState:
     """Somebody reacts, as the room lets it pass."""
-    asked = wants(React(reaction=kind), who)  # pyright: ignore[reportArgumentType]
+    asked = command_of(React(reaction=kind), who)  # pyright: ignore[reportArgumentType]
     return live_room.handle_transient(state, asked, now).state if live_room.accepts(asked, now) else state
 
 
@@ -24,24 +24,24 @@ async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
 
 
 async def totals(live_room: LiveRoom, state: RoomState) -> tuple[int, int, int]:
-    told = live_room.tick(state, START).state
-    found = msgspec.json.decode(await live_room.snapshot(told, SORA, None), type=Snapshot).standing.reactions
+    published = live_room.tick(state, START).state
+    found = msgspec.json.decode(await live_room.snapshot(published, SORA, None), type=Snapshot).standing.reactions
     return found.clap, found.aha, found.lol
 
 
-async def test_reactions_of_a_moment_are_told_together_and_once(strict: Store) -> None:
-    live_room = await hall(strict)
+async def test_reactions_are_published_together_and_once(strict: Store) -> None:
+    live_room = await open_hall(strict)
     state = await live_room.acquire(HALL)
     for number in range(30):
-        state = react(live_room, state, somebody(number), "clap" if number % 3 else "lol")
+        state = react(live_room, state, guest(number), "clap" if number % 3 else "lol")
     passed = live_room.tick(state, START)
     assert [msgspec.json.decode(it.body) for it in passed.events] == [{"k": "reacted", "clap": 20, "lol": 10}]
     assert live_room.tick(passed.state, START).events == ()
     assert live_room.tick(passed.state, START).state is passed.state
 
 
-async def test_one_person_counts_five_times_a_second(strict: Store) -> None:
-    live_room = await hall(strict)
+async def test_one_sender_counts_five_times_a_second(strict: Store) -> None:
+    live_room = await open_hall(strict)
     state = await live_room.acquire(HALL)
     for moment_ in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9, 1.0, 1.1):
         state = react(live_room, state, SORA, now=START + moment_)
@@ -49,8 +49,8 @@ async def test_one_person_counts_five_times_a_second(strict: Store) -> None:
     assert await totals(live_room, state) == (8, 0, 0)
 
 
-async def test_counts_are_stored_by_the_minute_and_a_new_owner_counts_on(store: Store) -> None:
-    live_room = await hall(store)
+async def test_counts_are_stored_by_the_minute_and_continued_by_a_new_owner(store: Store) -> None:
+    live_room = await open_hall(store)
     state = await live_room.acquire(HALL)
     state = react(live_room, state, SORA, now=START + 59)
     state = react(live_room, state, SORA, "aha", now=START + 61)
@@ -63,18 +63,18 @@ async def test_counts_are_stored_by_the_minute_and_a_new_owner_counts_on(store: 
     assert await totals(live_room, state) == (1, 2, 0)
 
 
-async def test_applause_before_the_closing_is_kept(strict: Store) -> None:
-    live_room = await hall(strict)
+async def test_reactions_before_the_closing_are_stored(strict: Store) -> None:
+    live_room = await open_hall(strict)
     state = react(live_room, await live_room.acquire(HALL), SORA)
-    kept = await carry_out(live_room, state, [close()])
-    assert kept.closed
+    outcome = await execute_all(live_room, state, [close()])
+    assert outcome.closed
     assert await minutes(strict) == [(instant_ms(START), 1, 0, 0)]
 
 
-async def test_whoever_is_kept_out_is_not_heard_clapping(strict: Store) -> None:
-    live_room = await hall(strict)
-    kept = await carry_out(live_room, await live_room.acquire(HALL), [asks("x")])
-    said = kept.replies[0].comment_id
-    state = (await carry_out(live_room, kept.state, [wants(BlockSender(comment_id=said))])).state
+async def test_reactions_of_a_blocked_sender_do_not_count(strict: Store) -> None:
+    live_room = await open_hall(strict)
+    outcome = await execute_all(live_room, await live_room.acquire(HALL), [post_comment("x")])
+    said = outcome.replies[0].comment_id
+    state = (await execute_all(live_room, outcome.state, [command_of(BlockSender(comment_id=said))])).state
     assert react(live_room, state, SORA) is state
     assert react(live_room, state, MIDORI) is not state

@@ -109,7 +109,7 @@ async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Sto
     ]
 
 
-async def test_the_host_takes_along_what_is_hidden(strict: Store, web: httpx.AsyncClient) -> None:
+async def test_the_export_of_the_host_has_hidden_comments(strict: Store, web: httpx.AsyncClient) -> None:
     await filled(strict)
     assert "rude" not in (await web.get("export.csv")).text + (await web.get("export.json")).text
     in_csv = table((await web.get("export.csv", headers={"as": "host"})).text)
@@ -119,7 +119,7 @@ async def test_the_host_takes_along_what_is_hidden(strict: Store, web: httpx.Asy
     assert in_json.comments[2].content == "rude"
 
 
-async def test_a_room_without_comments_is_exported_all_the_same(strict: Store, web: httpx.AsyncClient) -> None:
+async def test_a_room_without_comments_can_be_exported(strict: Store, web: httpx.AsyncClient) -> None:
     await strict.put(room())
     assert table((await web.get("export.csv")).text) == []
     assert msgspec.json.decode((await web.get("export.json")).content, type=Export).comments == []
@@ -149,7 +149,7 @@ async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(str
         assert str(private).encode() not in b"".join(chunks)
 
 
-async def test_no_answer_names_a_sender(strict: Store, web: httpx.AsyncClient) -> None:
+async def test_no_response_names_a_sender(strict: Store, web: httpx.AsyncClient) -> None:
     await filled(strict)
     for path in ("timeline", "questions", "search?q=u", "export.csv", "export.json"):
         answer = await web.get(path, headers={"as": "host"})
@@ -158,7 +158,7 @@ async def test_no_answer_names_a_sender(strict: Store, web: httpx.AsyncClient) -
 
 
 @pytest.mark.parametrize("path", ["timeline", "questions", "search?q=x", "export.csv", "export.json"])
-async def test_a_room_that_is_not_there_is_refused_before_anything_is_sent(web: httpx.AsyncClient, path: str) -> None:
+async def test_an_unknown_room_is_refused_before_the_first_chunk(web: httpx.AsyncClient, path: str) -> None:
     for nowhere in (uuid(77), "x"):
         answer = await web.get(f"../{nowhere}/{path}")
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_such_room")
@@ -166,7 +166,7 @@ async def test_a_room_that_is_not_there_is_refused_before_anything_is_sent(web: 
 
 
 @pytest.mark.parametrize("asked", ["", "q=", f"q={'x' * 101}", "q=%20", "q=x&after=5", "q=x&after=00000000000x"])
-async def test_a_search_that_makes_no_sense_is_refused(strict: Store, web: httpx.AsyncClient, asked: str) -> None:
+async def test_an_invalid_search_is_refused(strict: Store, web: httpx.AsyncClient, asked: str) -> None:
     await strict.put(room())
     answer = await web.get(f"search?{asked}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
@@ -179,7 +179,7 @@ async def test_a_search_that_makes_no_sense_is_refused(strict: Store, web: httpx
         "　＝cmd|' /C calc'!A0", "\ufeff=1", "\u200b=1", "﹦1", "⁺1", "=",
     ],
 )  # fmt: skip
-def test_nothing_is_a_formula(cell: str) -> None:
+def test_no_cell_is_a_formula(cell: str) -> None:
     assert escape_formula(cell) == f"'{cell}"
     [read] = csv.reader(io.StringIO(csv_rows([[cell, "next"]]).decode(), newline=""))
     assert read == [f"'{cell}", "next"]
@@ -208,7 +208,7 @@ def test_nothing_is_a_formula(cell: str) -> None:
         ("=1;=2", "'=1;'=2"),
     ],
 )
-def test_nothing_is_a_formula_where_rows_are_split_at_semicolons(cell: str, written: str) -> None:
+def test_no_cell_is_a_formula_where_rows_are_split_at_semicolons(cell: str, written: str) -> None:
     assert escape_formula(cell) == written
     split = csv.reader(io.StringIO(csv_rows([["1", cell, "2"]]).decode(), newline=""), delimiter=";")
     assert not [it for row in split for it in row if it.strip(" \u3000\u200b")[:1] in tuple("=+-@＝＋－＠")]
@@ -217,7 +217,7 @@ def test_nothing_is_a_formula_where_rows_are_split_at_semicolons(cell: str, writ
 
 
 @pytest.mark.parametrize("cell", [";-)", "なるほど ;-)", "a;b", "a; b=1", "a;", ";", "a;'=1", "1;2;3", "x；=1", ";)"])
-def test_a_wink_and_what_is_no_formula_after_a_semicolon_stay_as_they_are(cell: str) -> None:
+def test_a_smiley_and_plain_text_after_a_semicolon_stay_as_they_are(cell: str) -> None:
     assert escape_formula(cell) == cell
 
 
@@ -228,7 +228,7 @@ async def test_json_is_exact(strict: Store, web: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize("cell", ["", "a=1", "1-1", "'=1", "👍=", "…", "<=", "x@y.z", "  a", "~"])
-def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
+def test_plain_text_stays_as_it_is(cell: str) -> None:
     assert escape_formula(cell) == cell
 
 
@@ -244,6 +244,6 @@ def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
         ("𠮷" * 100, "%F0%A0%AE%B7" * 50 + "%202030-01-01.csv"),
     ],
 )
-def test_the_file_has_the_name_of_the_room_as_far_as_files_can(name: str, file: str) -> None:
+def test_the_file_is_named_after_the_room_within_the_limits_of_file_systems(name: str, file: str) -> None:
     told = content_disposition(room(name=name, created_at="2030-01-01T00:00:00.000Z"), "csv")
     assert told == f"attachment; filename=\"comments-2030-01-01.csv\"; filename*=UTF-8''{file}"

@@ -63,29 +63,27 @@ async def context(strict: Store, clock: ManualClock) -> AppContext:
     return app_context(cast("Store", Meddled(strict, hide)), clock)
 
 
-async def test_a_search_does_not_find_it(context: AppContext) -> None:
+async def test_a_search_does_not_find_a_comment_hidden_meanwhile(context: AppContext) -> None:
     found = await Search(context)(READER, HALL, "rude", SEQ_START)
     assert [it.seq for it in found.comments] == [seq_of(1, 2)]
     assert len((await Search(context)(HOST, HALL, "rude", SEQ_START)).comments) == 2
 
 
-async def test_it_is_none_of_the_questions(context: AppContext) -> None:
+async def test_a_comment_hidden_meanwhile_is_no_question(context: AppContext) -> None:
     assert [it.comment.seq for it in (await TopQuestions(context)(HALL)).questions] == [seq_of(1, 2)]
 
 
-async def test_a_timeline_does_not_lead_to_it(context: AppContext) -> None:
+async def test_a_timeline_does_not_lead_to_a_comment_hidden_meanwhile(context: AppContext) -> None:
     made = await Timelines(context)(HALL)
     assert (made.comments, [it.seq for it in made.parts]) == (1, [seq_of(1, 2)])
 
 
-async def test_nobody_but_the_host_takes_it_along(context: AppContext) -> None:
+async def test_only_the_host_exports_a_comment_hidden_meanwhile(context: AppContext) -> None:
     assert [it.seq for it in (await written(await Exports(context).json(READER, HALL))).comments] == [seq_of(1, 2)]
     assert [it.hidden for it in (await written(await Exports(context).json(HOST, HALL))).comments] == [True, False]
 
 
-async def test_what_is_hidden_while_an_export_is_under_way_is_not_on_the_pages_to_come(
-    strict: Store, clock: ManualClock
-) -> None:
+async def test_a_comment_hidden_during_an_export_is_not_on_later_pages(strict: Store, clock: ManualClock) -> None:
     last = said(PAGE_SIZE + 1)
     await strict.write_many(put=[room(), *map(said, range(1, PAGE_SIZE + 1)), last])
     download = await Exports(app_context(strict, clock)).csv(READER, HALL)

@@ -34,7 +34,7 @@ class Maker:
         return of.name
 
 
-async def test_a_hall_that_asks_at_once_waits_for_one_and_shares_it_for_some_seconds(clock: ManualClock) -> None:
+async def test_concurrent_callers_share_one_load_for_some_seconds(clock: ManualClock) -> None:
     maker = Maker()
     shared = RoomCache(clock, maker)
     assert await asyncio.gather(*(shared(room()) for _ in range(500))) == ["発表会"] * 500
@@ -46,7 +46,7 @@ async def test_a_hall_that_asks_at_once_waits_for_one_and_shares_it_for_some_sec
     assert len(maker.made) == 2
 
 
-async def test_it_is_made_anew_when_the_host_has_changed_the_room(clock: ManualClock) -> None:
+async def test_a_change_of_the_room_invalidates_the_entry(clock: ManualClock) -> None:
     maker = Maker()
     shared = RoomCache(clock, maker)
     await shared(room())
@@ -54,7 +54,7 @@ async def test_it_is_made_anew_when_the_host_has_changed_the_room(clock: ManualC
     assert await shared(closed) == "終わり"
 
 
-async def test_of_more_rooms_than_fit_those_are_forgotten_that_nobody_asked_for(clock: ManualClock) -> None:
+async def test_the_least_recently_used_entries_are_evicted(clock: ManualClock) -> None:
     maker = Maker()
     shared = RoomCache(clock, maker)
     first, second, *others = rooms_of(Random(1), START, MAX_ENTRIES + 1)
@@ -67,7 +67,7 @@ async def test_of_more_rooms_than_fit_those_are_forgotten_that_nobody_asked_for(
     assert maker.made[-1] == second.room_id
 
 
-async def test_what_could_not_be_made_is_tried_again(clock: ManualClock) -> None:
+async def test_a_failed_load_is_repeated(clock: ManualClock) -> None:
     maker = Maker()
     shared = RoomCache(clock, maker)
     maker.away = True

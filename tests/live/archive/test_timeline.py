@@ -43,9 +43,7 @@ def hidden(comment: Comment) -> Mark:
 # The timeline
 
 
-async def test_an_hour_is_told_in_equal_parts_that_lead_to_their_first_comment(
-    strict: Store, clock: ManualClock
-) -> None:
+async def test_an_hour_has_equal_parts_that_lead_to_their_first_comment(strict: Store, clock: ManualClock) -> None:
     random = Random(20260221)
     talk = talk_room(random, START)
     comments = list(talk_comments(random, START, talk.room_id, 1200))
@@ -89,7 +87,7 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
 
 
 @pytest.mark.parametrize("seconds", [0, 7, 100, 250, 3_600, 86_400])
-def test_a_part_gets_of_each_minute_what_its_seconds_are_worth(seconds: int) -> None:
+def test_a_part_gets_its_share_of_each_minute(seconds: int) -> None:
     random = Random(seconds)
     strip = TimelineBuilder(instant_ms(START + 12.3))
     for second in (0, seconds):
@@ -105,7 +103,7 @@ def test_a_part_gets_of_each_minute_what_its_seconds_are_worth(seconds: int) -> 
 
 
 @pytest.mark.parametrize("seconds", [0, 119, 7 * 86_400])
-def test_a_week_of_reactions_is_not_gone_through_second_by_second(seconds: int) -> None:
+def test_a_week_of_reactions_is_not_processed_second_by_second(seconds: int) -> None:
     strip = TimelineBuilder(instant_ms(START))
     for second in (0, seconds):
         strip.add(at(1, second))
@@ -145,7 +143,7 @@ async def test_parts_are_as_long_as_the_talk_needs(
     assert sum(it.comments for it in made.parts) == len(seconds)
 
 
-async def test_a_room_in_which_nobody_said_anything_has_no_parts(strict: Store, clock: ManualClock) -> None:
+async def test_a_room_without_comments_has_no_parts(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
     made = await Timelines(app_context(strict, clock))(HALL)
     assert (made.begin, made.end, made.parts, made.comments, made.people) == (
@@ -157,14 +155,14 @@ async def test_a_room_in_which_nobody_said_anything_has_no_parts(strict: Store, 
     )
 
 
-async def test_people_are_counted_once_and_those_who_left_no_trace_as_one(strict: Store, clock: ManualClock) -> None:
+async def test_senders_are_counted_once_and_unknown_ones_as_one(strict: Store, clock: ManualClock) -> None:
     senders = [SORA, SORA, YUNA, None, None]
     comments = [at(number, number, sender_id=sender) for number, sender in enumerate(senders, 1)]
     await strict.write_many(put=[room(), *comments])
     assert (await Timelines(app_context(strict, clock))(HALL)).people == 3
 
 
-async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room_closes(
+async def test_a_timeline_is_cached_for_some_seconds_and_rebuilt_when_the_room_closes(
     strict: Store, clock: ManualClock
 ) -> None:
     timelines = Timelines(app_context(strict, clock))
@@ -181,7 +179,7 @@ async def test_a_timeline_is_shared_for_some_seconds_and_made_anew_when_the_room
 # Questions
 
 
-async def test_the_most_wanted_come_first_without_what_is_gone(strict: Store, clock: ManualClock) -> None:
+async def test_the_most_upvoted_come_first_without_hidden_comments(strict: Store, clock: ManualClock) -> None:
     asked = [said(number, f"Q{number}") for number in range(1, 61)]
     counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(asked)]
     answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=asked[57].comment_id, at=instant_ms(START))
@@ -222,7 +220,7 @@ async def found(
         ("anonymous", []),
     ],
 )
-async def test_case_and_width_make_no_difference_and_names_are_found(
+async def test_search_ignores_case_and_width_and_finds_nicknames(
     strict: Store, clock: ManualClock, wanted: str, numbers: list[int]
 ) -> None:
     texts = ["Zataku!", "ＺＡＴＡＫＵは", "ｶｰﾄﾞ", "Straße", "１００％", "<b>no</b>", "하늘이 맑다", "by name"]
@@ -234,7 +232,9 @@ async def test_case_and_width_make_no_difference_and_names_are_found(
     assert hits.next is None
 
 
-async def test_a_search_goes_on_where_it_stopped_and_finds_each_once(strict: Store, clock: ManualClock) -> None:
+async def test_a_search_continues_where_it_stopped_and_finds_each_comment_once(
+    strict: Store, clock: ManualClock
+) -> None:
     talked = [at(number, number, content="yes" if number % 7 == 0 else "no") for number in range(1, 2300)]
     await strict.write_many(put=[room(), *talked])
     seqs: list[str] = []
@@ -252,14 +252,14 @@ async def test_a_search_goes_on_where_it_stopped_and_finds_each_once(strict: Sto
     assert (await found(strict, clock, "maybe", seq_of(1, 2000))).next is None
 
 
-async def test_rooms_of_long_comments_are_searched_in_shorter_stretches(strict: Store, clock: ManualClock) -> None:
+async def test_rooms_of_long_comments_are_searched_in_smaller_steps(strict: Store, clock: ManualClock) -> None:
     await strict.write_many(put=[room(), *(at(number, number, content="長" * 500) for number in range(1, 602))])
     assert (await found(strict, clock, "短")).next == seq_of(1, 200)
     assert (await found(strict, clock, "短", seq_of(1, 401))).next == seq_of(1, 601)
     assert (await found(strict, clock, "短", seq_of(1, 402))).next is None
 
 
-async def test_a_search_never_folds_more_than_it_may(
+async def test_a_search_never_folds_more_than_its_limit(
     strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Short ones first: what comes after them is as long as can be.
@@ -277,7 +277,7 @@ async def test_a_search_never_folds_more_than_it_may(
     assert MAX_CHARACTERS_READ / 2 < sum(sizes) <= MAX_CHARACTERS_READ
 
 
-async def test_two_searches_at_the_most_fold_at_the_same_time(
+async def test_at_most_two_searches_fold_at_the_same_time(
     strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await strict.write_many(put=[room(), at(1, 1, content="yes")])
@@ -296,13 +296,13 @@ async def test_two_searches_at_the_most_fold_at_the_same_time(
     assert [len(it.comments) for it in hits] == [1] * 6
 
 
-async def test_only_the_host_finds_what_is_hidden(strict: Store, clock: ManualClock) -> None:
+async def test_only_the_host_finds_hidden_comments(strict: Store, clock: ManualClock) -> None:
     await strict.write_many(put=[room(), at(1, 1, content="rude"), at(2, 2, content="rude, too"), hidden(said(1))])
     assert [it.seq for it in (await found(strict, clock, "rude")).comments] == [seq_of(1, 2)]
     assert len((await found(strict, clock, "rude", who=HOST)).comments) == 2
 
 
-async def test_nothing_is_looked_for_in_no_room_and_nowhere_for_nothing(strict: Store, clock: ManualClock) -> None:
+async def test_an_unknown_room_and_an_empty_text_cannot_be_searched(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
     with pytest.raises(InvalidRequest, match="nothing to look for"):
         await found(strict, clock, "　 ")
