@@ -70,7 +70,7 @@ def test_a_person_can_type_its_name(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "has no place"),
+        ("", "URL of the store is empty"),
         ("redis://localhost", "no kind of store called redis"),
         ("dynamo://eu-west-1", "no kind of store called dynamo"),
         ("file:", "names no file"),
@@ -85,7 +85,7 @@ def test_a_person_can_type_its_name(text: str, name: str) -> None:
         ("dynamodb+http://:8000", "names no host"),
         ("dynamodb+http://localhost:port", "cannot be read"),
         ("dynamodb+http://localhost:99999", "cannot be read"),
-        ("dynamodb+http://localhost:8000/path", "at its root"),
+        ("dynamodb+http://localhost:8000/path", "has no path"),
         ("dynamodb+http://localhost?verify=1", "no option verify"),
     ],
 )

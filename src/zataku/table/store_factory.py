@@ -1,4 +1,4 @@
-"""Opening a store with one call."""
+"""Functions that open a store on an embedded file or on DynamoDB."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,25 +27,25 @@ async def open_embedded(
     accept_loss: bool = False,
     read_only: bool = False,
 ) -> Store:
-    """Open the store in a file, made when it is not there.
+    """Open the store in a file, which is created when it does not exist.
 
-    `faults` makes it strict: it then misbehaves in every way that DynamoDB may, as the random source decides.
-    `accept_loss` opens a file that has lost acknowledged writes, which is refused otherwise. `read_only` opens a file
-    that is there without taking it, also while another process holds it; every write is refused.
+    `faults` makes it strict: it then injects the faults that DynamoDB documents, as the random source decides.
+    `accept_loss` opens a file that has lost acknowledged writes, which is refused otherwise. `read_only` opens an
+    existing file without locking it, also while another process holds it; every write is refused.
     """
-    # SQLite is loaded only by those who use it.
+    # SQLite is imported only where it is used.
     from zataku.table.embedded import EmbeddedBackend
 
-    chance = random or Random()
+    source = random or Random()
     backend: Backend = EmbeddedBackend(
         Path(path), clock=clock or SystemClock(), accept_loss=accept_loss, read_only=read_only
     )
     if faults is not None:
         from zataku.table.strict.strict_backend import StrictBackend
 
-        backend = StrictBackend(backend, random=chance, faults=faults)
+        backend = StrictBackend(backend, random=source, faults=faults)
     try:
-        return await Store.open(backend, tables, env=env, clock=clock, retry=Retry(chance))
+        return await Store.open(backend, tables, env=env, clock=clock, retry=Retry(source))
     except BaseException:
         await backend.close()
         raise
@@ -62,14 +62,14 @@ async def open_dynamodb(
     faults: "Faults | None" = None,
     manage: bool = True,
 ) -> Store:
-    """Open the store in DynamoDB, in a region or at the address of an implementation of one's own.
+    """Open the store in DynamoDB, in a region or at the endpoint of another implementation.
 
-    Tables are made and changed as the design says; with `manage` off they must be so already. What the service lacks
-    is found out before anything is touched. Beside the tables lies one of the store's own, `ZatakuStore`, with the
-    environment in its name as theirs.
+    Tables are created and changed to match the design; with `manage` off they must match already. What the service
+    lacks is probed before anything is changed. The store keeps its own data in the table `ZatakuStore`, with the
+    environment in its name like the others.
     """
     try:
-        # botocore is loaded only by those who use it, and need not be there for others.
+        # botocore is imported only where it is used, and need not be installed elsewhere.
         from zataku.table.dynamodb.backend import DynamoBackend
         from zataku.table.dynamodb.client import Client
     except ModuleNotFoundError as problem:
@@ -79,12 +79,12 @@ async def open_dynamodb(
             "DynamoDB needs a library that is not installed. Install it with: pip install 'zataku[aws]'"
         ) from problem
 
-    chance = random or Random()
+    source = random or Random()
     metadata_table = "ZatakuStore" if env == "prod" else f"ZatakuStore-{env}"
     service = DynamoBackend(
         Client(endpoint, region),
         clock=clock or SystemClock(),
-        random=chance,
+        random=source,
         metadata_table=metadata_table,
         manage=manage,
     )
@@ -94,8 +94,8 @@ async def open_dynamodb(
         if faults is not None:
             from zataku.table.strict.strict_backend import StrictBackend
 
-            backend = StrictBackend(service, random=chance, faults=faults)
-        return await Store.open(backend, tables, env=env, clock=clock, retry=Retry(chance))
+            backend = StrictBackend(service, random=source, faults=faults)
+        return await Store.open(backend, tables, env=env, clock=clock, retry=Retry(source))
     except BaseException:
         await service.close()
         raise

@@ -1,4 +1,4 @@
-"""Where a store is, as a text that fits into a setting: a file on this machine, or DynamoDB somewhere."""
+"""URLs of stores, as a setting holds them: a file on this machine, or a DynamoDB service."""
 
 import re
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ _KINDS = "Give a path, file:PATH, dynamodb:, dynamodb://REGION or dynamodb+http:
 
 
 class StoreUrl(Struct, frozen=True):
-    """One place that keeps items.
+    """The address of a store.
 
-    `path` is set for a file, `endpoint` for an implementation that is not Amazon's. Without `manage` the tables must be
-    there and fit; they are never made or changed.
+    `path` is set for a file, `endpoint` for an implementation that is not Amazon's. Without `manage` the tables must
+    exist and match the design; they are never created or changed.
     """
 
     kind: Literal["embedded", "dynamodb"]
@@ -36,26 +36,26 @@ class StoreUrl(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "StoreUrl":
-        """The place that a text names; a text that names none is refused with what could be meant."""
+        """The URL that a text holds; any other text is refused with a hint at what could be meant."""
         text = text.strip()
         if not text:
-            raise BadInput(f"The store has no place. {_KINDS}")
+            raise BadInput(f"The URL of the store is empty. {_KINDS}")
         scheme = _SCHEME.match(text)
         if scheme is None:
             return cls("embedded", path=Path(text))
         match scheme[1].lower():
             case "file":
-                return _file(text)
+                return _file_url(text)
             case "dynamodb":
-                return _amazon(text)
+                return _amazon_url(text)
             case "dynamodb+http" | "dynamodb+https":
-                return _compatible(text)
+                return _endpoint_url(text)
             case other:
                 raise BadInput(f"There is no kind of store called {other}. {_KINDS}")
 
     @property
     def name(self) -> str:
-        """What a person calls it: the file's name, the region, or the host."""
+        """A short name: that of the file, the region, or the host."""
         if self.path is not None:
             return self.path.name
         if self.endpoint is not None:
@@ -70,17 +70,17 @@ class StoreUrl(Struct, frozen=True):
         return f"dynamodb://{self.region}" if self.region else "dynamodb:"
 
 
-def _file(text: str) -> StoreUrl:
+def _file_url(text: str) -> StoreUrl:
     rest, _, options = text.partition(":")[2].partition("?")
     if rest.startswith("//") and not rest.startswith("///"):
-        raise BadInput("A file lies on this machine: write file:PATH, or file:///PATH from the root.")
+        raise BadInput("A file is on this machine: write file:PATH, or file:///PATH from the root.")
     path = unquote(rest.removeprefix("//"))
     if not path:
         raise BadInput("file: names no file. Write file:PATH.")
     return StoreUrl("embedded", path=Path(path), manage=_manage(_options(options, "tables")))
 
 
-def _amazon(text: str) -> StoreUrl:
+def _amazon_url(text: str) -> StoreUrl:
     parts = _split(text)
     options = _options(parts.query, "tables")
     region = parts.netloc or None
@@ -95,13 +95,13 @@ def _amazon(text: str) -> StoreUrl:
     return StoreUrl("dynamodb", region=region, manage=_manage(options))
 
 
-def _compatible(text: str) -> StoreUrl:
+def _endpoint_url(text: str) -> StoreUrl:
     parts = _split(text)
     options = _options(parts.query, "tables", "region")
     if not parts.hostname:
         raise BadInput("The URL names no host. Write dynamodb+http://HOST:PORT.")
     if parts.path.strip("/"):
-        raise BadInput(f"The service is asked at its root: leave {parts.path} out.")
+        raise BadInput(f"The service has no path: leave {parts.path} out.")
     endpoint = f"{parts.scheme.partition('+')[2]}://{parts.netloc}"
     return StoreUrl("dynamodb", endpoint=endpoint, region=options.get("region"), manage=_manage(options))
 
@@ -130,10 +130,10 @@ def _options(query: str, *known: str) -> dict[str, str]:
 
 
 def _manage(options: dict[str, str]) -> bool:
-    wish = options.get("tables", "manage")
-    if wish not in ("manage", "verify"):
-        raise BadInput(f"tables={wish} is not known. tables=manage makes and changes tables, tables=verify never does.")
-    return wish == "manage"
+    mode = options.get("tables", "manage")
+    if mode not in ("manage", "verify"):
+        raise BadInput(f"tables={mode} is not known. tables=manage makes and changes tables, tables=verify never does.")
+    return mode == "manage"
 
 
 async def open_store(
@@ -145,33 +145,32 @@ async def open_store(
     random: Random | None = None,
     read_only: bool = False,
 ) -> Store:
-    """Open the store at a place: a path, `file:PATH`, `dynamodb://REGION` or `dynamodb+http://HOST:PORT`.
+    """Open the store at a URL: a path, `file:PATH`, `dynamodb://REGION` or `dynamodb+http://HOST:PORT`.
 
     `read_only` changes no table, and opens a file even while another process holds it; on a file every write is then
-    refused. On DynamoDB, what may be written is up to the rights of the caller.
+    refused. On DynamoDB, the permissions of the caller decide.
     """
-    place = url if isinstance(url, StoreUrl) else StoreUrl.parse(url)
-    if place.path is None:
+    parsed = url if isinstance(url, StoreUrl) else StoreUrl.parse(url)
+    if parsed.path is None:
         return await open_dynamodb(
             tables,
-            endpoint=place.endpoint,
-            region=place.region,
+            endpoint=parsed.endpoint,
+            region=parsed.region,
             env=env,
             clock=clock,
             random=random,
-            manage=place.manage and not read_only,
+            manage=parsed.manage and not read_only,
         )
-    if not place.manage:
-        await _verify(place, tables, env)
-    return await open_embedded(place.path, tables, env=env, clock=clock, random=random, read_only=read_only)
+    if not parsed.manage:
+        await _verify(parsed.path, tables, env)
+    return await open_embedded(parsed.path, tables, env=env, clock=clock, random=random, read_only=read_only)
 
 
-async def _verify(place: StoreUrl, tables: Sequence[Table], env: str) -> None:
-    # SQLite is loaded only by those who use it.
+async def _verify(path: Path, tables: Sequence[Table], env: str) -> None:
+    # SQLite is imported only where it is used.
     from zataku.table.embedded import EmbeddedBackend
 
-    assert place.path is not None
-    backend = EmbeddedBackend(place.path, read_only=True)
+    backend = EmbeddedBackend(path, read_only=True)
     try:
         await backend.start(())
         require_matching(compare_tables([table.schema(env) for table in tables], await backend.stored_tables()))
