@@ -1,4 +1,4 @@
-"""A chart of lines on logarithmic axes, as an SVG that brings its own background and can be read in light and dark."""
+"""A line chart on logarithmic axes, as SVG with its own background for light and dark pages."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,12 +8,13 @@ import msgspec
 
 WIDTH, HEIGHT = 860, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 200, 60, 58
-_APART = 17  # points between two labels at the lines' ends
+# Pixels between two labels at the ends of lines.
+_LABEL_SPACING = 17
 _PAPER, _INK, _FAINT, _GRID = "#fbfaf6", "#26221c", "#6b6459", "#e2ddd2"
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A measured value. One that is only known to be at least so much is drawn hollow."""
+    """A measured value. One that is only a lower bound is drawn hollow."""
 
     x: float
     y: float
@@ -21,7 +22,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """Values that belong together."""
+    """A series of values."""
 
     name: str
     colour: str
@@ -30,7 +31,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Axis:
-    """One logarithmic axis: where a value lies between two ends."""
+    """One logarithmic axis between two pixel coordinates."""
 
     def __init__(self, values: Iterable[float], begin: float, end: float) -> None:
         known = list(values)
@@ -38,14 +39,14 @@ class _Axis:
         self._begin, self._end = begin, end
 
     def at(self, value: float) -> float:
-        """The place of a value in points; in the middle when there is but one."""
+        """The pixel coordinate of a value; the middle when all values are equal."""
         width = self._high - self._low
         share = (math.log10(value) - self._low) / width if width else 0.5
         return round(self._begin + share * (self._end - self._begin), 1)
 
 
 def chart(title: str, lines: Sequence[Line], *, x: str, y: str, note: str = "") -> str:
-    """The lines with a label at the end of each. The x axis is marked where values are, the y axis at powers of ten."""
+    """The lines, each with a label at its end. The x axis has ticks at the values, the y axis at powers of ten."""
     every = [point for line in lines for point in line.points]
     marks = _powers([point.y for point in every])
     across = _Axis([point.x for point in every], _LEFT + 24, WIDTH - _RIGHT - 24)
@@ -53,7 +54,10 @@ def chart(title: str, lines: Sequence[Line], *, x: str, y: str, note: str = "") 
     drawn = [
         _text(_LEFT - 60, 30, title, size=17, weight="bold"),
         *(_rule(up.at(mark), f"{mark:,g}") for mark in marks),
-        *(_text(across.at(value), HEIGHT - 34, f"{value:,g}", "middle") for value in sorted({it.x for it in every})),
+        *(
+            _text(across.at(value), HEIGHT - 34, f"{value:,g}", "middle")
+            for value in sorted({point.x for point in every})
+        ),
         _text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 12, x, "middle", colour=_FAINT),
         _text(_LEFT - 60, 48, y, colour=_FAINT),
         _text(WIDTH - 14, HEIGHT - 12, note, "end", colour=_FAINT),
@@ -68,7 +72,7 @@ def chart(title: str, lines: Sequence[Line], *, x: str, y: str, note: str = "") 
 
 
 def _powers(values: Sequence[float]) -> list[float]:
-    """Powers of ten around the values, two at least."""
+    """Powers of ten around the values, at least two."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
@@ -92,10 +96,10 @@ def _line(line: Line, across: _Axis, up: _Axis) -> str:
 
 
 def _labels(lines: Sequence[Line], up: _Axis) -> Iterable[str]:
-    """Names where the lines end, moved apart where they would lie on each other."""
+    """Names at the ends of the lines, moved apart where they would overlap."""
     lowest = -math.inf
-    for line in sorted(lines, key=lambda it: up.at(it.points[-1].y)):
-        lowest = max(up.at(line.points[-1].y) + 4, lowest + _APART)
+    for line in sorted(lines, key=lambda line: up.at(line.points[-1].y)):
+        lowest = max(up.at(line.points[-1].y) + 4, lowest + _LABEL_SPACING)
         yield _text(WIDTH - _RIGHT + 8, lowest, line.name, colour=line.colour, weight="bold")
 
 

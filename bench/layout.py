@@ -1,7 +1,7 @@
-"""How items and index entries lie in SQLite: the layout of the embedded store beside the other plausible ones.
+"""Layouts of items and index entries in SQLite: that of the embedded store compared with three others.
 
-Each layout takes the same rows (an item of 1 KB, an index entry, a log record; 16 rows to a commit, WAL,
-synchronous=FULL) and answers the same reads. Nothing of the typed layer is in it: this is about where bytes lie.
+Each layout gets the same rows (an item of 1 KB, an index entry, a log record; 16 rows to a commit, WAL,
+synchronous=FULL) and the same reads, without the typed layer.
 """
 
 import os
@@ -25,7 +25,7 @@ README, RESULTS = Path(__file__).parent / "README.md", Path(__file__).parent / "
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Clustered keeps items in the order of their keys; copied keeps whole items in the index too."""
+    """`clustered` stores items in key order; `copied` stores whole items in the index too."""
 
     name: str
     clustered: bool
@@ -40,7 +40,7 @@ PEERS = [
 ]
 
 
-class File:
+class LayoutFile:
     """A database with one layout."""
 
     def __init__(self, folder: Path, layout: Layout) -> None:
@@ -53,8 +53,8 @@ class File:
             self.run("CREATE TABLE items (pk, sk, item, PRIMARY KEY (pk, sk)) WITHOUT ROWID")
         else:
             self.run("CREATE TABLE items (id INTEGER PRIMARY KEY, pk, sk, item, UNIQUE (pk, sk))")
-        held = "item" if layout.copied else "id"
-        self.run(f"CREATE TABLE entries (ipk, isk, pk, sk, {held}, PRIMARY KEY (ipk, isk, pk, sk)) WITHOUT ROWID")
+        pointer = "item" if layout.copied else "id"
+        self.run(f"CREATE TABLE entries (ipk, isk, pk, sk, {pointer}, PRIMARY KEY (ipk, isk, pk, sk)) WITHOUT ROWID")
         self.run("CREATE TABLE log (seq INTEGER PRIMARY KEY, pk, sk, item)")
 
     def run(self, sql: str, *values: object) -> list[tuple[object, ...]]:
@@ -62,8 +62,8 @@ class File:
 
     def put(self, pk: bytes, sk: bytes, ipk: bytes, isk: bytes, item: bytes) -> None:
         self.run("INSERT INTO items (pk, sk, item) VALUES (?, ?, ?)", pk, sk, item)
-        held = item if self.layout.copied else None if self.layout.clustered else self.connection.last_insert_rowid()
-        self.run("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", ipk, isk, pk, sk, held)
+        pointer = item if self.layout.copied else None if self.layout.clustered else self.connection.last_insert_rowid()
+        self.run("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", ipk, isk, pk, sk, pointer)
         self.run("INSERT INTO log (pk, sk, item) VALUES (?, ?, ?)", pk, sk, item)
 
     @property
@@ -76,22 +76,22 @@ class File:
 
 
 def rate(count: int, work: Callable[[int], object]) -> float:
-    """How many times a second."""
+    """Calls of `work` per second."""
     began = time.perf_counter()
     for at in range(count):
         work(at)
     return count / (time.perf_counter() - began)
 
 
-def measured(layout: Layout, seed: int) -> dict[str, float]:
+def measure(layout: Layout, seed: int) -> dict[str, float]:
     """The rates of one layout in a fresh file."""
     random = Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="zataku-layout-"))
     try:
-        file = File(folder, layout)
+        file = LayoutFile(folder, layout)
         keys: list[tuple[bytes, bytes]] = []
 
-        def group(_: int) -> None:
+        def write_group(_: int) -> None:
             file.run("BEGIN IMMEDIATE")
             for _ in range(GROUP):
                 pk, sk = b"GAME#%04d" % random.randrange(PARTITIONS), b"MOVE#%08d" % len(keys)
@@ -100,7 +100,7 @@ def measured(layout: Layout, seed: int) -> dict[str, float]:
                 keys.append((pk, sk))
             file.run("COMMIT")
 
-        puts = rate(ROWS // GROUP, group) * GROUP
+        puts = rate(ROWS // GROUP, write_group) * GROUP
         picked = random.choices(keys, k=READS)
         file.run("BEGIN")
         page = "SELECT item FROM items WHERE pk = ? ORDER BY sk LIMIT 50"
@@ -119,7 +119,7 @@ def measured(layout: Layout, seed: int) -> dict[str, float]:
 def main() -> int:
     """Measure every layout in turn, some rounds, and report the medians."""
     layouts = [OURS, *PEERS]
-    rounds = [{layout.name: measured(layout, seed) for layout in layouts} for seed in range(ROUNDS)]
+    rounds = [{layout.name: measure(layout, seed) for layout in layouts} for seed in range(ROUNDS)]
 
     def median(layout: Layout, case: str) -> float:
         return statistics.median(found[layout.name][case] for found in rounds)

@@ -1,6 +1,6 @@
-"""What a benchmark hands out: rows of figures beside a peer, a table for people and a file for programs.
+"""Report of a benchmark: rows with our figure and a peer's, as a Markdown table and as JSON.
 
-A ratio is always oriented so that higher is better for us; an aim is the least ratio that we promise.
+A ratio is always oriented so that higher is better for us; an aim is the lowest ratio that we promise.
 """
 
 import os
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One case beside one peer."""
+    """One case compared with one peer."""
 
     case: str
     ours: float
@@ -60,18 +60,18 @@ def table(rows: Sequence[Row]) -> str:
         "| case | ours | peer | peer's figure | unit | ratio | aim | met |",
         "| --- | ---: | --- | ---: | --- | ---: | ---: | --- |",
     ]
-    for it in rows:
-        aim = "" if it.aim is None else f"{it.aim:g}"
-        met = {None: "", True: "yes", False: "**no**"}[it.met]
+    for row in rows:
+        aim = "" if row.aim is None else f"{row.aim:g}"
+        met = {None: "", True: "yes", False: "**no**"}[row.met]
         lines.append(
-            f"| {it.case} | {figure(it.ours)} | {it.peer_name} | {figure(it.peer)} | {it.unit} "
-            f"| {it.ratio:.2f} | {aim} | {met} |"
+            f"| {row.case} | {figure(row.ours)} | {row.peer_name} | {figure(row.peer)} | {row.unit} "
+            f"| {row.ratio:.2f} | {aim} | {met} |"
         )
     return "\n".join(lines)
 
 
 def figure(number: float) -> str:
-    """A number with about three figures that mean something."""
+    """A number with about three significant digits."""
     if abs(number) >= 100:
         return f"{number:,.0f}"
     return f"{number:.1f}" if abs(number) >= 10 else f"{number:.2f}"
@@ -83,15 +83,15 @@ def facts_list(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def write_results(path: Path, rows: Sequence[Row], facts: Sequence[tuple[str, str]] = ()) -> None:
-    """Write the rows, and the facts of the run, for programs to read."""
+    """Write the rows and the facts of the run as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = msgspec.json.encode({"rows": rows, "facts": dict(facts)})
     path.write_bytes(msgspec.json.format(content, indent=2) + b"\n")
 
 
-def write_between(path: Path, mark: str, content: str) -> None:
-    """Replace what stands between the marks `<!-- MARK -->` and `<!-- /MARK -->` of a document."""
-    begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+def write_between(path: Path, marker: str, content: str) -> None:
+    """Replace the text between the markers `<!-- MARKER -->` and `<!-- /MARKER -->` of a document."""
+    begin, end = f"<!-- {marker} -->", f"<!-- /{marker} -->"
     text = path.read_text(encoding="utf-8")
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
         raise ValueError(f"{path} needs {begin} and {end}, each once and in this order.")
@@ -101,25 +101,25 @@ def write_between(path: Path, mark: str, content: str) -> None:
 
 
 def publish(name: str, rows: Sequence[Row], facts: Sequence[tuple[str, str]], *, save: bool) -> None:
-    """Print what `make bench-NAME` found, and write it down where it is looked for. What was missed goes to stderr."""
+    """Print the report of `make bench-NAME`, save it in README and results, and list missed aims on stderr."""
     printed = f"{facts_list(facts)}\n\n{table(rows)}"
     print(printed)
     if save:
         write_between(HERE / "README.md", f"bench-{name}", printed)
         write_results(HERE / "results" / f"{name}.json", rows, facts)
-    missed = [it.case for it in rows if it.met is False]
+    missed = [row.case for row in rows if row.met is False]
     if missed:
         print(f"{len(missed)} aims are not met: " + "; ".join(missed), file=sys.stderr)
 
 
-def machine(where: Path) -> list[tuple[str, str]]:
-    """What the figures depend on: processor, memory, system, and the disk that holds `where`."""
+def machine(folder: Path) -> list[tuple[str, str]]:
+    """Facts that the figures depend on: processor, load, system, and the disk that holds `folder`."""
     return [
         ("when", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())),
         ("processor", f"{_processor()}, {os.cpu_count()} cores"),
         ("load before the run", f"{os.getloadavg()[0]:.2f}"),
         ("system", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),
-        ("disk", f"{file_system(where)}, fdatasync of 8 KB: {fdatasync_seconds(where) * 1e6:.0f} µs (median)"),
+        ("disk", f"{file_system(folder)}, fdatasync of 8 KB: {fdatasync_seconds(folder) * 1e6:.0f} µs (median)"),
     ]
 
 
@@ -131,35 +131,35 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def file_system(where: Path) -> str:
+def file_system(path: Path) -> str:
     """The type of the file system that holds a path, or "unknown"."""
     try:
         mounts = Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
     except OSError:
         return "unknown"
-    place, best, found = where.resolve(), -1, "unknown"
+    resolved, longest, found = path.resolve(), -1, "unknown"
     for line in mounts:
         _, point, kind, *_ = line.split()
         point = point.replace("\\040", " ")
-        if place.is_relative_to(point) and len(point) > best:
-            best, found = len(point), kind
+        if resolved.is_relative_to(point) and len(point) > longest:
+            longest, found = len(point), kind
     return found
 
 
-def fdatasync_seconds(where: Path, times: int = 200) -> float:
-    """How long the disk takes to keep 8 KB for good: the median of some overwrites in place."""
-    side = where / "fdatasync.probe"
-    descriptor = os.open(side, os.O_RDWR | os.O_CREAT, 0o600)
+def fdatasync_seconds(folder: Path, times: int = 200) -> float:
+    """Seconds that the disk takes to make 8 KB durable: the median of some overwrites in place."""
+    probe = folder / "fdatasync.probe"
+    descriptor = os.open(probe, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         os.pwrite(descriptor, os.urandom(1 << 20), 0)
         os.fsync(descriptor)
-        taken: list[float] = []
+        durations: list[float] = []
         for at in range(times):
             os.pwrite(descriptor, os.urandom(8192), at % 128 * 8192)
             began = time.perf_counter()
             os.fdatasync(descriptor)
-            taken.append(time.perf_counter() - began)
-        return statistics.median(taken)
+            durations.append(time.perf_counter() - began)
+        return statistics.median(durations)
     finally:
         os.close(descriptor)
-        side.unlink()
+        probe.unlink()

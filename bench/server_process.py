@@ -1,4 +1,4 @@
-"""A server under measurement, in a process of its own on loopback, and the plain sockets that a load connects to it."""
+"""A measured server in a process of its own on loopback, and plain sockets connected to it."""
 
 import resource
 import socket
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-_STARTS_WITHIN = 20.0
-_STOPS_WITHIN = 10.0
+_START_SECONDS = 20.0
+_STOP_SECONDS = 10.0
 
 REQUEST = (
     b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -21,20 +21,20 @@ REQUEST = (
 
 
 class ServerProcess:
-    """One server process: what it uses, and how to connect to it."""
+    """A server process: its use of processor and memory, and connections to it."""
 
     def __init__(self, name: str, command: Sequence[str], port: int, *, log: Path | None = None) -> None:
         self.name, self.port = name, port
         self._command, self._log = command, log
 
     def start(self) -> None:
-        """Start the server and wait until it takes sockets. Its log goes to standard error, or into a file."""
+        """Start the server and wait until it accepts sockets. Its log goes to standard error, or into a file."""
         with nullcontext() if self._log is None else self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log
             )
         self._process = psutil.Process(self._server.pid)
-        deadline = time.monotonic() + _STARTS_WITHIN
+        deadline = time.monotonic() + _START_SECONDS
         while True:
             try:
                 self.connected()[0].close()
@@ -46,15 +46,15 @@ class ServerProcess:
                 time.sleep(0.05)
 
     def stop(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self._server.terminate()
         with suppress(subprocess.TimeoutExpired):
-            self._server.wait(_STOPS_WITHIN)
+            self._server.wait(_STOP_SECONDS)
         self._server.kill()
         self._server.wait()
 
     def connected(self, source: str = "127.0.0.1") -> tuple[socket.socket, bytes]:
-        """A socket after its handshake, from one of this machine's own addresses, and what came after that already."""
+        """A socket after its handshake, from one of this machine's addresses, and the bytes received after it."""
         reader = socket.create_connection(("127.0.0.1", self.port), timeout=10, source_address=(source, 0))
         reader.sendall(REQUEST)
         return reader, read_until(reader, b"\r\n\r\n").partition(b"\r\n\r\n")[2]
@@ -65,17 +65,17 @@ class ServerProcess:
         return times.user + times.system
 
     def memory(self) -> int:
-        """Bytes of memory that it has."""
+        """Resident memory of the server in bytes."""
         return self._process.memory_info().rss
 
 
 def read_until(reader: socket.socket, end: bytes) -> bytes:
-    """Everything that comes until a certain text has come."""
+    """Everything received up to and including a chunk that completes `end`."""
     received = b""
     while end not in received:
         more = reader.recv(4096)
         if not more:
-            raise ConnectionError(f"The server hung up: {received!r}")
+            raise ConnectionError(f"The server closed the connection: {received!r}")
         received += more
     return received
 
@@ -90,14 +90,14 @@ def masked(payload: bytes) -> bytes:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def allow_sockets(sockets: int) -> None:
-    """Have so many files open in this process and those that it starts, or say that it cannot be."""
+    """Raise the limit of open files for this process and its children; exits when it is too low."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if most < sockets + 100:
@@ -105,5 +105,5 @@ def allow_sockets(sockets: int) -> None:
 
 
 def print_progress(text: str) -> None:
-    """Progress goes to stderr; the table alone is the output."""
+    """Print progress to stderr; only the table goes to stdout."""
     print(text, file=sys.stderr, flush=True)

@@ -1,1 +1,1 @@
-"""The embedded store beside raw apsw and beside dynoxide."""
+"""The embedded store compared with raw apsw and with dynoxide."""

@@ -13,21 +13,22 @@ import apsw
 import uvloop
 
 from bench import report
+from bench.server_process import print_progress
 from bench.store import dynoxide
 from bench.store.cases import CASES, BenchmarkedStore
-from bench.store.comparison import CALLERS, load, race, rows
+from bench.store.comparison import CALLERS, load, measure_all, rows
 from bench.store.dynoxide import Dynoxide
 from bench.store.pinboard import BOARDS, NOTES_PER_BOARD, Notes
 from bench.store.raw_apsw import RawApsw
-from bench.store.zataku_store import Ours
+from bench.store.zataku_store import ZatakuStore
 
 HERE = Path(__file__).parents[1]
-# /tmp is memory on many machines; a durable write must meet a disk.
+# /tmp is memory on many machines; a durable write needs a disk.
 DISK = Path("/var/tmp")
 
 
 def options() -> argparse.Namespace:
-    """What may be asked for."""
+    """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.store", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="rounds; the median counts (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.7, help="time of one measurement (default %(default)s)")
@@ -41,23 +42,18 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def print_progress(text: str) -> None:
-    """Progress goes to stderr; the table alone is the output."""
-    print(text, file=sys.stderr, flush=True)
-
-
 async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
-    """The rows of one run."""
+    """Open, load and measure the stores; returns the rows of the report."""
     notes = Notes()
-    every: list[BenchmarkedStore] = [Ours(folder), RawApsw(folder), Dynoxide(folder, stream=asked.peer_stream)]
-    stores = [it for it in every if not asked.only or it.name in asked.only]
+    every: list[BenchmarkedStore] = [ZatakuStore(folder), RawApsw(folder), Dynoxide(folder, stream=asked.peer_stream)]
+    stores = [store for store in every if not asked.only or store.name in asked.only]
     cases = [case for case in CASES if not asked.case or case.name in asked.case]
     async with AsyncExitStack() as opened:
         for store in stores:
             await store.open()
             opened.push_async_callback(store.close)
         await load(stores, notes, print_progress)
-        figures = await race(
+        figures = await measure_all(
             stores,
             notes,
             cases=cases,
@@ -68,11 +64,11 @@ async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
         )
     if asked.only and "zataku" not in asked.only:
         return rows(figures, asked.only[0], asked.only[1:] or asked.only)
-    return rows(figures, "zataku", [it.name for it in stores if it.name != "zataku"] or ["zataku"])
+    return rows(figures, "zataku", [store.name for store in stores if store.name != "zataku"] or ["zataku"])
 
 
 def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
-    """What the figures depend on."""
+    """Facts that the figures depend on."""
     loop = f"uvloop {version('uvloop')}" if asked.loop == "uvloop" else "asyncio"
     sqlite = f"apsw {version('apsw')} (SQLite {apsw.sqlite_lib_version()})"
     return [
@@ -84,7 +80,7 @@ def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Run it."""
+    """Run the benchmark and report it."""
     asked = options()
     if report.file_system(asked.folder) == "tmpfs":
         sys.exit(f"{asked.folder} is memory, where a durable write means nothing. Give a disk with --folder.")
@@ -100,9 +96,11 @@ def main() -> None:
     if whole if asked.save is None else asked.save:
         report.write_between(HERE / "README.md", "bench-store", text)
         report.write_results(HERE / "results" / "store.json", found, known)
-    missed = [it for it in found if it.met is False]
+    missed = [row for row in found if row.met is False]
     if missed:
-        print_progress(f"{len(missed)} aims are not met: " + "; ".join(f"{it.case} ({it.peer_name})" for it in missed))
+        print_progress(
+            f"{len(missed)} aims are not met: " + "; ".join(f"{row.case} ({row.peer_name})" for row in missed)
+        )
 
 
 if __name__ == "__main__":

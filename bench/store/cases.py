@@ -1,4 +1,4 @@
-"""The cases, and the work of one measurement, the same for every store."""
+"""Cases of the comparison, and the interface of the stores that it measures."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, Protocol
@@ -11,7 +11,7 @@ CaseName = Literal["put", "update", "transaction", "get", "query", "index query"
 
 
 class Edit(Struct, frozen=True):
-    """A new text for a note, on condition that its status is open."""
+    """An update: a new text for a note, on condition that its status is open."""
 
     board: str
     number: int
@@ -19,7 +19,7 @@ class Edit(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A new note, on condition that there is none, together with one more like for another."""
+    """A transaction: a new note, on condition that it does not exist, and one more like for another."""
 
     note: Note
     board: str
@@ -27,7 +27,7 @@ class Pair(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """One thing to measure; `make` gives the work of one call."""
+    """A measured operation; `make` returns the input of one call."""
 
     name: CaseName
     title: str
@@ -53,32 +53,32 @@ CASES = (
     Case("batch get", "25-item batch get", False, _keys),
 )
 
-# Carries out prepared calls by so many callers until there are none left or the deadline has passed; gives how many
-# were answered.
+# Makes the prepared calls with so many callers until none are left or the deadline has passed; returns how many calls
+# completed.
 Run = Callable[[int, float], Awaitable[int]]
 
 
 class BenchmarkedStore(Protocol):
-    """A store in the race."""
+    """A store that is measured."""
 
     name: str
 
     async def open(self) -> None:
-        """Start from nothing; what fails to start leaves nothing running."""
+        """Open an empty store; a failed start leaves nothing running."""
         ...
 
     async def load(self, notes: list[Note]) -> None:
-        """Take the first load."""
+        """Write the initial notes."""
         ...
 
     async def page_of(self, board: str) -> list[str]:
-        """The texts of the first 50 notes of a board, to show that every store holds the same."""
+        """The texts of the first 50 notes of a board, to check that every store holds the same."""
         ...
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
-        """Make whatever can be made beforehand for these calls, off the clock."""
+        """Prepare what these calls need before the measurement starts."""
         ...
 
     async def close(self) -> None:
-        """Stop and let go of everything."""
+        """Close the store."""
         ...

@@ -1,4 +1,4 @@
-"""dynoxide with a file, driven by the lightest client: prepared bytes on keep-alive sockets, answers not parsed."""
+"""dynoxide with a file, called by a minimal client: prepared bytes on keep-alive sockets, unparsed responses."""
 
 import asyncio
 import json
@@ -30,17 +30,17 @@ _LENGTH = b"content-length: "
 
 
 def version() -> str:
-    """What the program says it is."""
+    """The program's version."""
     return subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 class Connection(asyncio.Protocol):
-    """Sends the next request as soon as the last is answered. No task and no future per call."""
+    """Sends the next request as soon as the last response is complete, without a task or future per call."""
 
-    def __init__(self, waiting: Iterator[bytes], deadline: float) -> None:
-        self._waiting = waiting
+    def __init__(self, requests: Iterator[bytes], deadline: float) -> None:
+        self._requests = requests
         self._deadline = deadline
-        self._got = b""
+        self._received = b""
         self.answered = 0
         self.last = b""
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -48,29 +48,29 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
-    def go(self) -> None:
-        """Begin."""
+    def start(self) -> None:
+        """Send the first request."""
         self._next()
 
     def _next(self) -> None:
-        request = next(self._waiting, None)
+        request = next(self._requests, None)
         if request is None:
             self.finished.set_result(None)
         else:
             self._transport.write(request)
 
     def data_received(self, data: bytes) -> None:
-        got = self._got = self._got + data if self._got else data
-        head = got.find(_HEAD_END)
+        received = self._received = self._received + data if self._received else data
+        head = received.find(_HEAD_END)
         if head < 0:
             return
-        at = got.find(_LENGTH) + len(_LENGTH)
-        if len(got) < head + len(_HEAD_END) + int(got[at : got.index(b"\r", at)]):
+        at = received.find(_LENGTH) + len(_LENGTH)
+        if len(received) < head + len(_HEAD_END) + int(received[at : received.index(b"\r", at)]):
             return
-        if not got.startswith(b"HTTP/1.1 200"):
-            self.finished.set_exception(RuntimeError(got.decode(errors="replace")))
+        if not received.startswith(b"HTTP/1.1 200"):
+            self.finished.set_exception(RuntimeError(received.decode(errors="replace")))
             return
-        self._got, self.last = b"", got
+        self._received, self.last = b"", received
         self.answered += 1
         if perf_counter() > self._deadline:
             self.finished.set_result(None)
@@ -82,12 +82,12 @@ class Connection(asyncio.Protocol):
             self.finished.set_exception(exc or ConnectionError("dynoxide closed the connection."))
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._transport.close()
 
 
 class Dynoxide:
-    """The server as it ships, on loopback, in a process of its own."""
+    """The unmodified server on loopback, in a process of its own."""
 
     name = "dynoxide"
 
@@ -106,13 +106,13 @@ class Dynoxide:
             stderr=subprocess.DEVNULL,
         )
         try:
-            await self._until_it_listens()
+            await self._wait_until_listening()
             await self._one("CreateTable", _table(self._stream))
         except BaseException:
             await self.close()
             raise
 
-    async def _until_it_listens(self) -> None:
+    async def _wait_until_listening(self) -> None:
         until = perf_counter() + _START_SECONDS
         while True:
             try:
@@ -151,7 +151,7 @@ class Dynoxide:
                 made = await loop.create_connection(lambda: Connection(waiting, deadline), "127.0.0.1", self._port)
                 connections.append(made[1])
             for connection in connections:
-                connection.go()
+                connection.start()
             await asyncio.gather(*(connection.finished for connection in connections))
         finally:
             for connection in connections:
@@ -164,7 +164,7 @@ class Dynoxide:
 
     def _request(self, operation: str, body: dict[str, Any]) -> bytes:
         content = json.dumps(body, separators=(",", ":")).encode()
-        # The server asks for a signature and does not check it.
+        # The server requires a signature and does not check it.
         head = (
             f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n"
             "Content-Type: application/x-amz-json-1.0\r\nX-Amz-Date: 20250101T000000Z\r\n"

@@ -1,4 +1,4 @@
-"""What is measured: boards of notes of about 1 KB, one index by author, a stream with both images."""
+"""The measured design: boards of notes of about 1 KB, an index by author, a stream with both images."""
 
 import base64
 from collections.abc import Iterator
@@ -63,35 +63,35 @@ def author_name(at: int) -> str:
 
 
 class Notes:
-    """Makes notes that never repeat, the same sequence in every run."""
+    """Generator of notes that never repeat, the same sequence in every run."""
 
     def __init__(self, seed: int = 1) -> None:
         self._random = Random(seed)
         self._next = NOTES_PER_BOARD
 
     def body(self) -> str:
-        """A new text, unlike any other."""
+        """A new text."""
         return base64.b64encode(self._random.randbytes(_BODY_BYTES)).decode()
 
     def existing(self) -> tuple[str, int]:
-        """Board and number of some note of the first load."""
+        """Board and number of a random initial note."""
         return board_name(self._random.randrange(BOARDS)), self._random.randrange(NOTES_PER_BOARD)
 
     def some_board(self) -> str:
-        """Some board."""
+        """A random board."""
         return board_name(self._random.randrange(BOARDS))
 
     def some_author(self) -> str:
-        """Some author."""
+        """A random author."""
         return author_name(self._random.randrange(AUTHORS))
 
     def fresh(self) -> Note:
-        """A note that no store has yet, on some board."""
+        """A new note on a random board."""
         self._next += 1
         return self._note(self.some_board(), self._next)
 
     def first_load(self) -> Iterator[Note]:
-        """The notes that lie there before anything is measured."""
+        """The initial notes, written before anything is measured."""
         for board in range(BOARDS):
             for number in range(NOTES_PER_BOARD):
                 yield self._note(board_name(board), number)
@@ -100,7 +100,7 @@ class Notes:
         return Note(
             board=board,
             number=number,
-            # Spread so that every author has as many notes as a board of the first load.
+            # Spread so that every author has as many notes as a board.
             author=author_name((int(board[-4:]) * 7 + number) % AUTHORS),
             status="open",
             likes=0,

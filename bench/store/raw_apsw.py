@@ -1,4 +1,4 @@
-"""The same rows written by hand with apsw: no types, no checks but the one a case demands, bytes in and bytes out."""
+"""The same rows written with apsw directly: no types, no checks but those of the case, bytes in and bytes out."""
 
 import asyncio
 import threading
@@ -39,7 +39,7 @@ WRITES = {"put", "update", "transaction", "batch write"}
 
 
 class Packed(NamedTuple):
-    """A note as the rows it becomes, made before the clock starts."""
+    """A note as the values of its rows, made before the measurement starts."""
 
     pk: bytes
     sk: bytes
@@ -49,7 +49,7 @@ class Packed(NamedTuple):
 
 
 class StoredNote(msgspec.Struct):
-    """What an update must know of a packed note; the rest is carried along."""
+    """The attributes of a packed note."""
 
     PK: str
     SK: str
@@ -85,13 +85,13 @@ def packed(note: Note) -> Packed:
 
 
 class RawConnection:
-    """One connection and the statements on it."""
+    """A connection and its statements."""
 
     def __init__(self, path: Path) -> None:
         self.connection = apsw.Connection(str(path))
         self.connection.pragma("journal_mode", "wal")
         self.connection.pragma("synchronous", "full")
-        # As the embedded store has them, so that neither side wins by a setting.
+        # The same settings as the embedded store, so that neither has an advantage.
         self.connection.pragma("cache_size", -32 * 1024)
         self.connection.wal_autocheckpoint(4000)
         self._execute = self.connection.cursor().execute
@@ -107,12 +107,12 @@ class RawConnection:
         }
 
     def begin(self) -> None:
-        """Open a transaction that writes."""
+        """Begin a writing transaction."""
         self._execute("BEGIN IMMEDIATE")
         self.now = time()
 
     def commit(self) -> None:
-        """Make it last."""
+        """Commit the transaction."""
         self._execute("COMMIT")
 
     def put(self, row: Packed) -> None:
@@ -171,7 +171,7 @@ class RawConnection:
 
 
 class RawApsw:
-    """One caller calls SQLite directly; sixteen stand before a bare queue, behind which one thread serves."""
+    """One caller calls SQLite directly; several put calls into a plain queue that one thread serves."""
 
     name = "raw apsw"
 
@@ -179,17 +179,17 @@ class RawApsw:
         self._path = folder / "raw.db"
 
     async def open(self) -> None:
-        self._hand = RawConnection(self._path)
-        self._hand.connection.execute(SCHEMA)
+        self._connection = RawConnection(self._path)
+        self._connection.connection.execute(SCHEMA)
 
     async def load(self, notes: list[Note]) -> None:
         for at in range(0, len(notes), 1000):
-            self._hand.begin()
-            self._hand.batch_write([packed(note) for note in notes[at : at + 1000]])
-            self._hand.commit()
+            self._connection.begin()
+            self._connection.batch_write([packed(note) for note in notes[at : at + 1000]])
+            self._connection.commit()
 
     async def page_of(self, board: str) -> list[str]:
-        return [_decode(row[0]).body for row in self._hand.query(f"BOARD#{board}".encode())]
+        return [_decode(row[0]).body for row in self._connection.query(f"BOARD#{board}".encode())]
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
         prepared = [_prepared(case, each) for each in work]
@@ -202,12 +202,12 @@ class RawApsw:
         return run
 
     def _directly(self, case: CaseName, prepared: list[Any], deadline: float) -> int:
-        call, hand, writes, done = self._hand.calls[case], self._hand, case in WRITES, 0
+        call, connection, writes, done = self._connection.calls[case], self._connection, case in WRITES, 0
         for work in prepared:
             if writes:
-                hand.begin()
+                connection.begin()
                 call(work)
-                hand.commit()
+                connection.commit()
             else:
                 call(work)
             done += 1
@@ -218,7 +218,7 @@ class RawApsw:
     async def _queued(self, case: CaseName, prepared: list[Any], callers: int, deadline: float) -> int:
         loop = asyncio.get_running_loop()
         queue: SimpleQueue[tuple[Any, asyncio.Future[Any]] | None] = SimpleQueue()
-        thread = threading.Thread(target=_serve, args=(self._hand, case, queue, loop))
+        thread = threading.Thread(target=_serve, args=(self._connection, case, queue, loop))
         thread.start()
         waiting, done = iter(prepared), 0
 
@@ -240,11 +240,13 @@ class RawApsw:
         return done
 
     async def close(self) -> None:
-        self._hand.connection.close()
+        self._connection.connection.close()
 
 
-def _serve(hand: RawConnection, case: CaseName, queue: "SimpleQueue[Any]", loop: asyncio.AbstractEventLoop) -> None:
-    call, writes = hand.calls[case], case in WRITES
+def _serve(
+    connection: RawConnection, case: CaseName, queue: "SimpleQueue[Any]", loop: asyncio.AbstractEventLoop
+) -> None:
+    call, writes = connection.calls[case], case in WRITES
     while (first := queue.get()) is not None:
         group = [first]
         try:
@@ -253,10 +255,10 @@ def _serve(hand: RawConnection, case: CaseName, queue: "SimpleQueue[Any]", loop:
         except Empty:
             pass
         if writes:
-            hand.begin()
+            connection.begin()
         answers = [(future, call(work)) for work, future in group]
         if writes:
-            hand.commit()
+            connection.commit()
         loop.call_soon_threadsafe(_answer, answers)
 
 

@@ -1,4 +1,4 @@
-"""Zataku's typed `Store` on its embedded store: entities in, entities out."""
+"""Zataku's typed `Store` on the embedded backend: entities in, entities out."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,13 +11,13 @@ from bench.store.pinboard import BATCH, PAGE, Note, body, likes, notes_by, notes
 from zataku.table import Store, open_embedded
 
 
-class Ours:
-    """Keys, conditions and edits are made inside the clock, as a service would make them."""
+class ZatakuStore:
+    """Keys, conditions and edits are made during the measurement, as a service would make them."""
 
     name = "zataku"
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "ours.db"
+        self._path = folder / "zataku.db"
 
     async def open(self) -> None:
         self._store: Store = await open_embedded(self._path, [pinboard])
