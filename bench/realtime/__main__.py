@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench import report
 from bench.realtime.load import Contestant, single, steady
-from bench.realtime.talk import FRAME, passed, told
+from bench.realtime.messages import FRAME_BYTES, broadcast, transient_command
 from bench.server_process import allow_sockets, print_progress
 
 PEER = "plain loop"
@@ -21,7 +21,7 @@ MEMORY = "memory of an idle socket"
 
 
 def options() -> argparse.Namespace:
-    """What may be asked for."""
+    """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.realtime", description=__doc__)
     parser.add_argument("--sockets", type=int, default=2000, help="readers in the room (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; the median counts (default %(default)s)")
@@ -30,23 +30,23 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(asked: argparse.Namespace) -> list[report.Row]:
+def measure(arguments: argparse.Namespace) -> list[report.Row]:
     """The rows of one run. Who goes first changes from round to round, so that noise hits both alike."""
-    ours = Contestant("zataku", "bench.realtime.ours", speaks=passed, joins=True)
-    peer = Contestant(PEER, "bench.realtime.plain", speaks=told, joins=False)
+    ours = Contestant("zataku", "bench.realtime.ours", message=transient_command, joins=True)
+    peer = Contestant(PEER, "bench.realtime.plain", message=broadcast, joins=False)
     figures: dict[str, dict[str, list[float]]] = {
         case: {ours.name: [], peer.name: []} for case in (SINGLE, STEADY, EFFORT, MEMORY)
     }
     try:
         for it in (ours, peer):
             it.start()
-            figures[MEMORY][it.name].append(it.fill(asked.sockets) / 1024)
+            figures[MEMORY][it.name].append(it.fill(arguments.sockets) / 1024)
             single(it, 0.3)  # warms up and does not count
-        for number in range(asked.rounds):
-            print_progress(f"round {number + 1} of {asked.rounds}")
+        for number in range(arguments.rounds):
+            print_progress(f"round {number + 1} of {arguments.rounds}")
             for it in (ours, peer) if number % 2 == 0 else (peer, ours):
-                figures[SINGLE][it.name].append(single(it, asked.seconds))
-                deliveries, per_second_of_work = steady(it, RATE, asked.seconds)
+                figures[SINGLE][it.name].append(single(it, arguments.seconds))
+                deliveries, per_second_of_work = steady(it, RATE, arguments.seconds)
                 figures[STEADY][it.name].append(deliveries)
                 figures[EFFORT][it.name].append(1e6 / per_second_of_work)
     finally:
@@ -68,27 +68,27 @@ def measure(asked: argparse.Namespace) -> list[report.Row]:
     ]
 
 
-def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
+def facts(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What the figures depend on."""
     names = ("uvicorn", "uvloop", "websockets", "starlette")
     return [
         *[fact for fact in report.machine(Path(tempfile.gettempdir())) if fact[0] != "disk"],
         ("versions", ", ".join(f"{name} {version(name)}" for name in names)),
-        ("room", f"{asked.sockets:,} sockets on loopback, frames of {FRAME} bytes"),
-        ("measurement", f"median of {asked.rounds} rounds of {asked.seconds:g} s, contestants alternating"),
+        ("room", f"{arguments.sockets:,} sockets on loopback, frames of {FRAME_BYTES} bytes"),
+        ("measurement", f"median of {arguments.rounds} rounds of {arguments.seconds:g} s, contestants alternating"),
     ]
 
 
 def main() -> None:
     """Run it."""
-    asked = options()
-    allow_sockets(2 * asked.sockets)
+    arguments = options()
+    allow_sockets(2 * arguments.sockets)
     began = time.perf_counter()
-    known = facts(asked)
-    found = measure(asked)
+    known = facts(arguments)
+    found = measure(arguments)
     known.append(("length of the run", f"{time.perf_counter() - began:.0f} s"))
-    whole = asked.sockets == 2000 and asked.rounds >= 5
-    report.publish("realtime", found, known, save=whole if asked.save is None else asked.save)
+    whole = arguments.sockets == 2000 and arguments.rounds >= 5
+    report.publish("realtime", found, known, save=whole if arguments.save is None else arguments.save)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 import uvicorn
 
-from bench.realtime.talk import ROOM
+from bench.realtime.messages import ROOM
 from zataku.clock import SystemClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId

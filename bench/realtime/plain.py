@@ -1,4 +1,4 @@
-"""The peer: Starlette on uvicorn's own sans-I/O connections, with the broadcast loop that everybody writes first."""
+"""The peer: Starlette on uvicorn's own sans-I/O connections, with the plain broadcast loop."""
 
 import sys
 
@@ -11,7 +11,7 @@ sockets: set[WebSocket] = set()
 
 
 async def room(socket: WebSocket) -> None:
-    """Tell everybody what anybody sends."""
+    """Send every message of a client to all clients."""
     await socket.accept()
     sockets.add(socket)
     try:

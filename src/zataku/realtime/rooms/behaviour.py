@@ -48,7 +48,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True, rename={"recipients": "only"}):
-    """An event of a room, as JSON. `recipients` are the accounts that may see it; None means everybody.
+    """An event of a room, as JSON. `recipients` are the accounts that may see it; None means all.
 
     `erases` says that an earlier event must not be seen any more: a client that resumes from before it gets a snapshot
     instead of the events.
@@ -125,7 +125,7 @@ class RoomBehaviour(ABC, Generic[S]):
     """True when a snapshot depends on the state and `since` alone: one is then made for all who ask at once, and
     `viewer` is any of them."""
     restricted: bool = False
-    """True when `admits` may refuse somebody. It is then also asked before a client resumes without a snapshot."""
+    """True when `admits` may refuse a viewer. It is then also asked before a client resumes without a snapshot."""
     attendance: Attendance | None = None
     """Is told who joins and leaves in this process, wherever the room runs."""
 

@@ -150,7 +150,7 @@ class RoomHandle:
                 self._unfollow(suspect=reply.sender)
 
     def report_presence(self) -> None:
-        """Report everybody who is in the room in this process to the owner."""
+        """Report all accounts that are in the room in this process to the owner."""
         if self._remote is not None:
             self._remote.report_presence()
 

@@ -10,7 +10,7 @@ from zataku.realtime.rooms.bus_messages import RunningRooms, decode_running_room
 from zataku.realtime.rooms.context import RoomContext
 
 PROCESS_TIMEOUT_SECONDS = 6.0
-"""A process that was silent for so long is gone, with everybody connected to it."""
+"""A process that was silent for so long is gone, with all accounts connected to it."""
 DIRECTORY_INTERVAL_SECONDS = 2.0
 DIRECTORY_CHANNEL = "rooms"
 

@@ -96,7 +96,7 @@ class RemoteOwner:
             self._report(is_complete=False)
 
     def report_presence(self) -> None:
-        """Report everybody who is in the room in this process."""
+        """Report all accounts that are in the room in this process."""
         self._report(is_complete=True)
 
     def abandon_calls(self) -> None:
@@ -104,7 +104,7 @@ class RemoteOwner:
         self._rpc.expire()
 
     def leave(self) -> None:
-        """Report that nobody is in the room in this process any more."""
+        """Report that no account is in the room in this process any more."""
         self._rpc.expire()
         self._send_report((), (), 0, is_complete=True)
 

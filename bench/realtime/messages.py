@@ -1,0 +1,27 @@
+"""The measured messages: all of one size, so that the received bytes say how many have arrived."""
+
+import msgspec
+
+from zataku.realtime.messages import Passing
+from zataku.realtime.sockets import frames
+
+ROOM = "bench/1"
+JOIN = msgspec.json.encode({"t": "join", "id": 1, "to": ROOM})
+
+
+def event(number: int) -> bytes:
+    """The event with a number."""
+    return b'{"said":"%08d"}' % number
+
+
+def transient_command(number: int) -> bytes:
+    """The message by which a client of ours sends an event."""
+    return b'{"t":"pass","to":"%b","what":%b}' % (ROOM.encode(), event(number))
+
+
+def broadcast(number: int) -> bytes:
+    """The message in which every client receives an event."""
+    return msgspec.json.encode(Passing(to=ROOM, events=[msgspec.Raw(event(number))]))
+
+
+FRAME_BYTES = len(frames.text(broadcast(0)))
