@@ -1,4 +1,4 @@
-"""A whole house on loopback, opened once for the tests of a module, and callers who come to it."""
+"""An application in this process, opened once for the tests of a module, and HTTP clients of it."""
 
 import gzip
 import json
@@ -10,6 +10,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from zataku.accounts.rate_limits import RATE_LIMITS, RateLimitName
+from zataku.clock import ManualClock
 from zataku.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def application(tmp_path_factory: pytest.TempPathFactory, web: Path) -> AsyncIterator["Application"]:
-    """A house whose clock can be pushed."""
-    # Loaded by those who need all of it.
+    """The application, with a clock that can be advanced."""
+    # Imported only by tests that need all of it.
     from zataku.server.app import open_application
 
     settings = Settings(data=str(tmp_path_factory.mktemp("data")), env="test", demo=False, metrics_token="prometheus")
@@ -64,7 +66,7 @@ MakeClient = Callable[..., httpx.AsyncClient]
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def make_client(application: "Application") -> AsyncIterator[MakeClient]:
-    """Lets somebody come to the house from an address, with cookies of their own."""
+    """Makes HTTP clients of the application, each with an address and cookies of its own."""
     clients: list[httpx.AsyncClient] = []
 
     def make_client(address: str = "192.168.1.5", base: str = PUBLIC, **headers: str) -> httpx.AsyncClient:
@@ -80,6 +82,22 @@ async def make_client(application: "Application") -> AsyncIterator[MakeClient]:
 
 @pytest.fixture
 def browser(make_client: MakeClient) -> httpx.AsyncClient:
-    """Somebody's browser, on a page of ours."""
+    """A client with the headers of a browser on a page of the server."""
     accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
     return make_client(accept=accept, origin=PUBLIC, **{"accept-language": "ja"})
+
+
+ExhaustRateLimit = Callable[[RateLimitName, str], None]
+
+
+@pytest.fixture
+def exhaust_rate_limit(application: "Application", monkeypatch: pytest.MonkeyPatch) -> ExhaustRateLimit:
+    """Uses up a rate limit of an address, while the clock of the limits stands still."""
+    rate_limits = application.services.accounts.rate_limits
+    monkeypatch.setattr(rate_limits, "_clock", ManualClock(application.services.context.clock.now()))
+
+    def exhaust_rate_limit(name: RateLimitName, address: str) -> None:
+        for _ in range(RATE_LIMITS[name].burst):
+            rate_limits.consume(name, address)
+
+    return exhaust_rate_limit

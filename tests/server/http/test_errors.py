@@ -115,7 +115,7 @@ async def ask() -> Any:
         ("closed", 503, "unavailable"),
     ],
 )
-async def test_whatever_goes_wrong_is_told_in_one_shape(
+async def test_every_error_has_one_shape(
     ask: httpx.AsyncClient, capsys: pytest.CaptureFixture[str], what: str, status: int, code: str
 ) -> None:
     answer = await ask.get(f"/api/raise/{what}")
@@ -127,7 +127,7 @@ async def test_whatever_goes_wrong_is_told_in_one_shape(
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_failure_gives_a_reference_and_keeps_the_cause_to_itself(
+async def test_a_failure_answers_with_a_reference_and_logs_its_cause(
     ask: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = await ask.get("/api/raise/broken", headers={"X-Request-Id": "from-the-proxy-1"})
@@ -139,12 +139,12 @@ async def test_a_failure_gives_a_reference_and_keeps_the_cause_to_itself(
 
 
 @pytest.mark.parametrize("given", ["short", "with space in it", "x" * 65, "new\tline-is-here", ""])
-async def test_an_id_that_could_spoil_the_log_is_replaced(ask: httpx.AsyncClient, given: str) -> None:
+async def test_an_invalid_request_id_is_replaced(ask: httpx.AsyncClient, given: str) -> None:
     answer = await ask.get("/api/seat?number=1", headers={"X-Request-Id": given})
     assert len(answer.headers["x-request-id"]) == 32
 
 
-async def test_a_wrong_value_is_named_with_its_place(ask: httpx.AsyncClient) -> None:
+async def test_a_validation_error_names_the_place_of_the_value(ask: httpx.AsyncClient) -> None:
     asked = await ask.get("/api/seat?number=0")
     assert asked.json()["error"]["code"] == "invalid"
     assert asked.json()["error"]["details"]["problems"][0]["key"] == "number"
@@ -156,20 +156,20 @@ async def test_a_wrong_value_is_named_with_its_place(ask: httpx.AsyncClient) -> 
     assert "colour" in unknown.text
 
 
-async def test_a_body_that_is_no_json_or_too_much_of_it_is_refused(ask: httpx.AsyncClient) -> None:
+async def test_a_body_that_is_not_json_or_too_large_is_refused(ask: httpx.AsyncClient) -> None:
     broken = await ask.post("/api/seat", content=b'{"number": ', headers={"content-type": "application/json"})
     assert (broken.status_code, broken.json()["error"]["code"]) == (400, "bad_request")
     large = await ask.post("/api/seat", json={"number": 1, "names": ["x" * 2000]})
     assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
 
 
-async def test_an_address_that_cannot_be_does_not_break_the_answer(ask: httpx.AsyncClient) -> None:
+async def test_an_invalid_host_header_does_not_break_the_answer(ask: httpx.AsyncClient) -> None:
     answer = await ask.get("/api/raise/broken", headers={"host": "127.0.0.1:99999999"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert answer.headers["x-request-id"]
 
 
-async def test_a_refusal_keeps_its_details_and_headers(ask: httpx.AsyncClient) -> None:
+async def test_an_error_keeps_its_details_and_headers(ask: httpx.AsyncClient) -> None:
     assert (await ask.get("/api/raise/full")).json()["error"]["details"] == {"seats": 4}
     assert (await ask.get("/api/raise/private")).headers["www-authenticate"] == "Bearer"
     assert (await ask.get("/api/raise/often")).headers["retry-after"] == "3"
@@ -187,7 +187,7 @@ async def test_a_refusal_keeps_its_details_and_headers(ask: httpx.AsyncClient) -
         ("GET", "/assets/.vite", 404, "not_found"),
     ],
 )
-async def test_what_is_not_there_has_the_one_shape(
+async def test_an_unknown_path_or_method_has_the_shape_of_all_errors(
     make_client: MakeClient, method: str, path: str, status: int, code: str
 ) -> None:
     answer = await make_client().request(method, path)
@@ -196,7 +196,7 @@ async def test_what_is_not_there_has_the_one_shape(
         assert set(answer.headers["allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
 
 
-async def test_a_person_gets_a_page_in_their_language_that_needs_no_script(browser: httpx.AsyncClient) -> None:
+async def test_a_browser_gets_an_error_page_in_its_language_without_scripts(browser: httpx.AsyncClient) -> None:
     answer = await browser.get("/nowhere")
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
@@ -205,7 +205,7 @@ async def test_a_person_gets_a_page_in_their_language_that_needs_no_script(brows
     assert 'href="/"' in told
 
 
-async def test_under_api_even_a_browser_gets_json(browser: httpx.AsyncClient) -> None:
+async def test_under_api_a_browser_gets_json_too(browser: httpx.AsyncClient) -> None:
     assert (await browser.get("/api/nowhere")).json()["error"]["code"] == "not_found"
 
 
@@ -214,7 +214,7 @@ async def test_only_a_browser_gets_a_page(make_client: MakeClient, accept: str) 
     assert (await make_client(accept=accept).get("/nowhere")).json()["error"]["code"] == "not_found"
 
 
-async def test_a_person_can_tell_us_the_reference_of_a_page_that_broke(ask: httpx.AsyncClient) -> None:
+async def test_an_error_page_shows_its_reference(ask: httpx.AsyncClient) -> None:
     answer = await ask.get("/page/broken", headers={"accept": "text/html", "accept-language": "ko"})
     assert answer.status_code == 500
     assert f"문의 번호 {answer.headers['x-request-id']}" in answer.text

@@ -35,7 +35,7 @@ async def port() -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
 
 
-async def test_who_says_nothing_is_let_go(port: int):
+async def test_a_silent_connection_is_closed(port: int):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         assert await reader.read() == b""
@@ -43,7 +43,7 @@ async def test_who_says_nothing_is_let_go(port: int):
 
 
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
-async def test_who_goes_on_with_headers_for_ever_is_let_go(port: int, before: bytes):
+async def test_headers_that_do_not_end_close_the_connection(port: int, before: bytes):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         if before:
@@ -71,7 +71,7 @@ async def drip(writer: asyncio.StreamWriter) -> None:
         writer.write(b"X-More: 1\r\n")
 
 
-async def test_who_asks_and_then_sends_a_body_slowly_is_heard_to_the_end(port: int):
+async def test_a_slow_body_is_read_to_its_end(port: int):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
@@ -82,7 +82,7 @@ async def test_who_asks_and_then_sends_a_body_slowly_is_heard_to_the_end(port: i
     writer.close()
 
 
-async def test_who_was_answered_and_still_sends_for_ever_is_let_go(port: int):
+async def test_a_body_that_goes_on_after_its_answer_closes_the_connection(port: int):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
@@ -92,7 +92,7 @@ async def test_who_was_answered_and_still_sends_for_ever_is_let_go(port: int):
     writer.close()
 
 
-async def test_who_was_answered_early_and_sends_the_rest_may_ask_again(port: int):
+async def test_a_connection_stays_open_when_the_rest_of_an_answered_request_arrives(port: int):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         for _ in range(2):
@@ -112,7 +112,7 @@ async def test_who_was_answered_early_and_sends_the_rest_may_ask_again(port: int
     ],
     ids=["whole", "early"],
 )
-async def test_the_next_request_may_take_its_time_though_the_last_was_answered(port: int, before: bytes):
+async def test_the_next_request_has_its_own_time_limit(port: int, before: bytes):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         head, rest = before[:-3], before[-3:]
@@ -127,9 +127,7 @@ async def test_the_next_request_may_take_its_time_though_the_last_was_answered(p
     writer.close()
 
 
-async def test_nonsense_after_an_answer_ends_the_connection_and_nothing_else(
-    port: int, caplog: pytest.LogCaptureFixture
-):
+async def test_malformed_bytes_after_an_answer_close_the_connection_only(port: int, caplog: pytest.LogCaptureFixture):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -140,7 +138,7 @@ async def test_nonsense_after_an_answer_ends_the_connection_and_nothing_else(
     assert [line for line in caplog.records if line.levelname == "ERROR"] == []
 
 
-async def test_what_is_no_request_is_told_so_in_the_one_shape(port: int):
+async def test_bytes_that_are_no_request_get_an_error_in_the_shape_of_all_errors(port: int):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         writer.write(b"HELLO\r\n\r\n")

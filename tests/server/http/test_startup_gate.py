@@ -65,7 +65,7 @@ class Process:
         await self.client.aclose()
 
 
-async def test_health_is_told_at_once_and_requests_wait_until_the_house_is_open():
+async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_application_is_open():
     hut = Hut()
     process = Process(StartupGate(hut.open))
     async with asyncio.timeout(DEADLINE):
@@ -86,7 +86,7 @@ async def test_health_is_told_at_once_and_requests_wait_until_the_house_is_open(
     assert process.gate.failure is None
 
 
-async def test_a_house_that_cannot_be_opened_ends_the_process_with_the_reason():
+async def test_an_application_that_cannot_be_opened_ends_the_process_with_the_reason():
     hut = Hut()
     hut.broken = RuntimeError("no key fits")
     process = Process(StartupGate(hut.open))
@@ -101,7 +101,7 @@ async def test_a_house_that_cannot_be_opened_ends_the_process_with_the_reason():
     assert process.gate.failure is hut.broken
 
 
-async def test_somebody_who_stops_it_while_it_opens_does_not_wait():
+async def test_stopping_while_the_application_opens_does_not_wait():
     hut = Hut()
     process = Process(StartupGate(hut.open))
     async with asyncio.timeout(DEADLINE):
@@ -112,7 +112,7 @@ async def test_somebody_who_stops_it_while_it_opens_does_not_wait():
     assert process.gate.failure is None
 
 
-async def test_while_it_stops_it_is_not_ready_and_still_answers():
+async def test_while_draining_it_is_not_ready_and_still_answers():
     hut = Hut()
     hut.key.set()
     process = Process(StartupGate(hut.open))
@@ -126,7 +126,7 @@ async def test_while_it_stops_it_is_not_ready_and_still_answers():
         await process.end()
 
 
-async def test_headers_without_end_are_not_even_looked_at():
+async def test_headers_that_are_too_large_are_refused():
     hut = Hut()
     hut.key.set()
     process = Process(StartupGate(hut.open))
@@ -138,7 +138,7 @@ async def test_headers_without_end_are_not_even_looked_at():
         await process.end()
 
 
-async def test_an_address_may_be_asked_for_with_its_host():
+async def test_a_path_in_absolute_form_is_reduced():
     asked: list[tuple[str, bytes]] = []
 
     class Listed(Hut):

@@ -26,20 +26,20 @@ from zataku.system import System
         (None, "en"),
     ],
 )
-def test_a_browser_gets_the_language_it_likes_best(accept: str | None, spoken: str):
+def test_a_browser_gets_the_language_it_prefers(accept: str | None, spoken: str):
     assert choose_language(None, accept) == spoken
 
 
-def test_asking_by_name_wins_over_the_browser():
+def test_the_requested_language_wins_over_the_browser():
     assert choose_language("ko", "ja") == "ko"
 
 
-def test_an_unknown_name_leaves_the_choice_to_the_browser():
+def test_an_unknown_language_leaves_the_choice_to_the_browser():
     assert choose_language("tlh", "ja") == "ja"
 
 
 @given(st.text(), st.text())
-def test_no_header_however_odd_leaves_us_speechless(asked: str, accept: str):
+def test_every_header_gives_some_language(asked: str, accept: str):
     assert choose_language(asked, accept) in LANGUAGES
 
 

@@ -17,9 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_an_overlay_says_what_it_has_to_say_in_the_language_that_was_asked_for(
-    make_client: MakeClient, language: Language
-) -> None:
+async def test_an_overlay_has_its_texts_in_the_requested_language(make_client: MakeClient, language: Language) -> None:
     answer = await make_client().get(f"/live/some-room/overlay?lang={language}&size=60")
     assert answer.status_code == 200
     assert answer.headers["content-language"] == language
@@ -30,7 +28,7 @@ async def test_an_overlay_says_what_it_has_to_say_in_the_language_that_was_asked
         assert f'data-{name.removeprefix("overlay_")}="{escape(text)}"' in answer.text
 
 
-async def test_an_overlay_is_titled_by_its_room_and_knows_where_the_room_is(browser: httpx.AsyncClient) -> None:
+async def test_an_overlay_has_the_title_and_the_address_of_its_room(browser: httpx.AsyncClient) -> None:
     made = (await browser.post("/api/live/rooms", json={"name": "A <talk>"})).json()
     page = (await browser.get(f"/live/{made['roomId']}/overlay")).text
     assert "<title>A &lt;talk&gt; – 座卓</title>" in page
@@ -45,7 +43,7 @@ async def test_an_overlay_loads_its_own_script_and_nothing_of_the_app(browser: h
     assert "'unsafe" not in answer.headers["content-security-policy"]
 
 
-async def test_whoever_has_no_cookies_yet_can_hear_the_room(make_client: MakeClient) -> None:
+async def test_an_overlay_sets_a_guest_cookie(make_client: MakeClient) -> None:
     """OBS keeps none of the host's: the document makes its reader a guest, who may open the socket."""
     answer = await make_client(accept="text/html").get("/live/some-room/overlay")
     assert "set-cookie" in answer.headers

@@ -7,18 +7,18 @@ import pytest
 from zataku.server.process.listen_address import CannotListen, greeting, listen, loopback_url, public_address
 
 
-def test_the_first_line_is_the_address_on_this_machine():
+def test_the_first_line_is_the_local_address():
     assert greeting("127.0.0.1", 8000, None) == ["Zataku is at http://127.0.0.1:8000/"]
 
 
-def test_a_server_open_to_the_network_says_where_the_others_find_it():
+def test_a_server_on_all_interfaces_prints_its_network_address():
     assert greeting("0.0.0.0", 8000, "10.1.2.3") == [
         "Zataku is at http://127.0.0.1:8000/",
         "On your network: http://10.1.2.3:8000/",
     ]
 
 
-def test_a_public_address_is_the_last_line():
+def test_the_public_address_is_the_last_line():
     assert greeting("0.0.0.0", 8000, "10.1.2.3", "https://table.example.org/")[2:] == [
         "For everybody: https://table.example.org/"
     ]
@@ -32,19 +32,19 @@ def test_links_lead_to_the_widest_address_that_is_known():
     assert loopback_url("0.0.0.0", 8000) == "http://127.0.0.1:8000"
 
 
-def test_a_machine_without_a_network_shows_only_itself():
+def test_a_machine_without_a_network_prints_only_its_local_address():
     assert greeting("0.0.0.0", 8000, None) == ["Zataku is at http://127.0.0.1:8000/"]
 
 
-def test_a_closed_server_does_not_promise_the_network():
+def test_a_server_on_loopback_prints_no_network_address():
     assert len(greeting("127.0.0.1", 8000, "10.1.2.3")) == 1
 
 
-def test_an_address_of_the_sixth_kind_is_written_so_that_it_can_be_opened():
+def test_an_ipv6_address_is_printed_in_brackets():
     assert greeting("::1", 8000, None) == ["Zataku is at http://[::1]:8000/"]
 
 
-def test_listening_on_all_addresses_of_the_sixth_kind_takes_the_fourth_too():
+def test_listening_on_all_ipv6_addresses_takes_ipv4_too():
     if not socket.has_dualstack_ipv6():
         pytest.skip("This machine has no addresses of the sixth kind.")
     with listen("::", 0) as listening:
@@ -54,7 +54,7 @@ def test_listening_on_all_addresses_of_the_sixth_kind_takes_the_fourth_too():
         socket.create_connection(here, timeout=5).close()
 
 
-def test_a_taken_port_is_said_in_one_line():
+def test_a_port_in_use_is_an_error_of_one_line():
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(CannotListen, match=r"^Port \d+ on 127\.0\.0\.1 is already in use.*--port"),
@@ -62,11 +62,11 @@ def test_a_taken_port_is_said_in_one_line():
         listen("127.0.0.1", taken.getsockname()[1])
 
 
-def test_an_address_of_another_machine_is_refused_with_advice():
+def test_an_address_of_another_machine_is_an_error_with_advice():
     with pytest.raises(CannotListen, match=r"no address 192\.0\.2\.77\. Try --host"):
         listen("192.0.2.77", 0)
 
 
-def test_a_name_that_is_no_address_is_refused_with_advice():
+def test_an_unknown_host_name_is_an_error_with_advice():
     with pytest.raises(CannotListen, match=r"no address called no such host\. Try --host"):
         listen("no such host", 0)

@@ -27,7 +27,7 @@ def test_lines_come_out_in_order():
     assert out.getvalue().split() == [str(number) for number in range(100)]
 
 
-def test_when_nobody_reads_lines_are_left_out_and_counted_and_nobody_waits():
+def test_lines_are_dropped_and_counted_while_the_queue_is_full():
     out = Blocked()
     writer = LogWriter(out)
     for number in range(MAX_QUEUED_LINES + 500):
@@ -40,7 +40,7 @@ def test_when_nobody_reads_lines_are_left_out_and_counted_and_nobody_waits():
     assert MAX_QUEUED_LINES <= len(lines) <= MAX_QUEUED_LINES + 2
 
 
-def test_a_reader_who_went_away_does_not_stop_the_server():
+def test_a_closed_stream_does_not_stop_the_log_writer():
     out = io.StringIO()
     writer = LogWriter(out)
     out.close()

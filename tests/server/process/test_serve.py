@@ -89,7 +89,7 @@ async def people() -> AsyncIterator[AsyncExitStack]:
         yield stack
 
 
-async def test_two_people_talk_in_a_room_and_go_on_after_a_restart(tmp_path: Path, people: AsyncExitStack):
+async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, people: AsyncExitStack):
     with serving("--data", str(tmp_path)) as (process, address):
         host, other = await people.enter_async_context(Guest(address)), await people.enter_async_context(Guest(address))
         await asyncio.gather(host.http.get("/"), other.http.get("/"))
@@ -120,7 +120,7 @@ async def test_two_people_talk_in_a_room_and_go_on_after_a_restart(tmp_path: Pat
             assert [each["content"] for each in joined["snapshot"]["comments"]] == ["hello"]
 
 
-async def test_a_socket_ends_with_its_session_and_is_open_to_our_own_pages_only(tmp_path: Path, people: AsyncExitStack):
+async def test_a_socket_closes_with_its_session_and_is_open_to_own_pages_only(tmp_path: Path, people: AsyncExitStack):
     with serving("--data", str(tmp_path), "--log", "json") as (process, address):
         user = await people.enter_async_context(Guest(address))
         await user.http.get("/?secret=word")
@@ -149,14 +149,14 @@ async def test_a_socket_ends_with_its_session_and_is_open_to_our_own_pages_only(
         assert secret not in logged
 
 
-def test_it_listens_before_it_is_open_and_can_be_stopped_meanwhile(tmp_path: Path):
+def test_the_server_listens_before_it_is_open_and_can_be_stopped_meanwhile(tmp_path: Path):
     with serving("--data", str(tmp_path)) as (process, _):
         process.send_signal(signal.SIGTERM)
         printed, complained = process.communicate(timeout=DEADLINE)
         assert (process.returncode, printed, complained) == (0, "", "")
 
 
-def test_a_store_that_another_server_holds_is_one_clear_line(tmp_path: Path):
+def test_a_store_that_another_server_holds_is_an_error_of_one_line(tmp_path: Path):
     with serving("--data", str(tmp_path), "--env", "dev") as (process, address):
         ready(address)
         second = ended("--data", str(tmp_path), "--env", "dev")
@@ -172,7 +172,7 @@ def test_a_store_that_another_server_holds_is_one_clear_line(tmp_path: Path):
         assert not (tmp_path / "control.json").exists()
 
 
-def test_a_port_in_use_is_one_clear_line_and_exit_code_one(tmp_path: Path):
+def test_a_port_in_use_ends_the_process_with_one_line_and_exit_code_one(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         refused = ended("--data", str(tmp_path), port=port)
@@ -182,7 +182,7 @@ def test_a_port_in_use_is_one_clear_line_and_exit_code_one(tmp_path: Path):
     ]
 
 
-def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path):
+def test_a_folder_that_cannot_be_created_is_an_error_of_one_line(tmp_path: Path):
     (tmp_path / "file").write_text("not a folder")
     refused = ended("--data", str(tmp_path / "file" / "data"))
     assert refused.returncode == 1

@@ -35,7 +35,7 @@ def test_a_server_takes_as_many_connections_as_the_system_allows(most: int):
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 512
 
 
-async def test_it_is_said_once_when_nobody_more_can_come_in(most: int):
+async def test_a_lack_of_file_descriptors_is_logged_once(most: int):
     gate = StartupGate(nothing)
     server = Server(uvicorn.Config(gate, log_config=None), gate)  # type: ignore[arg-type]
     free = os.dup(0)
@@ -48,7 +48,7 @@ async def test_it_is_said_once_when_nobody_more_can_come_in(most: int):
     assert [line["event"] for line in lines] == ["no_file_descriptors", "no_file_descriptors"]
 
 
-def test_a_server_that_starts_takes_its_designs_as_they_are():
+def test_a_server_skips_the_lint_of_its_designs():
     table = Table("Empty", pk="PK", waivers=[Waiver("no-such-rule", "x", reason="y", limit="z")])
     with pytest.raises(DesignError):
         check(table)
@@ -58,7 +58,7 @@ def test_a_server_that_starts_takes_its_designs_as_they_are():
         check(table)
 
 
-def test_a_server_loads_no_colours_for_its_log():
+def test_a_server_does_not_import_rich():
     loaded = (
         "import sys, zataku.server.process.serve as s; s._import_structlog(); print('rich' in sys.modules, s.__name__)"
     )

@@ -52,7 +52,7 @@ def test_a_union_is_declared_by_its_name_and_used_by_it() -> None:
     assert "  why: unknown;\n  scores: Record<string, [number, number]>;\n" in text
 
 
-def test_what_has_no_name_in_typescript_is_refused() -> None:
+def test_a_type_without_typescript_is_refused() -> None:
     with pytest.raises(TypeError, match="No TypeScript"):
         Declarations({}).name(complex)
 
