@@ -1,103 +1,103 @@
-"""The people in the room: real sockets of as many guests, in one process that does little but read."""
+"""The clients of the room: real sockets of as many guests, read in one process."""
 
 import select
 import socket
 
-from bench.live.delivery_order import Ladder
-from bench.live.frames import Ear, Heard, Unfit
+from bench.live.delivery_order import DeliveryOrder
+from bench.live.frames import FrameReader, ParsedFrames, UnexpectedMessage
 from bench.server_process import ServerProcess, masked
 
 PER_ADDRESS = 500
-"""How many share an address of this machine, as behind the router of a hall: the limits of the server hold here."""
-AT_ONCE = 256
-_PIECE = 1 << 16
+"""Clients that share an address of this machine, as behind one router, so that the limits of the server apply."""
+MAX_POLL_EVENTS = 256
+_CHUNK_BYTES = 1 << 16
 _PONG = bytes((0x8A, 0x80, 0, 0, 0, 0))
 
 
 class Audience:
-    """Everybody who hears a server's room. Each can say something, too."""
+    """All clients of a server's room. Each can send comments, too."""
 
     def __init__(self, server: ServerProcess, size: int, join: bytes | None) -> None:
         self.size = size
-        self.ladder = Ladder(size)
-        self.answers = 0
+        self.delivery_order = DeliveryOrder(size)
+        self.replies = 0
         self.refused: set[int] = set()
-        """The numbers of comments that were not taken."""
+        """The numbers of comments that were refused."""
         self._server, self._join = server, join
-        self._ear = Ear()
+        self._ear = FrameReader()
         self._epoll = select.epoll()
         self._sockets: dict[int, socket.socket] = {}
         self._handles: list[int] = []
-        self._rungs: dict[int, int] = {}
+        self._positions: dict[int, int] = {}
         self._left_over: dict[int, bytes] = {}
 
-    def come_in(self) -> float:
-        """Let everybody in; gives how many bytes of memory the server took for each."""
+    def connect_all(self) -> float:
+        """Connect all clients; returns the bytes of memory that the server took for each."""
         before = self._server.memory()
         for number in range(self.size):
             address = number // PER_ADDRESS
             reader, rest = self._server.connected(f"127.0.{1 + address // 250}.{1 + address % 250}")
             if self._join is not None:
                 reader.sendall(masked(self._join))
-                rest = self._answered(reader, rest)
+                rest = self._wait_for_reply(reader, rest)
             reader.setblocking(False)
             handle = reader.fileno()
-            self._sockets[handle], self._rungs[handle] = reader, 0
+            self._sockets[handle], self._positions[handle] = reader, 0
             self._handles.append(handle)
             if rest:
                 self._left_over[handle] = rest
             self._epoll.register(handle, select.EPOLLIN)
-            if number % AT_ONCE == 0:
-                # Who is in hears of those who come, and answers pings meanwhile.
-                self.take_in()
+            if number % MAX_POLL_EVENTS == 0:
+                # Connected clients get presence events and answer pings meanwhile.
+                self.receive()
         return (self._server.memory() - before) / self.size
 
     @property
     def deliveries(self) -> int:
-        """How many comments they have got, all together."""
-        return sum(self._rungs.values())
+        """The number of comments that all clients got together."""
+        return sum(self._positions.values())
 
-    def go(self) -> None:
-        """Everybody leaves."""
+    def disconnect_all(self) -> None:
+        """Disconnect all clients."""
         for reader in self._sockets.values():
             reader.close()
         self._epoll.close()
 
-    def say(self, number: int, message: bytes) -> None:
-        """Somebody says something, each in turn."""
+    def send(self, number: int, message: bytes) -> None:
+        """Send a message from the next client in turn."""
         self._sockets[self._handles[number % self.size]].sendall(masked(message))
 
-    def take_in(self) -> int:
-        """Read what has come to some of them; gives to how many."""
-        sockets, rungs, left_over = self._sockets, self._rungs, self._left_over
-        read, move = self._ear.read, self.ladder.move
-        ready = self._epoll.poll(0, AT_ONCE)
+    def receive(self) -> int:
+        """Read from the sockets that are ready; returns their number."""
+        sockets, positions, left_over = self._sockets, self._positions, self._left_over
+        read, move = self._ear.read, self.delivery_order.move
+        ready = self._epoll.poll(0, MAX_POLL_EVENTS)
         for handle, _ in ready:
-            piece = sockets[handle].recv(_PIECE)
-            if not piece:
-                raise Unfit(f"{self._server.name} hung up on a reader.")
+            chunk = sockets[handle].recv(_CHUNK_BYTES)
+            if not chunk:
+                raise UnexpectedMessage(f"{self._server.name} hung up on a reader.")
             if handle in left_over:
-                piece = left_over.pop(handle) + piece
-            heard = read(piece)
-            if heard.numbers:
-                rungs[handle] = move(rungs[handle], heard)
-            if heard.odd:
-                self._take_odd(handle, heard)
+                chunk = left_over.pop(handle) + chunk
+            parsed = read(chunk)
+            if parsed.numbers:
+                positions[handle] = move(positions[handle], parsed)
+            if parsed.has_others:
+                self._handle_others(handle, parsed)
         return len(ready)
 
-    def _take_odd(self, handle: int, heard: Heard) -> None:
-        self.answers += heard.answers
-        self.refused.update(heard.refused)
-        if heard.rest:
-            self._left_over[handle] = heard.rest
-        for _ in range(heard.pings):
+    def _handle_others(self, handle: int, parsed: ParsedFrames) -> None:
+        self.replies += parsed.replies
+        self.refused.update(parsed.refused)
+        if parsed.rest:
+            self._left_over[handle] = parsed.rest
+        for _ in range(parsed.pings):
             self._sockets[handle].send(_PONG)
 
-    def _answered(self, reader: socket.socket, rest: bytes) -> bytes:
-        """Read until a reader's joining was answered; gives the beginning of a frame that has come as well."""
-        while not (heard := self._ear.read(rest)).answers:
-            more = reader.recv(_PIECE)
+    def _wait_for_reply(self, reader: socket.socket, rest: bytes) -> bytes:
+        """Read until the join has its reply; returns the start of a frame that came as well."""
+        while not (parsed := self._ear.read(rest)).replies:
+            more = reader.recv(_CHUNK_BYTES)
             if not more:
-                raise Unfit(f"{self._server.name} hung up on somebody who wanted to come in.")
-            rest = heard.rest + more
-        return heard.rest
+                raise UnexpectedMessage(f"{self._server.name} hung up on somebody who wanted to come in.")
+            rest = parsed.rest + more
+        return parsed.rest

@@ -1,4 +1,4 @@
-"""What is said in the measured room: comments of one length, each beginning with a number of its own."""
+"""The comments of the measured room: of one length, each beginning with its own number."""
 
 import msgspec
 from msgspec import Raw
@@ -27,17 +27,17 @@ def number_of(text: str) -> int:
 
 
 def join(room: str) -> bytes:
-    """The message with which somebody comes into our room."""
+    """The message that joins our room."""
     return _encode({"t": "join", "id": 0, "to": room})
 
 
 def comment(room: str, number: int) -> bytes:
-    """The message with which somebody of ours comments."""
+    """The message that posts a comment in our room."""
     return _encode({"t": "do", "id": number, "to": room, "what": {"k": "comment", "content": content(number)}})
 
 
-def told(number: int) -> bytes:
-    """What everybody in our room gets for a comment that comes alone. The plain loop is given it as it is."""
+def event_message(number: int) -> bytes:
+    """The message that clients of our room get for a single comment. The plain loop is given it as it is."""
     view = CommentView(
         comment_id=_SOME_ID,
         seq=seq_of(1, number),

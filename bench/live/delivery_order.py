@@ -1,15 +1,15 @@
-"""The one order in which everybody in the room hears everything, and how far each of them has come."""
+"""The one order of the comments of a room, and the position of each client in it."""
 
 from time import perf_counter
 
-from bench.live.frames import Heard, Unfit
+from bench.live.frames import ParsedFrames, UnexpectedMessage
 
 
-class Ladder:
-    """Each reader stands on the rung of the last comment that it got.
+class DeliveryOrder:
+    """Counts the clients at each position of the order.
 
-    Nobody may leave one out, get one twice, or get them in another order than the others. Whenever the lowest rung
-    becomes empty, the comment above it has reached everybody.
+    No client may miss a comment, get one twice, or get them in another order than the others. When the lowest position
+    has no client left, the comment after it has reached all of them.
     """
 
     def __init__(self, readers: int) -> None:
@@ -18,31 +18,33 @@ class Ladder:
         self.reached: list[float] = []
         """When each comment had come to the last reader, in that order."""
         self._numbers: set[int] = set()
-        self._standing = [readers]
+        self._readers_at = [readers]
 
-    def move(self, at: int, heard: Heard) -> int:
-        """A reader got comments. Gives the rung where it stands then."""
-        if heard.start != at:
-            self._place(at, heard)
-        standing, to = self._standing, at + len(heard.numbers)
-        standing[to] += 1
-        standing[at] -= 1
-        if not standing[at] and at == len(self.reached):
+    def move(self, at: int, parsed: ParsedFrames) -> int:
+        """Move a client on by the comments it got; returns its new position."""
+        if parsed.start != at:
+            self._place(at, parsed)
+        readers_at, to = self._readers_at, at + len(parsed.numbers)
+        readers_at[to] += 1
+        readers_at[at] -= 1
+        if not readers_at[at] and at == len(self.reached):
             now, lowest = perf_counter(), at
-            while not standing[lowest]:
+            while not readers_at[lowest]:
                 self.reached.append(now)
                 lowest += 1
         return to
 
-    def _place(self, at: int, heard: Heard) -> None:
-        """Hold what a reader got against what others got before, and note what is new."""
-        known = self.order[at : at + len(heard.numbers)]
-        if known != list(heard.numbers[: len(known)]):
-            raise Unfit(f"A reader got {heard.numbers} at place {at}, where others got {known}.")
-        new = heard.numbers[len(known) :]
+    def _place(self, at: int, parsed: ParsedFrames) -> None:
+        """Compare what a client got with what others got before, and append what is new."""
+        known = self.order[at : at + len(parsed.numbers)]
+        if known != list(parsed.numbers[: len(known)]):
+            raise UnexpectedMessage(f"A reader got {parsed.numbers} at place {at}, where others got {known}.")
+        new = parsed.numbers[len(known) :]
         if not self._numbers.isdisjoint(new):
-            raise Unfit(f"A reader got {new} after {at + len(known)} comments, and one of them for the second time.")
+            raise UnexpectedMessage(
+                f"A reader got {new} after {at + len(known)} comments, and one of them for the second time."
+            )
         self.order += new
         self._numbers.update(new)
-        self._standing += [0] * len(new)
-        heard.start = at
+        self._readers_at += [0] * len(new)
+        parsed.start = at

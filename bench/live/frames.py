@@ -1,4 +1,4 @@
-"""What comes down a socket, read to the last byte: which comments, in which order, and whatever else there is."""
+"""Parsing of the bytes of a socket: the comments in order, and every other message."""
 
 import msgspec
 
@@ -7,19 +7,19 @@ from zataku.errors import Problem, Unavailable
 from zataku.live import messages as live
 
 _TEXT, _PING = 0x81, 0x89
-_MOST_KNOWN = 1000
+_MAX_CACHED = 1000
 
-_ANSWERS = frozenset({"joined", "done"})
+_REPLIES = frozenset({"joined", "done"})
 _BUSY = Unavailable.default_code
-_ASIDE = frozenset({"welcome", "beat", "presence", "passing"})
+_IGNORED = frozenset({"welcome", "beat", "presence", "passing"})
 
 
-class Unfit(Exception):
-    """The server did something that this measurement has no place for."""
+class UnexpectedMessage(Exception):
+    """The server sent something that the measurement does not expect."""
 
 
 class _Message(msgspec.Struct):
-    """As much of any message of `zataku.realtime.messages` as is looked at."""
+    """The fields of `zataku.realtime.messages` that are read here."""
 
     t: str
     id: int = 0
@@ -30,79 +30,79 @@ class _Message(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Message).decode
 
 
-class Heard(msgspec.Struct):
-    """What a piece of a stream says: the numbers of its comments, and what is left over for the next piece.
+class ParsedFrames(msgspec.Struct):
+    """The frames of a chunk: the numbers of its comments, and the incomplete rest for the next chunk.
 
-    `refused` are the numbers of comments that a server had no room for and said so. `odd` says that there is
-    more to it than comments. `start` is the place of the first comment in the order of the room, once that is known.
+    `refused` are the numbers of comments that the server refused as overloaded. `has_others` says that there is more
+    than comments. `start` is the position of the first comment in the order of the room, once that is known.
     """
 
     numbers: tuple[int, ...]
     refused: tuple[int, ...]
-    answers: int
+    replies: int
     pings: int
     rest: bytes
-    odd: bool
+    has_others: bool
     start: int = -1
 
 
-class Ear:
-    """Reads pieces. Most readers get the very same bytes, which are read once; so every socket can be read whole."""
+class FrameReader:
+    """Parses chunks with a cache: most clients get the same bytes, so that every socket can be read in full."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, Heard] = {}
+        self._cache: dict[bytes, ParsedFrames] = {}
 
-    def read(self, piece: bytes) -> Heard:
-        """What a piece says that begins with a frame."""
-        heard = self._known.get(piece)
-        if heard is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            heard = self._known[piece] = read(piece)
-        return heard
+    def read(self, chunk: bytes) -> ParsedFrames:
+        """The frames of a chunk that begins with a frame."""
+        parsed = self._cache.get(chunk)
+        if parsed is None:
+            if len(self._cache) >= _MAX_CACHED:
+                self._cache.clear()
+            parsed = self._cache[chunk] = read(chunk)
+        return parsed
 
 
-def read(piece: bytes) -> Heard:
-    """Read frames one after the other, to the last that is complete."""
+def read(chunk: bytes) -> ParsedFrames:
+    """Parse frames up to the last complete one."""
     numbers: list[int] = []
     refused: list[int] = []
-    answers = pings = at = 0
-    while (found := _frame(piece, at)) is not None:
+    replies = pings = at = 0
+    while (found := _frame(chunk, at)) is not None:
         kind, payload, at = found
         if kind == _PING:
             pings += 1
             continue
         if kind != _TEXT:
-            raise Unfit(f"A frame of kind {kind:#x} came: {payload!r}")
+            raise UnexpectedMessage(f"A frame of kind {kind:#x} came: {payload!r}")
         message = _decode(payload)
         if message.t == "events":
             numbers += [_number(event) for event in message.events]
-        elif message.t in _ANSWERS:
-            answers += 1
+        elif message.t in _REPLIES:
+            replies += 1
         elif message.error is not None and message.error.code == _BUSY and message.id:
             refused.append(message.id)
-        elif message.t not in _ASIDE:
-            raise Unfit(f"The server said: {payload.decode()}")
-    rest = piece[at:]
-    odd = bool(refused or answers or pings or rest)
-    return Heard(tuple(numbers), tuple(refused), answers, pings, rest, odd)
+        elif message.t not in _IGNORED:
+            raise UnexpectedMessage(f"The server said: {payload.decode()}")
+    rest = chunk[at:]
+    has_others = bool(refused or replies or pings or rest)
+    return ParsedFrames(tuple(numbers), tuple(refused), replies, pings, rest, has_others)
 
 
-def _frame(piece: bytes, at: int) -> tuple[int, bytes, int] | None:
-    """Kind, payload and end of the frame that begins at a place; None when it is not complete."""
-    if len(piece) < at + 2:
+def _frame(chunk: bytes, at: int) -> tuple[int, bytes, int] | None:
+    """Kind, payload and end of the frame at an offset; None when it is incomplete."""
+    if len(chunk) < at + 2:
         return None
-    kind, size, begin = piece[at], piece[at + 1], at + 2
+    kind, size, begin = chunk[at], chunk[at + 1], at + 2
     if size >= 126:
         begin += 2 if size == 126 else 8
-        if len(piece) < begin:
+        if len(chunk) < begin:
             return None
-        size = int.from_bytes(piece[at + 2 : begin])
+        size = int.from_bytes(chunk[at + 2 : begin])
     end = begin + size
-    return (kind, piece[begin:end], end) if len(piece) >= end else None
+    return (kind, chunk[begin:end], end) if len(chunk) >= end else None
 
 
 def _number(event: live.Event) -> int:
     if not isinstance(event, live.CommentPosted):
-        raise Unfit(f"Something else than a comment happened in the room: {event}")
+        raise UnexpectedMessage(f"Something else than a comment happened in the room: {event}")
     return number_of(event.comment.content)

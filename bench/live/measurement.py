@@ -1,4 +1,4 @@
-"""Comments at a steady rate, each followed until the last in the room has got it."""
+"""Comments at a steady rate, each measured until the last client of the room has it."""
 
 import gc
 import math
@@ -9,26 +9,26 @@ from time import perf_counter
 
 import msgspec
 
-from bench.live.clients import AT_ONCE, Audience
-from bench.live.frames import Unfit
-from bench.live.servers import Contestant
+from bench.live.clients import MAX_POLL_EVENTS, Audience
+from bench.live.frames import UnexpectedMessage
+from bench.live.servers import MeasuredServer
 from bench.server_process import print_progress
 
-_NAP = 0.0004
+_POLL_SECONDS = 0.0004
 WARM_UP = 5
-PATIENCE = 10.0
-"""Seconds after the last comment; whoever has not got everything by then has fallen behind."""
+DRAIN_SECONDS = 10.0
+"""Seconds after the last comment in which all clients must have everything; otherwise the server has fallen behind."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one rate."""
+    """The figures of one rate."""
 
     rate: int
-    said: int
+    posted: int
     reached: int
-    """How many comments had come to everybody at the end."""
+    """Comments that all clients had at the end."""
     refused: int
-    """How many the server had no room for, and told their senders so."""
+    """Comments that the server refused as overloaded."""
     waits: list[float]
     """Seconds from post to last receiver, sorted; of a comment that has not reached all, how long it was under way."""
     calls: float
@@ -41,39 +41,39 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fell_behind(self) -> bool:
-        """Whether something that was taken had not come to everybody."""
-        return self.reached + self.refused < self.said
+        """True when an accepted comment did not reach all clients."""
+        return self.reached + self.refused < self.posted
 
     @property
     def summary(self) -> str:
         """The figures in a line."""
-        reached = f"{self.reached} of {self.said} comments reached everybody"
+        reached = f"{self.reached} of {self.posted} comments reached everybody"
         return f"{self.rate}/s: p50 {self.wait(0.5):.0f} ms, p99 {self.wait(0.99):.0f} ms, {reached}"
 
     def wait(self, share: float) -> float:
-        """The milliseconds within which such a share of the comments had come to everybody."""
+        """The milliseconds within which such a share of the comments reached all clients."""
         return 1000 * self.waits[math.ceil(share * len(self.waits)) - 1]
 
 
 class Room:
-    """A server with everybody in it."""
+    """A server with all clients in one room."""
 
-    def __init__(self, contestant: Contestant, audience: Audience) -> None:
-        self.contestant, self.audience = contestant, audience
-        self.per_socket = audience.come_in()
+    def __init__(self, server: MeasuredServer, audience: Audience) -> None:
+        self.server, self.audience = server, audience
+        self.per_socket = audience.connect_all()
         self._posted: dict[int, float] = {}
-        self._answers = audience.answers
+        self._replies = audience.replies
 
     def round(self, rate: int, seconds: float) -> Round:
-        """Comments for so many seconds, after a few that come one after the other and do not count."""
+        """Send comments for some seconds, after a warm-up that does not count."""
         self.warm_up()
-        server, ladder, count = self.contestant, self.audience.ladder, math.ceil(rate * seconds)
-        first, reached, refused = self.said, len(ladder.reached), len(self.audience.refused)
+        server, delivery_order, count = self.server, self.audience.delivery_order, math.ceil(rate * seconds)
+        first, reached, refused = self.posted, len(delivery_order.reached), len(self.audience.refused)
         units, cpu, own = server.units(), server.cpu(), time.process_time()
         gc.collect()
         gc.disable()
         began = perf_counter()
-        late = self._say_and_hear(began, rate, count)
+        late = self._send_and_receive(began, rate, count)
         ended = perf_counter()
         gc.enable()
         lasted = ended - began
@@ -81,8 +81,8 @@ class Room:
         spent = server.units()
         return Round(
             rate=rate,
-            said=count,
-            reached=len(ladder.reached) - reached,
+            posted=count,
+            reached=len(delivery_order.reached) - reached,
             refused=len(self.audience.refused) - refused,
             waits=self._waits(first, ended),
             calls=spent.calls - units.calls,
@@ -93,70 +93,72 @@ class Room:
         )
 
     def warm_up(self) -> None:
-        """A few comments, each when everybody has got the last. Whatever came too often would show by then."""
+        """A few comments, each after all clients have the last one. A duplicate delivery would be seen here."""
         for _ in range(WARM_UP):
-            self._say()
-            self._hear_all()
+            self._send()
+            self._receive_all()
 
     @property
-    def said(self) -> int:
-        """How many comments there were, with those that do not count."""
+    def posted(self) -> int:
+        """The number of comments, with those of the warm-up."""
         return len(self._posted)
 
-    def _say(self) -> None:
-        number = self.said + 1
-        message = self.contestant.comment(number)
+    def _send(self) -> None:
+        number = self.posted + 1
+        message = self.server.comment(number)
         self._posted[number] = perf_counter()
-        self.audience.say(number, message)
+        self.audience.send(number, message)
 
-    def _say_and_hear(self, began: float, rate: int, count: int) -> float:
-        """Post on time and read on, until everything has come or patience is over; gives the greatest delay."""
-        said, late, last = 0, 0.0, began + (count - 1) / rate
+    def _send_and_receive(self, began: float, rate: int, count: int) -> float:
+        """Send on time and receive until all is delivered or the drain time is over; returns the greatest delay."""
+        posted, late, last = 0, 0.0, began + (count - 1) / rate
         while True:
             now = perf_counter()
-            while said < count and now >= began + said / rate:
-                late = max(late, now - began - said / rate)
-                self._say()
-                said += 1
-            if said == count and (self._complete or now > last + PATIENCE):
+            while posted < count and now >= began + posted / rate:
+                late = max(late, now - began - posted / rate)
+                self._send()
+                posted += 1
+            if posted == count and (self._complete or now > last + DRAIN_SECONDS):
                 return late
-            self._take_in()
+            self._receive()
 
-    def _hear_all(self) -> None:
-        deadline = perf_counter() + 3 * PATIENCE
+    def _receive_all(self) -> None:
+        deadline = perf_counter() + 3 * DRAIN_SECONDS
         while not self._complete:
-            self._take_in()
+            self._receive()
             if perf_counter() > deadline:
-                raise Unfit(f"{self.contestant.name} owes somebody a comment, or its sender an answer.")
+                raise UnexpectedMessage(
+                    f"{self.server.name} has not delivered a comment to a client, or has not replied to its sender."
+                )
 
-    def _take_in(self) -> None:
-        if self.audience.take_in() < AT_ONCE:
-            # A reader that is woken for every frame slows the server down; one that looks in now and then does not.
-            time.sleep(_NAP)
+    def _receive(self) -> None:
+        if self.audience.receive() < MAX_POLL_EVENTS:
+            # A client that wakes for every frame slows the server down; one that polls does not.
+            time.sleep(_POLL_SECONDS)
 
     @property
     def _complete(self) -> bool:
-        """Whether everybody has got everything, and whoever said something knows what became of it."""
-        taken = self.said - len(self.audience.refused)
-        answered = not self.contestant.answers or self.audience.answers - self._answers == taken
-        return len(self.audience.ladder.reached) == taken and answered
+        """True when all clients have all accepted comments, and all senders have their replies."""
+        taken = self.posted - len(self.audience.refused)
+        answered = not self.server.replies or self.audience.replies - self._replies == taken
+        return len(self.audience.delivery_order.reached) == taken and answered
 
     def _waits(self, first: int, ended: float) -> list[float]:
-        """How long each comment after the first ones took, but for those that were refused."""
-        ladder = self.audience.ladder
-        reached = dict(zip(ladder.order, ladder.reached, strict=False))
-        taken = [number for number in range(first + 1, self.said + 1) if number not in self.audience.refused]
+        """The delivery times of the accepted comments after the first ones, sorted."""
+        delivery_order = self.audience.delivery_order
+        reached = dict(zip(delivery_order.order, delivery_order.reached, strict=False))
+        taken = [number for number in range(first + 1, self.posted + 1) if number not in self.audience.refused]
         return sorted(reached.get(number, ended) - self._posted[number] for number in taken)
 
 
 @contextmanager
-def room_of(contestant: Contestant, people: int) -> Generator[Room]:
-    """Start a server and let everybody in; in the end they leave, and it stops."""
-    contestant.start()
-    audience = Audience(contestant, people, contestant.join)
+def measured_room(server: MeasuredServer, people: int) -> Generator[Room]:
+    """Start a server and connect all clients; at the end disconnect them and stop it."""
+    server.start()
+    audience = Audience(server, people, server.join)
     try:
-        print_progress(f"{contestant.name}: {people:,} people come in")
-        yield Room(contestant, audience)
+        print_progress(f"{server.name}: {people:,} people come in")
+        yield Room(server, audience)
     finally:
-        audience.go()
-        contestant.stop()
+        audience.disconnect_all()
+        server.stop()

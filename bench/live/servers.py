@@ -1,4 +1,4 @@
-"""The two that are measured: the server as a host starts it, and the loop that stores nothing."""
+"""The measured servers: ours as a host starts it, and a plain loop that stores nothing."""
 
 import sys
 from http.client import HTTPConnection
@@ -16,13 +16,13 @@ _POSTING = "LiveComment-Comments-{env}.post_comments"
 
 
 class Opened(msgspec.Struct, rename="camel"):
-    """What is to be known of a room that was opened."""
+    """The fields of an opened room that are used here."""
 
     room_id: str
 
 
 class Units(msgspec.Struct, frozen=True):
-    """What writing comments has cost so far: transactions and write units."""
+    """The cost of writing comments so far: transactions and write units."""
 
     calls: float = 0
     writes: float = 0
@@ -31,8 +31,8 @@ class Units(msgspec.Struct, frozen=True):
 class Ours(ServerProcess):
     """`zataku serve` with its embedded store on a disk and all its limits as they are."""
 
-    answers = True
-    """It says when a comment is stored."""
+    replies = True
+    """It replies when a comment is stored."""
 
     def __init__(self, folder: Path) -> None:
         port = free_port()
@@ -44,25 +44,25 @@ class Ours(ServerProcess):
         """Start it and open a room, as a guest who sends no cookie."""
         super().start()
         content = msgspec.json.encode({"name": "Measured"})
-        opened = msgspec.json.decode(self._asked("POST", "/api/live/rooms", content), type=Opened)
+        opened = msgspec.json.decode(self._request("POST", "/api/live/rooms", content), type=Opened)
         self._room = f"live/{opened.room_id}"
         self.join = comments.join(self._room)
 
     def comment(self, number: int) -> bytes:
-        """Somebody comments."""
+        """The message of a comment."""
         return comments.comment(self._room, number)
 
     def units(self) -> Units:
-        """What the server's own meter says, once there was a comment."""
+        """The units that the server's metrics report, after the first comment."""
         found = {
             sample.name: sample.value
-            for family in text_string_to_metric_families(self._asked("GET", "/metrics").decode())
+            for family in text_string_to_metric_families(self._request("GET", "/metrics").decode())
             for sample in family.samples
             if sample.labels.get("pattern") == _POSTING
         }
         return Units(found["zataku_table_calls_total"], found["zataku_table_write_units_total"])
 
-    def _asked(self, method: str, path: str, body: bytes | None = None) -> bytes:
+    def _request(self, method: str, path: str, body: bytes | None = None) -> bytes:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
@@ -76,9 +76,9 @@ class Ours(ServerProcess):
 
 
 class Plain(ServerProcess):
-    """The loop that everybody writes first: it tells everybody what anybody sends."""
+    """The simplest broadcast loop: it sends every message to all clients."""
 
-    answers = False
+    replies = False
     join = None
 
     def __init__(self) -> None:
@@ -86,12 +86,12 @@ class Plain(ServerProcess):
         super().__init__("plain loop", [sys.executable, "-m", "bench.realtime.plain", str(port)], port)
 
     def comment(self, number: int) -> bytes:
-        """Somebody sends what everybody is to get."""
-        return comments.told(number)
+        """The message that all clients are to get."""
+        return comments.event_message(number)
 
     def units(self) -> Units:
         """It stores nothing."""
         return Units()
 
 
-Contestant: TypeAlias = Ours | Plain
+MeasuredServer: TypeAlias = Ours | Plain

@@ -1,4 +1,4 @@
-"""What is shown of a run: rows beside the peer, facts, and a picture."""
+"""The summary of a run: rows beside the peer, facts, and a chart."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -6,7 +6,7 @@ import msgspec
 
 from bench import report
 from bench.charts import Line, Point, chart
-from bench.live.measurement import PATIENCE, Round
+from bench.live.measurement import DRAIN_SECONDS, Round
 
 PEER = "plain loop"
 AIMS = {(1, 0.5): 1.0, (10, 0.99): 1.0, (50, 0.99): 5.0, (200, 0.99): 5.0}
@@ -17,10 +17,10 @@ _KIB, _MIB = 1024, 1024 * 1024
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """A contestant's rounds, and what it needed for everybody. Sizes are bytes."""
+    """The rounds of a server, and its memory in bytes."""
 
     rounds: Sequence[Round]
-    said: int
+    posted: int
     """Comments times people, in the rounds and before them."""
     deliveries: int
     per_socket: float
@@ -34,7 +34,7 @@ def rows(ours: Measured, peer: Measured) -> list[report.Row]:
         report.row(
             "deliveries, each once and in one order",
             ours=ours.deliveries,
-            peer=ours.said,
+            peer=ours.posted,
             peer_name="all that was said",
             unit="comments × sockets",
             aim=1,
@@ -52,10 +52,10 @@ def facts(ours: Measured, peer: Measured) -> list[tuple[str, str]]:
         ("processor of the plain loop", _by_rate(peer, lambda it: f"{it.server_share:.0%}")),
         ("processor of the load", f"{_by_rate(ours, _load)} with ours, {_by_rate(peer, _load)} with the plain loop"),
         ("comments posted too late", f"by {1000 * max(it.late for it in (*ours.rounds, *peer.rounds)):.0f} ms at most"),
-        ("comments of ours in one transaction", _by_rate(ours, lambda it: f"{it.said / max(it.calls, 1):.1f}")),
+        ("comments of ours in one transaction", _by_rate(ours, lambda it: f"{it.posted / max(it.calls, 1):.1f}")),
     ]
     for name, measured in (("ours", ours), (PEER, peer)):
-        found += [(f"{name} at {it.rate}/s", _behind(it)) for it in measured.rounds if it.reached < it.said]
+        found += [(f"{name} at {it.rate}/s", _behind(it)) for it in measured.rounds if it.reached < it.posted]
     return found
 
 
@@ -89,7 +89,7 @@ def _wait(mine: Round, theirs: Round, share: float) -> report.Row:
 
 def _units(mine: Round) -> report.Row:
     case, alone = f"{mine.rate}/s, cost of a comment", "a transaction for each"
-    units = mine.writes / mine.said
+    units = mine.writes / mine.posted
     return report.row(case, ours=units, peer=ALONE, peer_name=alone, unit="write units", more_is_better=False)
 
 
@@ -110,5 +110,5 @@ def _load(of: Round) -> str:
 
 
 def _behind(of: Round) -> str:
-    reached = f"{of.reached:,} of {of.said:,} comments had reached everybody {PATIENCE:g} s after the last"
+    reached = f"{of.reached:,} of {of.posted:,} comments had reached everybody {DRAIN_SECONDS:g} s after the last"
     return f"fell behind; {reached}" if of.fell_behind else f"too much at once; {of.refused:,} comments were refused"

@@ -6,31 +6,31 @@ import pytest
 
 from bench.charts import Line, Point, chart
 from bench.live import comments
-from bench.live.delivery_order import Ladder
-from bench.live.frames import Ear, Unfit, read
+from bench.live.delivery_order import DeliveryOrder
+from bench.live.frames import FrameReader, UnexpectedMessage, read
 from bench.live.measurement import Round
 from bench.live.summary import Measured, facts, picture, rows
 from zataku.realtime.sockets import frames
 
 
-def told(*numbers: int) -> bytes:
-    return b"".join(frames.text(comments.told(number)) for number in numbers)
+def event_message(*numbers: int) -> bytes:
+    return b"".join(frames.text(comments.event_message(number)) for number in numbers)
 
 
 def measured(*rounds: Round, lost: int = 0) -> Measured:
-    return Measured(rounds=rounds, said=500, deliveries=500 - lost, per_socket=15_000.0, memory=150_000_000)
+    return Measured(rounds=rounds, posted=500, deliveries=500 - lost, per_socket=15_000.0, memory=150_000_000)
 
 
 def at_rate(rate: int, *waits: float, reached: int | None = None) -> Round:
-    said = len(waits)
+    posted = len(waits)
     return Round(
         rate=rate,
-        said=said,
-        reached=said if reached is None else reached,
+        posted=posted,
+        reached=posted if reached is None else reached,
         refused=0,
         waits=sorted(waits),
         calls=1,
-        writes=3 * said + 2,
+        writes=3 * posted + 2,
         server_share=0.9,
         load_share=0.3,
         late=0.001,
@@ -39,46 +39,46 @@ def at_rate(rate: int, *waits: float, reached: int | None = None) -> Round:
 
 def test_a_piece_is_read_to_the_last_complete_frame():
     done = frames.text(b'{"t":"done","id":7,"result":{}}')
-    heard = read(told(1, 2) + frames.ping() + done + told(3)[:100])
-    assert (heard.numbers, heard.answers, heard.pings, heard.rest) == ((1, 2), 1, 1, told(3)[:100])
-    assert read(heard.rest + told(3)[100:]).numbers == (3,)
+    parsed = read(event_message(1, 2) + frames.ping() + done + event_message(3)[:100])
+    assert (parsed.numbers, parsed.replies, parsed.pings, parsed.rest) == ((1, 2), 1, 1, event_message(3)[:100])
+    assert read(parsed.rest + event_message(3)[100:]).numbers == (3,)
 
 
 def test_a_comment_that_was_refused_is_not_waited_for_and_anything_else_that_is_ends_the_run():
     busy = b'{"t":"refused","id":%d,"error":{"code":"%b","message":"Try again.","details":{}}}'
     assert read(frames.text(busy % (7, b"unavailable"))).refused == (7,)
     for number, code in ((7, b"forbidden"), (0, b"unavailable")):
-        with pytest.raises(Unfit, match="refused"):
+        with pytest.raises(UnexpectedMessage, match="refused"):
             read(frames.text(busy % (number, code)))
 
 
 @pytest.mark.parametrize("cut", [0, 1, 3, 10])
 def test_a_piece_may_end_anywhere_in_a_frame(cut: int):
-    heard = read(told(1)[:cut])
-    assert (heard.numbers, heard.rest) == ((), told(1)[:cut])
+    parsed = read(event_message(1)[:cut])
+    assert (parsed.numbers, parsed.rest) == ((), event_message(1)[:cut])
 
 
 def test_a_snapshot_in_place_of_comments_is_no_delivery():
-    with pytest.raises(Unfit, match="snapshot"):
+    with pytest.raises(UnexpectedMessage, match="snapshot"):
         read(frames.text(b'{"t":"snapshot","to":"live/1","at":{"epoch":1,"seq":2},"snapshot":{}}'))
 
 
 def test_a_comment_has_reached_everybody_with_the_last_reader():
-    ear, ladder = Ear(), Ladder(2)
-    first = ladder.move(0, ear.read(told(4, 2)))
-    assert (first, ladder.order, len(ladder.reached)) == (2, [4, 2], 0)
-    second = ladder.move(0, ear.read(told(4)))
-    assert (second, len(ladder.reached)) == (1, 1)
-    assert ladder.move(second, ear.read(told(2))) == 2
-    assert len(ladder.reached) == 2
+    reader, delivery_order = FrameReader(), DeliveryOrder(2)
+    first = delivery_order.move(0, reader.read(event_message(4, 2)))
+    assert (first, delivery_order.order, len(delivery_order.reached)) == (2, [4, 2], 0)
+    second = delivery_order.move(0, reader.read(event_message(4)))
+    assert (second, len(delivery_order.reached)) == (1, 1)
+    assert delivery_order.move(second, reader.read(event_message(2))) == 2
+    assert len(delivery_order.reached) == 2
 
 
 @pytest.mark.parametrize("wrong", [(2,), (2, 1), (1, 3), (1, 1), (1, 2, 1)], ids=str)
 def test_a_comment_left_out_or_turned_around_or_twice_ends_the_run(wrong: tuple[int, ...]):
-    ladder = Ladder(2)
-    ladder.move(0, read(told(1, 2)))
-    with pytest.raises(Unfit):
-        ladder.move(0, read(told(*wrong)))
+    delivery_order = DeliveryOrder(2)
+    delivery_order.move(0, read(event_message(1, 2)))
+    with pytest.raises(UnexpectedMessage):
+        delivery_order.move(0, read(event_message(*wrong)))
 
 
 def test_the_wait_is_that_of_the_slowest_of_such_a_share():
