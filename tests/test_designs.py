@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tests.support.cost_assertions import declared_budgets
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
-from tests.table.export.cloudformation.test_template import found_wrong
+from tests.table.export.cloudformation.test_template import cfn_lint_problems
 from zataku.cli.design_commands import export_design
 from zataku.table import Entity, QueryPattern
 from zataku.table.export import template, to_json
@@ -145,7 +145,7 @@ def test_departures_and_waivers_are_in_the_document(design: Design) -> None:
 def test_one_template_of_all_six_is_what_cloudformation_takes(env: str) -> None:
     rights = DESIGNS["live"].matrix
     whole = template([table for design in DESIGNS.values() for table in design.tables], env=env, rights=rights)
-    assert found_wrong(to_json(whole)) == []
+    assert cfn_lint_problems(to_json(whole)) == []
 
 
 @pytest.mark.parametrize("name", METERED_STORES)

@@ -2,7 +2,7 @@
 
 from typing import NewType
 
-from tests.table.lint.findings import found
+from tests.table.lint.findings import findings_of
 from zataku.table import Entity, Table
 from zataku.table.lint import RULES
 
@@ -21,9 +21,9 @@ def games(docstring: str | None) -> Table:
 
 
 def test_an_entity_without_a_docstring() -> None:
-    assert found(games(None)) == [("undocumented", "Game")]
-    assert found(games("  ")) == [("undocumented", "Game")]
-    assert found(games("A game.")) == []
+    assert findings_of(games(None)) == [("undocumented", "Game")]
+    assert findings_of(games("  ")) == [("undocumented", "Game")]
+    assert findings_of(games("A game.")) == []
 
 
 def test_every_rule_explains_itself() -> None:

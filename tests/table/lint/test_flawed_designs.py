@@ -25,7 +25,9 @@ from zataku.table.lint import lint
     ],
     ids=lambda given: given.__name__ if callable(given) else "",
 )
-def test_a_slip_of_the_documents_is_reported(design: Callable[[], Table], reported: list[tuple[str, str]]) -> None:
+def test_a_known_flaw_of_the_documents_is_reported(
+    design: Callable[[], Table], reported: list[tuple[str, str]]
+) -> None:
     assert [(found.rule, found.subject) for found in lint(design()).findings] == reported
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NewType
 import pytest
 from msgspec import Meta
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from zataku.table import Entity, Table, derived
 
 UserId = NewType("UserId", str)
@@ -47,8 +47,8 @@ def users(pk: str, sk: str) -> Table:
     ],
 )
 def test_a_growing_set_under_one_partition_key(pk: str, sk: str) -> None:
-    assert found(users(pk, sk)) == [("hot-partition", "User.PK")]
-    assert "about 1,000 write units and 3,000 read units a second" in message(users(pk, sk))
+    assert findings_of(users(pk, sk)) == [("hot-partition", "User.PK")]
+    assert "about 1,000 write units and 3,000 read units a second" in message_of(users(pk, sk))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_growing_set_under_one_partition_key(pk: str, sk: str) -> None:
     ],
 )
 def test_a_set_that_spreads_or_cannot_grow(pk: str, sk: str) -> None:
-    assert found(users(pk, sk)) == []
+    assert findings_of(users(pk, sk)) == []
 
 
 def listed(key: str) -> Table:
@@ -88,13 +88,13 @@ def listed(key: str) -> Table:
 
 
 @pytest.mark.parametrize("key", ["GAMES", "STATUS#{status}", "STATUS#{listed_as}"])
-def test_an_index_that_gathers_a_growing_set(key: str) -> None:
-    assert found(listed(key)) == [("hot-partition", "Game.GSI2")]
+def test_an_index_with_a_growing_set_under_one_key(key: str) -> None:
+    assert findings_of(listed(key)) == [("hot-partition", "Game.GSI2")]
 
 
 @pytest.mark.parametrize("key", ["STATUS#{status}#{shard}", "AT#{at}", "OF#{game}"])
 def test_an_index_that_spreads_it(key: str) -> None:
-    assert found(listed(key)) == []
+    assert findings_of(listed(key)) == []
 
 
 def swapped(sk: str, pk: str = "USER#{user}") -> Table:
@@ -112,12 +112,14 @@ def swapped(sk: str, pk: str = "USER#{user}") -> Table:
 
 
 def test_an_index_by_a_key_of_the_table_that_all_items_share() -> None:
-    assert found(swapped("METADATA")) == [("hot-partition", "Snapshot.ByLevel")]
-    assert message(swapped("METADATA")).startswith("Every Snapshot is in the one partition 'METADATA' of ByLevel,")
-    assert found(swapped("SNAP#{day}")) == [("hot-partition", "Snapshot.ByLevel")]
-    assert message(swapped("SNAP#{day}")).startswith("Every Snapshot with the same day is in one partition of ByLevel")
-    assert found(swapped("USER#{user}")) == []
-    assert found(swapped("none", pk="system")) == []
+    assert findings_of(swapped("METADATA")) == [("hot-partition", "Snapshot.ByLevel")]
+    assert message_of(swapped("METADATA")).startswith("Every Snapshot is in the one partition 'METADATA' of ByLevel,")
+    assert findings_of(swapped("SNAP#{day}")) == [("hot-partition", "Snapshot.ByLevel")]
+    assert message_of(swapped("SNAP#{day}")).startswith(
+        "Every Snapshot with the same day is in one partition of ByLevel"
+    )
+    assert findings_of(swapped("USER#{user}")) == []
+    assert findings_of(swapped("none", pk="system")) == []
 
 
 def test_the_tag_as_a_partition_key_gathers_everything_of_a_kind() -> None:
@@ -131,4 +133,4 @@ def test_the_tag_as_a_partition_key_gathers_everything_of_a_kind() -> None:
 
         game: UserId
 
-    assert found(table) == [("hot-partition", "Game.ByKind")]
+    assert findings_of(table) == [("hot-partition", "Game.ByKind")]

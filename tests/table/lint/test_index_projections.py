@@ -4,13 +4,13 @@ from typing import Annotated, NewType
 
 from msgspec import Meta
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from zataku.table import ALL, KEYS_ONLY, Entity, InKey, Projection, Span, Table, View, include, path
 
 UserId = NewType("UserId", str)
 RoomId = NewType("RoomId", str)
 Name = Annotated[str, Meta(max_length=30)]
-SLIP = [("projection-lacks-field", "rooms_of")]
+FINDING = [("projection-lacks-field", "rooms_of")]
 
 
 def rooms(projection: Projection, *, local: bool = False, filtered: bool = False, whole: bool = False) -> Table:
@@ -47,30 +47,30 @@ def rooms(projection: Projection, *, local: bool = False, filtered: bool = False
 
 
 def test_a_view_with_a_field_that_the_index_lacks() -> None:
-    assert found(rooms(KEYS_ONLY)) == SLIP
-    assert message(rooms(KEYS_ONLY)).startswith("rooms_of reads Listed.name from byHost,")
-    assert found(rooms(include("name"))) == []
+    assert findings_of(rooms(KEYS_ONLY)) == FINDING
+    assert message_of(rooms(KEYS_ONLY)).startswith("rooms_of reads Listed.name from byHost,")
+    assert findings_of(rooms(include("name"))) == []
 
 
 def test_a_local_index_holds_no_more_than_a_global_one() -> None:
-    assert found(rooms(KEYS_ONLY, local=True)) == SLIP
-    assert found(rooms(include("name"), local=True)) == []
+    assert findings_of(rooms(KEYS_ONLY, local=True)) == FINDING
+    assert findings_of(rooms(include("name"), local=True)) == []
 
 
 def test_a_whole_entity_needs_even_its_optional_fields() -> None:
-    assert found(rooms(include("name"), whole=True)) == SLIP
-    assert "Room.status" in message(rooms(include("name"), whole=True))
-    assert found(rooms(include("name", "status"), whole=True)) == []
-    assert found(rooms(ALL, whole=True)) == []
+    assert findings_of(rooms(include("name"), whole=True)) == FINDING
+    assert "Room.status" in message_of(rooms(include("name"), whole=True))
+    assert findings_of(rooms(include("name", "status"), whole=True)) == []
+    assert findings_of(rooms(ALL, whole=True)) == []
 
 
 def test_a_filter_on_an_attribute_that_the_index_lacks() -> None:
-    assert found(rooms(include("name"), filtered=True)) == SLIP
-    assert "status (in its filter)" in message(rooms(include("name"), filtered=True))
-    assert found(rooms(include("name", "status"), filtered=True)) == []
+    assert findings_of(rooms(include("name"), filtered=True)) == FINDING
+    assert "status (in its filter)" in message_of(rooms(include("name"), filtered=True))
+    assert findings_of(rooms(include("name", "status"), filtered=True)) == []
 
 
-def test_a_filter_of_many_parts_is_looked_through() -> None:
+def test_all_parts_of_a_nested_filter_are_checked() -> None:
     table = Table("Rooms", pk="roomId")
     index = table.index("byHost", pk="hostId", projection=include("name"))
 
@@ -98,8 +98,8 @@ def test_a_filter_of_many_parts_is_looked_through() -> None:
         tagged = path(Room, lambda room: room.tags).size().above(1)
         return index.partition(host).where(named & (roomy | ~tagged))
 
-    assert found(table) == SLIP
-    assert "seats (in its filter), tags (in its filter)" in message(table)
+    assert findings_of(table) == FINDING
+    assert "seats (in its filter), tags (in its filter)" in message_of(table)
 
 
 def swapped(projected: tuple[str, ...]) -> Table:
@@ -124,6 +124,6 @@ def swapped(projected: tuple[str, ...]) -> Table:
 
 
 def test_a_field_read_back_from_a_key_needs_that_key() -> None:
-    assert found(swapped(())) == SLIP
-    assert message(swapped(())).startswith("rooms_of reads Room.name from byHost,")
-    assert found(swapped(("nameKey",))) == []
+    assert findings_of(swapped(())) == FINDING
+    assert message_of(swapped(())).startswith("rooms_of reads Room.name from byHost,")
+    assert findings_of(swapped(("nameKey",))) == []

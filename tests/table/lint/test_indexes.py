@@ -4,12 +4,12 @@ from typing import Annotated, NewType
 
 from msgspec import Meta
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from zataku.table import Entity, Table, number
 
 GameId = NewType("GameId", str)
 Moment = Annotated[str, Meta(max_length=20)]
-SLIP = [("unfed-index", "GSI1")]
+FINDING = [("unfed-index", "GSI1")]
 
 
 def games(*, pk: str = "GSI1PK", sk: str = "GSI1SK", sort_number: bool = False, **templates: str) -> Table:
@@ -28,20 +28,20 @@ def games(*, pk: str = "GSI1PK", sk: str = "GSI1SK", sort_number: bool = False, 
 
 
 def test_an_index_whose_keys_no_entity_has() -> None:
-    assert found(games()) == SLIP
-    assert "(GSI1PK of type S, GSI1SK of type S)." in message(games())
-    assert found(games(GSI1PK="OF#{game_id}", GSI1SK="{created_at}")) == []
+    assert findings_of(games()) == FINDING
+    assert "(GSI1PK of type S, GSI1SK of type S)." in message_of(games())
+    assert findings_of(games(GSI1PK="OF#{game_id}", GSI1SK="{created_at}")) == []
 
 
 def test_an_index_that_lacks_one_key_names_who_has_the_other() -> None:
-    assert found(games(GSI1PK="OF#{game_id}")) == SLIP
-    assert "Game has only GSI1PK" in message(games(GSI1PK="OF#{game_id}"))
+    assert findings_of(games(GSI1PK="OF#{game_id}")) == FINDING
+    assert "Game has only GSI1PK" in message_of(games(GSI1PK="OF#{game_id}"))
 
 
 def test_stored_fields_and_keys_of_the_table_feed_an_index() -> None:
-    assert found(games(pk="gameId", sk="createdAt")) == []
-    assert found(games(pk="gameId", sk="PK")) == []
-    assert found(games(pk="gameId", sk="turn", sort_number=True)) == []
+    assert findings_of(games(pk="gameId", sk="createdAt")) == []
+    assert findings_of(games(pk="gameId", sk="PK")) == []
+    assert findings_of(games(pk="gameId", sk="turn", sort_number=True)) == []
 
 
 def test_the_keys_must_meet_in_one_entity() -> None:
@@ -60,8 +60,8 @@ def test_the_keys_must_meet_in_one_entity() -> None:
 
         game_id: GameId
 
-    assert found(table) == SLIP
-    assert "Game has only GSI1PK; Chat has only GSI1SK" in message(table)
+    assert findings_of(table) == FINDING
+    assert "Game has only GSI1PK; Chat has only GSI1SK" in message_of(table)
 
 
 def test_a_local_index_needs_its_sort_key() -> None:
@@ -74,4 +74,4 @@ def test_a_local_index_needs_its_sort_key() -> None:
 
         game_id: GameId
 
-    assert found(table) == SLIP
+    assert findings_of(table) == FINDING

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, Struct, defstruct
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from tests.table.strategies import numbers
 from zataku.table import Entity, InKey, Nullable, Table, derived
 from zataku.table.backend.values import item_size
@@ -21,7 +21,7 @@ from zataku.table.schema.entity import binding_of
 Id = NewType("Id", str)
 Token = NewType("Token", bytes)
 Text = Annotated[str, Meta(max_length=10)]
-SLIP = [("item-too-large", "Thing")]
+FINDING = [("item-too-large", "Thing")]
 
 
 def things(kind: Any) -> Table:
@@ -87,7 +87,7 @@ class Loop(Struct, frozen=True):
 )
 def test_the_largest_value_of_a_type(kind: Any, size: int) -> None:
     assert share(kind) == size
-    assert found(things(kind)) == []
+    assert findings_of(things(kind)) == []
 
 
 @pytest.mark.parametrize(
@@ -111,18 +111,18 @@ def test_the_largest_value_of_a_type(kind: Any, size: int) -> None:
 )
 def test_a_field_without_a_limit(kind: Any, endless: str) -> None:
     assert share(kind) is None
-    assert found(things(kind)) == SLIP
-    assert message(things(kind)) == f"Thing has no largest size, because there is no limit to {endless}."
+    assert findings_of(things(kind)) == FINDING
+    assert message_of(things(kind)) == f"Thing has no largest size, because there is no limit to {endless}."
 
 
 def test_an_item_that_can_pass_400_kilobytes() -> None:
     def pictures(count: int) -> Table:
         return things(Annotated[list[Annotated[bytes, Meta(max_length=100 * 1024)]], Meta(max_length=count)])
 
-    assert found(pictures(10)) == SLIP
-    assert "Thing can have 1,02" in message(pictures(10))
-    assert "The most is in it (1,024,015)" in message(pictures(10))
-    assert found(pictures(3)) == []
+    assert findings_of(pictures(10)) == FINDING
+    assert "Thing can have 1,02" in message_of(pictures(10))
+    assert "The most is in it (1,024,015)" in message_of(pictures(10))
+    assert findings_of(pictures(3)) == []
 
 
 def test_the_limit_is_the_last_byte() -> None:
@@ -130,8 +130,8 @@ def test_the_limit_is_the_last_byte() -> None:
         return things(Annotated[bytes, Meta(max_length=length)])
 
     rest = 400 * 1024 - (max_item_size(of(0).bindings[0]).bytes or 0)
-    assert found(of(rest)) == []
-    assert found(of(rest + 1)) == SLIP
+    assert findings_of(of(rest)) == []
+    assert findings_of(of(rest + 1)) == FINDING
 
 
 def test_a_text_in_a_key_is_as_long_as_the_key_may_be() -> None:
@@ -247,7 +247,7 @@ entities = st.builds(
 
 
 @given(entities)
-def test_no_item_outgrows_the_figure(entity: Full) -> None:
+def test_no_item_is_larger_than_its_bound(entity: Full) -> None:
     binding = binding_of(Full)
     size = max_item_size(binding)
     item = binding.encode(entity)
@@ -260,7 +260,7 @@ def test_no_item_outgrows_the_figure(entity: Full) -> None:
         assert item_size({attribute: value}) <= part
 
 
-def test_the_figure_is_reached() -> None:
+def test_the_bound_is_reached() -> None:
     sizes = Table("Sizes", pk="pk")
 
     @sizes.entity(pk="P#{name}")

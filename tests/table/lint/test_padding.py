@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NewType, Optional
 import pytest
 from msgspec import Meta, defstruct
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from zataku.table import Entity, Table, derived, number
 
 GameId = NewType("GameId", str)
@@ -50,8 +50,8 @@ def moves(kind: Any, sk: str = "MOVE#{turn}") -> Table:
     ids=str,
 )
 def test_a_number_without_padding(kind: Any) -> None:
-    assert found(moves(kind)) == [("unpadded-number", "Move.SK")]
-    assert "holds turn without padding" in message(moves(kind))
+    assert findings_of(moves(kind)) == [("unpadded-number", "Move.SK")]
+    assert "holds turn without padding" in message_of(moves(kind))
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_a_number_without_padding(kind: Any) -> None:
     ids=str,
 )
 def test_what_sorts_rightly_by_itself(kind: Any) -> None:
-    assert found(moves(kind)) == []
+    assert findings_of(moves(kind)) == []
 
 
-def test_padding_mends_it() -> None:
-    assert found(moves(int)) == [("unpadded-number", "Move.SK")]
-    assert found(moves(int, "MOVE#{turn:03d}")) == []
+def test_padding_fixes_the_finding() -> None:
+    assert findings_of(moves(int)) == [("unpadded-number", "Move.SK")]
+    assert findings_of(moves(int, "MOVE#{turn:03d}")) == []
 
 
 def test_a_key_that_is_a_number_sorts_as_one() -> None:
@@ -85,7 +85,7 @@ def test_a_key_that_is_a_number_sorts_as_one() -> None:
         game: GameId
         rank: int
 
-    assert found(table) == []
+    assert findings_of(table) == []
 
 
 def turns(*, swap: bool, turn: str = "{turn}") -> Table:
@@ -105,10 +105,10 @@ def turns(*, swap: bool, turn: str = "{turn}") -> Table:
 
 
 def test_a_number_in_a_partition_key_counts_where_an_index_sorts_by_it() -> None:
-    assert found(turns(swap=False)) == []
-    assert found(turns(swap=True)) == [("unpadded-number", "Vote.PK")]
-    assert "the sort key of SwapIndex" in message(turns(swap=True))
-    assert found(turns(swap=True, turn="{turn:03d}")) == []
+    assert findings_of(turns(swap=False)) == []
+    assert findings_of(turns(swap=True)) == [("unpadded-number", "Vote.PK")]
+    assert "the sort key of SwapIndex" in message_of(turns(swap=True))
+    assert findings_of(turns(swap=True, turn="{turn:03d}")) == []
 
 
 def chat(sk: str) -> Table:
@@ -131,5 +131,5 @@ def chat(sk: str) -> Table:
 
 @pytest.mark.parametrize(("wrong", "right"), [("AT#{at}", "AT#{at:013d}"), ("AT#{minute}", "AT#{minute:011d}")])
 def test_the_sort_key_of_an_index(wrong: str, right: str) -> None:
-    assert found(chat(wrong)) == [("unpadded-number", "Message.GSI1SK")]
-    assert found(chat(right)) == []
+    assert findings_of(chat(wrong)) == [("unpadded-number", "Message.GSI1SK")]
+    assert findings_of(chat(right)) == []

@@ -8,14 +8,14 @@ from typing import Any, Literal, NewType
 
 import pytest
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from zataku.table import Entity, InKey, Span, Table, number, path
 
 GameId = NewType("GameId", str)
 UserId = NewType("UserId", str)
 Status = Literal["ACTIVE", "FINISHED"]
 Asking = Callable[..., Span]
-SLIP = [("unanswerable-pattern", "asked")]
+FINDING = [("unanswerable-pattern", "asked")]
 
 
 class Board:
@@ -61,7 +61,7 @@ class Board:
         return self.table
 
 
-def test_a_range_that_is_spelt_otherwise_than_the_template() -> None:
+def test_a_range_that_differs_from_the_template() -> None:
     def moves(prefix: str) -> Table:
         board = Board()
 
@@ -70,11 +70,11 @@ def test_a_range_that_is_spelt_otherwise_than_the_template() -> None:
 
         return board.ask(asked, board.move)
 
-    assert found(moves("MOVES#")) == SLIP
-    assert "SK beginning with 'MOVES#', which no entity can have" in message(moves("MOVES#"))
+    assert findings_of(moves("MOVES#")) == FINDING
+    assert "SK beginning with 'MOVES#', which no entity can have" in message_of(moves("MOVES#"))
     for prefix in ("MOVE#", "MO", "MOVE#0", "MOVE#012"):
-        assert found(moves(prefix)) == []
-    assert found(moves("MOVE#1234")) == SLIP
+        assert findings_of(moves(prefix)) == []
+    assert findings_of(moves("MOVE#1234")) == FINDING
 
 
 def test_a_partition_that_no_entity_has() -> None:
@@ -86,10 +86,10 @@ def test_a_partition_that_no_entity_has() -> None:
 
         return board.ask(asked, board.vote)
 
-    assert found(votes("GAMES#{game}#TURN#{turn}")) == SLIP
-    assert found(votes("GAME#{game}")) == SLIP
-    assert found(votes("GAME#{game}#TURN#{game}")) == SLIP
-    assert found(votes("GAME#{game}#TURN#{turn}")) == []
+    assert findings_of(votes("GAMES#{game}#TURN#{turn}")) == FINDING
+    assert findings_of(votes("GAME#{game}")) == FINDING
+    assert findings_of(votes("GAME#{game}#TURN#{game}")) == FINDING
+    assert findings_of(votes("GAME#{game}#TURN#{turn}")) == []
 
 
 def test_keys_rendered_by_the_entity_itself() -> None:
@@ -98,7 +98,7 @@ def test_keys_rendered_by_the_entity_itself() -> None:
     def asked(game: GameId, turn: int) -> Span:
         return board.table.partition(board.vote.partition(game=game, turn=turn))
 
-    assert found(board.ask(asked, board.vote)) == []
+    assert findings_of(board.ask(asked, board.vote)) == []
 
 
 def test_a_kind_that_cannot_be_in_the_span() -> None:
@@ -110,9 +110,9 @@ def test_a_kind_that_cannot_be_in_the_span() -> None:
 
         return board.ask(asked, *[getattr(board, kind) for kind in kinds])
 
-    assert found(collection("game", "move")) == []
-    assert found(collection("game", "vote")) == SLIP
-    assert "returns Vote, but asks Board for PK = 'GAME#game'" in message(collection("game", "vote"))
+    assert findings_of(collection("game", "move")) == []
+    assert findings_of(collection("game", "vote")) == FINDING
+    assert "returns Vote, but asks Board for PK = 'GAME#game'" in message_of(collection("game", "vote"))
 
 
 def test_a_kind_that_has_no_keys_of_the_index() -> None:
@@ -121,7 +121,7 @@ def test_a_kind_that_has_no_keys_of_the_index() -> None:
     def asked(status: Status, game: GameId) -> Span:
         return board.listed.partition(f"LIST#{status}#{game}")
 
-    assert message(board.ask(asked, board.move)) == "asked returns Move, which has no keys of GSI1."
+    assert message_of(board.ask(asked, board.move)) == "asked returns Move, which has no keys of GSI1."
 
 
 def test_a_kind_of_another_table() -> None:
@@ -130,7 +130,7 @@ def test_a_kind_of_another_table() -> None:
     def asked(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}")
 
-    assert message(board.ask(asked, other.move)) == "asked returns Move, which is no entity or view of Board."
+    assert message_of(board.ask(asked, other.move)) == "asked returns Move, which is no entity or view of Board."
 
 
 class Spelling(Enum):
@@ -147,10 +147,10 @@ def test_a_choice_that_the_field_does_not_have() -> None:
         asked.__annotations__["status"] = kind
         return board.ask(asked, board.game)
 
-    assert found(by(Status)) == []
-    assert found(by(Literal["ACTIVE", "ENDED"])) == SLIP
-    assert found(by(Spelling)) == SLIP  # the text of a member is Spelling.ACTIVE
-    assert found(by(Spelling, lambda status: status.value)) == []
+    assert findings_of(by(Status)) == []
+    assert findings_of(by(Literal["ACTIVE", "ENDED"])) == FINDING
+    assert findings_of(by(Spelling)) == FINDING  # the text of a member is Spelling.ACTIVE
+    assert findings_of(by(Spelling, lambda status: status.value)) == []
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_choice_that_the_field_does_not_have() -> None:
         (lambda span: span.equals("MOVE#1"), False),
     ],
 )
-def test_stretches_of_sort_keys(narrow: Callable[[Span], Span], there: bool) -> None:
+def test_ranges_of_sort_keys(narrow: Callable[[Span], Span], there: bool) -> None:
     board = Board()
 
     def asked(game: GameId) -> Span:
         return narrow(board.table.partition(f"GAME#{game}"))
 
-    assert (SLIP[0] in found(board.ask(asked, board.move))) is not there
+    assert (FINDING[0] in findings_of(board.ask(asked, board.move))) is not there
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,13 @@ def test_stretches_of_sort_keys(narrow: Callable[[Span], Span], there: bool) -> 
         (lambda span: span.between("METB", "METC"), False),
     ],
 )
-def test_stretches_around_a_constant_sort_key(narrow: Callable[[Span], Span], there: bool) -> None:
+def test_ranges_around_a_constant_sort_key(narrow: Callable[[Span], Span], there: bool) -> None:
     board = Board()
 
     def asked(game: GameId) -> Span:
         return narrow(board.table.partition(f"GAME#{game}"))
 
-    assert (SLIP[0] in found(board.ask(asked, board.game))) is not there
+    assert (FINDING[0] in findings_of(board.ask(asked, board.game))) is not there
 
 
 def test_any_number_may_be_the_key_that_is_a_number() -> None:
@@ -203,7 +203,7 @@ def test_any_number_may_be_the_key_that_is_a_number() -> None:
     def asked(owner: UserId, low: int, high: Decimal) -> Span:
         return board.ranked.partition(owner).between(low, high)
 
-    assert found(board.ask(asked, board.move)) == []
+    assert findings_of(board.ask(asked, board.move)) == []
 
 
 def test_an_example_may_hold_the_separator_of_the_template() -> None:
@@ -215,8 +215,8 @@ def test_an_example_may_hold_the_separator_of_the_template() -> None:
 
         return board.ask(asked, board.game, example=example)
 
-    assert found(of(None)) == SLIP
-    assert found(of({"game": "a#b"})) == []
+    assert findings_of(of(None)) == FINDING
+    assert findings_of(of({"game": "a#b"})) == []
 
 
 def test_a_strong_read_of_a_global_index_is_no_answer() -> None:
@@ -227,8 +227,8 @@ def test_a_strong_read_of_a_global_index_is_no_answer() -> None:
         """What the test asks for."""
         return board.ranked.partition(owner)
 
-    assert found(board.table) == SLIP
-    assert "never strongly consistent" in message(board.table)
+    assert findings_of(board.table) == FINDING
+    assert "never strongly consistent" in message_of(board.table)
 
 
 STRANGER = [("stranger-in-span", "asked")]
@@ -241,23 +241,23 @@ def test_a_kind_in_the_span_that_the_query_does_not_return() -> None:
         return board.table.partition(f"GAME#{game}")
 
     table = board.ask(asked, board.game)
-    assert found(table) == STRANGER
-    assert message(table) == "asked can read Move, which it does not return and could not decode."
+    assert findings_of(table) == STRANGER
+    assert message_of(table) == "asked can read Move, which it does not return and could not decode."
 
 
-def test_a_narrowed_span_meets_no_stranger() -> None:
+def test_a_narrowed_range_holds_only_the_returned_kinds() -> None:
     board = Board()
 
     def asked(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}").begins_with("MOVE#")
 
-    assert found(board.ask(asked, board.move)) == []
+    assert findings_of(board.ask(asked, board.move)) == []
 
 
-def test_a_filtered_span_is_given_the_benefit_of_the_doubt() -> None:
+def test_a_query_with_a_filter_is_not_checked_for_other_kinds() -> None:
     board = Board()
 
     def asked(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}").where(path(board.move, lambda move: move.turn).exists())
 
-    assert found(board.ask(asked, board.move)) == []
+    assert findings_of(board.ask(asked, board.move)) == []

@@ -4,7 +4,7 @@ from typing import NewType
 
 import pytest
 
-from tests.table.lint.findings import found
+from tests.table.lint.findings import findings_of
 from zataku.table import DesignError, Entity, Table, Waiver
 from zataku.table.lint import check, lint, lint_all
 
@@ -26,7 +26,7 @@ def users(*waivers: Waiver, name: str = "Users") -> Table:
 
 
 def test_a_waiver_takes_its_finding_out() -> None:
-    assert found(users()) == [("hot-partition", "User.pk")]
+    assert findings_of(users()) == [("hot-partition", "User.pk")]
     report = lint(users(HOT))
     assert report.is_clean
     assert report.unused == ()
@@ -37,7 +37,7 @@ def test_a_waiver_takes_its_finding_out() -> None:
 
 def test_a_waiver_of_another_subject_or_rule_does_not() -> None:
     other = Waiver("hot-partition", "Game.pk", "No reason here.", "None.")
-    assert found(users(other)) == [("hot-partition", "User.pk"), ("unused-waiver", "hot-partition Game.pk")]
+    assert findings_of(users(other)) == [("hot-partition", "User.pk"), ("unused-waiver", "hot-partition Game.pk")]
 
 
 def test_a_waiver_that_answers_nothing_is_a_finding() -> None:

@@ -42,7 +42,7 @@ def test_a_strong_item_pattern_gives_a_strong_key() -> None:
     assert game(GameId("g1")) == Game.key(game_id="g1")
 
 
-def test_newest_first_turns_the_order_round() -> None:
+def test_newest_first_reverses_the_order() -> None:
     assert games_by_status("ACTIVE").span.backwards
 
 
@@ -113,7 +113,7 @@ def test_a_strong_query_on_a_global_index_is_refused() -> None:
         everywhere()
 
 
-def test_a_strong_query_on_a_local_index_is_fine() -> None:
+def test_a_strong_query_on_a_local_index_is_allowed() -> None:
     table = Table("T", pk="pk", sk="sk")
     local = table.local_index("L", sk="l")
 

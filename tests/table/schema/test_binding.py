@@ -80,7 +80,7 @@ def test_every_entity_reads_back_as_it_was(
     assert binding.decode(item) == game
 
 
-def test_fields_that_lie_in_keys_only_are_read_back_from_there() -> None:
+def test_fields_stored_only_in_keys_are_read_back_from_them() -> None:
     kifu = Kifu(username="h-akira", kid="k1", slug="社団戦/2025/鈴木", kifu="手合割：平手")
     item = binding_of(Kifu).encode(kifu)
     assert item == {
@@ -132,14 +132,14 @@ def test_a_key_takes_exactly_the_fields_it_names() -> None:
         Room.key(room_id=7)
 
 
-def test_keys_compare_by_where_they_lead() -> None:
+def test_keys_are_equal_when_they_address_the_same_item() -> None:
     assert Move.key(game_id="g1", turn_number=3) == Move.key(turn_number=3, game_id="g1")
     assert Move.key(game_id="g1", turn_number=3) != Move.key(game_id="g1", turn_number=4)
     assert len({Move.key(game_id="g1", turn_number=3), Move.key(game_id="g1", turn_number=3)}) == 1
     assert "MOVE#003" in repr(Move.key(game_id="g1", turn_number=3))
 
 
-def test_the_kind_of_an_item_is_told_by_its_keys_and_tag() -> None:
+def test_keys_and_tag_identify_the_kind_of_an_item() -> None:
     item = binding_of(Move).encode(Move(game_id=GameId("g1"), turn_number=1, side=Side.WHITE, position="D3"))
     assert binding_for_item(board.bindings, item).entity is Move
     with pytest.raises(ItemUnreadable, match="none of Game, Move"):
@@ -297,7 +297,7 @@ def test_a_number_as_a_key_of_text_becomes_text() -> None:
     assert Thing.key(name="a", turn=7).sk == "7"
 
 
-def test_a_field_that_lies_in_a_key_keeps_its_limits() -> None:
+def test_a_field_inside_a_key_keeps_its_limits() -> None:
     table = Table("Limited", pk="PK")
     marked = InKey[Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]]
 

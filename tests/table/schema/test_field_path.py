@@ -78,7 +78,7 @@ def test_conditions_combine() -> None:
     assert (~one).expression == ex.Not(one.expression)
 
 
-def test_a_condition_has_no_truth_of_its_own() -> None:
+def test_a_condition_cannot_be_used_as_a_bool() -> None:
     with pytest.raises(TypeError, match="Combine conditions with &"):
         _ = count.equals(1) and count.equals(2)
 
@@ -95,7 +95,7 @@ def test_every_edit_becomes_its_action() -> None:
     assert path(Box, lambda box: box.clock).remove().action == ex.Drop(("clock",))
 
 
-def test_setting_none_takes_the_attribute_away_unless_nulls_are_kept() -> None:
+def test_setting_none_removes_the_attribute_unless_nulls_are_kept() -> None:
     assert path(Box, lambda box: box.clock).set(None).action == ex.Drop(("clock",))
     assert winner.set(None).action == ex.Assign(("winner",), ex.Literally(None))
     assert path(Game, lambda game: some(game.clock).flag).set(None).action == ex.Assign(

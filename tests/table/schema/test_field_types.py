@@ -51,12 +51,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("form", "value"), ACCEPTED)
-def test_a_form_takes(form: object, value: object):
+def test_a_field_type_accepts_its_texts(form: object, value: object):
     assert msgspec.convert(value, form) == value
 
 
 @pytest.mark.parametrize(("form", "value"), REFUSED)
-def test_a_form_refuses(form: object, value: object):
+def test_a_field_type_refuses_other_texts(form: object, value: object):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(value, form)
 
@@ -67,12 +67,12 @@ def test_the_lint_knows_the_size_of_a_whole_pattern():
     assert text_bounds("^[a-z]{3}$") == TextBounds(4, 1), "a bare end lets a line break pass"
 
 
-def test_people_read_the_pattern_without_its_guard():
+def test_the_document_shows_a_pattern_with_a_plain_end():
     assert readable_pattern(anchored("[a-z]{3}")) == "^[a-z]{3}$"
     assert readable_pattern("^[a-z]$") == "^[a-z]$"
 
 
-def test_a_moment_is_a_unix_time_and_back():
+def test_an_instant_converts_to_a_unix_time_and_back():
     assert format_instant(1_771_669_800.9) == "2026-02-21T10:30:00Z"
     assert parse_instant("2026-02-21T10:30:00Z") == 1_771_669_800
     assert add_seconds("2026-02-21T23:59:59Z", 1) == "2026-02-22T00:00:00Z"

@@ -69,7 +69,7 @@ def test_an_empty_text_is_no_key() -> None:
         KeyTemplate("X#{it}").render({"it": ""}.get)
 
 
-def test_a_value_cannot_smuggle_in_a_separator() -> None:
+def test_a_value_that_contains_a_separator_is_refused() -> None:
     with pytest.raises(BadKey, match="contains '#TURN#'"):
         KeyTemplate("GAME#{game_id}#TURN#{turn}").render({"game_id": "g1#TURN#9", "turn": 1}.get)
 

@@ -47,7 +47,7 @@ def test_a_declared_write_is_registered_with_its_budget():
     assert repr(plan) == "Plan(put Shelf)"
 
 
-def test_a_plan_nobody_declared_is_called_by_its_kinds_of_steps():
+def test_an_undeclared_plan_is_labelled_by_its_kinds_of_steps():
     _, shelf = table()
     books = path(shelf, lambda it: it.books)
     more = [update(shelf.key(name=f"s{at}"), books.add(1)) for at in range(50)]
@@ -128,5 +128,5 @@ def test_a_name_is_taken_once_by_reads_and_writes_alike():
         (Budget(writes=3_000_000), "3,000,000 write units"),
     ],
 )
-def test_a_budget_is_said_in_words(budget: Budget, words: str):
+def test_a_budget_as_text(budget: Budget, words: str):
     assert budget.text() == words

@@ -37,12 +37,12 @@ def test_each_global_index_has_the_maximum_and_the_alarm_for_itself() -> None:
     assert alarm["Threshold"] == 120_000
 
 
-def test_a_small_maximum_does_not_sound_early() -> None:
+def test_a_small_maximum_does_not_fire_early() -> None:
     table = Table("Tiny", capacity=OnDemand(max_writes=1), alarms=[capacity_alarm("write", percent=33, period=60)])
     assert alarms(table)["write-capacity"]["Threshold"] == 20
 
 
-def test_the_ceiling_of_provisioned_units_is_their_maximum_or_what_they_are() -> None:
+def test_the_most_provisioned_units_are_the_maximum_or_the_fixed_ones() -> None:
     growing = Table("Growing", capacity=Provisioned(5, 5, max_reads=100), alarms=[capacity_alarm("read", period=60)])
     steady = Table("Steady", capacity=Provisioned(5, 5), alarms=[capacity_alarm("read", period=60)])
     assert alarms(growing)["read-capacity"]["Threshold"] == 100 * 60 * 80 // 100
@@ -120,7 +120,7 @@ def test_throttles_sound_above_the_number_of_events() -> None:
     assert (write["MetricName"], write["Threshold"]) == ("WriteThrottleEvents", 10)
 
 
-def test_silence_is_no_alarm_and_a_topic_is_told_when_there_is_one() -> None:
+def test_missing_data_does_not_breach_and_a_topic_is_notified_when_given() -> None:
     for alarm in alarms(drawing.drawing).values():
         assert alarm["TreatMissingData"] == "notBreaching"
         assert alarm["AlarmActions"] == {

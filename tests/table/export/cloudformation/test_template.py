@@ -40,7 +40,7 @@ def linter() -> Runner:
     return Runner(ConfigMixIn(regions=[REGION_PRIMARY]))
 
 
-def found_wrong(text: str) -> list[str]:
+def cfn_lint_problems(text: str) -> list[str]:
     """What cfn-lint says, errors and warnings."""
     whole, errors = decode_str(text)
     matches = errors or linter().validate_template(whole)
@@ -53,21 +53,21 @@ def resources(whole: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("env", ["dev", "prod"])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_cloudformation_has_nothing_to_say_against_the_designs(name: str, env: str) -> None:
+def test_cfn_lint_accepts_the_designs(name: str, env: str) -> None:
     rights = live.matrix if name == "documents" else None
-    assert found_wrong(to_json(template(DESIGNS[name], env=env, rights=rights))) == []
+    assert cfn_lint_problems(to_json(template(DESIGNS[name], env=env, rights=rights))) == []
 
 
-def test_cfn_lint_would_say_something() -> None:
+def test_cfn_lint_reports_an_error() -> None:
     whole = template([drawing.drawing], env="prod")
     whole["Resources"]["EsiritoriGameTable"]["Properties"]["BillingMode"] = "FREE"
-    assert any("E3030" in problem for problem in found_wrong(to_json(whole)))
+    assert any("E3030" in problem for problem in cfn_lint_problems(to_json(whole)))
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(made=st.lists(tables(), min_size=3, max_size=4, unique_by=table_id), env=st.sampled_from(["dev", "prod"]))
-def test_cloudformation_has_nothing_to_say_against_any_tables(made: list[Table], env: str) -> None:
-    assert found_wrong(to_json(template(made, env=env))) == []
+def test_cfn_lint_accepts_any_tables(made: list[Table], env: str) -> None:
+    assert cfn_lint_problems(to_json(template(made, env=env))) == []
 
 
 def test_yaml_and_json_say_the_same_and_share_no_parts() -> None:
@@ -76,7 +76,7 @@ def test_yaml_and_json_say_the_same_and_share_no_parts() -> None:
     assert yaml.safe_load(text) == json.loads(to_json(whole)) == whole
     # CloudFormation reads no YAML aliases.
     assert "&id" not in text
-    assert found_wrong(text) == []
+    assert cfn_lint_problems(text) == []
 
 
 def test_the_same_design_gives_the_same_text() -> None:
@@ -151,7 +151,7 @@ def test_units_without_a_maximum_stay_where_they_are() -> None:
     assert throughput == {"ReadCapacityUnits": 2, "WriteCapacityUnits": 1}
 
 
-def test_outputs_tell_names_arns_streams_and_policies() -> None:
+def test_outputs_hold_names_arns_streams_and_policies() -> None:
     outputs = template([live.comments], env="dev", rights=PermissionMatrix({"Reader": [Grant(live.comments, READ)]}))[
         "Outputs"
     ]
@@ -171,7 +171,7 @@ def test_one_template_of_an_environment_brings_the_stores_own_table() -> None:
     assert [it["Fn::Sub"].rpartition(":")[2] for it in keeping["Resource"]] == ["table/ZatakuStore-dev"]
     assert [it["Fn::Sub"].rpartition("/")[2] for it in following["Resource"]] == ["*"]
     assert "ZatakuStorePolicy" not in template(live.TABLES, env="dev", store_table=True)["Resources"]
-    assert found_wrong(to_json(whole)) == []
+    assert cfn_lint_problems(to_json(whole)) == []
 
 
 def test_two_tables_that_would_share_a_logical_id_are_refused() -> None:

@@ -85,7 +85,7 @@ def test_every_link_leads_to_a_heading(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_everything_declared_is_told(name: str) -> None:
+def test_everything_declared_is_in_the_document(name: str) -> None:
     text = document(*DESIGNS[name])
     for table in DESIGNS[name]:
         assert f"`{table.schema().name}` in `prod`" in text
@@ -114,7 +114,7 @@ def test_every_example_is_an_item_of_its_entity(name: str) -> None:
         assert binding.encode(binding.decode(item)) == item
 
 
-def test_keys_are_told_as_the_documents_tell_them() -> None:
+def test_keys_are_written_as_in_the_documents() -> None:
     text = document(board.board)
     assert re.search(r"\| `PK` +\| String +\| yes +\| `GAME#<gameId>` +\| Partition key of the table +\|", text)
     assert re.search(r"\| `SK` +\| String \| yes +\| `MOVE#<turnNumber:03d>` +\| Sort key of the table", text)
@@ -123,7 +123,7 @@ def test_keys_are_told_as_the_documents_tell_them() -> None:
     assert "- `share_code` is stored in `cgsi_pk` alone." in document(kifu.kifu)
 
 
-def test_nulls_are_told_apart_from_what_is_left_out() -> None:
+def test_explicit_nulls_differ_from_absent_attributes() -> None:
     text = document(board.board)
     assert re.search(r"\| `winner` +\| String +\| yes +\| +\| Null when there is none +\|", text)
     assert re.search(r"\| `note` +\| String +\| no +\| +\| +\|", text)
@@ -160,7 +160,7 @@ def test_types_and_limits_in_words(kind: Any, told: str) -> None:
     assert [cells[1], cells[3]] == [kind_told, values]
 
 
-def test_key_conditions_are_told_with_the_names_of_the_arguments() -> None:
+def test_key_conditions_show_the_names_of_the_arguments() -> None:
     assert lines_of(board.board, "moves_of") == ["-: PK = GAME#<gameId>, SK begins_with MOVE#"]
     assert lines_of(board.board, "turn_of") == ["-: PK = GAME#<gameId>#TURN#<turnNumber:03d>"]
     assert lines_of(board.board, "games_with") == ["GSI1: GSI1PK = GAME#STATUS#<status>"]
@@ -178,7 +178,7 @@ class Order(Enum):
     POWER = "power"
 
 
-def test_a_pattern_of_several_reads_tells_each_once() -> None:
+def test_a_pattern_of_several_reads_shows_each_once() -> None:
     table = Table("Rankings", sk="SK")
     by_level = table.index("Level", pk="levelPK")
     by_power = table.index("Power", pk="powerPK")
@@ -221,7 +221,7 @@ def test_a_pattern_of_several_reads_tells_each_once() -> None:
     del by_order, history
 
 
-def test_a_key_that_is_partly_fixed_is_told_with_what_is_fixed() -> None:
+def test_a_partly_fixed_key_shows_its_fixed_values() -> None:
     table = Table("Games", sk="SK")
 
     @table.entity(pk="GAME#{game_id}", sk="ROUND#{number:02d}")
@@ -287,7 +287,7 @@ def test_the_largest_item_and_what_it_costs() -> None:
     assert float(cells[6]) == -(-largest // 4096) / 2
 
 
-def test_settings_are_told_for_each_environment() -> None:
+def test_settings_name_the_table_of_each_environment() -> None:
     text = document(drawing.drawing, env="dev")
     assert "`EsiritoriGame-dev` in `dev`, `EsiritoriGame` in `prod`, `EsiritoriGame-<env>` elsewhere" in text
     assert "on demand, at most 500 read units and 200 write units a second" in text
@@ -302,7 +302,7 @@ def test_settings_are_told_for_each_environment() -> None:
     assert "`LiveComment-Rooms-prod` in `prod`, `LiveComment-Rooms-<env>` elsewhere" in document(live.rooms)
 
 
-def test_alarms_are_told_in_sentences() -> None:
+def test_alarms_are_described_in_sentences() -> None:
     text = document(drawing.drawing)
     for sentence in (
         "Of the 500 read units a second that the table may use, 80 % are used: 120,000 in 300 seconds, 2 times one",

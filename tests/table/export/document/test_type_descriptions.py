@@ -15,7 +15,7 @@ Opened = Annotated[Instant, Meta(description="When it opened")]
 Short = Annotated[str, Meta(max_length=3, pattern="^[a-z]+$", description="Something short")]
 
 
-def test_a_form_that_has_a_name_is_told_by_it():
+def test_a_type_with_a_title_is_described_by_it():
     assert constraints_of(Instant) == "moment as 2026-02-21T10:30:00Z"
     assert constraints_of(list[Instant]) == "each moment as 2026-02-21T10:30:00Z"
 
@@ -24,7 +24,7 @@ def test_what_a_field_demands_beyond_a_named_form_is_told_too():
     assert constraints_of(Annotated[Millis, Meta(ge=10)]) == "milliseconds since 1970, UTC; at least 10"
 
 
-def test_a_form_without_a_name_is_told_by_its_limits():
+def test_a_type_without_a_title_is_described_by_its_limits():
     assert constraints_of(Short) == "at most 3 characters; matches `^[a-z]+$`"
 
 

@@ -99,7 +99,7 @@ def section(heading: str) -> str:
     return DOCUMENT.partition(f"\n#### {heading}\n")[2].partition("\n###")[0].strip()
 
 
-def test_a_single_write_is_told_with_its_key_and_condition():
+def test_a_single_write_shows_its_key_and_condition():
     assert section("1. A new shelf") == (
         "In code: `put_up(made)`. Somebody may sit down on it.\n\n"
         "```text\nPutItem:\n  Put Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if there is none\n```\n\n"
@@ -107,7 +107,7 @@ def test_a_single_write_is_told_with_its_key_and_condition():
     )
 
 
-def test_every_step_of_a_transaction_is_told():
+def test_every_step_of_a_transaction_is_shown():
     assert section("2. Everything at once") == (
         "In code: `rearrange(new, was, labels, room)`.\n\n"
         "```text\nTransactWriteItems:\n"
@@ -121,7 +121,7 @@ def test_every_step_of_a_transaction_is_told():
     )
 
 
-def test_a_write_that_takes_nothing_made_up_is_told_in_words_alone():
+def test_a_write_that_refuses_samples_shows_no_steps():
     told = section("3. Takes no shelf that anybody could make up")
     assert told == "In code: `refuse(made)`.\n\nThe steps depend on arguments of which no example is given."
 

@@ -61,7 +61,7 @@ PATTERNS = [
 
 
 @given(st.data(), st.sampled_from(PATTERNS))
-def test_no_text_outgrows_its_pattern(data: st.DataObject, pattern: str) -> None:
+def test_no_text_is_larger_than_the_bounds_of_its_pattern(data: st.DataObject, pattern: str) -> None:
     text = data.draw(st.from_regex(re.compile(pattern)))
     bounds = text_bounds(pattern)
     assert len(text) <= bounds.characters

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from msgspec import Meta, Struct
 
-from tests.table.lint.findings import found, message
+from tests.table.lint.findings import findings_of, message_of
 from zataku.table import Entity, Key, Span, Table, binary
 from zataku.table.schema.analysis.sample_calls import call_with_samples
 
@@ -128,27 +128,27 @@ def test_a_pattern_that_cannot_be_tried_asks_for_an_example() -> None:
     def after(cursor: Cursor) -> int:
         return cursor.at
 
-    assert found(things(after)) == [("no-example", "asked")]
-    assert "no sample is known for" in message(things(after))
-    assert found(things(after, {"cursor": Cursor(1)})) == []
+    assert findings_of(things(after)) == [("no-example", "asked")]
+    assert "no sample is known for" in message_of(things(after))
+    assert findings_of(things(after, {"cursor": Cursor(1)})) == []
 
 
 def test_a_parameter_without_annotation_asks_for_an_example() -> None:
     def of(thing):  # type: ignore[no-untyped-def]
         return thing
 
-    assert message(things(of)).endswith("the parameter thing has no annotation")
-    assert found(things(of, {"thing": "a"})) == []
+    assert message_of(things(of)).endswith("the parameter thing has no annotation")
+    assert findings_of(things(of, {"thing": "a"})) == []
 
 
-def test_a_pattern_that_refuses_the_made_up_argument() -> None:
+def test_a_pattern_that_refuses_the_sample_argument() -> None:
     def checked(thing: str) -> str:
         if not thing.isdigit():
             raise ValueError("a thing has digits only")
         return thing
 
-    assert message(things(checked)) == "asked cannot be tried out: ValueError: a thing has digits only"
-    assert found(things(checked, {"thing": "12"})) == []
+    assert message_of(things(checked)) == "asked cannot be tried out: ValueError: a thing has digits only"
+    assert findings_of(things(checked, {"thing": "12"})) == []
 
 
 def test_a_choice_that_is_refused_beside_one_that_is_taken() -> None:
@@ -157,7 +157,7 @@ def test_a_choice_that_is_refused_beside_one_that_is_taken() -> None:
             raise ValueError("black only")
         return thing
 
-    assert found(things(chosen)) == []
+    assert findings_of(things(chosen)) == []
 
 
 def test_a_read_of_one_item_is_tried_as_well() -> None:
@@ -179,5 +179,5 @@ def test_a_read_of_one_item_is_tried_as_well() -> None:
         """A thing by a field it does not have."""
         return Thing.key(tokn=token)
 
-    assert found(table) == [("no-example", "misspelt")]
-    assert "Thing has no field 'tokn'" in message(table)
+    assert findings_of(table) == [("no-example", "misspelt")]
+    assert "Thing has no field 'tokn'" in message_of(table)
