@@ -36,7 +36,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--callers", action="append", type=int, choices=CALLERS, help="only so many callers")
     parser.add_argument("--only", action="append", choices=["zataku", "raw apsw", "dynoxide"], help="only these")
     parser.add_argument("--loop", choices=["uvloop", "asyncio"], default="uvloop", help="event loop of every caller")
-    parser.add_argument("--folder", type=Path, default=DISK, help="where the data lies meanwhile (default %(default)s)")
+    parser.add_argument(
+        "--folder", type=Path, default=DISK, help="where the data is stored meanwhile (default %(default)s)"
+    )
     parser.add_argument("--peer-stream", action="store_true", help="let dynoxide keep its stream, too")
     parser.add_argument("--save", action=argparse.BooleanOptionalAction, default=None, help="write README and results")
     return parser.parse_args()

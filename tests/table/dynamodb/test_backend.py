@@ -233,7 +233,7 @@ async def test_a_write_tells_the_state_that_its_caller_needs(service: DynamoBack
     assert (await service.write(DeleteItem(THINGS, key))).old is None
 
 
-async def test_a_refused_write_shows_what_lies_there(service: DynamoBackend):
+async def test_a_failed_condition_returns_the_stored_item(service: DynamoBackend):
     await service.write(PutItem(THINGS, thing("lies", a=1)))
     for write in (
         PutItem(THINGS, thing("lies"), ex.Missing(("pk",))),
@@ -278,7 +278,7 @@ async def test_units_are_billed_by_table_and_index(service: DynamoBackend):
     assert consumed.by_resource == {(NUMBERS.name, None): (0, 4)}
 
 
-async def test_refusals_are_billed_by_what_lies_there(service: DynamoBackend):
+async def test_failed_writes_are_charged_by_the_stored_item(service: DynamoBackend):
     await service.write(PutItem(THINGS, thing("heavy", note="x" * 3000)))
     consumed = ConsumedCapacity()
     with pytest.raises(ConditionFailed):

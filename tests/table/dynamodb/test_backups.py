@@ -194,7 +194,7 @@ class SlowService:
 
 
 class HurriedClock(ManualClock):
-    """Moves on as soon as somebody waits."""
+    """Advances by every sleep at once."""
 
     async def sleep(self, seconds: float) -> None:
         """No time at all, and that long."""

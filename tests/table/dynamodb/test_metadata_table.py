@@ -60,7 +60,7 @@ async def test_the_book_is_paid_by_the_call(client: Client, metadata: MetadataTa
     assert told["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
 
 
-async def test_usage_adds_up_whoever_adds(client: Client, metadata: MetadataTable):
+async def test_usage_of_several_processes_adds_up(client: Client, metadata: MetadataTable):
     other = MetadataTable(client, metadata.name, ManualClock())
     many = [Usage(f"board.pattern {at:02}", 1, 0.5, 1) for at in range(40)]
     await asyncio.gather(*(each.add_usage(many) for each in (metadata, other, metadata)))

@@ -89,7 +89,7 @@ async def test_without_the_right_to_change_the_tables_must_be_there(env: str):
 
 
 async def test_the_store_itself_misbehaves_when_asked_to(env: str):
-    """Strict mode in proxy of a service."""
+    """Strict mode in front of a service."""
     faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
     turn = path(Game, lambda it: it.current_turn)
     async with await open_dynamodb(

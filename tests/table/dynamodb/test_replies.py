@@ -207,7 +207,7 @@ async def test_a_missing_right_is_said_at_once(proxy: FaultProxy, store: Store):
     assert proxy.seen.count("PutItem") == 1
 
 
-async def test_a_refused_write_is_paid_by_what_lies_there(proxy: FaultProxy, store: Store):
+async def test_a_failed_write_is_charged_by_the_stored_item(proxy: FaultProxy, store: Store):
     with store.measured("refused") as consumed, pytest.raises(ConditionFailed):
         await store.put(Tally(name="a"), if_absent=True)
     assert (consumed.reads, consumed.writes) == (0, 1)
@@ -238,7 +238,7 @@ async def test_accepted_calls_finish_before_the_store_closes(proxy: FaultProxy, 
         await store.put(Tally(name="a"))
 
 
-async def test_nobody_at_the_address_is_said_so():
+async def test_an_address_without_a_server_is_unreachable():
     async with FaultProxy(shared_server("dynoxide").endpoint) as gone:
         endpoint = gone.endpoint
     with pytest.raises(StoreUnreachable):

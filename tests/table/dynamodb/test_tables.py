@@ -325,7 +325,7 @@ async def test_without_the_right_to_change_every_difference_is_listed(client: Cl
     assert differences(await there(client, table), table) == []
 
 
-async def test_an_index_that_is_being_filled_is_told_as_coming():
+async def test_an_index_that_is_being_filled_is_reported_as_creating():
     """The next one waits for it in the background, and start() waits for neither."""
     table = fresh(replace(NUMBERED, indexes=()))
     async with FaultProxy(shared_server("dynoxide").endpoint) as proxy, connected(proxy.endpoint) as client:

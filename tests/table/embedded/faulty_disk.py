@@ -1,6 +1,6 @@
 """A disk that fails on request, for a child process: `python -m tests.table.embedded.faulty_disk <path> <fault>`.
 
-It lies under the checksum VFS, so that the store runs as it always does. Prints what each call came to.
+It is below the checksum VFS, so that the store runs unchanged. Prints the outcome of each call.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The tables and shorthand that the tests of the embedded store share."""
+"""Tables, and a client with short calls, for the tests of the embedded backend."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def game(pk: str, sk: str = "META", **attributes: Any) -> Item:
 
 
 class TableClient:
-    """A store with short names for what the tests do all the time."""
+    """Calls of the backend on one table."""
 
     def __init__(self, store: EmbeddedBackend, table: TableSchema = PLAIN) -> None:
         self.store = store

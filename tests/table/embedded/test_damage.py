@@ -100,7 +100,7 @@ async def test_a_truncated_file_is_not_opened(path: Path) -> None:
 
 
 async def crashed(path: Path, to: Path) -> Path:
-    """A copy taken while everything acknowledged lies in the log alone."""
+    """A copy made while all acknowledged writes are in the log only."""
     store = await open_store(path, [PLAIN])
     for n in range(20):
         await TableClient(store).put(game(f"{n}"))

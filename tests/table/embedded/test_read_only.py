@@ -1,4 +1,4 @@
-"""Looking at a store that somebody else may hold: everything can be read, nothing is changed."""
+"""A store opened read-only beside its owner: everything can be read, nothing is changed."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ def disk(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")}
 
 
-async def test_what_another_process_was_told_is_kept_is_read_beside_it(path: Path) -> None:
+async def test_what_another_process_has_acknowledged_is_read_beside_it(path: Path) -> None:
     with writer_process(path) as other:
         async with await open_embedded(path, [circle], read_only=True) as store:
             for number in range(1, 30):
@@ -163,7 +163,7 @@ async def test_a_damaged_page_is_noticed(kept: Path) -> None:
             await store.get(member_key(1))
 
 
-async def test_whoever_copies_a_crashed_store_does_not_keep_a_server_from_starting(path: Path) -> None:
+async def test_a_process_that_copies_a_crashed_store_does_not_keep_a_server_from_starting(path: Path) -> None:
     with writer_process(path) as other:
         other.put(1, 1)
         other.kill()
@@ -180,7 +180,7 @@ async def test_whoever_copies_a_crashed_store_does_not_keep_a_server_from_starti
         assert await store.get(member_key(2)) == member(2, 2)
 
 
-async def test_tables_that_another_process_changes_meanwhile_are_told_anew(kept: Path) -> None:
+async def test_tables_that_another_process_changes_are_read_again(kept: Path) -> None:
     async with await open_embedded(kept, [circle], read_only=True) as looking:
         assert {state.index for state in await looking.index_states()} == {"GSI1", "GSI2"}
         more = Table("Another", pk="PK")
@@ -197,7 +197,7 @@ async def test_who_holds_a_store(kept: Path) -> None:
     assert lock_holder(kept) is None
 
 
-async def test_a_closed_look_answers_nothing_more(kept: Path) -> None:
+async def test_a_closed_read_only_store_refuses_calls(kept: Path) -> None:
     backend = EmbeddedBackend(kept, read_only=True)
     await backend.start(())
     assert [table.name for table in await backend.stored_tables()] == ["ReadingCircle"]
@@ -207,7 +207,7 @@ async def test_a_closed_look_answers_nothing_more(kept: Path) -> None:
         await backend.index_states()
 
 
-async def test_without_a_mark_a_store_is_read_all_the_same(kept: Path) -> None:
+async def test_a_store_without_a_commit_mark_can_be_read(kept: Path) -> None:
     mark = kept.with_name(f"{kept.name}.mark")
     mark.unlink()
     async with await open_embedded(kept, [circle], read_only=True) as store:

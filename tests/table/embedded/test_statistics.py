@@ -1,4 +1,4 @@
-"""How much lies in the embedded store, what a host is told of its file, and sums that outlive the process."""
+"""Sizes of tables and indexes, facts about the file, and usage sums that outlive the process."""
 
 from pathlib import Path
 
@@ -66,9 +66,7 @@ async def test_counting_in_portions_misses_nothing(store: EmbeddedBackend, monke
     }
 
 
-async def test_a_host_is_told_where_the_file_lies_and_how_much_room_there_is(
-    store: EmbeddedBackend, tmp_path: Path
-) -> None:
+async def test_facts_name_the_file_its_size_and_the_free_space(store: EmbeddedBackend, tmp_path: Path) -> None:
     await fill(store, MOVE)
     facts = await store.facts()
     file = tmp_path / "store.db"
@@ -78,7 +76,7 @@ async def test_a_host_is_told_where_the_file_lies_and_how_much_room_there_is(
     assert int(facts["free bytes on the disk"]) > 0
 
 
-async def test_a_host_is_told_how_far_consumers_are_behind(store: EmbeddedBackend) -> None:
+async def test_facts_say_how_far_consumers_are_behind(store: EmbeddedBackend) -> None:
     await fill(store, *(game(name) for name in "abcde"))
     first = await store.changes(GAMES, "mirror", 2)
     await store.acknowledge(GAMES, "mirror", first[-1].position)

@@ -28,7 +28,7 @@ async def test_numbers_come_back_in_their_one_form(plain: TableClient) -> None:
     assert type(item["whole"]) is int
 
 
-async def test_a_failed_condition_says_what_lies_there(plain: TableClient) -> None:
+async def test_a_failed_condition_returns_the_stored_item(plain: TableClient) -> None:
     await plain.put(game("a", n=1))
     with pytest.raises(errors.ConditionFailed) as failed:
         await plain.put(game("a", n=2), ABSENT)

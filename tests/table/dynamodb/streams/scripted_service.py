@@ -17,7 +17,7 @@ _ACCOUNT = "arn:aws:dynamodb:us-east-1:000000000000:table"
 
 
 class Shard(Struct):
-    """The changes of the keys whose hash lies between two bounds. `trimmed` counts records taken away at the proxy."""
+    """The changes of the keys whose hash is between two bounds. `trimmed` counts records deleted at the start."""
 
     name: str
     parent: str | None

@@ -26,7 +26,7 @@ def unique(name: str) -> str:
 
 
 class Bench:
-    """A server with a table that has a stream, and a metadata."""
+    """A server with a table that has a stream, and a metadata table."""
 
     def __init__(self, client: Client, table: TableSchema, metadata: MetadataTable) -> None:
         self.client = client

@@ -208,7 +208,7 @@ async def test_who_has_closed_reads_no_more(place: Bench, streams: ConsumerRegis
         await streams.changes(place.table, "watcher", 1)
 
 
-async def test_who_waits_for_a_change_is_told_when_the_store_closes(place: Bench, streams: ConsumerRegistry):
+async def test_closing_the_store_ends_a_wait_for_changes(place: Bench, streams: ConsumerRegistry):
     waiting = [asyncio.create_task(streams.changes(place.table, "watcher", 1, wait=30)) for _ in range(3)]
     await _asleep(place)
     await streams.close()

@@ -71,7 +71,7 @@ async def kept(place: Bench) -> list[Item]:
 
 
 async def changed(place: Bench, before: list[Item]) -> None:
-    """Somebody writes to the metadata in the background."""
+    """Write to the metadata table in the background."""
     async with asyncio.timeout(20):
         while await kept(place) == before:
             await asyncio.sleep(0.01)
@@ -176,7 +176,7 @@ async def test_a_process_that_closes_gives_its_leases_back_at_once(place: Bench)
     assert names(await second.read()) == [*"abcd"]
 
 
-async def test_somebody_else_may_acknowledge_when_nobody_reads(place: Bench):
+async def test_another_process_may_acknowledge_a_shard_without_owner(place: Bench):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     await first.streams.close()
@@ -184,7 +184,7 @@ async def test_somebody_else_may_acknowledge_when_nobody_reads(place: Bench):
     assert await second.read() == changes[2:]
 
 
-async def test_nobody_else_may_acknowledge_while_the_owner_reads(place: Bench):
+async def test_no_other_process_may_acknowledge_while_the_owner_reads(place: Bench):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     with pytest.raises(LeaseLost):

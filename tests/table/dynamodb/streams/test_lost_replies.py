@@ -1,4 +1,4 @@
-"""A network that loses answers: nobody knows then what was written, and still no change is lost."""
+"""A network that loses replies: the outcome of writes is unknown, and still no change is lost."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

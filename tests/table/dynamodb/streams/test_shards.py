@@ -1,7 +1,7 @@
 """What only a large stream shows: shards that split and end, iterators that expire, records that are trimmed.
 
 The servers at hand have one shard that never ends. So here the streams come from a small service that answers as AWS
-documents it, and the metadata lies in a real server.
+documents it, and the metadata table is in a real server.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ async def all_of(streams: ConsumerRegistry, limit: int = 5) -> dict[str, list[in
 
 
 async def leased(place: Bench) -> list[str]:
-    """The shards that the metadata knows."""
+    """The shards in the metadata table."""
     items = await place.metadata.items(f"stream#{TABLE}#watcher")
     return [it["sk"].rpartition("#")[2] for it in items if it["sk"] != "consumer"]
 
@@ -116,7 +116,7 @@ async def test_a_shard_that_splits_while_it_is_read_goes_on_in_its_children(
     assert {key: seen[key] + later[key] for key in KEYS} == service.told
 
 
-async def test_empty_closed_shards_stand_in_nobodys_way(service: StreamService, streams: ConsumerRegistry):
+async def test_empty_closed_shards_do_not_hold_up_a_reader(service: StreamService, streams: ConsumerRegistry):
     for _ in range(5):
         service.split(service.open_shards[0], 1)
     write(service)
@@ -302,14 +302,16 @@ async def test_an_acknowledgement_reaches_back_over_all_shards(service: StreamSe
     assert {key: given.get(key, []) + rest.get(key, []) for key in KEYS} == service.told
 
 
-async def test_an_item_that_the_service_expired_is_told_as_expired(service: StreamService, streams: ConsumerRegistry):
+async def test_an_item_that_the_service_expired_is_reported_as_expired(
+    service: StreamService, streams: ConsumerRegistry
+):
     service.write("k", userIdentity={"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
     service.write("k", userIdentity={"Type": "Somebody", "PrincipalId": "dynamodb.amazonaws.com"})
     service.write("k")
     assert [it.expired for it in await drained(streams, SCHEMA, "watcher")] == [True, False, False]
 
 
-async def test_a_busy_service_is_told_to_those_who_do_not_wait(service: StreamService, streams: ConsumerRegistry):
+async def test_a_throttled_read_without_wait_raises(service: StreamService, streams: ConsumerRegistry):
     write(service)
     service.busy = 1
     with pytest.raises(Throttled):

@@ -91,7 +91,7 @@ class Scene:
                 await self.pass_time(1 - first)
 
     def trim(self) -> None:
-        """Old shards go; those with unread changes as well would be a loss that nobody can help."""
+        """Old shards are trimmed, except those with unread changes, whose loss no reader could prevent."""
         shards = {shard.name: shard for line in self.service.lines for shard in line.shards.values()}
         for shard in [shard for shard in shards.values() if shard.closed]:
             if shard.parent in {name for line in self.service.lines for name in line.shards}:
@@ -156,7 +156,7 @@ class Scene:
 
 
 class Stage:
-    """A service, a metadata and an event loop for all scenes, since connecting takes longer than a scene."""
+    """A service, a metadata table and an event loop for all scenarios: connecting takes longer than a scenario."""
 
     def __init__(self) -> None:
         self.book_keeper = shared_server("dynoxide").endpoint

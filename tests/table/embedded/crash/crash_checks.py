@@ -64,7 +64,7 @@ class Content(Struct):
 
 
 def place_of(entity: Entity) -> Place:
-    """Where an entity of the ledger lies."""
+    """The key of an entity of the ledger."""
     if isinstance(entity, Cell):
         return entity.shelf, entity.cell
     return ("receipt", entity.attempt) if isinstance(entity, Receipt) else ("tally",)
@@ -106,7 +106,7 @@ def index_differences(content: Content) -> Iterable[str]:
 
 
 class Replay(Struct):
-    """The table as somebody knows it who has only followed its stream."""
+    """The table as replayed from its stream."""
 
     items: dict[Place, Entity] = field(default_factory=dict)
     positions: set[str] = field(default_factory=set)
@@ -128,17 +128,17 @@ class Replay(Struct):
                 self.items[place] = change.new
 
     def differences(self, content: Content) -> Iterable[str]:
-        """What was told is what lies there."""
-        lies = {place_of(item): item for item in content.items}
-        for place in sorted({*lies, *self.items}):
-            if lies.get(place) != self.items.get(place):
+        """The replayed items equal the stored ones."""
+        stored = {place_of(item): item for item in content.items}
+        for place in sorted({*stored, *self.items}):
+            if stored.get(place) != self.items.get(place):
                 yield f"The stream tells another story of {place} than the table."
 
 
 def repeated_items(content: Content) -> Iterable[str]:
     """A scan shows every item once."""
     counted = Counter(map(place_of, content.items))
-    yield from (f"{place} lies there {times} times." for place, times in counted.items() if times > 1)
+    yield from (f"{place} was found {times} times." for place, times in counted.items() if times > 1)
 
 
 def problems(history: History, replay: Replay, content: Content) -> list[str]:

@@ -112,7 +112,7 @@ async def examine(file: Path, history: History, replay: Replay, consumer: str = 
         found = problems(history, replay, content)
         unsure = [key for key in history.trying if key.startswith("token/")]
         history.settle(content)
-        # The transaction whose end nobody knows is tried again in the next round: its receipt and count must stay.
+        # The transaction of unknown outcome is repeated in the next round: its receipt and count must stay.
         old = [name for name in content.receipts() if f"token/{name}" not in unsure]
         kept = len(content.receipts()) - len(old)
         await store.write_many(put=[Tally(count=kept)], delete=[Receipt.key(attempt=name) for name in old])

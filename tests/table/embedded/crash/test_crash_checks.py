@@ -80,7 +80,7 @@ def test_a_deletion_that_was_being_tried_may_have_happened():
             with_items(lambda items: [cell("put", 4), *items[1:]]), "put/c0 is 4", id="an older state than acknowledged"
         ),
         pytest.param(
-            with_items(lambda items: [cell("put", 6), *items[1:]]), "put/c0 is 6", id="a state that nobody tried"
+            with_items(lambda items: [cell("put", 6), *items[1:]]), "put/c0 is 6", id="a state that was never tried"
         ),
         pytest.param(
             with_items(lambda items: [*items, cell("save", 3, name="c5")]), "save/c5 is 3", id="a cell from nowhere"
@@ -95,7 +95,7 @@ def test_a_deletion_that_was_being_tried_may_have_happened():
             with_items(lambda items: [*items[:-1], Tally(count=2)]), "2 transactions were counted", id="a token twice"
         ),
         pytest.param(without(Receipt), "token/t1 is None", id="a receipt that is missing"),
-        pytest.param(with_items(lambda items: [*items, cell("put", 5)]), "lies there 2 times", id="an item twice"),
+        pytest.param(with_items(lambda items: [*items, cell("put", 5)]), "was found 2 times", id="an item twice"),
     ],
 )
 def test_damage_to_items_is_seen(content: Content, said: str):

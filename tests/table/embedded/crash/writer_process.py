@@ -107,7 +107,7 @@ class Writer:
                     tx.update(key, value.set(cell.value))
 
     async def count(self, unsure: str) -> None:
-        """Count with tokens, each transaction twice; first the one whose end nobody knows."""
+        """Count with tokens, each transaction twice; first the one of unknown outcome."""
         fresh = (f"{self.round}-{at}" for at in itertools.count())
         for name in fresh if unsure == "-" else itertools.chain([unsure], fresh):
             await attempt(f"token/{name}", 1, lambda name=name: self._count(name))
