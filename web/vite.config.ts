@@ -9,24 +9,23 @@ export default defineConfig({
     outDir: '../src/zataku/server/web',
     emptyOutDir: true,
     manifest: true,
-    // What light-dark() needs, which the colours are written with; older ones would get it taken apart.
+    // The oldest browsers with light-dark(), which would be transpiled for older ones.
     target: ['chrome123', 'safari17.5', 'firefox121'],
-    // The document is written by the server, which reads Vite's manifest; index.html is for `npm run dev` only.
+    // The server writes the document from Vite's manifest; index.html is for `npm run dev` only.
     rolldownOptions: {
       input: { main: 'src/main.ts', overlay: 'src/overlay/main.ts' },
       output: {
-        // A first visit fetches a few files and not thirty: what most pages share comes in two pieces. The overlay shares
-        // the socket with them and nothing else.
+        // Shared code is in a few chunks, so that a first visit needs few requests. The overlay shares only the socket.
         codeSplitting: {
           groups: [
             { name: 'socket', test: /src\/lib\/socket\//, priority: 1 },
             { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib|texts\/catalogue)|plugin-svelte|vite\/preload/ },
-            { name: 'parts', test: /src\/components\//, minShareCount: 3 },
+            { name: 'components', test: /src\/components\//, minShareCount: 3 },
           ],
         },
       },
     },
-    // Every picture is a file of its own: it is cached for ever, and a style sheet stays small.
+    // Pictures are files of their own, which are cached for ever.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,4 +1,4 @@
-"""The pages stay light: what a first visit fetches, and what each page adds, as it crosses the wire."""
+"""Size budgets of the built pages, compressed: the first visit, each page, and the overlay."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +32,7 @@ def chunks() -> dict[str, Chunk]:
 
 
 def files(chunks: dict[str, Chunk], *names: str) -> set[str]:
-    """Everything that these chunks need at once."""
+    """All files that these chunks need at once."""
 
     def needed(name: str, seen: frozenset[str]) -> Iterator[str]:
         chunk = chunks[name]
@@ -45,7 +45,7 @@ def files(chunks: dict[str, Chunk], *names: str) -> set[str]:
 
 
 def weight(names: set[str], suffix: str, ends: tuple[str, ...] = ("",)) -> int:
-    """The size of files in a compressed form; what does not shrink has none and travels as it is."""
+    """The compressed size of files; one without a compressed form counts as it is."""
     packed = ((WEB / f"{name}{suffix}", WEB / name) for name in names if name.endswith(ends))
     return sum((small if small.exists() else plain).stat().st_size for small, plain in packed)
 

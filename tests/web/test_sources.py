@@ -1,4 +1,4 @@
-"""What the content security policy would break, and what must not stand in the sources of the pages."""
+"""Rules for the sources of the pages: what the content security policy blocks, and pinned packages."""
 
 import re
 from pathlib import Path

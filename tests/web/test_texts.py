@@ -1,4 +1,4 @@
-"""What the pages say: in every language the same, and nothing that is missing or for nobody."""
+"""The texts of the pages: complete in every language, and none is missing or unused."""
 
 import json
 import re
@@ -11,30 +11,30 @@ SRC = Path(__file__).parents[2] / "web" / "src"
 LANGUAGES = ("ja", "ko", "en")
 FILES = sorted(path.name for path in (SRC / "texts" / "en").glob("*.json"))
 PLURALS = {"ja": {"other"}, "ko": {"other"}, "en": {"one", "other"}}
-"""The forms that a language has for whole numbers."""
+"""The plural forms that a language has for whole numbers."""
 
-# A key stands in quotes wherever it is used, be it in t('…') or in a table of keys; one that depends on a value is
-# written `part.${…}` and stands for everything that begins and ends like that. In a style block nothing is said.
+# A used key is quoted, in t('…') or in a table of keys; one that depends on a value is written `part.${…}` and stands
+# for all keys that begin and end like that. Style blocks have no keys.
 _STYLE = re.compile(r"<style>.*</style>", re.DOTALL)
 _QUOTED = re.compile(r"""(['"`])([A-Za-z]\w*(?:\.\w+)+)\1""")
 _BUILT = re.compile(r"`([A-Za-z]\w*\.(?:\w+\.)*)\$\{[^}`]*\}(\w*(?:\.\w+)*)`")
-_ASKED = re.compile(r"""\b(?:t|has)\(\s*(['"])([^'"]+)\1""")
+_REQUESTED = re.compile(r"""\b(?:t|has)\(\s*(['"])([^'"]+)\1""")
 _VALUE = re.compile(r"\{(\w+)\}")
 
 
-def words(language: str, file: str) -> dict[str, str | dict[str, str]]:
-    """One file of words, with an error for a key that is there twice."""
+def load_file(language: str, file: str) -> dict[str, str | dict[str, str]]:
+    """One file of texts; a duplicate key is an error."""
 
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    def reject_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
         names = [name for name, _ in pairs]
         assert len(names) == len(set(names)), f"{language}/{file} has a key twice"
         return dict(pairs)
 
-    return json.loads((SRC / "texts" / language / file).read_text("utf-8"), object_pairs_hook=once)
+    return json.loads((SRC / "texts" / language / file).read_text("utf-8"), object_pairs_hook=reject_duplicates)
 
 
-def everything(language: str) -> dict[str, str | dict[str, str]]:
-    return {key: text for file in FILES for key, text in words(language, file).items()}
+def load_language(language: str) -> dict[str, str | dict[str, str]]:
+    return {key: text for file in FILES for key, text in load_file(language, file).items()}
 
 
 def forms(text: str | dict[str, str]) -> Iterator[str]:
@@ -53,55 +53,55 @@ def test_every_language_has_the_same_files(language: str) -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_every_language_says_the_same_things(file: str) -> None:
-    keys = {language: list(words(language, file)) for language in LANGUAGES}
+def test_every_language_has_the_same_keys(file: str) -> None:
+    keys = {language: list(load_file(language, file)) for language in LANGUAGES}
     assert keys["ja"] == keys["en"], "ja and en differ, or their order"
     assert keys["ko"] == keys["en"], "ko and en differ, or their order"
 
 
-def test_no_file_hides_a_text_of_another() -> None:
+def test_no_key_is_in_two_files() -> None:
     seen: dict[str, str] = {}
     for file in FILES:
-        for key in words("en", file):
+        for key in load_file("en", file):
             assert seen.setdefault(key, file) == file, f"{key} is in {seen[key]} and in {file}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_is_empty(language: str) -> None:
-    assert [key for key, text in everything(language).items() if not all(form.strip() for form in forms(text))] == []
+    assert [key for key, text in load_language(language).items() if not all(form.strip() for form in forms(text))] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_depends_on_a_number_has_the_forms_of_its_language(language: str) -> None:
-    counted = {key: set(text) for key, text in everything(language).items() if isinstance(text, dict)}
+def test_plural_texts_have_the_forms_of_their_language(language: str) -> None:
+    counted = {key: set(text) for key, text in load_language(language).items() if isinstance(text, dict)}
     assert {key: have for key, have in counted.items() if not {"other"} <= have <= PLURALS[language]} == {}
-    english = {key for key, text in everything("en").items() if isinstance(text, dict)}
+    english = {key for key, text in load_language("en").items() if isinstance(text, dict)}
     assert set(counted) == english
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_puts_the_same_values_in(language: str) -> None:
+def test_every_language_inserts_the_same_values(language: str) -> None:
     """One form may leave a value out ("one room"), but no text has a value that the others lack."""
-    english = everything("en")
-    for key, text in everything(language).items():
+    english = load_language("en")
+    for key, text in load_language(language).items():
         here = {value for form in forms(text) for value in _VALUE.findall(form)}
         there = {value for form in forms(english[key]) for value in _VALUE.findall(form)}
         assert here == there, f"{language} {key} has {here}, en has {there}"
 
 
-def test_every_text_that_a_page_asks_for_exists() -> None:
-    known = everything("en")
+def test_every_requested_text_exists() -> None:
+    known = load_language("en")
     missing = [
         f"{path.relative_to(SRC)}: {key}"
         for path, source in sources()
-        for _, key in _ASKED.findall(source)
+        for _, key in _REQUESTED.findall(source)
         if key not in known
     ]
     assert missing == []
 
 
-def test_every_text_that_a_page_puts_together_can_exist() -> None:
-    known = everything("en")
+def test_every_built_key_can_exist() -> None:
+    known = load_language("en")
     parts = {key.split(".")[0] for key in known}
     for path, source in sources():
         for start, end in _BUILT.findall(source):
@@ -109,15 +109,15 @@ def test_every_text_that_a_page_puts_together_can_exist() -> None:
                 assert any(key.startswith(start) and key.endswith(end) for key in known), f"{path.name}: {start}…{end}"
 
 
-def test_every_error_that_has_words_can_happen() -> None:
-    """A code is said by the server, or by the pages themselves where there is no answer."""
+def test_every_error_with_a_text_can_happen() -> None:
+    """A code comes from the server, or from the pages themselves where there is no response."""
     written = [path.read_text("utf-8") for path in (SRC.parents[1] / "src" / "zataku").rglob("*.py")]
     written += [source for _, source in sources()]
-    codes = [key.removeprefix("errors.") for key in words("en", "errors.json")]
+    codes = [key.removeprefix("errors.") for key in load_file("en", "errors.json")]
     assert [code for code in codes if not any(f'"{code}"' in text or f"'{code}'" in text for text in written)] == []
 
 
-def test_no_text_is_for_nobody() -> None:
+def test_no_text_is_unused() -> None:
     used: set[str] = set()
     built: set[tuple[str, str]] = set()
     for _, source in sources():
@@ -127,4 +127,4 @@ def test_no_text_is_for_nobody() -> None:
     def is_built(key: str) -> bool:
         return any(key.startswith(start) and key.endswith(end) and key != start + end for start, end in built)
 
-    assert [key for key in everything("en") if key not in used and not is_built(key)] == []
+    assert [key for key in load_language("en") if key not in used and not is_built(key)] == []

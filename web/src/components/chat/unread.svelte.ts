@@ -1,4 +1,4 @@
-/** New entries of a growing list that somebody reads: which are shown, and how many are unread. */
+/** New entries of a growing list: which are shown, and how many are unread. */
 
 import { untrack } from 'svelte'
 
