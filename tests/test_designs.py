@@ -77,7 +77,7 @@ def test_every_waiver_and_every_departure_has_its_figure(design: Design) -> None
 
 @every_design
 def test_what_markdown_would_swallow_is_marked_as_code(design: Design) -> None:
-    told = [text for it in design.departures for text in (it.what, it.reason, it.figure)]
+    told = [text for it in design.departures for text in (it.difference, it.reason, it.figure)]
     told += [text for table in design.tables for it in table.waivers for text in (it.reason, it.limit)]
     assert [text for text in told if re.search(r"[<>*_\\\\]", re.sub("`[^`]*`", "", text))] == []
 

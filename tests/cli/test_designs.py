@@ -116,7 +116,7 @@ def test_a_design_can_have_a_title_and_departures(tmp_path: Path) -> None:
     text = SLIPPING + DEPARTING
     [found] = find_designs([str(write(tmp_path, "fair.py", text))], {})
     assert found.title == "Tickets"
-    assert [departure.what for departure in found.departures] == ["Tickets are numbered"]
+    assert [departure.difference for departure in found.departures] == ["Tickets are numbered"]
 
 
 def test_the_title_and_the_departures_are_in_the_document(host: CommandLine) -> None:

@@ -86,7 +86,7 @@ def test_every_pattern_has_a_budget_and_every_write_shows_its_steps():
 def test_every_departure_has_its_reason_and_a_figure():
     (design,) = find_designs(["zataku.drawing.design"], {})[-1:]
     assert design.departures == DEPARTURES
-    assert all(each.what and each.reason and any(map(str.isdigit, each.figure)) for each in DEPARTURES)
+    assert all(each.difference and each.reason and any(map(str.isdigit, each.figure)) for each in DEPARTURES)
 
 
 def test_the_document_names_every_entity_and_pattern():

@@ -86,4 +86,6 @@ def test_the_document_shows_every_write_with_its_steps_and_every_departure() -> 
         ("PutItem", "Put"), ("UpdateItem", "Update"), ("DeleteItem", "Delete"),
     ))  # fmt: skip
     assert steps == writes == 20
-    assert [departure.what for departure in DEPARTURES if departure.what.replace("|", "\\|") not in text] == []
+    assert [
+        departure.difference for departure in DEPARTURES if departure.difference.replace("|", "\\|") not in text
+    ] == []

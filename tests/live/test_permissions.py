@@ -190,7 +190,7 @@ def test_the_rows_of_the_document_are_granted_and_what_is_added_is_listed() -> N
 
 
 def test_every_right_beyond_the_document_is_a_departure() -> None:
-    told = " ".join(departure.what for departure in DEPARTURES)
+    told = " ".join(departure.difference for departure in DEPARTURES)
     assert [name for name in {function for function, _ in ADDED} | OWN_ROWS if f"`{name}`" not in told] == []
     assert all(departure.reason and departure.figure for departure in DEPARTURES)
 

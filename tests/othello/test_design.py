@@ -68,7 +68,7 @@ def test_the_lint_finds_nothing_that_is_not_waived():
 
 
 def test_every_departure_has_a_reason_and_a_figure():
-    assert all(it.what and it.reason and any(map(str.isdigit, it.figure)) for it in DEPARTURES)
+    assert all(it.difference and it.reason and any(map(str.isdigit, it.figure)) for it in DEPARTURES)
 
 
 def test_the_document_tells_the_steps_of_every_write():

@@ -51,7 +51,7 @@ def test_the_attributes_are_those_of_the_document_and_the_declared_ones():
     added = {"FirstDay", "CurrentDay", "ValuesAt", "ClosingDay", "ClosingName", "ClosingLevel", "ClosingPower"}
     assert attributes(Profile) == {"Name", "Name_Lower", "CurrentLevel", "CurrentPower"} | added
     assert attributes(Snapshot) == {"Name", "Level", "Power", "Level_Rank", "Power_Rank"}
-    import_plan = " ".join(departure.what for departure in DEPARTURES)
+    import_plan = " ".join(departure.difference for departure in DEPARTURES)
     assert all(f"`{name}`" in import_plan for name in added)
 
 

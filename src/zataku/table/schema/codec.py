@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, NewType, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -29,7 +29,7 @@ def unwrap_annotation(annotation: Any) -> Any:
     while True:
         if get_origin(annotation) is Annotated:
             annotation = get_args(annotation)[0]
-        elif hasattr(annotation, "__supertype__"):
+        elif isinstance(annotation, NewType):
             annotation = annotation.__supertype__
         elif get_origin(annotation) in (Union, UnionType):
             options = [option for option in get_args(annotation) if option is not NoneType]
@@ -50,7 +50,7 @@ def accepts_none(annotation: Any) -> bool:
 def unconstrained_type(annotation: Any) -> type[Any] | None:
     """`str` or `int` when every such value fits the annotation, else None."""
     while True:
-        if hasattr(annotation, "__supertype__"):
+        if isinstance(annotation, NewType):
             annotation = annotation.__supertype__
         elif get_origin(annotation) is Annotated:
             inner, *notes = get_args(annotation)

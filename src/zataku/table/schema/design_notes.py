@@ -36,6 +36,6 @@ class Waiver(Struct, frozen=True):
 class Departure(Struct, frozen=True):
     """A difference between the design and the document it follows, with its reason and the figure behind it."""
 
-    what: str
+    difference: str
     reason: str
     figure: str = ""

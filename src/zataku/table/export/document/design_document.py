@@ -120,7 +120,7 @@ def _departures(departures: Sequence[Departure]) -> Iterator[str]:
     yield "## Departures"
     yield "Where this design differs from the document it follows."
     yield markdown_table(
-        ("Departure", "Reason", "Figure"), ((each.what, each.reason, each.figure or "–") for each in departures)
+        ("Departure", "Reason", "Figure"), ((each.difference, each.reason, each.figure or "–") for each in departures)
     )
 
 

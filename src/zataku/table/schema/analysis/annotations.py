@@ -5,7 +5,7 @@ from decimal import Decimal
 from enum import Enum
 from math import ceil, floor
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
@@ -68,7 +68,7 @@ def plain_types(annotation: Any, metas: tuple[Meta, ...] = (), is_named: bool = 
         inner, *notes = get_args(annotation)
         found = tuple(note for note in notes if isinstance(note, Meta))
         yield from plain_types(inner, (*metas, *found), is_named)
-    elif hasattr(annotation, "__supertype__"):
+    elif isinstance(annotation, NewType):
         yield from plain_types(annotation.__supertype__, metas, True)
     elif get_origin(annotation) in (Union, UnionType):
         for option in get_args(annotation):
