@@ -12,7 +12,7 @@ from tests.e2e.socket_client import ServerError, SocketClient, connected_clients
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server whose clock can be pushed."""
+    """A server whose clock can be advanced."""
     server = start_embedded_server(tmp_path_factory.mktemp("crowd"))
     yield server
     assert server.close() == 0

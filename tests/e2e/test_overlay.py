@@ -26,7 +26,7 @@ IMG = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server whose clock can be pushed: nobody waits for the limit on floods."""
+    """A server whose clock can be advanced, so that no test waits for a rate limit."""
     server = start_embedded_server(tmp_path_factory.mktemp("overlay"))
     yield server
     assert server.close() == 0

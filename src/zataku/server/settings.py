@@ -60,9 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "memory"
     env: Annotated[
         Env,
-        Meta(
-            description="Environment; outside prod the name of every table ends in it. In test the clock can be pushed."
-        ),
+        Meta(description="Environment; outside prod every table name ends in it. In test the clock can be advanced."),
     ] = "prod"
     demo: Annotated[bool, Meta(description="Fill an empty store with something to look at.")] = True
     log: Annotated[Literal["text", "json"], Meta(description="Form of the log lines.")] = "text"

@@ -1,4 +1,4 @@
-"""Everybody who comes is somebody: a guest at once, a user by session, a program by key; and nobody too often."""
+"""Callers are identified as guests, users or programs, and limited in how often they call."""
 
 import re
 

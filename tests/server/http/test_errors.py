@@ -1,4 +1,4 @@
-"""Every error has one shape for programs and one small page for people."""
+"""Every error has one JSON shape, and one HTML page for browsers."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""A connection that says nothing, or never comes to an end, is not kept."""
+"""Connections whose requests do not arrive in time are closed."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from zataku.server.http.h11_protocol import TimedHttpProtocol
 DEADLINE = 5.0
 
 
-class Hasty(TimedHttpProtocol):
+class ImpatientProtocol(TimedHttpProtocol):
     header_seconds = 0.2
     body_seconds = 0.4
 
@@ -31,7 +31,7 @@ async def port() -> AsyncIterator[int]:
     config = uvicorn.Config(app, lifespan="off", log_config=None, timeout_keep_alive=30)  # type: ignore[arg-type]
     config.load()
     loop = asyncio.get_running_loop()
-    async with await loop.create_server(lambda: Hasty(config, ServerState(), {}), "127.0.0.1", 0) as server:
+    async with await loop.create_server(lambda: ImpatientProtocol(config, ServerState(), {}), "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1]
 
 
@@ -50,22 +50,22 @@ async def test_headers_that_do_not_end_close_the_connection(port: int, before: b
             writer.write(before)
             await reader.readuntil(b'"here"')
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
-        dripping = asyncio.create_task(drip(writer))
-        assert await everything(reader) == b""
-    dripping.cancel()
+        sending = asyncio.create_task(send_slowly(writer))
+        assert await read_to_end(reader) == b""
+    sending.cancel()
     writer.close()
 
 
-async def everything(reader: asyncio.StreamReader) -> bytes:
-    """What comes until the connection ends. Who still sends when it is closed may hear of a reset instead of an end."""
-    came = b""
+async def read_to_end(reader: asyncio.StreamReader) -> bytes:
+    """Everything until the connection ends. A peer that still sends when it is closed may get a reset instead."""
+    received = b""
     with suppress(ConnectionResetError):
         while piece := await reader.read(65536):
-            came += piece
-    return came
+            received += piece
+    return received
 
 
-async def drip(writer: asyncio.StreamWriter) -> None:
+async def send_slowly(writer: asyncio.StreamWriter) -> None:
     while True:
         await asyncio.sleep(0.05)
         writer.write(b"X-More: 1\r\n")
@@ -86,9 +86,9 @@ async def test_a_body_that_goes_on_after_its_answer_closes_the_connection(port: 
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     async with asyncio.timeout(DEADLINE):
         writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
-        dripping = asyncio.create_task(drip(writer))
-        assert b'"here"' in await everything(reader)
-    dripping.cancel()
+        sending = asyncio.create_task(send_slowly(writer))
+        assert b'"here"' in await read_to_end(reader)
+    sending.cancel()
     writer.close()
 
 

@@ -1,4 +1,4 @@
-"""Where a request comes from, and what of it is believed."""
+"""The context of a request: its address, and what proxies may say of it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The front answers from the first moment, whatever the house behind it does."""
+"""The gate answers from the start, whatever the application behind it does."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,23 +13,23 @@ from zataku.server.http.startup_gate import StartupGate
 DEADLINE = 5.0
 
 
-class Hut:
-    """A house with one room, which can be slow to open, or impossible."""
+class FakeApplication:
+    """An application that opens when told to, or fails to."""
 
     def __init__(self) -> None:
-        self.key = asyncio.Event()
-        self.broken: Exception | None = None
-        self.happened: list[str] = []
+        self.may_open = asyncio.Event()
+        self.failure: Exception | None = None
+        self.calls: list[str] = []
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator["Hut"]:
+    async def open(self) -> AsyncIterator["FakeApplication"]:
         try:
-            await self.key.wait()
-            if self.broken is not None:
-                raise self.broken
+            await self.may_open.wait()
+            if self.failure is not None:
+                raise self.failure
             yield self
         finally:
-            self.happened.append("closed")
+            self.calls.append("closed")
 
     async def app(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         await send_json(send, 200, "inside")
@@ -38,119 +38,119 @@ class Hut:
         await send({"type": "websocket.close"})
 
     async def drain(self) -> None:
-        self.happened.append("left")
+        self.calls.append("drained")
 
 
 class Process:
-    """What uvicorn does for the front: begin, let people in, end."""
+    """What uvicorn does for the gate: start it, send requests, stop it."""
 
     def __init__(self, gate: StartupGate) -> None:
         self.gate = gate
         self._inbox: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-        self._life: asyncio.Task[None] | None = None
+        self._lifespan: asyncio.Task[None] | None = None
         transport = httpx.ASGITransport(app=gate)  # type: ignore[arg-type]
         self.client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
-    async def begin(self) -> None:
-        told: asyncio.Queue[Any] = asyncio.Queue()
-        self._life = asyncio.create_task(self.gate({"type": "lifespan"}, self._inbox.get, told.put))
+    async def start(self) -> None:
+        sent: asyncio.Queue[Any] = asyncio.Queue()
+        self._lifespan = asyncio.create_task(self.gate({"type": "lifespan"}, self._inbox.get, sent.put))
         await self._inbox.put({"type": "lifespan.startup"})
-        assert await told.get() == {"type": "lifespan.startup.complete"}
+        assert await sent.get() == {"type": "lifespan.startup.complete"}
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         await self.gate.drain()
         await self._inbox.put({"type": "lifespan.shutdown"})
-        assert self._life is not None
-        await self._life
+        assert self._lifespan is not None
+        await self._lifespan
         await self.client.aclose()
 
 
 async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_application_is_open():
-    hut = Hut()
-    process = Process(StartupGate(hut.open))
+    application = FakeApplication()
+    process = Process(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
-        await process.begin()
+        await process.start()
         assert (await process.client.get("/healthz")).json() == {"status": "ok"}
         early = await process.client.get("/readyz")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "unavailable")
         assert "retry-after" in early.headers
         waiting = asyncio.create_task(process.client.get("/"))
         await asyncio.sleep(0)
-        hut.key.set()
+        application.may_open.set()
         assert (await waiting).json() == "inside"
         assert (await process.client.get("/readyz")).json() == {"status": "ready"}
         refused = await process.client.post("/healthz")
         assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
-        await process.end()
-    assert hut.happened == ["left", "closed"]
+        await process.stop()
+    assert application.calls == ["drained", "closed"]
     assert process.gate.failure is None
 
 
 async def test_an_application_that_cannot_be_opened_ends_the_process_with_the_reason():
-    hut = Hut()
-    hut.broken = RuntimeError("no key fits")
-    process = Process(StartupGate(hut.open))
+    application = FakeApplication()
+    application.failure = RuntimeError("cannot open")
+    process = Process(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
-        await process.begin()
+        await process.start()
         waiting = asyncio.create_task(process.client.get("/"))
         await asyncio.sleep(0)
-        hut.key.set()
+        application.may_open.set()
         assert (await waiting).status_code == 503
         assert process.gate.has_ended
-        await process.end()
-    assert process.gate.failure is hut.broken
+        await process.stop()
+    assert process.gate.failure is application.failure
 
 
 async def test_stopping_while_the_application_opens_does_not_wait():
-    hut = Hut()
-    process = Process(StartupGate(hut.open))
+    application = FakeApplication()
+    process = Process(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
-        await process.begin()
+        await process.start()
         assert (await process.client.get("/readyz")).status_code == 503
-        await process.end()
-    assert hut.happened == ["closed"]
+        await process.stop()
+    assert application.calls == ["closed"]
     assert process.gate.failure is None
 
 
 async def test_while_draining_it_is_not_ready_and_still_answers():
-    hut = Hut()
-    hut.key.set()
-    process = Process(StartupGate(hut.open))
+    application = FakeApplication()
+    application.may_open.set()
+    process = Process(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
-        await process.begin()
+        await process.start()
         assert (await process.client.get("/")).json() == "inside"
         await process.gate.drain()
         assert (await process.client.get("/readyz")).status_code == 503
         assert (await process.client.get("/healthz")).status_code == 200
         assert (await process.client.get("/")).json() == "inside"
-        await process.end()
+        await process.stop()
 
 
 async def test_headers_that_are_too_large_are_refused():
-    hut = Hut()
-    hut.key.set()
-    process = Process(StartupGate(hut.open))
+    application = FakeApplication()
+    application.may_open.set()
+    process = Process(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
-        await process.begin()
+        await process.start()
         heavy = await process.client.get("/", headers={"cookie": "x" * 40_000})
         assert (heavy.status_code, heavy.json()["error"]["code"]) == (431, "headers_too_large")
         assert (await process.client.get("/", headers={"cookie": "x" * 8_000})).status_code == 200
-        await process.end()
+        await process.stop()
 
 
 async def test_a_path_in_absolute_form_is_reduced():
     asked: list[tuple[str, bytes]] = []
 
-    class Listed(Hut):
+    class RecordingApplication(FakeApplication):
         async def app(self, scope: Scope, _receive: Receive, send: Send) -> None:
             asked.append((scope["path"], scope["raw_path"]))
             await send_json(send, 200, "inside")
 
-    hut = Listed()
-    hut.key.set()
-    gate = StartupGate(hut.open)
+    application = RecordingApplication()
+    application.may_open.set()
+    gate = StartupGate(application.open)
     process = Process(gate)
-    await process.begin()
+    await process.start()
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -160,4 +160,4 @@ async def test_a_path_in_absolute_form_is_reduced():
         scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "headers": []}
         await gate(scope, send, send)  # type: ignore[arg-type]
     assert asked == [("/api/me", b"/api/me"), ("/", b"/"), ("/http://x", b"/http://x")]
-    await process.end()
+    await process.stop()

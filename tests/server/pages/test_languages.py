@@ -1,4 +1,4 @@
-"""People are spoken to in the language they ask for."""
+"""The language of a page, and the texts in all languages."""
 
 from pathlib import Path
 

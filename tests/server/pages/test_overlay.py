@@ -1,4 +1,4 @@
-"""The document of an overlay: a room's, in a language, without the app and without anything from elsewhere."""
+"""The document of an overlay: the title of its room, its texts, and its own script only."""
 
 import re
 from html import escape

@@ -1,4 +1,4 @@
-"""Every page is one document: titled, in the reader's language and theme, and it loads nothing from elsewhere."""
+"""The document of every page: its title, language and theme, and the files it loads."""
 
 import re
 from html.parser import HTMLParser

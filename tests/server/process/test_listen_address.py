@@ -1,4 +1,4 @@
-"""What the host reads first."""
+"""The listening socket, and the addresses that are printed."""
 
 import socket
 
@@ -46,7 +46,7 @@ def test_an_ipv6_address_is_printed_in_brackets():
 
 def test_listening_on_all_ipv6_addresses_takes_ipv4_too():
     if not socket.has_dualstack_ipv6():
-        pytest.skip("This machine has no addresses of the sixth kind.")
+        pytest.skip("This machine has no IPv6.")
     with listen("::", 0) as listening:
         port = listening.getsockname()[1]
         here = ("127.0.0.1", port)

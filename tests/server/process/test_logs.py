@@ -1,4 +1,4 @@
-"""Whoever logs never waits for the one who reads."""
+"""Logging never blocks on a slow reader."""
 
 import io
 import threading
@@ -6,8 +6,8 @@ import threading
 from zataku.server.process.logs import MAX_QUEUED_LINES, LogWriter
 
 
-class Blocked(io.StringIO):
-    """A pipe that nobody reads until it is opened."""
+class BlockedStream(io.StringIO):
+    """A stream that blocks until it is opened."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ def test_lines_come_out_in_order():
 
 
 def test_lines_are_dropped_and_counted_while_the_queue_is_full():
-    out = Blocked()
+    out = BlockedStream()
     writer = LogWriter(out)
     for number in range(MAX_QUEUED_LINES + 500):
         writer.write(f"{number}\n")

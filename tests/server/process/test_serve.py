@@ -1,4 +1,4 @@
-"""A real server on a loopback port, started and stopped as a host would."""
+"""A server process on a loopback port, started and stopped by the command line."""
 
 import asyncio
 import json
@@ -25,8 +25,8 @@ DEADLINE = 30.0
 
 @contextmanager
 def serving(*options: str, port: str = "0") -> Iterator[tuple[subprocess.Popen[str], str]]:
-    words = [*COMMAND, "--port", port, *options]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [*COMMAND, "--port", port, *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         yield process, process.stdout.readline().removeprefix("Zataku is at ").strip().rstrip("/")
@@ -35,9 +35,9 @@ def serving(*options: str, port: str = "0") -> Iterator[tuple[subprocess.Popen[s
         process.communicate()
 
 
-def ended(*options: str, port: str = "0") -> subprocess.CompletedProcess[str]:
-    words = [*COMMAND, "--port", port, *options]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+def run_to_end(*options: str, port: str = "0") -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, "--port", port, *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def fetch(address: str) -> tuple[int, str]:
@@ -49,14 +49,14 @@ def fetch(address: str) -> tuple[int, str]:
             return refused.code, refused.read().decode()
 
 
-def ready(address: str) -> None:
+def wait_ready(address: str) -> None:
     until = time.monotonic() + DEADLINE
     while fetch(f"{address}/readyz")[0] != 200:
-        assert time.monotonic() < until, "It does not get ready."
+        assert time.monotonic() < until, "The server does not get ready."
         time.sleep(0.02)
 
 
-async def heard(line: ClientConnection, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+async def receive_until(line: ClientConnection, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     async with asyncio.timeout(DEADLINE):
         while True:
             message = json.loads(await line.recv())
@@ -64,14 +64,14 @@ async def heard(line: ClientConnection, wanted: Callable[[dict[str, Any]], bool]
                 return message
 
 
-class Guest:
-    """A browser with a page open: the same cookies over HTTP and on its socket."""
+class BrowserClient:
+    """A client with the same cookies over HTTP and on its socket."""
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.http = httpx.AsyncClient(base_url=address, headers={"origin": address}, timeout=DEADLINE)
 
-    async def __aenter__(self) -> "Guest":
+    async def __aenter__(self) -> "BrowserClient":
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -80,33 +80,38 @@ class Guest:
     def socket(self, origin: str | None = None) -> connect:
         cookies = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
         url = self.address.replace("http", "ws") + "/socket"
-        return connect(url, origin=origin or self.address, additional_headers={"cookie": cookies})  # type: ignore[arg-type]
+        return connect(  # type: ignore[arg-type]
+            url, origin=origin or self.address, additional_headers={"cookie": cookies}, open_timeout=DEADLINE
+        )
 
 
 @pytest.fixture
-async def people() -> AsyncIterator[AsyncExitStack]:
+async def clients() -> AsyncIterator[AsyncExitStack]:
     async with AsyncExitStack() as stack:
         yield stack
 
 
-async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, people: AsyncExitStack):
+async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, clients: AsyncExitStack):
     with serving("--data", str(tmp_path)) as (process, address):
-        host, other = await people.enter_async_context(Guest(address)), await people.enter_async_context(Guest(address))
+        host, other = (
+            await clients.enter_async_context(BrowserClient(address)),
+            await clients.enter_async_context(BrowserClient(address)),
+        )
         await asyncio.gather(host.http.get("/"), other.http.get("/"))
         room = (await host.http.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
         async with host.socket() as one, other.socket() as two:
             for line in (one, two):
                 await line.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}"}))
-                place = (await heard(line, lambda message: message["t"] == "joined"))["at"]
+                place = (await receive_until(line, lambda message: message["t"] == "joined"))["at"]
             said = {"k": "comment", "content": "hello"}
             await one.send(json.dumps({"t": "do", "id": 2, "to": f"live/{room}", "what": said}))
-            await heard(one, lambda message: message["t"] == "done" and message["id"] == 2)
-            event = await heard(two, lambda message: message["t"] == "events")
+            await receive_until(one, lambda message: message["t"] == "done" and message["id"] == 2)
+            event = await receive_until(two, lambda message: message["t"] == "events")
             assert event["events"][0]["comment"]["content"] == "hello"
             process.send_signal(signal.SIGTERM)
-            assert (await heard(two, lambda message: message["t"] == "come_back"))["after"] >= 1000
+            assert (await receive_until(two, lambda message: message["t"] == "come_back"))["after"] >= 1000
             with pytest.raises(ConnectionClosed) as closed:
-                await heard(two, lambda _: False)
+                await receive_until(two, lambda _: False)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 1012
         assert await asyncio.to_thread(process.wait, DEADLINE) == 0
@@ -115,14 +120,14 @@ async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, peop
         assert again == address
         async with other.socket() as two:
             await two.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}", "at": place}))
-            joined = await heard(two, lambda message: message["t"] == "joined")
+            joined = await receive_until(two, lambda message: message["t"] == "joined")
             assert joined["at"]["epoch"] > place["epoch"]
             assert [each["content"] for each in joined["snapshot"]["comments"]] == ["hello"]
 
 
-async def test_a_socket_closes_with_its_session_and_is_open_to_own_pages_only(tmp_path: Path, people: AsyncExitStack):
+async def test_a_socket_closes_with_its_session_and_is_open_to_own_pages_only(tmp_path: Path, clients: AsyncExitStack):
     with serving("--data", str(tmp_path), "--log", "json") as (process, address):
-        user = await people.enter_async_context(Guest(address))
+        user = await clients.enter_async_context(BrowserClient(address))
         await user.http.get("/?secret=word")
         with pytest.raises(InvalidStatus) as refused:
             async with user.socket("http://evil.example.org"):
@@ -132,10 +137,10 @@ async def test_a_socket_closes_with_its_session_and_is_open_to_own_pages_only(tm
         signed = await user.http.post("/api/accounts", json={"name": "Hanako", "password": "a long enough one"})
         assert signed.status_code == 201
         async with user.socket() as line:
-            await heard(line, lambda message: message["t"] == "welcome")
+            await receive_until(line, lambda message: message["t"] == "welcome")
             assert (await user.http.delete("/api/sessions")).status_code == 204
             with pytest.raises(ConnectionClosed) as closed:
-                await heard(line, lambda _: False)
+                await receive_until(line, lambda _: False)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 4001
         process.send_signal(signal.SIGINT)
@@ -158,8 +163,8 @@ def test_the_server_listens_before_it_is_open_and_can_be_stopped_meanwhile(tmp_p
 
 def test_a_store_that_another_server_holds_is_an_error_of_one_line(tmp_path: Path):
     with serving("--data", str(tmp_path), "--env", "dev") as (process, address):
-        ready(address)
-        second = ended("--data", str(tmp_path), "--env", "dev")
+        wait_ready(address)
+        second = run_to_end("--data", str(tmp_path), "--env", "dev")
         assert second.returncode == 1
         assert second.stderr.startswith(f"Zataku cannot start. Another process holds {tmp_path / 'zataku.db'}")
         assert len(second.stderr.splitlines()) == 1
@@ -175,7 +180,7 @@ def test_a_store_that_another_server_holds_is_an_error_of_one_line(tmp_path: Pat
 def test_a_port_in_use_ends_the_process_with_one_line_and_exit_code_one(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        refused = ended("--data", str(tmp_path), port=port)
+        refused = run_to_end("--data", str(tmp_path), port=port)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.splitlines() == [
         f"Port {port} on 127.0.0.1 is already in use. Stop what uses it, or choose another with --port."
@@ -184,7 +189,7 @@ def test_a_port_in_use_ends_the_process_with_one_line_and_exit_code_one(tmp_path
 
 def test_a_folder_that_cannot_be_created_is_an_error_of_one_line(tmp_path: Path):
     (tmp_path / "file").write_text("not a folder")
-    refused = ended("--data", str(tmp_path / "file" / "data"))
+    refused = run_to_end("--data", str(tmp_path / "file" / "data"))
     assert refused.returncode == 1
     assert refused.stderr.startswith("Cannot keep data in ")
     assert refused.stderr.rstrip().endswith("Choose another with --data.")

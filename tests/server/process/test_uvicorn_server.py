@@ -1,4 +1,4 @@
-"""As many as the system allows are let in, and it is said when nobody more can be."""
+"""The limit of open files is raised, and a lack of them is logged."""
 
 import os
 import resource
@@ -22,27 +22,27 @@ def nothing() -> AbstractAsyncContextManager[OpenedApplication]:
 
 
 @pytest.fixture
-def most() -> Iterator[int]:
-    """The limit that a process may give itself; it is as before afterwards."""
+def hard_limit() -> Iterator[int]:
+    """The hard limit of open files; both limits are restored afterwards."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     yield before[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_a_server_takes_as_many_connections_as_the_system_allows(most: int):
-    resource.setrlimit(resource.RLIMIT_NOFILE, (512, most))
+def test_a_server_takes_as_many_connections_as_the_system_allows(hard_limit: int):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard_limit))
     raise_file_limit()
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 512
 
 
-async def test_a_lack_of_file_descriptors_is_logged_once(most: int):
+async def test_a_lack_of_file_descriptors_is_logged_once(hard_limit: int):
     gate = StartupGate(nothing)
     server = Server(uvicorn.Config(gate, log_config=None), gate)  # type: ignore[arg-type]
     free = os.dup(0)
     os.close(free)
     with capture_logs() as lines:
         for room in (free, free, 512, free):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (room, most))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (room, hard_limit))
             await server.on_tick(TICKS_PER_SECOND)
             await server.on_tick(1)
     assert [line["event"] for line in lines] == ["no_file_descriptors", "no_file_descriptors"]

@@ -1,4 +1,4 @@
-"""The types of the web pages say what the structs say."""
+"""TypeScript declarations of structs and unions."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""The types that the web pages are built with are those of the server."""
+"""The generated TypeScript of the web pages is current."""
 
 from pathlib import Path
 
