@@ -28,7 +28,7 @@ class Shard(Struct):
     closed: bool = False
 
 
-class Line(Struct):
+class ScriptedStream(Struct):
     """One of the streams that the table has had."""
 
     arn: str
@@ -36,7 +36,7 @@ class Line(Struct):
     enabled: bool = True
 
 
-class Refusal(Exception):
+class ErrorResponse(Exception):
     """An answer with an error code."""
 
 
@@ -46,7 +46,7 @@ class StreamService:
     def __init__(self, page: int = 3, gaps: int = 0) -> None:
         self.page = page
         self.gaps = gaps
-        self.lines: list[Line] = []
+        self.streams: list[ScriptedStream] = []
         self.calls: Counter[str] = Counter()
         self.busy = 0
         self.told: dict[str, list[int]] = {}
@@ -57,33 +57,33 @@ class StreamService:
     # What happens to the table
 
     @property
-    def line(self) -> Line:
+    def latest_stream(self) -> ScriptedStream:
         """The latest stream."""
-        return self.lines[-1]
+        return self.streams[-1]
 
     @property
     def open_shards(self) -> list[Shard]:
         """The shards that are written to."""
-        return [shard for shard in self.line.shards.values() if not shard.closed]
+        return [shard for shard in self.latest_stream.shards.values() if not shard.closed]
 
     def enable(self, shards: int = 1) -> None:
         """Switch a new stream on."""
-        label = f"2026-01-01T00:00:{len(self.lines):02}.000"
-        self.lines.append(Line(f"{_ACCOUNT}/{TABLE}/stream/{label}"))
+        label = f"2026-01-01T00:00:{len(self.streams):02}.000"
+        self.streams.append(ScriptedStream(f"{_ACCOUNT}/{TABLE}/stream/{label}"))
         step = _HASHES // shards
         for at in range(shards):
             self._grow(None, at * step, _HASHES if at == shards - 1 else (at + 1) * step)
 
     def disable(self) -> None:
         """Switch the stream off: its shards are closed and stay readable."""
-        self.line.enabled = False
-        for shard in self.line.shards.values():
+        self.latest_stream.enabled = False
+        for shard in self.latest_stream.shards.values():
             shard.closed = True
 
     def _grow(self, parent: str | None, low: int, high: int) -> Shard:
         self._count += 1
         name = f"shardId-{self._count:020}-{zlib.crc32(str(self._count).encode()):08x}"
-        made = self.line.shards[name] = Shard(name, parent, low, high)
+        made = self.latest_stream.shards[name] = Shard(name, parent, low, high)
         return made
 
     def write(self, key: str, **record: Any) -> int:
@@ -115,7 +115,7 @@ class StreamService:
         """Take away the oldest records of a shard, and the shard itself when it is closed and empty."""
         shard.trimmed = min(len(shard.records), shard.trimmed + records)
         if shard.closed and shard.trimmed == len(shard.records):
-            for line in self.lines:
+            for line in self.streams:
                 line.shards.pop(shard.name, None)
 
     def expire_iterators(self) -> None:
@@ -129,9 +129,11 @@ class StreamService:
         self.calls[operation] += 1
         match operation:
             case "DescribeTable":
-                return {"Table": {"TableName": TABLE, "TableStatus": "ACTIVE", "LatestStreamArn": self.line.arn}}
+                return {
+                    "Table": {"TableName": TABLE, "TableStatus": "ACTIVE", "LatestStreamArn": self.latest_stream.arn}
+                }
             case "ListStreams":
-                return {"Streams": [{"StreamArn": it.arn, "TableName": TABLE} for it in reversed(self.lines)]}
+                return {"Streams": [{"StreamArn": it.arn, "TableName": TABLE} for it in reversed(self.streams)]}
             case "DescribeStream":
                 return self._describe(asked)
             case "GetShardIterator":
@@ -139,13 +141,13 @@ class StreamService:
             case "GetRecords":
                 return self._records(asked)
             case _:
-                raise Refusal("UnknownOperationException")
+                raise ErrorResponse("UnknownOperationException")
 
-    def _line(self, arn: str) -> Line:
-        for line in self.lines:
+    def _line(self, arn: str) -> ScriptedStream:
+        for line in self.streams:
             if line.arn == arn:
                 return line
-        raise Refusal("ResourceNotFoundException")
+        raise ErrorResponse("ResourceNotFoundException")
 
     def _describe(self, asked: dict[str, Any]) -> dict[str, Any]:
         line = self._line(asked["StreamArn"])
@@ -168,13 +170,13 @@ class StreamService:
     def _iterator(self, asked: dict[str, Any]) -> dict[str, Any]:
         shard = self._line(asked["StreamArn"]).shards.get(asked["ShardId"])
         if shard is None:
-            raise Refusal("ResourceNotFoundException")
+            raise ErrorResponse("ResourceNotFoundException")
         at = shard.trimmed
         if asked["ShardIteratorType"] == "AFTER_SEQUENCE_NUMBER":
             numbers = [it["dynamodb"]["SequenceNumber"] for it in shard.records]
             at = numbers.index(asked["SequenceNumber"]) + 1
             if at <= shard.trimmed:
-                raise Refusal("TrimmedDataAccessException")
+                raise ErrorResponse("TrimmedDataAccessException")
         return {"ShardIterator": self._written(asked["StreamArn"], shard.name, at, self.gaps)}
 
     def _written(self, arn: str, shard: str, at: int, gaps: int) -> str:
@@ -183,15 +185,15 @@ class StreamService:
     def _records(self, asked: dict[str, Any]) -> dict[str, Any]:
         if self.busy:
             self.busy -= 1
-            raise Refusal("LimitExceededException")
+            raise ErrorResponse("LimitExceededException")
         arn, name, at, gaps, generation = json.loads(asked["ShardIterator"])
         if generation != self._generation:
-            raise Refusal("ExpiredIteratorException")
+            raise ErrorResponse("ExpiredIteratorException")
         shard = self._line(arn).shards.get(name)
         if shard is None:
-            raise Refusal("ResourceNotFoundException")
+            raise ErrorResponse("ResourceNotFoundException")
         if at < shard.trimmed:
-            raise Refusal("TrimmedDataAccessException")
+            raise ErrorResponse("TrimmedDataAccessException")
         if gaps:
             return {"Records": [], "NextShardIterator": self._written(arn, name, at, gaps - 1)}
         found = shard.records[at : at + min(asked["Limit"], self.page)]
@@ -205,7 +207,7 @@ class Answering(Protocol):
     """Whatever answers calls."""
 
     def answer(self, operation: str, asked: dict[str, Any]) -> dict[str, Any]:
-        """One call; raises `Refusal`."""
+        """One call; raises `ErrorResponse`."""
         ...
 
 
@@ -217,7 +219,7 @@ async def served(service: Answering) -> AsyncIterator[str]:
         operation = request.headers["X-Amz-Target"].rpartition(".")[2]
         try:
             answer, status = service.answer(operation, await request.json()), 200
-        except Refusal as refused:
+        except ErrorResponse as refused:
             answer, status = {"__type": f"com.amazonaws.dynamodb.v20120810#{refused}", "message": str(refused)}, 400
         return web.json_response(answer, status=status, content_type="application/x-amz-json-1.0")
 

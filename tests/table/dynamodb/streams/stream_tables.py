@@ -25,7 +25,7 @@ def unique(name: str) -> str:
     return f"{name}{uuid4().hex[:12]}"
 
 
-class Bench:
+class StreamFixture:
     """A server with a table that has a stream, and a metadata table."""
 
     def __init__(self, client: Client, table: TableSchema, metadata: MetadataTable) -> None:
@@ -75,12 +75,12 @@ async def make_table(client: Client, table: TableSchema) -> None:
 
 
 @asynccontextmanager
-async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES") -> AsyncIterator[Bench]:
+async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES") -> AsyncIterator[StreamFixture]:
     """A table with a stream on one of the servers."""
     client = PlainClient(shared_server(name).endpoint)
     table = TableSchema(unique("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
     metadata = MetadataTable(client, unique("ZatakuStore"), ManualClock())
-    made = Bench(client, table, metadata)
+    made = StreamFixture(client, table, metadata)
     try:
         await asyncio.gather(make_table(client, table), metadata.start())
         yield made

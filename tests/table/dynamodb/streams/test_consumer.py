@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.support.dynamodb_servers import ServerName
-from tests.table.dynamodb.streams.stream_tables import SERVERS, Bench, bench, drained, names
+from tests.table.dynamodb.streams.stream_tables import SERVERS, StreamFixture, bench, drained, names
 from zataku.table.backend.errors import BadInput, StoreClosed
 from zataku.table.dynamodb.streams import ConsumerRegistry
 
@@ -18,22 +18,22 @@ def server_name(request: pytest.FixtureRequest) -> ServerName:
 
 
 @pytest.fixture
-async def place(server_name: ServerName) -> AsyncIterator[Bench]:
+async def place(server_name: ServerName) -> AsyncIterator[StreamFixture]:
     async with bench(server_name) as made:
         yield made
 
 
 @pytest.fixture
-def streams(place: Bench) -> ConsumerRegistry:
+def streams(place: StreamFixture) -> ConsumerRegistry:
     return place.process()
 
 
-async def fill(place: Bench, letters: str) -> None:
+async def fill(place: StreamFixture, letters: str) -> None:
     for letter in letters:
         await place.put(letter)
 
 
-async def test_each_kind_of_change_comes_with_its_images(place: Bench, streams: ConsumerRegistry):
+async def test_each_kind_of_change_comes_with_its_images(place: StreamFixture, streams: ConsumerRegistry):
     await place.put("a", n=1, blob=b"x", tags=frozenset({"t", "s"}))
     await place.put("a", n=2)
     await place.delete("a")
@@ -47,7 +47,7 @@ async def test_each_kind_of_change_comes_with_its_images(place: Bench, streams: 
     assert first.at > 1_700_000_000
 
 
-async def test_a_write_that_changes_nothing_is_no_change(place: Bench, streams: ConsumerRegistry):
+async def test_a_write_that_changes_nothing_is_no_change(place: StreamFixture, streams: ConsumerRegistry):
     await place.put("a", n=1, tags=frozenset({"t", "s"}))
     await place.put("a", n=1, tags=frozenset({"s", "t"}))
     await place.put("a", n=True, tags=frozenset({"s", "t"}))
@@ -65,7 +65,7 @@ async def test_a_stream_holds_the_images_that_were_asked_for(server_name: Server
 
 
 async def test_reading_again_gives_the_same_in_the_same_order_until_it_is_acknowledged(
-    place: Bench, streams: ConsumerRegistry
+    place: StreamFixture, streams: ConsumerRegistry
 ):
     await fill(place, "abcd")
     first = await streams.changes(place.table, "watcher", 2)
@@ -78,7 +78,7 @@ async def test_reading_again_gives_the_same_in_the_same_order_until_it_is_acknow
 
 
 async def test_an_acknowledgement_covers_everything_before_it_and_never_goes_back(
-    place: Bench, streams: ConsumerRegistry
+    place: StreamFixture, streams: ConsumerRegistry
 ):
     await fill(place, "abcd")
     changes = await streams.changes(place.table, "watcher", 100)
@@ -88,7 +88,7 @@ async def test_an_acknowledgement_covers_everything_before_it_and_never_goes_bac
     assert await streams.changes(place.table, "watcher", 100) == changes[3:]
 
 
-async def test_an_acknowledgement_outlives_the_process(place: Bench):
+async def test_an_acknowledgement_outlives_the_process(place: StreamFixture):
     await fill(place, "abcd")
     first = place.process()
     changes = await first.changes(place.table, "watcher", 100)
@@ -97,7 +97,7 @@ async def test_an_acknowledgement_outlives_the_process(place: Bench):
     assert await place.process().changes(place.table, "watcher", 100) == changes[2:]
 
 
-async def test_consumers_follow_each_at_their_own_pace(place: Bench, streams: ConsumerRegistry):
+async def test_consumers_follow_each_at_their_own_pace(place: StreamFixture, streams: ConsumerRegistry):
     await fill(place, "a")
     assert names(await drained(streams, place.table, "fast")) == ["a"]
     await fill(place, "b")
@@ -105,7 +105,9 @@ async def test_consumers_follow_each_at_their_own_pace(place: Bench, streams: Co
     assert names(await drained(streams, place.table, "fast")) == ["b"]
 
 
-async def test_a_forgotten_consumer_starts_anew_and_leaves_nothing_behind(place: Bench, streams: ConsumerRegistry):
+async def test_a_forgotten_consumer_starts_anew_and_leaves_nothing_behind(
+    place: StreamFixture, streams: ConsumerRegistry
+):
     await fill(place, "ab")
     old = await drained(streams, place.table, "watcher")
     await streams.forget(place.table, "watcher")
@@ -114,21 +116,21 @@ async def test_a_forgotten_consumer_starts_anew_and_leaves_nothing_behind(place:
     await streams.forget(place.table, "nobody")
 
 
-async def test_positions_of_one_item_sort_as_they_happened(place: Bench, streams: ConsumerRegistry):
+async def test_positions_of_one_item_sort_as_they_happened(place: StreamFixture, streams: ConsumerRegistry):
     for number in range(12):
         await place.put("a", n=number)
     positions = [it.position for it in await drained(streams, place.table, "watcher")]
     assert all(earlier < later for earlier, later in pairwise(positions))
 
 
-async def test_two_readers_of_one_process_lose_nothing(place: Bench, streams: ConsumerRegistry):
+async def test_two_readers_of_one_process_lose_nothing(place: StreamFixture, streams: ConsumerRegistry):
     await fill(place, "abcdef")
     both = await asyncio.gather(*(streams.changes(place.table, "watcher", 4) for _ in range(2)))
     assert both[0] == both[1]
     assert names(await drained(streams, place.table, "watcher")) == [*"abcdef"]
 
 
-async def test_a_reader_waits_for_the_first_change_by_the_clock(place: Bench, streams: ConsumerRegistry):
+async def test_a_reader_waits_for_the_first_change_by_the_clock(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=30))
     await _asleep(place)
     await place.put("a")
@@ -141,7 +143,7 @@ async def test_a_reader_waits_for_the_first_change_by_the_clock(place: Bench, st
     assert place.clock.now() < 1_767_225_600 + 30
 
 
-async def test_a_reader_is_woken_by_a_write_of_its_own_process(place: Bench, streams: ConsumerRegistry):
+async def test_a_reader_is_woken_by_a_write_of_its_own_process(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=30))
     await _asleep(place)
     await place.put("a")
@@ -149,7 +151,7 @@ async def test_a_reader_is_woken_by_a_write_of_its_own_process(place: Bench, str
     assert names(await asyncio.wait_for(reading, 20)) == ["a"]
 
 
-async def test_a_reader_gives_up_when_its_time_is_over(place: Bench, streams: ConsumerRegistry):
+async def test_a_reader_gives_up_when_its_time_is_over(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=3))
     while not reading.done():
         await place.clock.advance(0.25)
@@ -158,7 +160,7 @@ async def test_a_reader_gives_up_when_its_time_is_over(place: Bench, streams: Co
     assert place.clock.now() >= 1_767_225_600 + 3
 
 
-async def _asleep(place: Bench) -> None:
+async def _asleep(place: StreamFixture) -> None:
     """Somebody waits for the clock, beside the pulse of the leases."""
     async with asyncio.timeout(20):
         while len(place.clock._sleepers) < 2:
@@ -170,14 +172,14 @@ async def _asleep(place: Bench) -> None:
     ["", "x", "1/2/3", "a/b/02.123", "a/b/03.12x", "9999/shardId-00000001/01.1"],
     ids=["empty", "a word", "no width", "a wrong width", "no number", "a stream to come"],
 )
-async def test_a_position_that_never_came_is_bad_input(place: Bench, streams: ConsumerRegistry, position: str):
+async def test_a_position_that_never_came_is_bad_input(place: StreamFixture, streams: ConsumerRegistry, position: str):
     await place.put("a")
     with pytest.raises(BadInput):
         await streams.acknowledge(place.table, "watcher", position)
     assert names(await streams.changes(place.table, "watcher", 10)) == ["a"]
 
 
-async def test_a_shard_that_is_not_there_is_bad_input(place: Bench, streams: ConsumerRegistry):
+async def test_a_shard_that_is_not_there_is_bad_input(place: StreamFixture, streams: ConsumerRegistry):
     await place.put("a")
     (change,) = await streams.changes(place.table, "watcher", 10)
     label, _, sequence = change.position.split("/")
@@ -185,7 +187,7 @@ async def test_a_shard_that_is_not_there_is_bad_input(place: Bench, streams: Con
         await streams.acknowledge(place.table, "watcher", f"{label}/shardId-00000000000000000009-deadbeef/{sequence}")
 
 
-async def test_reading_needs_a_consumer_and_a_limit(place: Bench, streams: ConsumerRegistry):
+async def test_reading_needs_a_consumer_and_a_limit(place: StreamFixture, streams: ConsumerRegistry):
     for consumer, limit in (("", 1), ("watcher", 0), ("watcher", -1)):
         with pytest.raises(BadInput):
             await streams.changes(place.table, consumer, limit)
@@ -200,7 +202,7 @@ async def test_a_table_without_stream_says_so(server_name: ServerName):
             await place.process().changes(place.table, "watcher", 1)
 
 
-async def test_who_has_closed_reads_no_more(place: Bench, streams: ConsumerRegistry):
+async def test_who_has_closed_reads_no_more(place: StreamFixture, streams: ConsumerRegistry):
     await streams.changes(place.table, "watcher", 1)
     await streams.close()
     await streams.close()
@@ -208,7 +210,7 @@ async def test_who_has_closed_reads_no_more(place: Bench, streams: ConsumerRegis
         await streams.changes(place.table, "watcher", 1)
 
 
-async def test_closing_the_store_ends_a_wait_for_changes(place: Bench, streams: ConsumerRegistry):
+async def test_closing_the_store_ends_a_wait_for_changes(place: StreamFixture, streams: ConsumerRegistry):
     waiting = [asyncio.create_task(streams.changes(place.table, "watcher", 1, wait=30)) for _ in range(3)]
     await _asleep(place)
     await streams.close()
@@ -219,7 +221,7 @@ async def test_closing_the_store_ends_a_wait_for_changes(place: Bench, streams: 
     assert [item.get("owner") for item in items] == [None, None]
 
 
-async def test_a_stream_switched_off_and_on_again_is_followed(place: Bench, streams: ConsumerRegistry):
+async def test_a_stream_switched_off_and_on_again_is_followed(place: StreamFixture, streams: ConsumerRegistry):
     await place.put("a")
     assert names(await drained(streams, place.table, "watcher")) == ["a"]
     off, on = {"StreamEnabled": False}, {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}

@@ -9,7 +9,7 @@ import pytest
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
-from tests.table.dynamodb.streams.stream_tables import SERVERS, Bench, bench, drained, names, unique
+from tests.table.dynamodb.streams.stream_tables import SERVERS, StreamFixture, bench, drained, names, unique
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
@@ -26,7 +26,7 @@ KEYS = [f"k{at}" for at in range(16)]
 class Process:
     """A process with a clock of its own: while its clock stands still it is paused, or dead."""
 
-    def __init__(self, place: Bench, name: str) -> None:
+    def __init__(self, place: StreamFixture, name: str) -> None:
         self.clock = ManualClock()
         self.table = place.table
         self.streams: ConsumerRegistry = place.process(self.clock, name)
@@ -42,7 +42,7 @@ class Process:
 
 
 @pytest.fixture(params=SERVERS)
-async def place(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
+async def place(request: pytest.FixtureRequest) -> AsyncIterator[StreamFixture]:
     name: ServerName = request.param
     async with bench(name) as made:
         for letter in "abcd":
@@ -51,7 +51,7 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
 
 
 @pytest.fixture
-async def shards() -> AsyncIterator[tuple[StreamService, Bench]]:
+async def shards() -> AsyncIterator[tuple[StreamService, StreamFixture]]:
     """A stream of four shards."""
     service = StreamService()
     service.enable(shards=4)
@@ -59,36 +59,36 @@ async def shards() -> AsyncIterator[tuple[StreamService, Bench]]:
         client, keeping = PlainClient(endpoint), PlainClient(shared_server("dynoxide").endpoint)
         metadata = MetadataTable(keeping, unique("ZatakuStore"), ManualClock())
         await metadata.start()
-        made = Bench(client, SCHEMA, metadata)
+        made = StreamFixture(client, SCHEMA, metadata)
         yield service, made
         await made.close()
         await client.close()
         await keeping.close()
 
 
-async def kept(place: Bench) -> list[Item]:
+async def kept(place: StreamFixture) -> list[Item]:
     return await place.metadata.items(f"stream#{place.table.name}#watcher")
 
 
-async def changed(place: Bench, before: list[Item]) -> None:
+async def changed(place: StreamFixture, before: list[Item]) -> None:
     """Write to the metadata table in the background."""
     async with asyncio.timeout(20):
         while await kept(place) == before:
             await asyncio.sleep(0.01)
 
 
-async def owners(place: Bench) -> list[str | None]:
+async def owners(place: StreamFixture) -> list[str | None]:
     return [item.get("owner") for item in await kept(place) if item["sk"] != "consumer"]
 
 
-async def test_a_shard_is_read_by_one_process_at_a_time(place: Bench):
+async def test_a_shard_is_read_by_one_process_at_a_time(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     assert names(await first.read()) == [*"abcd"]
     assert await second.read() == []
     assert await owners(place) == ["first"]
 
 
-async def test_when_a_process_dies_another_goes_on_after_the_lease(place: Bench):
+async def test_when_a_process_dies_another_goes_on_after_the_lease(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     await first.acknowledge(changes[0])
@@ -99,7 +99,7 @@ async def test_when_a_process_dies_another_goes_on_after_the_lease(place: Bench)
     assert names(await second.read()) == ["b", "c", "d"]
 
 
-async def test_what_counts_is_the_counter_and_not_the_time_of_day(place: Bench):
+async def test_what_counts_is_the_counter_and_not_the_time_of_day(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     second.clock = ManualClock(now=5_000_000_000.0)
     second.streams = place.process(second.clock, "second")
@@ -112,7 +112,7 @@ async def test_what_counts_is_the_counter_and_not_the_time_of_day(place: Bench):
     assert await owners(place) == ["first"]
 
 
-async def test_a_lease_is_kept_alive_while_its_owner_works_on_a_batch(place: Bench):
+async def test_a_lease_is_kept_alive_while_its_owner_works_on_a_batch(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     for _ in range(10):
@@ -125,7 +125,7 @@ async def test_a_lease_is_kept_alive_while_its_owner_works_on_a_batch(place: Ben
     assert await second.read() == []
 
 
-async def test_a_process_that_stopped_reading_loses_its_leases(place: Bench):
+async def test_a_process_that_stopped_reading_loses_its_leases(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     await first.read()
     before = await kept(place)
@@ -137,7 +137,7 @@ async def test_a_process_that_stopped_reading_loses_its_leases(place: Bench):
     assert names(await second.read()) == [*"abcd"]
 
 
-async def test_a_paused_owner_that_comes_back_cannot_acknowledge(place: Bench):
+async def test_a_paused_owner_that_comes_back_cannot_acknowledge(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     await second.read()
@@ -155,7 +155,7 @@ async def test_a_paused_owner_that_comes_back_cannot_acknowledge(place: Bench):
     assert await second.read() == changes[2:]
 
 
-async def test_a_paused_owner_that_comes_back_in_time_goes_on(place: Bench):
+async def test_a_paused_owner_that_comes_back_in_time_goes_on(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     await second.read()
@@ -167,7 +167,7 @@ async def test_a_paused_owner_that_comes_back_in_time_goes_on(place: Bench):
     assert await first.read() == changes[2:]
 
 
-async def test_a_process_that_closes_gives_its_leases_back_at_once(place: Bench):
+async def test_a_process_that_closes_gives_its_leases_back_at_once(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     await first.read()
     assert await second.read() == []
@@ -176,7 +176,7 @@ async def test_a_process_that_closes_gives_its_leases_back_at_once(place: Bench)
     assert names(await second.read()) == [*"abcd"]
 
 
-async def test_another_process_may_acknowledge_a_shard_without_owner(place: Bench):
+async def test_another_process_may_acknowledge_a_shard_without_owner(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     await first.streams.close()
@@ -184,7 +184,7 @@ async def test_another_process_may_acknowledge_a_shard_without_owner(place: Benc
     assert await second.read() == changes[2:]
 
 
-async def test_no_other_process_may_acknowledge_while_the_owner_reads(place: Bench):
+async def test_no_other_process_may_acknowledge_while_the_owner_reads(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     with pytest.raises(LeaseLost):
@@ -192,7 +192,7 @@ async def test_no_other_process_may_acknowledge_while_the_owner_reads(place: Ben
     assert await first.read() == changes
 
 
-async def test_a_checkpoint_is_never_moved_back(place: Bench):
+async def test_a_checkpoint_is_never_moved_back(place: StreamFixture):
     leases = LeaseTable(place.metadata, "stream#some#consumer", "label", "me")
     assert await leases.take("shard", None) is not None
     for sequence in ("9", "10", "9", "2"):
@@ -202,7 +202,7 @@ async def test_a_checkpoint_is_never_moved_back(place: Bench):
     assert lease.sequence == "10"
 
 
-async def test_a_consumer_forgotten_by_another_process_cannot_be_acknowledged(place: Bench):
+async def test_a_consumer_forgotten_by_another_process_cannot_be_acknowledged(place: StreamFixture):
     first, second = Process(place, "first"), Process(place, "second")
     changes = await first.read()
     await second.streams.forget(place.table, "watcher")
@@ -212,13 +212,13 @@ async def test_a_consumer_forgotten_by_another_process_cannot_be_acknowledged(pl
     assert await first.read() == changes
 
 
-async def test_two_that_begin_at_once_do_not_both_read_a_shard(place: Bench):
+async def test_two_that_begin_at_once_do_not_both_read_a_shard(place: StreamFixture):
     both = [Process(place, "first"), Process(place, "second")]
     found = await asyncio.gather(*(process.read() for process in both))
     assert sorted(map(len, found)) == [0, 4]
 
 
-async def test_living_processes_come_to_share_the_shards(shards: tuple[StreamService, Bench]):
+async def test_living_processes_come_to_share_the_shards(shards: tuple[StreamService, StreamFixture]):
     service, place = shards
     first, second = Process(place, "first"), Process(place, "second")
     await first.read()
@@ -237,7 +237,9 @@ async def test_living_processes_come_to_share_the_shards(shards: tuple[StreamSer
     assert all(halves)
 
 
-async def test_a_shard_changes_hands_only_when_its_changes_are_acknowledged(shards: tuple[StreamService, Bench]):
+async def test_a_shard_changes_hands_only_when_its_changes_are_acknowledged(
+    shards: tuple[StreamService, StreamFixture],
+):
     service, place = shards
     for key in KEYS:
         service.write(key)
@@ -254,7 +256,7 @@ async def test_a_shard_changes_hands_only_when_its_changes_are_acknowledged(shar
     assert await first.read() == await second.read() == []
 
 
-async def test_an_owner_that_dies_leaves_its_share_to_the_living(shards: tuple[StreamService, Bench]):
+async def test_an_owner_that_dies_leaves_its_share_to_the_living(shards: tuple[StreamService, StreamFixture]):
     service, place = shards
     first, second = Process(place, "first"), Process(place, "second")
     await first.read()

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from tests.support.dynamodb_servers import shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
-from tests.table.dynamodb.streams.stream_tables import Bench, drained, unique
+from tests.table.dynamodb.streams.stream_tables import StreamFixture, drained, unique
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import Throttled
 from zataku.table.backend.port import RawChange
@@ -31,12 +31,12 @@ def service() -> StreamService:
 
 
 @pytest.fixture
-async def place(service: StreamService) -> AsyncIterator[Bench]:
+async def place(service: StreamService) -> AsyncIterator[StreamFixture]:
     async with served(service) as endpoint:
         client, keeping = PlainClient(endpoint), PlainClient(shared_server("dynoxide").endpoint)
         metadata = MetadataTable(keeping, unique("ZatakuStore"), ManualClock())
         await metadata.start()
-        made = Bench(client, SCHEMA, metadata)
+        made = StreamFixture(client, SCHEMA, metadata)
         yield made
         await made.close()
         await client.close()
@@ -44,7 +44,7 @@ async def place(service: StreamService) -> AsyncIterator[Bench]:
 
 
 @pytest.fixture
-def streams(place: Bench) -> ConsumerRegistry:
+def streams(place: StreamFixture) -> ConsumerRegistry:
     return place.process()
 
 
@@ -67,7 +67,7 @@ async def all_of(streams: ConsumerRegistry, limit: int = 5) -> dict[str, list[in
     return told(await drained(streams, SCHEMA, "watcher", limit))
 
 
-async def leased(place: Bench) -> list[str]:
+async def leased(place: StreamFixture) -> list[str]:
     """The shards in the metadata table."""
     items = await place.metadata.items(f"stream#{TABLE}#watcher")
     return [it["sk"].rpartition("#")[2] for it in items if it["sk"] != "consumer"]
@@ -162,7 +162,7 @@ async def test_an_expired_iterator_is_replaced_by_one_after_what_was_read(
     assert {key: told(first).get(key, []) + rest.get(key, []) for key in KEYS} == service.told
 
 
-async def test_a_consumer_that_comes_too_late_goes_on_with_what_is_left(service: StreamService, place: Bench):
+async def test_a_consumer_that_comes_too_late_goes_on_with_what_is_left(service: StreamService, place: StreamFixture):
     write(service)
     first = place.process()
     (change,) = await first.changes(SCHEMA, "watcher", 1)
@@ -183,7 +183,7 @@ async def test_records_trimmed_under_an_iterator_are_passed_over(service: Stream
 
 
 async def test_the_book_forgets_finished_shards_when_they_are_trimmed(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     (old,) = service.open_shards
@@ -197,7 +197,7 @@ async def test_the_book_forgets_finished_shards_when_they_are_trimmed(
 
 
 async def test_a_finished_shard_that_the_description_leaves_out_is_not_read_again(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     (old,) = service.open_shards
@@ -219,7 +219,7 @@ def _without(answer: dict, name: str) -> dict:
 
 
 async def test_a_shard_trimmed_before_its_end_was_read_lets_its_children_go_on(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     (change,) = await streams.changes(SCHEMA, "watcher", 1)
@@ -235,7 +235,7 @@ async def test_a_shard_trimmed_before_its_end_was_read_lets_its_children_go_on(
 
 
 async def test_a_stream_switched_off_and_on_is_finished_before_the_new_one(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     first = await streams.changes(SCHEMA, "watcher", 3)
@@ -252,13 +252,13 @@ async def test_a_stream_switched_off_and_on_is_finished_before_the_new_one(
 
 
 async def test_a_stream_that_is_gone_is_left_with_a_note(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     await streams.changes(SCHEMA, "watcher", 1)
     service.disable()
     service.enable()
-    del service.lines[0]
+    del service.streams[0]
     write(service)
     await place.clock.advance(10)
     with capture_logs() as notes:
@@ -275,7 +275,7 @@ async def test_a_new_consumer_begins_with_the_stream_of_today(service: StreamSer
 
 
 async def test_a_late_acknowledgement_of_an_earlier_stream_changes_nothing(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     (old, *_) = await streams.changes(SCHEMA, "watcher", 1)
@@ -289,7 +289,7 @@ async def test_a_late_acknowledgement_of_an_earlier_stream_changes_nothing(
     assert await all_of(streams) == {key: [2] for key in KEYS}
 
 
-async def test_an_acknowledgement_reaches_back_over_all_shards(service: StreamService, place: Bench):
+async def test_an_acknowledgement_reaches_back_over_all_shards(service: StreamService, place: StreamFixture):
     service.split(service.open_shards[0])
     write(service, 2)
     first = place.process()
@@ -320,7 +320,7 @@ async def test_a_throttled_read_without_wait_raises(service: StreamService, stre
 
 
 async def test_those_who_wait_wait_for_a_busy_service_too(
-    service: StreamService, place: Bench, streams: ConsumerRegistry
+    service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
     service.busy = 3

@@ -92,9 +92,9 @@ class Scene:
 
     def trim(self) -> None:
         """Old shards are trimmed, except those with unread changes, whose loss no reader could prevent."""
-        shards = {shard.name: shard for line in self.service.lines for shard in line.shards.values()}
+        shards = {shard.name: shard for line in self.service.streams for shard in line.shards.values()}
         for shard in [shard for shard in shards.values() if shard.closed]:
-            if shard.parent in {name for line in self.service.lines for name in line.shards}:
+            if shard.parent in {name for line in self.service.streams for name in line.shards}:
                 # Shards go by age: none goes before the one that it came from.
                 continue
             told = {(shard.name, record["dynamodb"]["SequenceNumber"]) for record in shard.records}

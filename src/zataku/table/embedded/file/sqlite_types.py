@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class Cursor(Protocol):
-    """Runs statements and hands out their rows."""
+    """Runs statements and returns their rows."""
 
     def execute(self, statements: str, bindings: Sequence[Any] | None = None) -> "Cursor":
         """Run statements."""
@@ -24,11 +24,11 @@ class Cursor(Protocol):
         ...
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """All rows that are left."""
+        """All remaining rows."""
         ...
 
     def close(self, force: bool = False) -> None:
-        """Stop, even in the middle of the rows."""
+        """Close the cursor, even before its last row."""
         ...
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
@@ -39,29 +39,29 @@ class Cursor(Protocol):
         ...
 
 
-class Copying(Protocol):
-    """A copy of a database under way."""
+class DatabaseCopy(Protocol):
+    """A copy of a database in progress."""
 
     @property
     def done(self) -> bool:
-        """True at the end."""
+        """True when all pages are copied."""
         ...
 
     @property
     def page_count(self) -> int:
-        """Pages in all."""
+        """Number of pages."""
         ...
 
     @property
     def remaining(self) -> int:
-        """Pages still to go."""
+        """Pages that are not copied yet."""
         ...
 
     def step(self, npages: int = -1) -> bool:
         """Copy some pages."""
         ...
 
-    def __enter__(self) -> "Copying": ...
+    def __enter__(self) -> "DatabaseCopy": ...
 
     def __exit__(
         self, etype: type[BaseException] | None, evalue: BaseException | None, etraceback: TracebackType | None, /
@@ -105,15 +105,15 @@ class Connection(Protocol):
         ...
 
     def set_wal_hook(self, callable: Callable[[Any, str, int], int] | None) -> None:  # noqa: A002 - apsw's name
-        """Be told of the log's length after each commit."""
+        """Register a callback that gets the log's length after each commit."""
         ...
 
     def wal_checkpoint(self, dbname: str | None = None, mode: int = 0) -> tuple[int, int]:
         """Move the write-ahead log into the file."""
         ...
 
-    def backup(self, databasename: str, sourceconnection: Any, sourcedatabasename: str) -> Copying:
-        """Begin a copy from another database into this one."""
+    def backup(self, databasename: str, sourceconnection: Any, sourcedatabasename: str) -> DatabaseCopy:
+        """Start a copy from another database into this one."""
         ...
 
     def close(self, force: bool = False) -> None:
