@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from argon2 import PasswordHasher
 
-from tests.accounts.people import Ends, Household, quick
+from tests.accounts.account_services import AccountHarness, Ends, quick
 from tests.support.stores import RACING_STORES, START, store_fixture
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.cookies import Cookies
@@ -40,26 +40,26 @@ def passwords(hasher: PasswordHasher) -> Iterator[Passwords]:
     made.close()
 
 
-async def household(store: Store, clock: ManualClock, passwords: Passwords) -> Household:
+async def account_harness(store: Store, clock: ManualClock, passwords: Passwords) -> AccountHarness:
     """Everything there is about accounts, on a store."""
     ends: Ends = []
     accounts = Accounts(
         store, clock, passwords, on_ended=lambda account_id, credential: ends.append((account_id, credential))
     )
-    return Household(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ends)
+    return AccountHarness(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ends)
 
 
 @pytest.fixture
-async def house(strict: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[Household]:
+async def harness(strict: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[AccountHarness]:
     """On the store that refuses, delays and shortens."""
-    made = await household(strict, clock, passwords)
+    made = await account_harness(strict, clock, passwords)
     yield made
     await made.authenticator.drain()
 
 
 @pytest.fixture
-async def rough(contested: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[Household]:
+async def rough(contested: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[AccountHarness]:
     """On that store and on one that loses replies, too."""
-    made = await household(contested, clock, passwords)
+    made = await account_harness(contested, clock, passwords)
     yield made
     await made.authenticator.drain()

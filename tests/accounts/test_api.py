@@ -7,8 +7,8 @@ import httpx
 import pytest
 from litestar import Litestar
 
-from tests.accounts.browsing import AGENT, application, browser
-from tests.accounts.people import Household
+from tests.accounts.account_services import AccountHarness
+from tests.accounts.browsers import AGENT, application, browser
 from zataku.accounts.messages import ChangePassword, KeyMade, KeyView, SignIn
 from zataku.accounts.rate_limits import HOUR, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.secrets import Secret
@@ -18,9 +18,9 @@ HANA = {"name": "Hana", "password": "correct horse"}
 
 
 @pytest.fixture
-def app(house: Household) -> Litestar:
+def app(harness: AccountHarness) -> Litestar:
     """The routes of accounts."""
-    return application(house)
+    return application(harness)
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ async def test_somebody_who_comes_is_a_guest_and_stays_the_same(hana: httpx.Asyn
     assert await me(hana) == first
 
 
-async def test_from_signing_up_to_signing_in_again(house: Household, hana: httpx.AsyncClient) -> None:
+async def test_from_signing_up_to_signing_in_again(harness: AccountHarness, hana: httpx.AsyncClient) -> None:
     guest = await me(hana)
     signed_up = await hana.post("/api/accounts", json=HANA)
     assert signed_up.status_code == 201
     assert (await good(signed_up))["accountId"] == guest["accountId"]
     assert set(hana.cookies) == {"zataku_session", "zataku_language"}
     assert await me(hana) == await good(signed_up)
-    assert (await me(hana))["createdAt"] == int(house.clock.now() * 1000)
+    assert (await me(hana))["createdAt"] == int(harness.clock.now() * 1000)
     await good(await hana.delete("/api/sessions/current"))
     assert (await me(hana))["role"] == "guest"
     await good(await hana.post("/api/sessions", json={**HANA, "name": "HANA"}))
@@ -215,8 +215,8 @@ async def test_half_a_character_is_refused_and_breaks_nothing(hana: httpx.AsyncC
     assert answer.status_code == 400
 
 
-async def test_guessing_passwords_is_slowed_down(house: Household) -> None:
-    app = application(house, RateLimits(house.clock))
+async def test_guessing_passwords_is_slowed_down(harness: AccountHarness) -> None:
+    app = application(harness, RateLimits(harness.clock))
     async with browser(app) as owner, browser(app, "198.51.100.9") as thief, browser(app, "198.51.100.9") as second:
         await good(await owner.post("/api/accounts", json=HANA))
         guess = {"name": "hana", "password": "wrong horse"}
@@ -230,8 +230,8 @@ async def test_guessing_passwords_is_slowed_down(house: Household) -> None:
         assert [each.status_code for each in names] == [401] * 14 + [429]
 
 
-async def test_passwords_are_guessed_no_faster_by_who_is_signed_in(house: Household) -> None:
-    app = application(house, RateLimits(house.clock))
+async def test_passwords_are_guessed_no_faster_by_who_is_signed_in(harness: AccountHarness) -> None:
+    app = application(harness, RateLimits(harness.clock))
     async with browser(app) as hana:
         await good(await hana.post("/api/accounts", json=HANA))
         guess = {"old": "wrong horse", "new": "battery staple"}
@@ -240,8 +240,8 @@ async def test_passwords_are_guessed_no_faster_by_who_is_signed_in(house: Househ
         assert answers == [403] * 5 + [429]
 
 
-async def test_one_address_signs_up_so_many_times_and_no_more(house: Household) -> None:
-    app = application(house, RateLimits(house.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(3, HOUR, 3)}))
+async def test_one_address_signs_up_so_many_times_and_no_more(harness: AccountHarness) -> None:
+    app = application(harness, RateLimits(harness.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(3, HOUR, 3)}))
     statuses: list[int] = []
     for number in range(4):
         async with browser(app, f"2001:db8::{number:x}") as client:
@@ -249,8 +249,8 @@ async def test_one_address_signs_up_so_many_times_and_no_more(house: Household) 
     assert statuses == [201] * 3 + [429]
 
 
-async def test_looking_for_a_free_name_does_not_use_the_sign_ups_of_a_household_up(house: Household) -> None:
-    app = application(house, RateLimits(house.clock))
+async def test_looking_for_a_free_name_does_not_use_the_sign_ups_of_a_household_up(harness: AccountHarness) -> None:
+    app = application(harness, RateLimits(harness.clock))
     async with browser(app) as hana, browser(app) as otto:
         await good(await hana.post("/api/accounts", json=HANA))
         statuses = [(await otto.post("/api/accounts", json=HANA)).status_code for _ in range(12)]
@@ -259,17 +259,17 @@ async def test_looking_for_a_free_name_does_not_use_the_sign_ups_of_a_household_
 
 
 async def test_who_loses_the_race_for_a_name_has_used_a_sign_up_and_who_was_sent_away_has_not(
-    house: Household, monkeypatch: pytest.MonkeyPatch
+    harness: AccountHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = application(house, RateLimits(house.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(2, HOUR, 2)}))
-    passwords, hash_password = house.accounts.passwords, house.accounts.passwords.hash
+    app = application(harness, RateLimits(harness.clock, {**RATE_LIMITS, "sign_up_address": RateLimit(2, HOUR, 2)}))
+    passwords, hash_password = harness.accounts.passwords, harness.accounts.passwords.hash
 
     async def crowded(_: Secret) -> str:
         raise Unavailable("Too many people sign in right now.", code="busy")
 
     async def overtaken(password: Secret) -> str:
         monkeypatch.setattr(passwords, "hash", hash_password)
-        await house.user("Otto")
+        await harness.user("Otto")
         return await hash_password(password)
 
     async with browser(app) as hana:
@@ -282,15 +282,15 @@ async def test_who_loses_the_race_for_a_name_has_used_a_sign_up_and_who_was_sent
         assert (await hana.post("/api/accounts", json={**HANA, "name": "Nana"})).status_code == 429
 
 
-async def test_who_could_not_be_heard_has_not_guessed(house: Household, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_could_not_be_heard_has_not_guessed(harness: AccountHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     async def crowded(*_: object) -> bool:
         raise Unavailable("Too many people sign in right now.", code="busy")
 
-    app = application(house, RateLimits(house.clock))
+    app = application(harness, RateLimits(harness.clock))
     async with browser(app) as hana:
         await good(await hana.post("/api/accounts", json=HANA))
         with monkeypatch.context() as patch:
-            patch.setattr(house.accounts.passwords, "matches", crowded)
+            patch.setattr(harness.accounts.passwords, "matches", crowded)
             assert [(await hana.post("/api/sessions", json=HANA)).status_code for _ in range(25)] == [503] * 25
         await good(await hana.post("/api/sessions", json=HANA))
 

@@ -8,7 +8,7 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from tests.accounts.people import OTHER, PASSWORD, quick
+from tests.accounts.account_services import OTHER, PASSWORD, quick
 from zataku.accounts.passwords import DEFAULT_HASHER, Passwords, check_password
 from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable

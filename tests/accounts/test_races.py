@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from tests.accounts.people import OTHER, PASSWORD, Household
+from tests.accounts.account_services import OTHER, PASSWORD, AccountHarness
 from zataku.accounts.secrets import Secret
 from zataku.accounts.sessions import MAX_SESSIONS
 from zataku.errors import RequestError
@@ -28,7 +28,7 @@ async def ended(*attempts: Awaitable[T]) -> tuple[list[T], list[str]]:
     return won, codes
 
 
-async def test_of_many_who_want_one_name_one_gets_it(rough: Household) -> None:
+async def test_of_many_who_want_one_name_one_gets_it(rough: AccountHarness) -> None:
     won, codes = await ended(*(rough.user(name) for name in ["Hana", "hana", "ＨＡＮＡ", "HANA"] * 2))
     ((user, token),) = won
     assert codes == ["name_taken"] * (MANY - 1)
@@ -38,7 +38,7 @@ async def test_of_many_who_want_one_name_one_gets_it(rough: Household) -> None:
     assert await rough.with_session(token) is not None
 
 
-async def test_one_guest_in_many_tabs_becomes_one_user(rough: Household) -> None:
+async def test_one_guest_in_many_tabs_becomes_one_user(rough: AccountHarness) -> None:
     guest = await rough.authenticator.ensure_account(rough.guest())
     won, codes = await ended(*(rough.user(f"Hana {number}", guest) for number in range(MANY)))
     assert len(won) == 1
@@ -47,7 +47,7 @@ async def test_one_guest_in_many_tabs_becomes_one_user(rough: Household) -> None
     assert len([claim for claim in claims if claim]) == 1
 
 
-async def test_a_guest_who_signs_up_while_something_is_kept_loses_nothing(rough: Household) -> None:
+async def test_a_guest_who_signs_up_while_something_is_kept_loses_nothing(rough: AccountHarness) -> None:
     guest = rough.guest()
     kept, signed_up = await asyncio.gather(
         ended(*(rough.authenticator.ensure_account(guest) for _ in range(MANY))), ended(rough.user(guest=guest))
@@ -59,20 +59,20 @@ async def test_a_guest_who_signs_up_while_something_is_kept_loses_nothing(rough:
     assert found.role == "user"
 
 
-async def test_a_guest_is_kept_once_however_many_ask(rough: Household) -> None:
+async def test_a_guest_is_kept_once_however_many_ask(rough: AccountHarness) -> None:
     guest = rough.guest()
     won, codes = await ended(*(rough.authenticator.ensure_account(guest) for _ in range(MANY)))
     assert codes == []
     assert len(set(won)) == 1
 
 
-async def test_however_many_sign_in_at_once_20_sessions_are_left(rough: Household) -> None:
+async def test_however_many_sign_in_at_once_20_sessions_are_left(rough: AccountHarness) -> None:
     user, _ = await rough.user()
     await asyncio.gather(*(rough.accounts.sign_in("Hana", PASSWORD, "") for _ in range(MAX_SESSIONS + 5)))
     assert len(await rough.accounts.sessions.of(user)) == MAX_SESSIONS
 
 
-async def test_two_new_passwords_in_one_moment_leave_one_that_opens(rough: Household) -> None:
+async def test_two_new_passwords_in_one_moment_leave_one_that_opens(rough: AccountHarness) -> None:
     _, token = await rough.user()
     identity = await rough.known(token)
     passwords = [Secret(f"password {number}") for number in range(MANY)]
@@ -84,7 +84,7 @@ async def test_two_new_passwords_in_one_moment_leave_one_that_opens(rough: House
     assert await rough.with_session(won[0]) is not None
 
 
-async def test_a_visit_in_the_same_moment_does_not_stop_a_new_name(rough: Household) -> None:
+async def test_a_visit_in_the_same_moment_does_not_stop_a_new_name(rough: AccountHarness) -> None:
     _, token = await rough.user()
     await rough.clock.advance(2 * 86_400)
     identity = await rough.known(token)
@@ -93,7 +93,7 @@ async def test_a_visit_in_the_same_moment_does_not_stop_a_new_name(rough: Househ
     await rough.authenticator.drain()
 
 
-async def test_who_leaves_while_signing_in_is_out(rough: Household) -> None:
+async def test_who_leaves_while_signing_in_is_out(rough: AccountHarness) -> None:
     user, token = await rough.user()
     identity = await rough.known(token)
     signing_in = (rough.accounts.sign_in("Hana", PASSWORD, "") for _ in range(MANY))
@@ -104,7 +104,7 @@ async def test_who_leaves_while_signing_in_is_out(rough: Household) -> None:
     assert await rough.store.get(job("platform", "remove_account", user.account_id)) is not None
 
 
-async def test_leaving_and_a_new_password_in_one_moment_end_in_leaving(rough: Household) -> None:
+async def test_leaving_and_a_new_password_in_one_moment_end_in_leaving(rough: AccountHarness) -> None:
     user, token = await rough.user()
     identity = await rough.known(token)
     await asyncio.gather(

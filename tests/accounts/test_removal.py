@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.accounts.people import PASSWORD, Household
+from tests.accounts.account_services import PASSWORD, AccountHarness
 from zataku.accounts.removal import AccountRemoval
 from zataku.accounts.secrets import Token
 from zataku.platform import writes
@@ -26,57 +26,57 @@ class System:
             raise self.trouble
 
 
-async def leaving(house: Household, name: str = "Hana") -> tuple[Account, Job]:
+async def leaving(harness: AccountHarness, name: str = "Hana") -> tuple[Account, Job]:
     """Somebody with sessions and a key who has just left, and the job that is due for it."""
-    user, token = await house.user(name)
-    identity = await house.known(token)
-    await house.accounts.sign_in(name, PASSWORD, "")
-    await house.accounts.keys.create(user.account_id, "bot", frozenset())
-    await house.accounts.delete_account(identity, PASSWORD)
-    return user, await due(house, user.account_id)
+    user, token = await harness.user(name)
+    identity = await harness.known(token)
+    await harness.accounts.sign_in(name, PASSWORD, "")
+    await harness.accounts.keys.create(user.account_id, "bot", frozenset())
+    await harness.accounts.delete_account(identity, PASSWORD)
+    return user, await due(harness, user.account_id)
 
 
-async def due(house: Household, account_id: AccountId) -> Job:
-    found = await house.store.get(job("platform", "remove_account", account_id))
+async def due(harness: AccountHarness, account_id: AccountId) -> Job:
+    found = await harness.store.get(job("platform", "remove_account", account_id))
     assert found is not None
     return found
 
 
-async def left(house: Household, account_id: AccountId) -> list[object]:
-    return [each async for each in house.store.each(everything_of(account_id))]
+async def left(harness: AccountHarness, account_id: AccountId) -> list[object]:
+    return [each async for each in harness.store.each(everything_of(account_id))]
 
 
-def removal(house: Household, *systems: System) -> AccountRemoval:
-    made = AccountRemoval(house.store, house.clock, [each.remove for each in systems])
+def removal(harness: AccountHarness, *systems: System) -> AccountRemoval:
+    made = AccountRemoval(harness.store, harness.clock, [each.remove for each in systems])
     assert (made.system, made.kind) == ("platform", "remove_account")
     return made
 
 
-async def test_everything_goes_and_the_name_is_free(house: Household) -> None:
-    user, work = await leaving(house)
+async def test_everything_goes_and_the_name_is_free(harness: AccountHarness) -> None:
+    user, work = await leaving(harness)
     one, two = System(), System()
-    assert await removal(house, one, two).run(work) is None
+    assert await removal(harness, one, two).run(work) is None
     assert one.asked == two.asked == [user.account_id]
-    (bare,) = await left(house, user.account_id)
+    (bare,) = await left(harness, user.account_id)
     assert isinstance(bare, Account)
     assert (bare.role, bare.name, bare.password) == ("guest", None, None)
-    assert await house.store.get(owner_of_name("Hana")) is None
-    assert (await house.user("Hana"))[0].account_id != user.account_id
+    assert await harness.store.get(owner_of_name("Hana")) is None
+    assert (await harness.user("Hana"))[0].account_id != user.account_id
 
 
-async def test_no_old_cookie_brings_the_id_back_to_life(house: Household) -> None:
-    guest, cookie = house.authenticator.new_guest("ja")
+async def test_no_old_cookie_brings_the_id_back_to_life(harness: AccountHarness) -> None:
+    guest, cookie = harness.authenticator.new_guest("ja")
     cookies = {cookie.key: cookie.value or ""}
-    user, token = await house.user(guest=guest)
-    await house.accounts.delete_account(await house.known(token), PASSWORD)
-    await removal(house).run(await due(house, user.account_id))
-    await house.clock.advance((GUEST_TTL - 1) / SECOND)
-    assert await house.authenticator.authenticate(cookies) is None
-    await house.clock.advance(1)
-    assert await house.authenticator.authenticate(cookies) is None
+    user, token = await harness.user(guest=guest)
+    await harness.accounts.delete_account(await harness.known(token), PASSWORD)
+    await removal(harness).run(await due(harness, user.account_id))
+    await harness.clock.advance((GUEST_TTL - 1) / SECOND)
+    assert await harness.authenticator.authenticate(cookies) is None
+    await harness.clock.advance(1)
+    assert await harness.authenticator.authenticate(cookies) is None
 
 
-async def test_doing_it_twice_is_doing_it_once(rough: Household) -> None:
+async def test_doing_it_twice_is_doing_it_once(rough: AccountHarness) -> None:
     user, work = await leaving(rough)
     system = System()
     for _ in range(2):
@@ -85,7 +85,7 @@ async def test_doing_it_twice_is_doing_it_once(rough: Household) -> None:
     assert system.asked == [user.account_id] * 2
 
 
-async def test_two_runners_in_one_moment_do_no_harm(rough: Household) -> None:
+async def test_two_runners_in_one_moment_do_no_harm(rough: AccountHarness) -> None:
     user, work = await leaving(rough)
     interrupted = removal(rough, System())
     await asyncio.gather(*(interrupted.run(work) for _ in range(4)), return_exceptions=True)
@@ -94,24 +94,24 @@ async def test_two_runners_in_one_moment_do_no_harm(rough: Household) -> None:
     assert await rough.store.get(owner_of_name("Hana")) is None
 
 
-async def test_a_system_in_trouble_keeps_the_name_claimed_until_it_is_well(house: Household) -> None:
-    user, work = await leaving(house)
+async def test_a_system_in_trouble_keeps_the_name_claimed_until_it_is_well(harness: AccountHarness) -> None:
+    user, work = await leaving(harness)
     first, ill, last = System(), System(), System()
     ill.trouble = RuntimeError("out of order")
-    interrupted = removal(house, first, ill, last)
+    interrupted = removal(harness, first, ill, last)
     with pytest.raises(ExceptionGroup) as failed:
         await interrupted.run(work)
     assert "out of order" in str(failed.value.exceptions)
     assert last.asked == [user.account_id]
-    assert await house.store.get(owner_of_name("Hana")) is not None
+    assert await harness.store.get(owner_of_name("Hana")) is not None
     ill.trouble = None
     await interrupted.run(work)
-    assert await house.store.get(owner_of_name("Hana")) is None
+    assert await harness.store.get(owner_of_name("Hana")) is None
 
 
-async def test_what_lies_in_the_account_goes_in_any_number(house: Household) -> None:
-    user, work = await leaving(house)
-    now = int(house.clock.now() * SECOND)
+async def test_what_lies_in_the_account_goes_in_any_number(harness: AccountHarness) -> None:
+    user, work = await leaving(harness)
+    now = int(harness.clock.now() * SECOND)
     sessions = [
         Session(
             account_id=user.account_id,
@@ -124,38 +124,38 @@ async def test_what_lies_in_the_account_goes_in_any_number(house: Household) -> 
         )
         for _ in range(120)
     ]
-    await house.store.write_many(put=sessions)
-    await removal(house).run(work)
-    assert len(await left(house, user.account_id)) == 1
+    await harness.store.write_many(put=sessions)
+    await removal(harness).run(work)
+    assert len(await left(harness, user.account_id)) == 1
 
 
-async def test_who_has_not_left_is_left_alone(house: Household) -> None:
-    user, token = await house.user()
-    system, now = System(), int(house.clock.now() * SECOND)
-    for subject in (user.account_id, house.guest().account_id):
+async def test_who_has_not_left_is_left_alone(harness: AccountHarness) -> None:
+    user, token = await harness.user()
+    system, now = System(), int(harness.clock.now() * SECOND)
+    for subject in (user.account_id, harness.guest().account_id):
         by_mistake = Job(
             system="platform", kind="remove_account", subject=subject, scheduled_for=now, due_at=now, run=now
         )
-        await removal(house, system).run(by_mistake)
+        await removal(harness, system).run(by_mistake)
     assert system.asked == []
-    assert await house.with_session(token) is not None
+    assert await harness.with_session(token) is not None
 
 
-async def test_a_guest_leaves_as_well(house: Household) -> None:
-    guest: Identity = await house.authenticator.ensure_account(house.guest())
-    await house.accounts.delete_account(guest, None)
+async def test_a_guest_leaves_as_well(harness: AccountHarness) -> None:
+    guest: Identity = await harness.authenticator.ensure_account(harness.guest())
+    await harness.accounts.delete_account(guest, None)
     system = System()
-    await removal(house, system).run(await due(house, guest.account_id))
+    await removal(harness, system).run(await due(harness, guest.account_id))
     assert system.asked == [guest.account_id]
-    found = await house.store.get(account(guest.account_id))
+    found = await harness.store.get(account(guest.account_id))
     assert found is not None
     assert found.deleted_at is not None
 
 
-async def test_others_are_not_touched(house: Household) -> None:
-    _, work = await leaving(house)
-    other, token = await house.user("Otto")
-    await removal(house).run(work)
-    assert await house.with_session(token) is not None
-    assert await house.store.get(owner_of_name("Otto")) is not None
-    assert await house.store.write(writes.sign_out_everywhere(other.account_id)) is not None
+async def test_others_are_not_touched(harness: AccountHarness) -> None:
+    _, work = await leaving(harness)
+    other, token = await harness.user("Otto")
+    await removal(harness).run(work)
+    assert await harness.with_session(token) is not None
+    assert await harness.store.get(owner_of_name("Otto")) is not None
+    assert await harness.store.write(writes.sign_out_everywhere(other.account_id)) is not None

@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from litestar import Litestar, Request, Response
 
-from tests.accounts.people import quick
+from tests.accounts.account_services import quick
 from tests.cli.command_line import CommandLine
 from zataku.accounts.administration import CONTROL_FILE
 from zataku.accounts.authentication import Authenticator

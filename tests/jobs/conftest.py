@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.jobs.working import Process
+from tests.jobs.job_processes import Process
 from tests.support.stores import START, store_fixture, temporary_store
 from zataku.clock import ManualClock
 from zataku.platform.design import TABLES

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
-from tests.jobs.working import NOW, Deeds, passing, until
-from tests.platform.people import numbered
+from tests.jobs.job_processes import NOW, RecordingHandler, advance_until, wait_until
+from tests.platform.items import numbered
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import DailyJob
 from zataku.platform import writes
@@ -21,17 +21,17 @@ from zataku.table import Store
 NINE_THIRTY = NOW + 30 * MINUTE
 
 
-class Night(Deeds):
+class Night(RecordingHandler):
     """Daily work that notes for when it was scheduled."""
 
     def __init__(self, clock: ManualClock) -> None:
         super().__init__(clock)
         self.scheduled: list[int] = []
 
-    async def work(self, found: Job) -> int | None:
+    async def handle(self, found: Job) -> int | None:
         """Note it and do it."""
         self.scheduled.append(found.scheduled_for)
-        return await super().work(found)
+        return await super().handle(found)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def night(clock: ManualClock) -> Night:
 
 def every_day(night: Night, **given: Any) -> Sequence[DailyJob]:
     usual = {"system": "ranking", "kind": "write_day", "hour": 9, "minute": 30, "zone": "Asia/Seoul"}
-    return [DailyJob(**usual | {"handle": night.work} | given)]
+    return [DailyJob(**usual | {"handle": night.handle} | given)]
 
 
 async def stored(store: Store) -> Job:
@@ -58,7 +58,7 @@ async def test_a_daily_task_runs_once_a_day_however_many_processes_there_are(
     assert (await stored(store)).due_at == NINE_THIRTY
     for day in range(3):
         await clock.advance((NINE_THIRTY + day * DAY) / 1000 - 5 - clock.now())
-        await passing(clock, 60, lambda day=day: clock.now() * 1000 > NINE_THIRTY + day * DAY + 9_000)
+        await advance_until(clock, 60, lambda day=day: clock.now() * 1000 > NINE_THIRTY + day * DAY + 9_000)
     assert night.scheduled == [NINE_THIRTY + day * DAY for day in range(3)]
 
 
@@ -69,7 +69,7 @@ async def test_a_night_without_any_process_is_caught_up_with_in_one_run(
     await web.stop()
     await clock.advance(3 * DAY / 1000)
     again = await processes(store, "web-2", daily_jobs=every_day(night)).start()
-    await until(lambda: len(night.done) == 1 and not again.runner.counters.running)
+    await wait_until(lambda: len(night.done) == 1 and not again.runner.counters.running)
     assert night.scheduled == [NINE_THIRTY]
     assert (await stored(store)).due_at == NINE_THIRTY + 3 * DAY
 
@@ -78,10 +78,10 @@ async def test_a_restart_after_the_run_does_not_run_it_again_that_day(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
-    await passing(clock, HOUR, lambda: len(night.done) == 1, step=60)
+    await advance_until(clock, HOUR, lambda: len(night.done) == 1, step=60)
     await web.stop()
     await processes(store, "web-2", daily_jobs=every_day(night)).start()
-    await passing(clock, HOUR, lambda: clock.now() * 1000 > NINE_THIRTY + HOUR, step=60)
+    await advance_until(clock, HOUR, lambda: clock.now() * 1000 > NINE_THIRTY + HOUR, step=60)
     assert len(night.done) == 1
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
 
@@ -110,12 +110,12 @@ async def test_work_that_wants_to_go_on_sooner_does_so_and_then_the_days_go_on(
     soon = NINE_THIRTY + 10 * MINUTE
     night.answers["daily"] = [soon, NINE_THIRTY + 9 * DAY]
     web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
-    await passing(clock, HOUR, lambda: len(night.done) == 1 and not web.runner.counters.running, step=60)
+    await advance_until(clock, HOUR, lambda: len(night.done) == 1 and not web.runner.counters.running, step=60)
     assert (await stored(store)).due_at == soon
     await web.stop()
     later = await processes(store, "web-2", daily_jobs=every_day(night)).start()
     assert (await stored(store)).due_at == soon
-    await passing(clock, HOUR, lambda: len(night.done) == 2 and not later.runner.counters.running, step=60)
+    await advance_until(clock, HOUR, lambda: len(night.done) == 2 and not later.runner.counters.running, step=60)
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
 
 
@@ -127,7 +127,7 @@ async def test_a_daily_task_that_is_found_dead_gets_another_chance_at_the_next_s
     dead = replace(found, state="dead", due_at=None, died_at=NOW, attempts=40)
     await store.write_many(put=[dead])
     web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
-    await until(lambda: len(night.done) == 1 and not web.runner.counters.running)
+    await wait_until(lambda: len(night.done) == 1 and not web.runner.counters.running)
     assert (await stored(store)).due_at == NINE_THIRTY
 
 
@@ -153,8 +153,8 @@ async def test_what_has_expired_is_swept_every_few_minutes(store: Store, clock: 
 
     await store.write(writes.create_guest(numbered(1), "ko", NOW))
     web = await processes(store, "web-1").start()
-    await passing(clock, 1, lambda: True)
+    await advance_until(clock, 1, lambda: True)
     assert await items() == 1
     await clock.advance(91 * DAY / 1000)
-    await passing(clock, 600, lambda: web.runner.counters.swept == 1, step=30)
+    await advance_until(clock, 600, lambda: web.runner.counters.swept == 1, step=30)
     assert await items() == 0

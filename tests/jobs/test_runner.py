@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
-from tests.jobs.working import NOW, Deeds, one, passing, until
+from tests.jobs.job_processes import NOW, RecordingHandler, advance_until, stored_job, wait_until
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import DeadlineJob
 from zataku.jobs.runner import MAX_CONCURRENT_RUNS, JobRunner
@@ -17,109 +17,113 @@ from zataku.table import Store
 
 
 @pytest.fixture
-def deeds(clock: ManualClock) -> Deeds:
-    return Deeds(clock)
+def handler(clock: ManualClock) -> RecordingHandler:
+    return RecordingHandler(clock)
 
 
-async def test_a_job_is_done_at_its_time_and_goes(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
-    web = await processes(store, "web-1", handle=deeds.work).start()
+async def test_a_job_is_done_at_its_time_and_goes(
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
+):
+    web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW + 5_300, "othello", "close_turn", "a")
-    await passing(clock, 10, lambda: deeds.done == ["a"], step=0.1)
-    assert deeds.began == [("a", pytest.approx(NOW / 1000 + 5.3, abs=0.11))]
-    await passing(clock, 1, lambda: not web.runner.counters.running)
-    assert await one(store, "a") is None
+    await advance_until(clock, 10, lambda: handler.done == ["a"], step=0.1)
+    assert handler.began == [("a", pytest.approx(NOW / 1000 + 5.3, abs=0.11))]
+    await advance_until(clock, 1, lambda: not web.runner.counters.running)
+    assert await stored_job(store, "a") is None
 
 
 async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    web = await processes(store, "web-1", handle=deeds.work).start()
-    await passing(clock, 1, lambda: True)
+    web = await processes(store, "web-1", handle=handler.handle).start()
+    await advance_until(clock, 1, lambda: True)
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await until(lambda: deeds.done == ["a"])
+    await wait_until(lambda: handler.done == ["a"])
     assert clock.now() == NOW / 1000
 
 
 async def test_what_another_process_scheduled_is_found(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    await processes(store, "web-1", handle=deeds.work).start()
+    await processes(store, "web-1", handle=handler.handle).start()
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW + 3_000, now=NOW))
-    await passing(clock, 5, lambda: deeds.done == ["a"])
+    await advance_until(clock, 5, lambda: handler.done == ["a"])
     assert clock.now() >= NOW / 1000 + 3
 
 
 async def test_what_was_due_while_nobody_ran_is_caught_up_with_the_oldest_first(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     for number in range(5):
         await store.write(writes.schedule_job("othello", "close_turn", f"{number}", at=NOW - 9_000 * number, now=NOW))
-    await processes(store, "web-1", handle=deeds.work).start()
-    await until(lambda: len(deeds.done) == 5)
-    assert [subject for subject, _ in deeds.began] == ["4", "3", "2", "1", "0"]
+    await processes(store, "web-1", handle=handler.handle).start()
+    await wait_until(lambda: len(handler.done) == 5)
+    assert [subject for subject, _ in handler.began] == ["4", "3", "2", "1", "0"]
 
 
 async def test_a_job_that_asks_for_another_time_is_done_again_then(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    deeds.answers["a"] = [NOW + 4_000, None]
-    web = await processes(store, "web-1", handle=deeds.work).start()
+    handler.answers["a"] = [NOW + 4_000, None]
+    web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await passing(clock, 10, lambda: deeds.done == ["a", "a"])
-    assert deeds.began[1][1] >= NOW / 1000 + 4
-    await passing(clock, 1, lambda: not web.runner.counters.running)
-    assert await one(store, "a") is None
+    await advance_until(clock, 10, lambda: handler.done == ["a", "a"])
+    assert handler.began[1][1] >= NOW / 1000 + 4
+    await advance_until(clock, 1, lambda: not web.runner.counters.running)
+    assert await stored_job(store, "a") is None
 
 
 async def test_a_deadline_that_is_asked_for_during_the_run_is_kept(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    deeds.gate.clear()
-    web = await processes(store, "web-1", handle=deeds.work).start()
+    handler.gate.clear()
+    web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await until(lambda: len(deeds.began) == 1)
+    await wait_until(lambda: len(handler.began) == 1)
     await web.schedule.add(NOW + 3_000, "othello", "close_turn", "a")
-    deeds.gate.set()
-    await passing(clock, 10, lambda: deeds.done == ["a", "a"])
-    assert deeds.began[1][1] >= NOW / 1000 + 3
+    handler.gate.set()
+    await advance_until(clock, 10, lambda: handler.done == ["a", "a"])
+    assert handler.began[1][1] >= NOW / 1000 + 3
 
 
 async def test_no_more_than_eight_run_at_once_and_the_others_follow(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    deeds.gate.clear()
-    web = await processes(store, "web-1", handle=deeds.work).start()
+    handler.gate.clear()
+    web = await processes(store, "web-1", handle=handler.handle).start()
     for number in range(120):
         await web.schedule.add(NOW, "othello", "close_turn", f"{number}")
-    await until(lambda: deeds.at_once == MAX_CONCURRENT_RUNS)
-    await passing(clock, 2, lambda: clock.now() >= NOW / 1000 + 1.9)
-    assert deeds.at_once == MAX_CONCURRENT_RUNS
-    deeds.gate.set()
-    await passing(clock, 60, lambda: len(deeds.done) == 120)
-    assert (len(set(deeds.done)), deeds.most_at_once) == (120, MAX_CONCURRENT_RUNS)
+    await wait_until(lambda: handler.concurrent == MAX_CONCURRENT_RUNS)
+    await advance_until(clock, 2, lambda: clock.now() >= NOW / 1000 + 1.9)
+    assert handler.concurrent == MAX_CONCURRENT_RUNS
+    handler.gate.set()
+    await advance_until(clock, 60, lambda: len(handler.done) == 120)
+    assert (len(set(handler.done)), handler.max_concurrent) == (120, MAX_CONCURRENT_RUNS)
 
 
 async def test_a_job_that_fails_is_tried_again_after_a_pause_that_grows(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    deeds.answers["a"] = [OSError("no disk"), ValueError("x" * 900), None]
-    web = await processes(store, "web-1", handle=deeds.work).start()
+    handler.answers["a"] = [OSError("no disk"), ValueError("x" * 900), None]
+    web = await processes(store, "web-1", handle=handler.handle).start()
     with capture_logs() as said:
         await web.schedule.add(NOW, "othello", "close_turn", "a")
-        await until(lambda: web.runner.counters.failures == 1)
-        await passing(clock, 15, lambda: web.runner.counters.failures == 2 and not web.runner.counters.running)
-        found = await one(store, "a")
-        await passing(clock, 30, lambda: deeds.done == ["a"])
+        await wait_until(lambda: web.runner.counters.failures == 1)
+        await advance_until(clock, 15, lambda: web.runner.counters.failures == 2 and not web.runner.counters.running)
+        found = await stored_job(store, "a")
+        await advance_until(clock, 30, lambda: handler.done == ["a"])
     assert found is not None
     assert (found.attempts, len(found.last_error or "")) == (2, 500)
-    began = [at - NOW / 1000 for _, at in deeds.began]
+    began = [at - NOW / 1000 for _, at in handler.began]
     assert began[1] >= 10
     assert began[2] - began[1] >= 20
     assert [line["event"] for line in said].count("job_failed") == 2
 
 
-async def test_the_fortieth_failure_is_the_last(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
-    deeds.answers["a"] = [OSError("no disk")]
+async def test_the_fortieth_failure_is_the_last(
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
+):
+    handler.answers["a"] = [OSError("no disk")]
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
     claim = await store.write(
         writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=NOW, until=NOW + 1)
@@ -130,44 +134,44 @@ async def test_the_fortieth_failure_is_the_last(store: Store, clock: ManualClock
             writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=NOW + 1, until=NOW + 2)
         )
         await store.write(writes.move_job("othello", "close_turn", "a", at=NOW, now=NOW + 2))
-    web = await processes(store, "web-1", handle=deeds.work).start()
+    web = await processes(store, "web-1", handle=handler.handle).start()
     with capture_logs():
-        await until(lambda: web.runner.counters.deaths == 1 and not web.runner.counters.running)
-    found = await one(store, "a")
+        await wait_until(lambda: web.runner.counters.deaths == 1 and not web.runner.counters.running)
+    found = await stored_job(store, "a")
     assert found is not None
     assert (found.state, found.attempts, found.last_error) == ("dead", MAX_JOB_ATTEMPTS, "OSError: no disk")
 
 
 async def test_a_job_that_kills_its_runners_is_given_up_without_being_run(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
     for number in range(MAX_JOB_ATTEMPTS):
         now = NOW + number
         await store.write(writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=now, until=now + 1))
     await clock.advance(60)
-    web = await processes(store, "web-1", handle=deeds.work).start()
+    web = await processes(store, "web-1", handle=handler.handle).start()
     with capture_logs():
-        await until(lambda: web.runner.counters.deaths == 1)
-    assert deeds.began == []
+        await wait_until(lambda: web.runner.counters.deaths == 1)
+    assert handler.began == []
 
 
 async def test_jobs_of_kinds_that_nobody_here_does_are_left_alone_and_told_once(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     for number in range(120):
         await store.write(writes.schedule_job("kifu", "from_the_future", f"{number}", at=NOW - 99, now=NOW))
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
     with capture_logs() as said:
-        web = await processes(store, "web-1", handle=deeds.work).start()
-        await passing(clock, 5, lambda: clock.now() > NOW / 1000 + 3)
-    assert deeds.done == ["a"]
+        web = await processes(store, "web-1", handle=handler.handle).start()
+        await advance_until(clock, 5, lambda: clock.now() > NOW / 1000 + 3)
+    assert handler.done == ["a"]
     assert [line["event"] for line in said] == ["job_kind_unknown"]
     assert web.runner.counters.unknown == 1
 
 
 async def test_work_that_cancels_itself_has_failed(
-    store: Store, clock: ManualClock, deeds: Deeds, processes: Processes
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     async def confused(_job: object) -> None:
         raise asyncio.CancelledError
@@ -175,14 +179,16 @@ async def test_work_that_cancels_itself_has_failed(
     web = await processes(store, "web-1", handle=confused).start()
     with capture_logs():
         await web.schedule.add(NOW, "othello", "close_turn", "a")
-        await until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
-    found = await one(store, "a")
+        await wait_until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
+    found = await stored_job(store, "a")
     assert found is not None
     assert (found.state, found.due_at) == ("waiting", NOW + 10_000)
 
 
-async def test_two_tasks_of_one_kind_are_refused(store: Store, clock: ManualClock, deeds: Deeds, processes: Processes):
-    task = DeadlineJob(system="othello", kind="close_turn", handle=deeds.work)
+async def test_two_tasks_of_one_kind_are_refused(
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
+):
+    task = DeadlineJob(system="othello", kind="close_turn", handle=handler.handle)
     made = processes(store, "web-1")
     with pytest.raises(ValueError, match="same kind"):
         JobRunner(
@@ -202,7 +208,7 @@ async def test_work_that_fails_before_it_begins_has_failed(store: Store, clock: 
     web = await processes(store, "web-1", handle=broken).start()
     with capture_logs():
         await web.schedule.add(NOW, "othello", "close_turn", "a")
-        await until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
-    found = await one(store, "a")
+        await wait_until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
+    found = await stored_job(store, "a")
     assert found is not None
     assert found.last_error == "KeyError: 'turn'"

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import TURN, a_job, running
+from tests.platform.items import TURN, a_job, running
 from zataku.clock import ManualClock
 from zataku.jobs.schedule import JobId, Schedule
 from zataku.platform.design import Job, job

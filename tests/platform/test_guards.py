@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import GUEST, HANA, PASSWORD, a_job, a_session, hashed, numbered, settled_in
+from tests.platform.items import GUEST, HANA, PASSWORD, a_job, a_session, hashed, numbered, stored_user
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, NameClaim, api_key, job, owner_of_name, session
 from zataku.platform.limits import DAY
@@ -71,7 +71,7 @@ async def test_a_session_is_not_replaced_by_another_of_the_same_hash(store: Stor
 
 
 async def test_a_name_that_somebody_else_has_is_not_set_free(store: Store):
-    await settled_in(store, replace(HANA, account_id=numbered(7)))
+    await stored_user(store, replace(HANA, account_id=numbered(7)))
     await refuses(store, writes.rename(HANA, "nana", NOW), HANA)
     await refuses(store, writes.remove_account(GONE, NOW), GONE)
     claim = await store.get(owner_of_name("はなこ"))
@@ -85,6 +85,6 @@ def test_a_key_ends_after_it_is_made():
 
 
 async def test_nobody_has_what_can_be_no_name(store: Store):
-    await settled_in(store)
+    await stored_user(store)
     for text in ("", "x", " ", "-", "x" * 61, "\ufdfa" * 20, "\ud800", "\x00", "#", "ha\u202ena"):
         assert await store.get(owner_of_name(text)) is None, text

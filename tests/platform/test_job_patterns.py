@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import OTHER, TURN, WEB, a_job, running
+from tests.platform.items import OTHER, TURN, WEB, a_job, running
 from zataku.platform import writes
 from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs, due_jobs, job
 from zataku.platform.errors import NotClaimed

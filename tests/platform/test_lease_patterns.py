@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.platform.conftest import NOW
-from tests.platform.people import OTHER, WEB, a_lease
+from tests.platform.items import OTHER, WEB, a_lease
 from zataku.clock import ManualClock
 from zataku.platform import writes
 from zataku.platform.design import Lease, lease

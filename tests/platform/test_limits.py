@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import GUEST, HANA, PASSWORD, a_job, a_session
+from tests.platform.items import GUEST, HANA, PASSWORD, a_job, a_session
 from zataku.platform import limits
 from zataku.platform.design import ApiKey, NameClaim
 from zataku.platform.job_writes import retry_delay

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import GUEST, HANA, PASSWORD, a_session, hashed, numbered, settled_in
+from tests.platform.items import GUEST, HANA, PASSWORD, a_session, hashed, numbered, stored_user
 from zataku.clock import ManualClock
 from zataku.platform import writes
 from zataku.platform.design import (
@@ -50,7 +50,7 @@ async def test_a_user_signs_up_and_is_found_under_every_spelling_of_the_name(sto
 
 
 async def test_a_taken_name_leaves_no_account_behind(store: Store):
-    await settled_in(store)
+    await stored_user(store)
     with pytest.raises(TransactionCancelled):
         await store.write(writes.sign_up(numbered(3), "はなこ", PASSWORD, "ja", NOW))
     assert await store.get(account(numbered(3))) is None
@@ -88,7 +88,7 @@ async def test_a_guest_who_signed_up_meanwhile_does_not_expire_by_a_late_visit(s
 
 
 async def test_a_new_name_frees_the_old_one(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write(writes.rename(hana, "Nana", NOW))
     assert (await who(store)).name == "Nana"
     assert await store.get(owner_of_name("はなこ")) is None
@@ -96,14 +96,14 @@ async def test_a_new_name_frees_the_old_one(store: Store):
 
 
 async def test_another_spelling_of_a_name_stays_claimed(store: Store):
-    nana = await settled_in(store, replace(HANA, name="Nana"))
+    nana = await stored_user(store, replace(HANA, name="Nana"))
     await store.write(writes.rename(nana, "NANA", NOW))
     assert (await who(store)).name == "NANA"
     assert await store.get(owner_of_name("nana")) is not None
 
 
 async def test_a_new_password_ends_the_sessions_unless_told_otherwise(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write_many(put=[a_session(hana, 1)])
     await store.write(writes.change_password(hana, NEW_PASSWORD, NOW + 1, sign_out=False))
     assert await signed_in(store, hana.account_id, hashed(1))
@@ -114,7 +114,7 @@ async def test_a_new_password_ends_the_sessions_unless_told_otherwise(store: Sto
 
 
 async def test_a_session_lasts_thirty_days_after_a_use_noted_every_ten_minutes(store: Store, clock: ManualClock):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write(writes.sign_in(hana, hashed(1), "Firefox", NOW))
     with pytest.raises(ConditionFailed):
         await store.write(writes.touch_session(hana.account_id, hashed(1), NOW + 10 * MINUTE - 1))
@@ -128,7 +128,7 @@ async def test_a_session_lasts_thirty_days_after_a_use_noted_every_ten_minutes(s
 
 
 async def test_signing_out_ends_one_session_and_everywhere_all_of_them(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write_many(put=[a_session(hana, number) for number in range(3)])
     await store.write(writes.sign_out(hana.account_id, hashed(0)))
     await store.write(writes.sign_out(hana.account_id, hashed(0)))
@@ -138,13 +138,13 @@ async def test_signing_out_ends_one_session_and_everywhere_all_of_them(store: St
 
 
 async def test_a_session_is_not_found_under_another_account(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write_many(put=[a_session(hana, 1)])
     assert await store.get(session(numbered(9), hashed(1))) is None
 
 
 async def test_the_sessions_and_keys_of_an_account_are_listed_apart_and_together(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     sessions = [a_session(hana, number) for number in range(3)]
     keys = [ApiKey(account_id=hana.account_id, key_hash=hashed(n), label="bot", created_at=NOW) for n in range(2)]
     await store.write_many(put=[*sessions, *keys, a_session(GUEST, 7)])
@@ -155,7 +155,7 @@ async def test_the_sessions_and_keys_of_an_account_are_listed_apart_and_together
 
 
 async def test_a_key_is_made_used_once_a_day_and_revoked(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     scopes = frozenset({"ranking:write"})
     made = await store.write(writes.add_key(hana.account_id, hashed(1), "夜間取込み", scopes, NOW))
     assert await store.get(api_key(hana.account_id, hashed(1))) == made
@@ -168,7 +168,7 @@ async def test_a_key_is_made_used_once_a_day_and_revoked(store: Store):
 
 
 async def test_a_key_may_have_an_end(store: Store, clock: ManualClock):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     end = NOW // 1000 + 60
     await store.write(writes.add_key(hana.account_id, hashed(1), "bot", frozenset(), NOW, expires_at=end))
     await clock.advance(60)
@@ -184,7 +184,7 @@ async def test_neither_guests_nor_deleted_accounts_make_keys(store: Store):
 
 
 async def test_only_users_become_admins(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write_many(put=[GUEST])
     await store.write(writes.grant_role(hana.account_id, admin=True))
     assert (await who(store)).role == "admin"
@@ -195,13 +195,13 @@ async def test_only_users_become_admins(store: Store):
 
 
 async def test_a_language_is_chosen(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write(writes.choose_language(hana.account_id, "en"))
     assert (await who(store)).language == "en"
 
 
 async def test_a_deleted_account_is_void_at_once_and_removed_by_a_job_that_is_due(store: Store):
-    hana = await settled_in(store)
+    hana = await stored_user(store)
     await store.write_many(put=[a_session(hana, 1)])
     await store.write(writes.mark_deleted(hana.account_id, NOW))
     assert not await signed_in(store, hana.account_id, hashed(1))
@@ -216,7 +216,7 @@ async def test_a_deleted_account_is_void_at_once_and_removed_by_a_job_that_is_du
 async def test_what_is_left_of_a_removed_account_says_nothing_and_goes_after_ninety_days(
     store: Store, clock: ManualClock
 ):
-    await settled_in(store)
+    await stored_user(store)
     await store.write(writes.mark_deleted(HANA.account_id, NOW))
     await store.write(writes.remove_account(await who(store), NOW))
     left = await who(store)

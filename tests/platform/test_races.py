@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import (
+from tests.platform.items import (
     GUEST,
     OTHER,
     PASSWORD,
@@ -15,7 +15,7 @@ from tests.platform.people import (
     hashed,
     numbered,
     running,
-    settled_in,
+    stored_user,
     user_named,
 )
 from tests.support.concurrency import race
@@ -79,7 +79,7 @@ async def test_users_who_swap_names_in_a_ring_never_share_or_lose_one(contested:
 
 
 async def test_two_new_names_of_one_user_leave_one_claim(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     names = [f"nana{number}" for number in range(MANY)]
     ended = await race(*(contested.write(writes.rename(hana, name, NOW), token=f"new-{name}") for name in names))
     assert len(ended.won) == 1
@@ -89,7 +89,7 @@ async def test_two_new_names_of_one_user_leave_one_claim(contested: Store):
 
 
 async def test_a_session_made_while_signing_out_everywhere_is_void(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     signing_in = [contested.write(writes.sign_in(hana, hashed(number), "", NOW)) for number in range(MANY)]
     await race(*signing_in, contested.write(writes.sign_out_everywhere(hana.account_id)))
     (now,) = await accounts(contested, range(1, 2))
@@ -103,14 +103,14 @@ async def test_a_session_made_while_signing_out_everywhere_is_void(contested: St
 
 
 async def test_signing_out_everywhere_many_times_ends_every_generation_before(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     ended = await race(*(contested.write(writes.sign_out_everywhere(hana.account_id)) for _ in range(MANY)))
     (now,) = await accounts(contested, range(1, 2))
     assert ended.allows(now.generation - hana.generation)
 
 
 async def test_of_two_new_passwords_in_one_moment_one_holds(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     passwords = [PASSWORD.replace("aGFz", f"{number:04d}") for number in range(MANY)]
     ended = await race(*(contested.write(writes.change_password(hana, each, NOW)) for each in passwords))
     (now,) = await accounts(contested, range(1, 2))
@@ -119,7 +119,7 @@ async def test_of_two_new_passwords_in_one_moment_one_holds(contested: Store):
 
 
 async def test_a_session_in_busy_use_is_written_once_in_ten_minutes(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     await contested.write_many(put=[a_session(hana, 1)])
     later = NOW + 600_000
     ended = await race(*(contested.write(writes.touch_session(hana.account_id, hashed(1), later)) for _ in range(MANY)))
@@ -127,7 +127,7 @@ async def test_a_session_in_busy_use_is_written_once_in_ten_minutes(contested: S
 
 
 async def test_no_key_is_made_for_an_account_that_is_being_deleted(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     await race(
         contested.write(writes.mark_deleted(hana.account_id, NOW), token="leave"),
         *(
@@ -145,7 +145,7 @@ async def test_no_key_is_made_for_an_account_that_is_being_deleted(contested: St
 
 
 async def test_a_removal_is_not_held_up_by_signing_out_everywhere(contested: Store):
-    hana = await settled_in(contested)
+    hana = await stored_user(contested)
     await contested.write(writes.mark_deleted(hana.account_id, NOW), token="leave")
     (marked,) = await accounts(contested, range(1, 2))
     ended = await race(

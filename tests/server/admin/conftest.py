@@ -15,7 +15,7 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from msgspec.structs import replace
 
-from tests.platform.people import numbered
+from tests.platform.items import numbered
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.stores import START, StoreName, temporary_store
 from zataku.accounts.passwords import Passwords
@@ -68,7 +68,7 @@ class RunningRooms(RoomRegistry):
         return {"live/a": 3, "live/b": 4} if kind == "live" else {}
 
 
-class House:
+class AdminApp:
     """The application, and what it was made of."""
 
     def __init__(self, store: Store, clock: ManualClock, folder: Path, place: StoreUrl) -> None:
@@ -158,13 +158,13 @@ async def _caller(request: Request[Any, Any, Any]) -> Identity:
     return CALLERS[request.headers["caller"]]
 
 
-async def _house(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
+async def _admin_app(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[AdminApp]:
     place = StoreUrl.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
     async with temporary_store(name, folder, (*PLATFORM, *LIVE), clock) as store:
-        house = House(store, clock, folder, place)
-        async with house.http:
-            yield house
-            await house.backups.wait_until_idle()
+        admin_app = AdminApp(store, clock, folder, place)
+        async with admin_app.http:
+            yield admin_app
+            await admin_app.backups.wait_until_idle()
 
 
 @pytest.fixture
@@ -173,23 +173,23 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def house(clock: ManualClock, tmp_path: Path) -> AsyncIterator[House]:
-    async for made in _house("embedded", clock, tmp_path):
+async def admin_app(clock: ManualClock, tmp_path: Path) -> AsyncIterator[AdminApp]:
+    async for made in _admin_app("embedded", clock, tmp_path):
         yield made
 
 
 @pytest.fixture(params=["strict", "dynoxide"])
-async def any_house(request: pytest.FixtureRequest, clock: ManualClock, tmp_path: Path) -> AsyncIterator[House]:
-    async for made in _house(request.param, clock, tmp_path):
+async def any_admin_app(request: pytest.FixtureRequest, clock: ManualClock, tmp_path: Path) -> AsyncIterator[AdminApp]:
+    async for made in _admin_app(request.param, clock, tmp_path):
         yield made
 
 
 @asynccontextmanager
-async def house_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[House]:
-    """A house whose store is opened as a host would open it, at an implementation of DynamoDB."""
+async def admin_app_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[AdminApp]:
+    """A admin_app whose store is opened as a host would open it, at an implementation of DynamoDB."""
     place = StoreUrl.parse(f"dynamodb+{shared_server(implementation).endpoint}")
     async with await open_store(place, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
-        house = House(store, clock, folder, place)
-        async with house.http:
-            yield house
-            await house.backups.wait_until_idle()
+        admin_app = AdminApp(store, clock, folder, place)
+        async with admin_app.http:
+            yield admin_app
+            await admin_app.backups.wait_until_idle()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.server.admin.conftest import House
+from tests.server.admin.conftest import AdminApp
 from zataku.clock import ManualClock
 from zataku.server.admin.history import MAX_POINTS, MAX_SAMPLES, Gauges, History, resident_megabytes
 from zataku.server.admin.request_counters import RequestCounters
@@ -98,11 +98,11 @@ def test_a_process_has_some_memory() -> None:
     assert 10 < resident_megabytes() < 100_000
 
 
-async def test_the_page_asks_for_minutes(house: House) -> None:
-    house.counters.record(200, 12)
-    await sampled(house.clock, house.history, 1)
-    told = await house.get("history", minutes=5)
+async def test_the_page_asks_for_minutes(admin_app: AdminApp) -> None:
+    admin_app.counters.record(200, 12)
+    await sampled(admin_app.clock, admin_app.history, 1)
+    told = await admin_app.get("history", minutes=5)
     assert told["requestsPerSecond"] == [0.1]
     assert told["stepSeconds"] == 10
     for minutes in (0, -1, 1441, "soon", ""):
-        assert (await house.refusal("GET", f"history?minutes={minutes}"))[0] == 400
+        assert (await admin_app.refusal("GET", f"history?minutes={minutes}"))[0] == 400

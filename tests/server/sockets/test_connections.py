@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tests.platform.people import numbered
+from tests.platform.items import numbered
 from tests.realtime.sockets.memory_connection import MemoryConnection, YieldingClock
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity

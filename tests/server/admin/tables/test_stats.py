@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from tests.platform.people import HANA, numbered, settled_in
-from tests.server.admin.conftest import House
+from tests.platform.items import HANA, numbered, stored_user
+from tests.server.admin.conftest import AdminApp
 from zataku.errors import InvalidRequest
 from zataku.platform.design import account
 from zataku.server.admin.tables.prices import PRICES, month_cost, read_prices
@@ -15,9 +15,9 @@ from zataku.table.backend.port import Size
 TABLE = "Zataku-Platform"
 
 
-async def test_every_table_says_what_lies_in_it(house: House) -> None:
-    await settled_in(house.store)
-    told = await house.get("tables")
+async def test_every_table_says_what_lies_in_it(admin_app: AdminApp) -> None:
+    await stored_user(admin_app.store)
+    told = await admin_app.get("tables")
     names = {table["name"]: table for table in told["tables"]}
     assert {name: table["system"] for name, table in names.items()} == {
         TABLE: "platform",
@@ -31,20 +31,20 @@ async def test_every_table_says_what_lies_in_it(house: House) -> None:
     assert {"Account", "NameClaim", "Job"} <= set(names[TABLE]["kinds"])
     assert [index["name"] for index in names[TABLE]["indexes"]] == ["GSI1", "GSI2"]
     assert {index["state"] for index in names[TABLE]["indexes"]} == {"active"}
-    assert told["sizedAt"] == round(house.clock.now() * 1000)
+    assert told["sizedAt"] == round(admin_app.clock.now() * 1000)
 
 
-async def test_sizes_are_counted_anew_after_a_while_and_not_at_every_look(house: House) -> None:
-    assert (await house.get(f"tables/{TABLE}"))["figures"]["items"] == 0
-    await settled_in(house.store)
-    assert (await house.get(f"tables/{TABLE}"))["figures"]["items"] == 0
-    await house.clock.advance(20)
-    assert (await house.get(f"tables/{TABLE}"))["figures"]["items"] == 2
+async def test_sizes_are_counted_anew_after_a_while_and_not_at_every_look(admin_app: AdminApp) -> None:
+    assert (await admin_app.get(f"tables/{TABLE}"))["figures"]["items"] == 0
+    await stored_user(admin_app.store)
+    assert (await admin_app.get(f"tables/{TABLE}"))["figures"]["items"] == 0
+    await admin_app.clock.advance(20)
+    assert (await admin_app.get(f"tables/{TABLE}"))["figures"]["items"] == 2
 
 
-async def test_a_count_outlives_whoever_lost_patience(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_count_outlives_whoever_lost_patience(admin_app: AdminApp, monkeypatch: pytest.MonkeyPatch) -> None:
     counts, go_on = 0, asyncio.Event()
-    count = house.store.backend.sizes
+    count = admin_app.store.backend.sizes
 
     async def slow() -> list[Size]:
         nonlocal counts
@@ -52,26 +52,26 @@ async def test_a_count_outlives_whoever_lost_patience(house: House, monkeypatch:
         await go_on.wait()
         return await count()
 
-    monkeypatch.setattr(house.store.backend, "sizes", slow)
-    impatient = asyncio.create_task(house.services.tables.sizes.read())
+    monkeypatch.setattr(admin_app.store.backend, "sizes", slow)
+    impatient = asyncio.create_task(admin_app.services.tables.sizes.read())
     await asyncio.sleep(0)
     impatient.cancel()
     with pytest.raises(asyncio.CancelledError):
         await impatient
-    patient = [asyncio.create_task(house.services.tables.sizes.read()) for _ in range(3)]
+    patient = [asyncio.create_task(admin_app.services.tables.sizes.read()) for _ in range(3)]
     go_on.set()
     assert all((TABLE, None) in found for found in await asyncio.gather(*patient))
     assert counts == 1
 
 
-async def test_units_become_dollars(any_house: House) -> None:
-    house = any_house
-    await settled_in(house.store)
+async def test_units_become_dollars(any_admin_app: AdminApp) -> None:
+    admin_app = any_admin_app
+    await stored_user(admin_app.store)
     for _ in range(10):
-        await house.store.get(account(HANA.account_id))
-    await house.clock.advance(100)
-    told = await house.get("tables")
-    table = next(table for table in told["tables"] if table["name"] == house.platform)
+        await admin_app.store.get(account(HANA.account_id))
+    await admin_app.clock.advance(100)
+    told = await admin_app.get("tables")
+    table = next(table for table in told["tables"] if table["name"] == admin_app.platform)
     pattern = next(pattern for pattern in table["patterns"] if pattern["name"] == "account")
     assert pattern["kind"] == "item"
     assert pattern["says"] == "One account, read strongly."
@@ -86,29 +86,29 @@ async def test_units_become_dollars(any_house: House) -> None:
     assert told["prices"]["region"] == "us-east-1"
 
 
-async def test_what_was_used_in_earlier_runs_is_told_apart(house: House) -> None:
-    await house.store.get(account(HANA.account_id))
-    await house.store.flush_usage()
+async def test_what_was_used_in_earlier_runs_is_told_apart(admin_app: AdminApp) -> None:
+    await admin_app.store.get(account(HANA.account_id))
+    await admin_app.store.flush_usage()
     # As after a restart: what is kept lies in the store, and this run has used nothing yet.
-    house.store.meter.totals.clear()
-    patterns = (await house.get(f"tables/{TABLE}"))["figures"]["patterns"]
+    admin_app.store.meter.totals.clear()
+    patterns = (await admin_app.get(f"tables/{TABLE}"))["figures"]["patterns"]
     told = next(pattern for pattern in patterns if pattern["name"] == "account")
     assert (told["run"]["calls"], told["ever"]["calls"], told["month"]) == (0, 1, 0)
 
 
-async def test_calls_that_no_pattern_stands_for_are_not_lost(house: House) -> None:
-    await settled_in(house.store, replace(HANA, account_id=numbered(7)))
-    with house.store.measured("an evening") as consumed:
-        await house.store.get(account(numbered(7)))
-    told = await house.get("tables")
+async def test_calls_that_no_pattern_stands_for_are_not_lost(admin_app: AdminApp) -> None:
+    await stored_user(admin_app.store, replace(HANA, account_id=numbered(7)))
+    with admin_app.store.measured("an evening") as consumed:
+        await admin_app.store.get(account(numbered(7)))
+    told = await admin_app.get("tables")
     assert [(each["name"], each["run"]["readUnits"]) for each in told["others"]] == [("an evening", consumed.reads)]
     table = next(table for table in told["tables"] if table["name"] == TABLE)
     other = [pattern["name"] for pattern in table["patterns"] if pattern["kind"] == "other"]
     assert other == ["write_many Account + NameClaim"]
 
 
-async def test_a_table_shows_its_design(house: House) -> None:
-    told = await house.get(f"tables/{TABLE}")
+async def test_a_table_shows_its_design(admin_app: AdminApp) -> None:
+    told = await admin_app.get(f"tables/{TABLE}")
     assert (told["pk"], told["sk"]) == ({"name": "PK", "type": "S"}, {"name": "SK", "type": "S"})
     assert told["ttl"] == "expiresAt"
     session = next(entity for entity in told["entities"] if entity["name"] == "Session")
@@ -121,9 +121,9 @@ async def test_a_table_shows_its_design(house: House) -> None:
     assert "dueAt" in told["indexes"][0]["attributes"]
 
 
-async def test_a_table_that_is_not_there_is_not_found(house: House) -> None:
-    assert await house.refusal("GET", "tables/ZatakuStore") == (404, "not_found")
-    assert await house.refusal("GET", "tables/ZatakuStore/items") == (404, "not_found")
+async def test_a_table_that_is_not_there_is_not_found(admin_app: AdminApp) -> None:
+    assert await admin_app.refusal("GET", "tables/ZatakuStore") == (404, "not_found")
+    assert await admin_app.refusal("GET", "tables/ZatakuStore/items") == (404, "not_found")
 
 
 def test_prices_can_be_set() -> None:

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from tests.platform.people import HANA, PASSWORD, a_job, a_session, hashed, settled_in
-from tests.server.admin.conftest import House
+from tests.platform.items import HANA, PASSWORD, a_job, a_session, hashed, stored_user
+from tests.server.admin.conftest import AdminApp
 from zataku.errors import InvalidRequest
 from zataku.platform.design import platform
 from zataku.server.admin.tables.browser import MASK, read_key
@@ -16,20 +16,20 @@ ITEMS = "tables/Zataku-Platform/items"
 PK = f"ACCOUNT#{HANA.account_id}"
 
 
-async def furnished(house: House, sessions: int = 5) -> None:
-    await settled_in(house.store)
+async def furnished(admin_app: AdminApp, sessions: int = 5) -> None:
+    await stored_user(admin_app.store)
     # The first letters of a hash are what is left of it in a key.
     made = [a_session(HANA, number * 16**60 + number) for number in range(1, sessions + 1)]
-    await house.store.write_many(put=[*made, *(a_job(subject=f"turn{number}") for number in range(3))])
+    await admin_app.store.write_many(put=[*made, *(a_job(subject=f"turn{number}") for number in range(3))])
 
 
-async def test_a_partition_comes_in_the_order_of_its_sort_key(any_house: House) -> None:
-    await furnished(any_house)
-    listed = f"tables/{any_house.platform}/items"
-    told = await any_house.get(listed, pk=PK, limit=100)
+async def test_a_partition_comes_in_the_order_of_its_sort_key(any_admin_app: AdminApp) -> None:
+    await furnished(any_admin_app)
+    listed = f"tables/{any_admin_app.platform}/items"
+    told = await any_admin_app.get(listed, pk=PK, limit=100)
     items = list(told["items"])
     while told["next"]:
-        told = await any_house.get(listed, pk=PK, limit=100, after=told["next"])
+        told = await any_admin_app.get(listed, pk=PK, limit=100, after=told["next"])
         items += told["items"]
     assert [item["kind"] for item in items] == ["Account", *["Session"] * 5]
     assert [item["key"]["SK"]["S"] for item in items] == sorted(item["key"]["SK"]["S"] for item in items)
@@ -39,9 +39,9 @@ async def test_a_partition_comes_in_the_order_of_its_sort_key(any_house: House) 
     assert told["readUnits"] > 0
 
 
-async def test_no_secret_is_shown_anywhere(house: House) -> None:
-    await furnished(house)
-    answers = [await house.http.get(f"/api/admin/{ITEMS}", params=query) for query in ({"pk": PK}, {})]
+async def test_no_secret_is_shown_anywhere(admin_app: AdminApp) -> None:
+    await furnished(admin_app)
+    answers = [await admin_app.http.get(f"/api/admin/{ITEMS}", params=query) for query in ({"pk": PK}, {})]
     for answer in answers:
         assert PASSWORD not in answer.text
         assert not any(hashed(number * 16**60 + number) in answer.text for number in range(1, 6))
@@ -65,34 +65,36 @@ NARROWED = [
 ]
 
 
-async def test_sort_keys_narrow_a_partition(house: House) -> None:
-    await furnished(house)
-    told = [(query, len((await house.get(ITEMS, pk=PK, **query))["items"])) for query, _ in NARROWED]
+async def test_sort_keys_narrow_a_partition(admin_app: AdminApp) -> None:
+    await furnished(admin_app)
+    told = [(query, len((await admin_app.get(ITEMS, pk=PK, **query))["items"])) for query, _ in NARROWED]
     assert told == NARROWED
 
 
-async def test_the_newest_come_first_when_asked(house: House) -> None:
-    await furnished(house)
-    told = await house.get(ITEMS, pk=PK, newest=True, limit=1)
+async def test_the_newest_come_first_when_asked(admin_app: AdminApp) -> None:
+    await furnished(admin_app)
+    told = await admin_app.get(ITEMS, pk=PK, newest=True, limit=1)
     assert told["items"][0]["key"]["SK"]["S"] == "SESSION#00050000…"
 
 
-async def test_an_index_shows_what_it_holds(house: House) -> None:
-    await furnished(house)
-    told = [await house.get(ITEMS, index="GSI1", pk=f"DUE#{shard}") for shard in range(4)]
+async def test_an_index_shows_what_it_holds(admin_app: AdminApp) -> None:
+    await furnished(admin_app)
+    told = [await admin_app.get(ITEMS, index="GSI1", pk=f"DUE#{shard}") for shard in range(4)]
     items = [item for page in told for item in page["items"]]
     assert {item["key"]["PK"]["S"] for item in items} == {f"JOB#othello#close_turn#turn{n}" for n in range(3)}
     assert {item["kind"] for item in items} == {"Job"}
     assert "payload" not in items[0]["attributes"]
-    everything = await house.get(ITEMS, index="GSI1")
+    everything = await admin_app.get(ITEMS, index="GSI1")
     assert len(everything["items"]) == 3
 
 
-async def test_everything_is_seen_once_page_after_page(any_house: House) -> None:
-    await furnished(any_house)
+async def test_everything_is_seen_once_page_after_page(any_admin_app: AdminApp) -> None:
+    await furnished(any_admin_app)
     seen, after = [], None
     while True:
-        told = await any_house.get(f"tables/{any_house.platform}/items", limit=2, **({"after": after} if after else {}))
+        told = await any_admin_app.get(
+            f"tables/{any_admin_app.platform}/items", limit=2, **({"after": after} if after else {})
+        )
         assert len(told["items"]) <= 2
         seen += [(item["key"]["PK"]["S"], item["key"]["SK"]["S"]) for item in told["items"]]
         after = told["next"]
@@ -101,7 +103,7 @@ async def test_everything_is_seen_once_page_after_page(any_house: House) -> None
     assert len(seen) == len(set(seen)) == 10
 
 
-async def test_an_item_of_any_shape_is_shown(house: House) -> None:
+async def test_an_item_of_any_shape_is_shown(admin_app: AdminApp) -> None:
     item = {
         "PK": "STRANGE",
         "SK": "1",
@@ -110,8 +112,8 @@ async def test_an_item_of_any_shape_is_shown(house: House) -> None:
         "exact": Decimal("0.12345678901234567890123456789012345678"),
         "names": frozenset({"b", "a"}),
     }
-    await house.store.backend.write(PutItem(house.store.schema(platform), item))
-    (shown,) = (await house.get(ITEMS, pk="STRANGE"))["items"]
+    await admin_app.store.backend.write(PutItem(admin_app.store.schema(platform), item))
+    (shown,) = (await admin_app.get(ITEMS, pk="STRANGE"))["items"]
     assert shown["kind"] is None
     assert shown["attributes"] == {
         "PK": {"S": "STRANGE"},
@@ -123,9 +125,9 @@ async def test_an_item_of_any_shape_is_shown(house: House) -> None:
     }
 
 
-async def test_what_is_browsed_is_paid_for_under_its_own_name(house: House) -> None:
-    told = await house.get(ITEMS, pk=PK)
-    used = house.store.meter.totals["Zataku-Platform.browse"]
+async def test_what_is_browsed_is_paid_for_under_its_own_name(admin_app: AdminApp) -> None:
+    told = await admin_app.get(ITEMS, pk=PK)
+    used = admin_app.store.meter.totals["Zataku-Platform.browse"]
     assert (used.calls, used.reads) == (1, told["readUnits"])
 
 
@@ -151,26 +153,26 @@ WRONG = [
 ]
 
 
-async def test_what_cannot_be_asked_is_refused(house: House) -> None:
-    told = [(query, (await house.refusal("GET", ITEMS, params=query))[0]) for query in WRONG]
+async def test_what_cannot_be_asked_is_refused(admin_app: AdminApp) -> None:
+    told = [(query, (await admin_app.refusal("GET", ITEMS, params=query))[0]) for query in WRONG]
     assert told == [(query, 400) for query in WRONG]
 
 
-async def test_a_place_in_one_list_is_none_in_another(house: House) -> None:
-    await furnished(house)
-    after = (await house.get(ITEMS, pk=PK, limit=1))["next"]
-    assert await house.refusal("GET", ITEMS, params={"after": after}) == (400, "bad_cursor")
-    assert await house.refusal("GET", ITEMS, params={"pk": "ACCOUNT#x", "after": after}) == (400, "bad_cursor")
+async def test_a_place_in_one_list_is_none_in_another(admin_app: AdminApp) -> None:
+    await furnished(admin_app)
+    after = (await admin_app.get(ITEMS, pk=PK, limit=1))["next"]
+    assert await admin_app.refusal("GET", ITEMS, params={"after": after}) == (400, "bad_cursor")
+    assert await admin_app.refusal("GET", ITEMS, params={"pk": "ACCOUNT#x", "after": after}) == (400, "bad_cursor")
 
 
-async def test_an_index_that_is_not_there_is_not_found(house: House) -> None:
-    assert await house.refusal("GET", f"{ITEMS}?index=GSI9") == (404, "not_found")
+async def test_an_index_that_is_not_there_is_not_found(admin_app: AdminApp) -> None:
+    assert await admin_app.refusal("GET", f"{ITEMS}?index=GSI9") == (404, "not_found")
 
 
-async def test_a_table_without_sort_key_takes_none(house: House) -> None:
+async def test_a_table_without_sort_key_takes_none(admin_app: AdminApp) -> None:
     rooms = "tables/LiveComment-Rooms-prod/items"
-    assert await house.refusal("GET", rooms, params={"pk": "x", "sk": "y"}) == (400, "invalid")
-    assert (await house.get(rooms, pk="x"))["items"] == []
+    assert await admin_app.refusal("GET", rooms, params={"pk": "x", "sk": "y"}) == (400, "invalid")
+    assert (await admin_app.get(rooms, pk="x"))["items"] == []
 
 
 def test_keys_are_read_as_people_write_them() -> None:

@@ -65,7 +65,7 @@ def a_session(user: Account, number: int) -> Session:
     )
 
 
-async def settled_in(store: Store, user: Account = HANA) -> Account:
+async def stored_user(store: Store, user: Account = HANA) -> Account:
     """The user with the name, stored."""
     assert user.name is not None
     claim = NameClaim(folded_name=fold(user.name), account_id=user.account_id, claimed_at=NOW)
@@ -75,7 +75,7 @@ async def settled_in(store: Store, user: Account = HANA) -> Account:
 
 async def user_named(store: Store, number: int, name: str) -> Account:
     """Another user, stored."""
-    return await settled_in(store, replace(HANA, account_id=numbered(number), name=name))
+    return await stored_user(store, replace(HANA, account_id=numbered(number), name=name))
 
 
 def a_job(**given: Any) -> Job:

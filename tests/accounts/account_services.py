@@ -24,7 +24,7 @@ def quick(passes: int = 1) -> PasswordHasher:
     return PasswordHasher(time_cost=passes, memory_cost=64, parallelism=1, hash_len=16, salt_len=16)
 
 
-class Household(Struct):
+class AccountHarness(Struct):
     """A store, its accounts, and whose sockets were told to close."""
 
     store: Store

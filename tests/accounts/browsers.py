@@ -10,7 +10,7 @@ from litestar.datastructures import MutableScopeHeaders
 from litestar.di import Provide
 from litestar.types import ControllerRouterHandler, Message, Scope
 
-from tests.accounts.people import Household
+from tests.accounts.account_services import AccountHarness
 from zataku.accounts.api import routes
 from zataku.accounts.rate_limits import RATE_LIMITS, RateLimit, RateLimits
 from zataku.errors import RateLimited, RequestError
@@ -37,19 +37,23 @@ async def _set_guest(message: Message, scope: Scope) -> None:
         MutableScopeHeaders.from_message(message).add("Set-Cookie", cookie.to_header(header=""))
 
 
-def application(house: Household, rate_limits: RateLimits | None = None, *more: ControllerRouterHandler) -> Litestar:
+def application(
+    harness: AccountHarness, rate_limits: RateLimits | None = None, *more: ControllerRouterHandler
+) -> Litestar:
     """The routes, with an identity for every caller as the server gives it."""
 
     async def identity(request: Request[Any, Any, Any]) -> Identity:
-        found = await house.authenticator.authenticate(request.cookies, request.headers.get("authorization"))
+        found = await harness.authenticator.authenticate(request.cookies, request.headers.get("authorization"))
         if found is None:
-            found, cookie = house.authenticator.new_guest("en")
+            found, cookie = harness.authenticator.new_guest("en")
             request.scope["state"]["guest"] = cookie
         return found
 
     return Litestar(
         [
-            *routes(house.accounts, house.authenticator, rate_limits or RateLimits(house.clock, GENEROUS), SCOPES),
+            *routes(
+                harness.accounts, harness.authenticator, rate_limits or RateLimits(harness.clock, GENEROUS), SCOPES
+            ),
             *more,
         ],
         dependencies={"identity": Provide(identity)},

@@ -20,14 +20,14 @@ DEADLINE = 20.0
 """How long a test waits, in real seconds, for what must happen."""
 
 
-async def until(met: Callable[[], bool]) -> None:
+async def wait_until(met: Callable[[], bool]) -> None:
     """Wait until it is so, while others work."""
     async with asyncio.timeout(DEADLINE):
         while not met():
             await asyncio.sleep(0.001)
 
 
-async def passing(clock: ManualClock, seconds: float, met: Callable[[], bool], step: float = 0.25) -> None:
+async def advance_until(clock: ManualClock, seconds: float, met: Callable[[], bool], step: float = 0.25) -> None:
     """Let time go by in small steps until it is so, but no more than so many seconds of it.
 
     Nothing is asked of a store for a moment of which the clock has not heard the answer: between two steps everybody
@@ -40,48 +40,48 @@ async def passing(clock: ManualClock, seconds: float, met: Callable[[], bool], s
                 return
             await clock.advance(step)
             await _rest()
-    await until(met)
+    await wait_until(met)
 
 
 async def _rest() -> None:
     """Wait until nobody waits for a store."""
     quiet = 0
     while quiet < 10:
-        await asyncio.sleep(0.0005 if Wire.busy else 0)
-        quiet = 0 if Wire.busy else quiet + 1
+        await asyncio.sleep(0.0005 if Link.busy else 0)
+        quiet = 0 if Link.busy else quiet + 1
 
 
-async def one(store: Store, subject: str, kind: str = "close_turn") -> Job | None:
+async def stored_job(store: Store, subject: str, kind: str = "close_turn") -> Job | None:
     """A job of the tests, as it is now."""
     return await store.get(job("othello", kind, subject))
 
 
-class Deeds:
+class RecordingHandler:
     """Work that notes what it is given. While `gate` is closed it does not come to an end."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
         self.done: list[str] = []
         self.began: list[tuple[str, float]] = []
-        self.broken_off: list[str] = []
-        self.at_once = 0
-        self.most_at_once = 0
+        self.cancelled: list[str] = []
+        self.concurrent = 0
+        self.max_concurrent = 0
         self.gate = asyncio.Event()
         self.gate.set()
         self.answers: dict[str, list[int | Exception | None]] = {}
 
-    async def work(self, found: Job) -> int | None:
+    async def handle(self, found: Job) -> int | None:
         """Do the job as the test wants it."""
         self.began.append((found.subject, self.clock.now()))
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
+        self.concurrent += 1
+        self.max_concurrent = max(self.max_concurrent, self.concurrent)
         try:
             await self.gate.wait()
         except asyncio.CancelledError:
-            self.broken_off.append(found.subject)
+            self.cancelled.append(found.subject)
             raise
         finally:
-            self.at_once -= 1
+            self.concurrent -= 1
         answers = self.answers.get(found.subject)
         answer = answers.pop(0) if answers else None
         if isinstance(answer, Exception):
@@ -90,8 +90,8 @@ class Deeds:
         return answer
 
 
-class Wire:
-    """The way to the store, which can be cut: for the store, a process behind a cut wire is as dead as a killed one."""
+class Link:
+    """The way to the store, which can be cut: for the store, a process behind a cut link is as dead as a killed one."""
 
     busy: ClassVar[int] = 0
     """How many calls are under way through all wires, but for those that wait for changes."""
@@ -102,16 +102,16 @@ class Wire:
 
     def __getattr__(self, name: str) -> Any:
         if self.cut:
-            raise StoreUnreachable("The wire is cut.")
+            raise StoreUnreachable("The link is cut.")
         found = getattr(self._backend, name)
         return found if name == "changes" or not callable(found) else partial(self._call, found)
 
     async def _call(self, call: Callable[..., Awaitable[Any]], *given: Any, **named: Any) -> Any:
-        Wire.busy += 1
+        Link.busy += 1
         try:
             return await call(*given, **named)
         finally:
-            Wire.busy -= 1
+            Link.busy -= 1
 
 
 class Process:
@@ -127,8 +127,8 @@ class Process:
         stream_consumers: Sequence[StreamConsumer] = (),
         lease_ms: int = MINUTE,
     ) -> None:
-        self.wire = Wire(store.backend)
-        self.store = Store(cast("Backend", self.wire), store.tables, secret=b"", clock=clock, retry=store.retry)
+        self.link = Link(store.backend)
+        self.store = Store(cast("Backend", self.link), store.tables, secret=b"", clock=clock, retry=store.retry)
         self.schedule = Schedule(self.store, clock)
         tasks = (
             []
@@ -155,5 +155,5 @@ class Process:
     async def stop(self, seconds: float = 20) -> None:
         """Stop it gently, while time goes by."""
         stopping = asyncio.ensure_future(self.runner.stop())
-        await passing(self._clock, seconds, stopping.done)
+        await advance_until(self._clock, seconds, stopping.done)
         await stopping

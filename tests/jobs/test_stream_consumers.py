@@ -9,7 +9,7 @@ from msgspec import Meta
 from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
-from tests.jobs.working import Process, passing
+from tests.jobs.job_processes import Process, advance_until
 from tests.support.stores import temporary_store
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import StreamConsumer
@@ -53,7 +53,7 @@ class Reader:
         """Each change when it came first."""
         return list(dict.fromkeys(self.read))
 
-    def follower(self) -> StreamConsumer:
+    def consumer(self) -> StreamConsumer:
         return StreamConsumer(name="digest", table=notes, handle=self.take)
 
 
@@ -62,18 +62,18 @@ async def write(store: Store, numbers: range) -> None:
         await store.put(Note(number=number))
 
 
-def following(processes: Processes, store: Store, name: str, reader: Reader) -> Process:
-    given: dict[str, Any] = {"stream_consumers": [reader.follower()]}
+def consuming_process(processes: Processes, store: Store, name: str, reader: Reader) -> Process:
+    given: dict[str, Any] = {"stream_consumers": [reader.consumer()]}
     return processes(store, name, **given)
 
 
 async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, processes: Processes):
     reader = Reader()
     await write(kept, range(150))
-    web = await following(processes, kept, "web-1", reader).start()
-    await passing(clock, 10, lambda: len(reader.firsts) == 150)
+    web = await consuming_process(processes, kept, "web-1", reader).start()
+    await advance_until(clock, 10, lambda: len(reader.firsts) == 150)
     await write(kept, range(150, 160))
-    await passing(clock, 10, lambda: len(reader.firsts) == 160)
+    await advance_until(clock, 10, lambda: len(reader.firsts) == 160)
     assert reader.firsts == list(range(160))
     assert web.runner.counters.behind["digest"] >= 0
 
@@ -81,14 +81,14 @@ async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, p
 async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clock: ManualClock, processes: Processes):
     async with temporary_store("embedded", tmp_path, [*TABLES, notes], clock) as store:
         first, second = Reader(), Reader()
-        web = await following(processes, store, "web-1", first).start()
+        web = await consuming_process(processes, store, "web-1", first).start()
         await write(store, range(5))
-        await passing(clock, 10, lambda: len(first.firsts) == 5)
-        await passing(clock, 10, lambda: web.runner.counters.behind.get("digest") == 0)
+        await advance_until(clock, 10, lambda: len(first.firsts) == 5)
+        await advance_until(clock, 10, lambda: web.runner.counters.behind.get("digest") == 0)
         await web.stop()
         await write(store, range(5, 9))
-        again = await following(processes, store, "web-2", second).start()
-        await passing(clock, 10, lambda: len(second.firsts) == 4)
+        again = await consuming_process(processes, store, "web-2", second).start()
+        await advance_until(clock, 10, lambda: len(second.firsts) == 4)
         assert second.read == [5, 6, 7, 8]
         await again.stop()
 
@@ -98,37 +98,37 @@ async def test_one_process_at_a_time_follows_and_another_goes_on_when_it_is_dead
 ):
     first, second = Reader(), Reader()
     with capture_logs():
-        killed = await following(processes, kept, "web-1", first).start()
+        killed = await consuming_process(processes, kept, "web-1", first).start()
         await write(kept, range(5))
-        await passing(clock, 10, lambda: len(first.firsts) == 5)
-        await following(processes, kept, "web-2", second).start()
-        await passing(clock, 30, lambda: clock.now() % 60 > 25)
+        await advance_until(clock, 10, lambda: len(first.firsts) == 5)
+        await consuming_process(processes, kept, "web-2", second).start()
+        await advance_until(clock, 30, lambda: clock.now() % 60 > 25)
         await write(kept, range(5, 8))
-        await passing(clock, 10, lambda: len(first.firsts) == 8)
+        await advance_until(clock, 10, lambda: len(first.firsts) == 8)
         assert second.read == []
-        killed.wire.cut = True
+        killed.link.cut = True
         await write(kept, range(8, 12))
-        await passing(clock, LEASE_MS / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
+        await advance_until(clock, LEASE_MS / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
 
 
 async def test_a_process_that_stops_lets_go_at_once(kept: Store, clock: ManualClock, processes: Processes):
     first, second = Reader(), Reader()
-    web = await following(processes, kept, "web-1", first).start()
+    web = await consuming_process(processes, kept, "web-1", first).start()
     await write(kept, range(3))
-    await passing(clock, 10, lambda: len(first.firsts) == 3)
-    await following(processes, kept, "web-2", second).start()
+    await advance_until(clock, 10, lambda: len(first.firsts) == 3)
+    await consuming_process(processes, kept, "web-2", second).start()
     await web.stop()
     await write(kept, range(3, 5))
-    await passing(clock, 7, lambda: {3, 4} <= set(second.read))
+    await advance_until(clock, 7, lambda: {3, 4} <= set(second.read))
 
 
 async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: ManualClock, processes: Processes):
     reader = Reader()
     reader.failing = 3
     with capture_logs() as said:
-        web = await following(processes, kept, "web-1", reader).start()
+        web = await consuming_process(processes, kept, "web-1", reader).start()
         await write(kept, range(4))
-        await passing(clock, 60, lambda: len(reader.firsts) == 4)
+        await advance_until(clock, 60, lambda: len(reader.firsts) == 4)
     assert reader.firsts == [0, 1, 2, 3]
     assert [line["event"] for line in said] == ["stream_consumer_failed"] * 3
     assert [line["pause"] for line in said] == [0.5, 1.0, 2.0]
@@ -138,6 +138,6 @@ async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: Manua
 def test_followers_that_could_not_follow_are_refused_before_anything_starts(kept: Store, processes: Processes):
     reader = Reader()
     with pytest.raises(ValueError, match="same name"):
-        processes(kept, "web-1", stream_consumers=[reader.follower(), reader.follower()])
+        processes(kept, "web-1", stream_consumers=[reader.consumer(), reader.consumer()])
     with pytest.raises(DesignError, match="has no stream"):
         processes(kept, "web-1", stream_consumers=[StreamConsumer(name="digest", table=TABLES[0], handle=reader.take)])

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
-from tests.platform.people import (
+from tests.platform.items import (
     GUEST,
     HANA,
     OTHER,
