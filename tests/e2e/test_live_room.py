@@ -15,7 +15,7 @@ from tests.e2e.server_process import ServerProcess, start_embedded_server
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock can be advanced."""
     server = start_embedded_server(tmp_path_factory.mktemp("talks"))
     yield server
