@@ -1,9 +1,9 @@
 """Prints the modules that a live comment passes through, from a WebSocket to the disk and to the other WebSockets.
 
 A program of its own, since it profiles every thread of a server: the test beside it starts it. A module is on the path
-when it is on the call stack at one of the points where the comment is handed on: to the room's actor, to the rules and
-the declared write, to the queue of the writer thread, to SQLite, and to the sockets. Modules are printed in the order in
-which the comment reaches them, those that only wait for the connection left out.
+when it is on the call stack at a point where the comment is handed on: to the room's actor, to the queue of the writer
+thread, to SQLite, and to the sockets. The rules and the declared write are pure steps on the way. Modules that only
+wait for the connection or for the room's task are left out.
 """
 
 import asyncio
@@ -29,16 +29,18 @@ HANDED_ON = (
     "realtime/sockets/protocol",
     "realtime/sockets/session",
     "realtime/rooms/actor",
-    "live/rules/comments",
-    "live/writes",
     "table/embedded/queue",
     "realtime/sockets/flush_queue",
 )
-"""Modules whose every call counts as a point where the comment is handed on."""
+"""Modules each of whose calls is a point where the comment is handed on."""
+PURE_STEPS = ("live/rules/comments", "live/writes")
+"""Modules that the comment passes without being handed on by them."""
 SQLITE_CALLS = {"execute", "executemany"}
 """C functions at the end of the way to the disk."""
 WAITING = ("server/",)
 """Packages that only wait for the connection while messages pass."""
+ACTOR_TASK = ("realtime/rooms/actor", "run")
+"""The body of the room's task; its callers wait for it to end."""
 COMMENTS = 8
 LIMIT_SECONDS = 20
 
@@ -54,13 +56,11 @@ class Recorder:
         """The hook of `sys.setprofile`."""
         if not self.is_recording or event not in ("call", "c_call"):
             return
-        if event == "call":
-            module = module_of(frame)
-            if module is None or not module.startswith(HANDED_ON):
-                return
-        elif getattr(arg, "__name__", "") not in SQLITE_CALLS or module_of(frame) is None:
-            return
-        self.modules += [module for module in stack_of(frame) if not module.startswith(WAITING)]
+        module = module_of(frame)
+        if module in PURE_STEPS:
+            self.modules.append(module)
+        elif module in HANDED_ON if event == "call" else module and getattr(arg, "__name__", "") in SQLITE_CALLS:
+            self.modules += stack_of(frame)
 
 
 def module_of(frame: FrameType) -> str | None:
@@ -70,12 +70,14 @@ def module_of(frame: FrameType) -> str | None:
 
 
 def stack_of(frame: FrameType | None) -> list[str]:
-    """The modules of ours on a call stack, the outermost first."""
+    """The modules of ours on a call stack, the outermost first, without those that only wait for the task to end."""
     found: list[str] = []
     while frame is not None:
         module = module_of(frame)
-        if module is not None:
+        if module is not None and not module.startswith(WAITING):
             found.append(module)
+        if (module, frame.f_code.co_name) == ACTOR_TASK:
+            break
         frame = frame.f_back
     return found[::-1]
 
@@ -85,7 +87,9 @@ async def open_client(url: str) -> tuple[httpx.AsyncClient, ClientConnection]:
     http = httpx.AsyncClient(base_url=url, headers={"Origin": url}, timeout=LIMIT_SECONDS)
     (await http.get("/api/me")).raise_for_status()
     cookie = "; ".join(f"{name}={value}" for name, value in http.cookies.items())
-    return http, await connect(f"{url.replace('http', 'ws', 1)}/socket", additional_headers={"Cookie": cookie}, origin=url)
+    return http, await connect(
+        f"{url.replace('http', 'ws', 1)}/socket", additional_headers={"Cookie": cookie}, origin=url
+    )
 
 
 async def wait_for(connection: ClientConnection, *tags: str) -> None:

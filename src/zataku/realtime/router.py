@@ -36,7 +36,8 @@ class SocketRouter:
         """Execute a durable command of a room; its body is decoded and its reply encoded here."""
         _require_scope(socket, message.to, "write")
         body = self._rooms.decode_command(message.to, bytes(message.what))
-        reply = await self._rooms.execute(message.to, socket.identity, body)
+        with self._rooms.use(message.to) as handle:
+            reply = await handle.execute(socket.identity, body)
         return None if reply is None else _encode(reply)
 
     def handle_transient(self, socket: Socket, message: Pass) -> None:

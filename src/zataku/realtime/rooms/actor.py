@@ -86,7 +86,8 @@ class RoomActor(Generic[S]):
         self.lease = lease
         self.used_at = clock.now()
         # Numbers start at the time of day: after a restored backup an epoch may come again, but no position in it.
-        self._state = RoomState(topic, state, owner, publish, seq=int(self.used_at * 1000))
+        self._state = RoomState(topic, state, owner, seq=int(self.used_at * 1000))
+        self._publish_update = publish
         self._behaviour = behaviour
         self._snapshots = SnapshotCache(behaviour)
         self._clock = clock
@@ -123,7 +124,9 @@ class RoomActor(Generic[S]):
             return
         now = self.used_at = self._clock.now()
         if self._behaviour.accepts(command, now):
-            self._state.apply_transient(lambda state: self._behaviour.handle_transient(state, command, now))
+            self._publish(
+                self._state.apply_transient(lambda state: self._behaviour.handle_transient(state, command, now))
+            )
 
     async def snapshot(self, viewer: Identity, since: str | None, *, with_body: bool = True) -> RoomSnapshot:
         """The room as a viewer may see it; without a body only their admission.
@@ -146,15 +149,16 @@ class RoomActor(Generic[S]):
         """Let the behaviour publish what has accumulated."""
         if not self._stopping:
             now = self._clock.now()
-            self._state.apply_transient(lambda state: self._behaviour.tick(state, now), flush=False)
+            self._publish(self._state.apply_transient(lambda state: self._behaviour.tick(state, now), flush=False))
 
     def presence_changed(self, change: PresenceChange, present: int) -> None:
         """Accounts have joined or left."""
         behaviour, now = self._behaviour, self._clock.now()
-        self._state.apply_transient(
+        update = self._state.apply_transient(
             lambda state: behaviour.presence_changed(state, change.joined, change.left, now), flush=False
         )
-        self._state.set_present(present)
+        self._publish(update)
+        self._publish(self._state.set_present(present))
 
     def flush_soon(self) -> None:
         """Store what transient commands changed, if they did."""
@@ -185,11 +189,11 @@ class RoomActor(Generic[S]):
 
     def leave(self, *, is_released: bool) -> None:
         """Publish that the room runs here no longer."""
-        self._state.leave(is_released=is_released)
+        self._publish(self._state.leave(is_released=is_released))
 
     async def run(self) -> Ending:
         """Execute commands until the room is closed, lost or stopped; returns which it was."""
-        self._state.reset()
+        self._publish(self._state.reset())
         try:
             return await self._run_until_stopped()
         except _Closed:
@@ -281,7 +285,7 @@ class RoomActor(Generic[S]):
 
     def _conclude(self, outcome: Outcome[S], batch: list[PendingCommand]) -> list[PendingCommand]:
         """Publish what was written and reply; returns the deferred commands."""
-        self._state.commit(outcome.state, outcome.events)
+        self._publish(self._state.commit(outcome.state, outcome.events))
         deferred: list[PendingCommand] = []
         for pending, reply in zip(batch, outcome.replies, strict=True):
             if reply is DEFERRED:
@@ -290,9 +294,13 @@ class RoomActor(Generic[S]):
                 pending.settle(reply)
         if outcome.closed is not None:
             _settle_all(deferred, RoomMoved())
-            self._state.close(outcome.closed.problem)
+            self._publish(self._state.close(outcome.closed.problem))
             raise _Closed
         return deferred
+
+    def _publish(self, update: RoomUpdate | None) -> None:
+        if update is not None:
+            self._publish_update(update)
 
     def _forget_pending(self, sender: AccountId) -> None:
         self._pending_by_sender[sender] -= 1
@@ -311,7 +319,7 @@ class RoomActor(Generic[S]):
             return
         self._state.needs_flush = False
         try:
-            self._state.commit(await self._behaviour.flush(self._state.begin_write()))
+            self._publish(self._state.commit(await self._behaviour.flush(self._state.begin_write())))
         except StaleRoom:
             await self._reload()
         except (RequestError, TableError) as error:
@@ -332,9 +340,9 @@ class RoomActor(Generic[S]):
                 raise LostRoom
             try:
                 if acquire:
-                    self._state.commit(await self._behaviour.acquire(self.topic.partition("/")[2]))
+                    self._publish(self._state.commit(await self._behaviour.acquire(self.topic.partition("/")[2])))
                 else:
-                    self._state.reload(await self._behaviour.reload(self._state.current))
+                    self._publish(self._state.reload(await self._behaviour.reload(self._state.current)))
             except TableError as error:
                 acquire = acquire or isinstance(error, ResultUnknown)
                 if self._clock.now() >= deadline:

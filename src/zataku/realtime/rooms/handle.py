@@ -2,10 +2,12 @@
 
 import asyncio
 from typing import Any
+from uuid import uuid4
 
 import structlog
+from msgspec.structs import replace
 
-from zataku.errors import RequestError, Unavailable
+from zataku.errors import OUTCOME_UNKNOWN, OutcomeUnknown, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.realtime.messages import Join
 from zataku.realtime.rooms.actor import CommandResult
@@ -72,11 +74,28 @@ class RoomHandle:
 
     # Commands and snapshots
 
-    async def ask(self, command: Command) -> CommandResult:
-        """The owner's reply to a command. Raises `RequestError`, or `RoomMoved` when it must be sent again."""
-        owner = self._local or await self._find_owner()
-        self._used_at = self._context.clock.now()
-        return await owner.ask(command)
+    async def execute(self, sender: Identity, body: object) -> CommandResult:
+        """Execute and store a durable command in the process that owns the room; the room is acquired when none does.
+
+        Returns the reply: the value, or from another process its JSON. Raises `RequestError` with the room's reason,
+        `Unavailable` when no owner could be found, and `OutcomeUnknown` when the command may have been stored.
+        """
+        clock, command = self._context.clock, Command(sender=sender, body=body, id=str(uuid4()))
+        deadline = clock.now() + OWNER_SEARCH_SECONDS
+        while True:
+            try:
+                owner = self._local or await self._find_owner()
+                self._used_at = clock.now()
+                return await owner.ask(command)
+            except RoomMoved as moved:
+                command = replace(command, is_retry=command.is_retry or moved.maybe_executed)
+            except Unavailable as unavailable:
+                if command.is_retry:
+                    raise OutcomeUnknown(OUTCOME_UNKNOWN) from unavailable
+                raise
+            if clock.now() >= deadline:
+                raise OutcomeUnknown(OUTCOME_UNKNOWN) if command.is_retry else Unavailable(NO_OWNER)
+            await self.wait_until_released()
 
     async def snapshot(self, viewer: Identity, since: str | None, with_body: bool) -> RoomSnapshot:
         """The room as a viewer may see it, from the process that owns it by now."""

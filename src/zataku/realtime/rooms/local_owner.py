@@ -1,6 +1,7 @@
 """The owner of a room in this process: its actor, its presence, and the service for other processes."""
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Any
 
 import msgspec
@@ -73,9 +74,9 @@ class LocalOwner:
             publish=mirror.apply if context.is_alone else self._publish,
         )
 
-    async def ask(self, command: Command) -> CommandResult:
+    def ask(self, command: Command) -> Awaitable[CommandResult]:
         """Execute and store a command. Raises `RequestError`, or `RoomMoved` when the room does not run here."""
-        return await self._actor.ask(command)
+        return self._actor.ask(command)
 
     def handle_transient(self, command: Command) -> None:
         """Execute a transient command at once."""

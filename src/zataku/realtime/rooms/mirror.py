@@ -33,7 +33,7 @@ from zataku.realtime.rooms.bus_messages import (
     RoomUpdate,
     TransientEvents,
 )
-from zataku.realtime.rooms.delivery import deliver, message_for
+from zataku.realtime.rooms.delivery import message_for, messages_for_all
 from zataku.realtime.rooms.history import UpdateHistory
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.socket import Socket
@@ -136,7 +136,7 @@ class Mirror:
             if isinstance(update, PresenceCount):
                 self._broadcast_presence()
             else:
-                deliver(self._hub, self.topic, update)
+                self._deliver(update)
 
     def _compare(self, update: RoomReset | OwnerHeartbeat) -> None:
         """Give every client a snapshot if the owner is further than the updates that arrived here."""
@@ -306,7 +306,7 @@ class Mirror:
         if is_shared and newest is not None:
             self._hub.broadcast(self.topic, _encode(self._snapshot_message(newest)))
             for update in next(iter(updates.values())):
-                deliver(self._hub, self.topic, update)
+                self._deliver(update)
             return True
         for socket in list(self.members):
             account = socket.identity.account_id
@@ -339,6 +339,13 @@ class Mirror:
     def _set_owner_count(self, counted: PresenceCount | RoomReset | OwnerHeartbeat | RoomSnapshot) -> None:
         if (counted.epoch, counted.number) >= self._owner_count_at:
             self._owner_count, self._owner_count_at = counted.present, (counted.epoch, counted.number)
+
+    def _deliver(self, update: EventUpdate) -> None:
+        for message, recipients in messages_for_all(self.topic, update, self.accounts):
+            self._hub.broadcast(self.topic, _encode(message), recipients)
+        if isinstance(update, TransientEvents):
+            for payload in update.binary:
+                self._hub.broadcast_binary(self.topic, payload)
 
     def _broadcast_presence(self) -> None:
         self._hub.broadcast(self.topic, _encode(Presence(to=self.topic, here=self.present)))

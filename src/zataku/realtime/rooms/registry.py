@@ -5,15 +5,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from random import Random
 from typing import Any, TypeVar, cast
-from uuid import uuid4
 
 import msgspec
 import structlog
-from msgspec.structs import replace
 
 from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
-from zataku.errors import OUTCOME_UNKNOWN, NotFound, OutcomeUnknown, Unavailable
+from zataku.errors import NotFound, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import OwnerId
 from zataku.realtime.bus.client import BusClient
@@ -28,8 +26,8 @@ from zataku.realtime.rooms.bus_messages import (
     decode_rpc_message,
     encode,
 )
-from zataku.realtime.rooms.context import RoomContext, RoomMoved, process_channel
-from zataku.realtime.rooms.handle import NO_OWNER, OWNER_SEARCH_SECONDS, RoomHandle
+from zataku.realtime.rooms.context import RoomContext, process_channel
+from zataku.realtime.rooms.handle import RoomHandle
 from zataku.realtime.rooms.leases import RoomLeases
 from zataku.realtime.rooms.presence import RoomDirectory
 from zataku.realtime.sockets.hub import Hub
@@ -96,26 +94,9 @@ class RoomRegistry:
         return cast("R", msgspec.json.decode(reply, type=reply_type) if isinstance(reply, msgspec.Raw) else reply)
 
     async def execute(self, topic: str, sender: Identity, body: object) -> CommandResult:
-        """Execute and store a durable command in the process that owns the room; the room is acquired when none does.
-
-        Returns the reply: the value, or from another process its JSON. Raises `RequestError` with the room's reason,
-        `Unavailable` when no owner could be found, and `OutcomeUnknown` when the command may have been stored.
-        """
-        clock, command = self._context.clock, Command(sender=sender, body=body, id=str(uuid4()))
-        deadline = clock.now() + OWNER_SEARCH_SECONDS
-        with self._use(topic) as handle:
-            while True:
-                try:
-                    return await handle.ask(command)
-                except RoomMoved as moved:
-                    command = replace(command, is_retry=command.is_retry or moved.maybe_executed)
-                except Unavailable as unavailable:
-                    if command.is_retry:
-                        raise OutcomeUnknown(OUTCOME_UNKNOWN) from unavailable
-                    raise
-                if clock.now() >= deadline:
-                    raise OutcomeUnknown(OUTCOME_UNKNOWN) if command.is_retry else Unavailable(NO_OWNER)
-                await handle.wait_until_released()
+        """Execute and store a durable command, see `RoomHandle.execute`."""
+        with self.use(topic) as handle:
+            return await handle.execute(sender, body)
 
     def count_present(self, topic: str) -> int:
         """How many people are in a room, as far as this process knows."""
@@ -143,7 +124,7 @@ class RoomRegistry:
 
     async def join(self, socket: Socket, join: Join) -> None:
         """Subscribe a socket to a room. Raises `RequestError`."""
-        with self._use(join.to) as handle:
+        with self.use(join.to) as handle:
             await handle.join(socket, join)
 
     def leave(self, socket: Socket, topic: str) -> None:
@@ -173,7 +154,8 @@ class RoomRegistry:
             raise NotFound("There is no room of that name.")
 
     @contextmanager
-    def _use(self, topic: str) -> Generator[RoomHandle]:
+    def use(self, topic: str) -> Generator[RoomHandle]:
+        """The handle of a room, which is kept while the block runs. Raises `RequestError`."""
         self._require_room(topic)
         if self._stopped:
             raise Unavailable("This server is stopping. Try again in a moment.")

@@ -9,12 +9,15 @@ of its own. Everything has a sequence number, so that each socket gets its messa
 
 import asyncio
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+import msgspec
 import structlog
 
 from zataku.clock import Clock
 from zataku.platform.limits import AccountId
+from zataku.realtime.messages import ToBrowser
+from zataku.realtime.sockets import frames
 from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.slow_readers import SlowReaders
@@ -26,35 +29,68 @@ IMMEDIATE_CREDIT = 32
 MIN_GAP_FRACTION = 8
 """Two messages within this fraction of a tick are queued in spite of the credit."""
 
+_encode = msgspec.json.Encoder().encode
 log = structlog.get_logger(__name__)
 
 
 class FlushQueue:
     """The outgoing frames of a process."""
 
-    def __init__(self, clock: Clock, limits: SocketLimits, counters: SocketCounters, slow_readers: SlowReaders) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        limits: SocketLimits,
+        counters: SocketCounters,
+        slow_readers: SlowReaders,
+        topics: Mapping[str, Subscribers],
+    ) -> None:
         self._clock, self._limits, self._counters, self._slow_readers = clock, limits, counters, slow_readers
+        self._topics = topics
         self._sequence = itertools.count()
         self._busy: list[Subscribers] = []
         self._queued_sockets: dict[Socket, None] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def send(self, socket: Socket, framed: bytes) -> None:
-        """Send a frame to one socket."""
+    def send(self, socket: Socket, message: ToBrowser) -> None:
+        """Send a message to one socket."""
+        if not socket.is_closed:
+            self._send(socket, frames.text(_encode(message)))
+
+    def send_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
+        """Send bytes of a topic to one subscribed socket."""
+        subscribers = socket.subscriptions.get(topic)
+        if subscribers is not None and not socket.is_closed:
+            self._send(socket, frames.binary(subscribers.channel, payload))
+
+    def _send(self, socket: Socket, framed: bytes) -> None:
         if _has_queued(socket):
             self._enqueue(socket, framed, None)
         else:
             self._write(socket, [(0, framed, None)])
 
-    def broadcast(self, subscribers: Subscribers, framed: bytes) -> None:
-        """Send a frame to all members of a topic."""
+    def broadcast(self, topic: str, payload: bytes, recipients: frozenset[AccountId] | None = None) -> None:
+        """Send an encoded message to all subscribers of a topic, or to those who are among the recipients."""
+        subscribers = self._topics.get(topic)
+        if subscribers is None:
+            return
+        if recipients is None:
+            self._broadcast(subscribers, frames.text(payload))
+        else:
+            self._broadcast_to(subscribers, frames.text(payload), recipients)
+
+    def broadcast_binary(self, topic: str, payload: bytes) -> None:
+        """Send bytes to all subscribers of a topic."""
+        subscribers = self._topics.get(topic)
+        if subscribers is not None:
+            self._broadcast(subscribers, frames.binary(subscribers.channel, payload))
+
+    def _broadcast(self, subscribers: Subscribers, framed: bytes) -> None:
         if self._must_wait(subscribers):
             subscribers.queued.append((next(self._sequence), framed))
             return
         self._write_same(subscribers, framed, 1, self._ready(subscribers.members, framed, subscribers))
 
-    def broadcast_to(self, subscribers: Subscribers, framed: bytes, recipients: frozenset[AccountId]) -> None:
-        """Send a frame to the members of a topic that are among the recipients."""
+    def _broadcast_to(self, subscribers: Subscribers, framed: bytes, recipients: frozenset[AccountId]) -> None:
         members = [member for member in subscribers.members if member.identity.account_id in recipients]
         if self._must_wait(subscribers):
             for member in members:

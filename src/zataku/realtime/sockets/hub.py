@@ -12,8 +12,7 @@ from zataku.clock import Clock
 from zataku.errors import RateLimited, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import ComeBack, ToBrowser
-from zataku.realtime.sockets import frames
+from zataku.realtime.messages import ComeBack
 from zataku.realtime.sockets.connection import Connection
 from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.flush_queue import FlushQueue
@@ -49,7 +48,12 @@ class Hub:
         self._socket_numbers = itertools.count(1)
         self._channel_numbers = itertools.cycle(range(MAX_CHANNELS))
         self._slow_readers = SlowReaders(clock, self.limits, self.counters, restore=self._restore, close=self.close)
-        self._flush_queue = FlushQueue(clock, self.limits, self.counters, self._slow_readers)
+        self._flush_queue = FlushQueue(clock, self.limits, self.counters, self._slow_readers, self._topics)
+        # Everything that is sent goes through the queue's own functions, without a call in between.
+        self.send = self._flush_queue.send
+        self.send_binary = self._flush_queue.send_binary
+        self.broadcast = self._flush_queue.broadcast
+        self.broadcast_binary = self._flush_queue.broadcast_binary
         self._heartbeat = Heartbeat(clock, self.limits.heartbeat_seconds, self._sockets, self._slow_readers, self.close)
 
     # Connections
@@ -154,35 +158,6 @@ class Hub:
         """The topic of a channel number; None when the socket is not subscribed to it."""
         subscribers = self._channels.get(channel)
         return None if subscribers is None or subscribers.topic not in socket.subscriptions else subscribers.topic
-
-    # Sending
-
-    def send(self, socket: Socket, message: ToBrowser) -> None:
-        """Send a message to one socket."""
-        if not socket.is_closed:
-            self._flush_queue.send(socket, frames.text(_encode(message)))
-
-    def send_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
-        """Send bytes of a topic to one subscribed socket."""
-        subscribers = socket.subscriptions.get(topic)
-        if subscribers is not None and not socket.is_closed:
-            self._flush_queue.send(socket, frames.binary(subscribers.channel, payload))
-
-    def broadcast(self, topic: str, payload: bytes, recipients: frozenset[AccountId] | None = None) -> None:
-        """Send an encoded message to all subscribers of a topic, or to those who are among the recipients."""
-        subscribers = self._topics.get(topic)
-        if subscribers is None:
-            return
-        if recipients is None:
-            self._flush_queue.broadcast(subscribers, frames.text(payload))
-        else:
-            self._flush_queue.broadcast_to(subscribers, frames.text(payload), recipients)
-
-    def broadcast_binary(self, topic: str, payload: bytes) -> None:
-        """Send bytes to all subscribers of a topic."""
-        subscribers = self._topics.get(topic)
-        if subscribers is not None:
-            self._flush_queue.broadcast(subscribers, frames.binary(subscribers.channel, payload))
 
     def _open_topic(self, topic: str) -> Subscribers:
         if len(self._channels) >= MAX_CHANNELS:

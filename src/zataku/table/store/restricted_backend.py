@@ -4,8 +4,10 @@ It requires the permissions that AWS requires: a snapshot is a GetItem of each i
 each of its writes, a query of an index a Query of that index. Operations on the store as a whole are never granted.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import NotGranted, StoreClosed
@@ -31,6 +33,13 @@ from zataku.table.backend.port import (
 )
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.store.permissions import STREAM, Action, Grant
+
+if TYPE_CHECKING:
+    from types import CoroutineType
+
+    T = TypeVar("T")
+    # A call of the inner backend, which is checked before it is made and awaited by the caller.
+    Call: TypeAlias = CoroutineType[Any, Any, T]
 
 _WRITE_ACTIONS: dict[type[TransactWrite], Action] = {
     PutItem: "PutItem",
@@ -63,70 +72,70 @@ class RestrictedBackend:
 
     # Calls that a grant can permit
 
-    async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
+    def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Call[Row | None]:
         """Requires GetItem."""
         self._require("GetItem", read.table)
-        return await self._inner.get(read, consumed)
+        return self._inner.get(read, consumed)
 
-    async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
+    def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Call[Rows]:
         """Requires Query on the table or index."""
         self._require("Query", read.table, read.index)
-        return await self._inner.query(read, consumed)
+        return self._inner.query(read, consumed)
 
-    async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
+    def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Call[Rows]:
         """Requires Scan on the table or index."""
         self._require("Scan", read.table, read.index)
-        return await self._inner.scan(read, consumed)
+        return self._inner.scan(read, consumed)
 
-    async def batch_get(
+    def batch_get(
         self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
-    ) -> list[Row | Literal["unprocessed"] | None]:
+    ) -> Call[list[Row | Literal["unprocessed"] | None]]:
         """Requires BatchGetItem on each table."""
         for read in reads:
             self._require("BatchGetItem", read.table)
-        return await self._inner.batch_get(reads, consumed)
+        return self._inner.batch_get(reads, consumed)
 
-    async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
+    def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> Call[list[Row | None]]:
         """Requires GetItem on each table."""
         for read in reads:
             self._require("GetItem", read.table)
-        return await self._inner.snapshot(reads, consumed)
+        return self._inner.snapshot(reads, consumed)
 
-    async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
+    def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Call[Written]:
         """Requires the action of the write."""
         self._require(_WRITE_ACTIONS[type(write)], write.table)
-        return await self._inner.write(write, consumed)
+        return self._inner.write(write, consumed)
 
-    async def batch_write(
+    def batch_write(
         self, writes: Sequence[PutItem | DeleteItem], consumed: ConsumedCapacity | None = None
-    ) -> list[PutItem | DeleteItem]:
+    ) -> Call[list[PutItem | DeleteItem]]:
         """Requires BatchWriteItem on each table."""
         for write in writes:
             self._require("BatchWriteItem", write.table)
-        return await self._inner.batch_write(writes, consumed)
+        return self._inner.batch_write(writes, consumed)
 
-    async def transact(
+    def transact(
         self, writes: Sequence[TransactWrite], token: str | None = None, consumed: ConsumedCapacity | None = None
-    ) -> None:
+    ) -> Call[None]:
         """Requires the action of each write."""
         for write in writes:
             self._require(_WRITE_ACTIONS[type(write)], write.table)
-        await self._inner.transact(writes, token, consumed)
+        return self._inner.transact(writes, token, consumed)
 
-    async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
+    def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> Call[list[RawChange]]:
         """Requires the stream actions."""
         self._require_stream(table)
-        return await self._inner.changes(table, consumer, limit, wait)
+        return self._inner.changes(table, consumer, limit, wait)
 
-    async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
+    def acknowledge(self, table: TableSchema, consumer: str, position: str) -> Call[None]:
         """Requires the stream actions."""
         self._require_stream(table)
-        await self._inner.acknowledge(table, consumer, position)
+        return self._inner.acknowledge(table, consumer, position)
 
-    async def forget(self, table: TableSchema, consumer: str) -> None:
+    def forget(self, table: TableSchema, consumer: str) -> Call[None]:
         """Requires the stream actions."""
         self._require_stream(table)
-        await self._inner.forget(table, consumer)
+        return self._inner.forget(table, consumer)
 
     # Operations on the whole store, which no grant permits
 
