@@ -1,4 +1,4 @@
-"""A clock that runs, and that somebody can push."""
+"""A clock that runs and can be advanced."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ async def test_it_runs_by_itself():
         await clock.sleep(-5)
 
 
-async def test_whoever_has_waited_long_enough_wakes_when_it_is_pushed_and_nobody_else():
+async def test_an_advance_wakes_the_sleepers_that_are_due_and_no_others():
     clock, woken = AdvanceableClock(), list[str]()
 
     async def wait(name: str, seconds: float) -> None:
@@ -37,32 +37,32 @@ async def test_whoever_has_waited_long_enough_wakes_when_it_is_pushed_and_nobody
     await asyncio.wait(sleepers)
 
 
-async def test_whoever_sleeps_again_and_again_wakes_once_for_a_long_push():
+async def test_a_task_that_sleeps_repeatedly_wakes_once_for_a_long_advance():
     clock, rounds = AdvanceableClock(), 0
 
-    async def beat() -> None:
+    async def sleep_repeatedly() -> None:
         nonlocal rounds
         while True:
             await clock.sleep(30)
             rounds += 1
 
-    beating = asyncio.create_task(beat())
+    sleeping = asyncio.create_task(sleep_repeatedly())
     await asyncio.sleep(0)
     await clock.advance(86400)
     assert rounds == 1
     await clock.advance(30)
     assert rounds == 2
-    beating.cancel()
+    sleeping.cancel()
 
 
-async def test_it_is_never_pushed_back():
+async def test_it_never_goes_back():
     clock = AdvanceableClock()
     before = clock.now()
     await clock.advance(-3600)
     assert clock.now() >= before
 
 
-async def test_somebody_who_was_cancelled_in_their_sleep_keeps_nobody_from_waking():
+async def test_a_cancelled_sleeper_does_not_keep_others_from_waking():
     clock = AdvanceableClock()
     given_up = asyncio.create_task(clock.sleep(0.001))
     waiting = asyncio.create_task(clock.sleep(0.01))

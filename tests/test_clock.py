@@ -11,11 +11,6 @@ async def sleeper(clock: ManualClock, seconds: float, name: str, woken: list[tup
     woken.append((name, clock.now()))
 
 
-async def everyone_lies_down() -> None:
-    """Let the tasks run up to their first wait."""
-    await asyncio.sleep(0)
-
-
 def tasks(clock: ManualClock, woken: list[tuple[str, float]], **waits: float) -> list[asyncio.Task[None]]:
     return [asyncio.ensure_future(sleeper(clock, seconds, name, woken)) for name, seconds in waits.items()]
 
@@ -30,26 +25,26 @@ async def test_a_manual_clock_stands_still() -> None:
 async def test_sleepers_wake_in_the_order_of_their_due_times_each_at_its_own() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
     waiting = tasks(clock, woken, last=30, first=10, middle=20)
-    await everyone_lies_down()
+    await clock.wait_for_sleepers(3)
     await clock.advance(30)
     await asyncio.gather(*waiting)
     assert woken == [("first", 10), ("middle", 20), ("last", 30)]
     assert clock.now() == 30
 
 
-async def test_sleepers_due_at_the_same_moment_wake_in_the_order_they_lay_down() -> None:
+async def test_sleepers_due_at_the_same_moment_wake_in_the_order_they_began() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
     waiting = tasks(clock, woken, one=5, two=5, three=5)
-    await everyone_lies_down()
+    await clock.wait_for_sleepers(3)
     await clock.advance(5)
     await asyncio.gather(*waiting)
     assert [name for name, _ in woken] == ["one", "two", "three"]
 
 
-async def test_who_is_not_due_sleeps_on() -> None:
+async def test_a_sleeper_that_is_not_due_sleeps_on() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
     (waiting,) = tasks(clock, woken, patient=10)
-    await everyone_lies_down()
+    await clock.wait_for_sleepers()
     await clock.advance(9.999)
     assert not woken
     await clock.advance(0.001)
@@ -57,25 +52,25 @@ async def test_who_is_not_due_sleeps_on() -> None:
     assert [name for name, _ in woken] == ["patient"]
 
 
-async def test_who_lies_down_again_wakes_again_within_one_advance() -> None:
-    clock, beats = ManualClock(0), list[float]()
+async def test_a_task_that_sleeps_again_wakes_again_within_one_advance() -> None:
+    clock, woken_at = ManualClock(0), list[float]()
 
-    async def heart() -> None:
+    async def sleep_repeatedly() -> None:
         while True:
             await clock.sleep(10)
-            beats.append(clock.now())
+            woken_at.append(clock.now())
 
-    beating = asyncio.ensure_future(heart())
-    await everyone_lies_down()
+    sleeping = asyncio.ensure_future(sleep_repeatedly())
+    await clock.wait_for_sleepers()
     await clock.advance(35)
-    assert beats == [10, 20, 30]
-    beating.cancel()
+    assert woken_at == [10, 20, 30]
+    sleeping.cancel()
 
 
-async def test_a_cancelled_sleeper_harms_nobody() -> None:
+async def test_a_cancelled_sleeper_does_not_disturb_the_others() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
     gone, stays = tasks(clock, woken, gone=5, stays=6)
-    await everyone_lies_down()
+    await clock.wait_for_sleepers(2)
     gone.cancel()
     with pytest.raises(asyncio.CancelledError):
         await gone
@@ -85,7 +80,26 @@ async def test_a_cancelled_sleeper_harms_nobody() -> None:
     assert clock.now() == 10
 
 
-async def test_no_time_at_all_lets_others_run_and_returns() -> None:
+async def test_waiting_for_sleepers_counts_only_those_that_still_sleep() -> None:
+    clock, woken = ManualClock(0), list[tuple[str, float]]()
+    early, cancelled, late = tasks(clock, woken, early=5, cancelled=6, late=7)
+    await clock.wait_for_sleepers(3)
+    await clock.advance(5)
+    await early
+    cancelled.cancel()
+    await asyncio.wait({cancelled})
+    await clock.wait_for_sleepers(1)
+    waiting = asyncio.ensure_future(clock.wait_for_sleepers(2))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    (another,) = tasks(clock, woken, another=1)
+    await waiting
+    await clock.advance(2)
+    await asyncio.gather(late, another)
+    assert [name for name, _ in woken] == ["early", "another", "late"]
+
+
+async def test_a_sleep_of_zero_seconds_lets_other_tasks_run() -> None:
     clock = ManualClock(0)
     ran: list[str] = []
 
@@ -103,13 +117,13 @@ async def test_no_time_at_all_lets_others_run_and_returns() -> None:
 async def test_time_never_goes_back_when_a_woken_sleeper_advances_the_clock_itself() -> None:
     clock, seen = ManualClock(0), list[float]()
 
-    async def hasty() -> None:
+    async def sleep_and_advance() -> None:
         await clock.sleep(1)
         await clock.advance(100)
         seen.append(clock.now())
 
-    waiting = asyncio.ensure_future(hasty())
-    await everyone_lies_down()
+    waiting = asyncio.ensure_future(sleep_and_advance())
+    await clock.wait_for_sleepers()
     await clock.advance(2)
     await waiting
     assert seen == [101]

@@ -73,12 +73,13 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that stands still until somebody advances it."""
+    """A clock that stands still until it is advanced."""
 
     def __init__(self, now: float = 1_767_225_600.0) -> None:
         self._now = now
         self._order = itertools.count()
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._slept = asyncio.Event()
 
     def now(self) -> float:
         """Seconds since 1970, UTC."""
@@ -91,10 +92,17 @@ class ManualClock:
             return
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._now + seconds, next(self._order), waiting))
+        self._slept.set()
         await waiting
 
+    async def wait_for_sleepers(self, count: int = 1) -> None:
+        """Wait until at least so many tasks sleep by this clock."""
+        while sum(not waiting.done() for _, _, waiting in self._sleepers) < count:
+            self._slept.clear()
+            await self._slept.wait()
+
     async def advance(self, seconds: float) -> None:
-        """Move time on and let everyone whose wait is over run, in the order of their due times."""
+        """Move time on and wake the sleepers that are due, in the order of their due times."""
         until = self._now + seconds
         while self._sleepers and self._sleepers[0][0] <= until:
             due, _, waiting = heapq.heappop(self._sleepers)
@@ -103,12 +111,12 @@ class ManualClock:
                 waiting.set_result(None)
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-        # Somebody who woke up may have advanced the clock further; time never goes back.
+        # A woken sleeper may have advanced the clock further; time never goes back.
         self._now = max(self._now, until)
 
 
 class AdvanceableClock:
-    """The machine's clock, which can also be pushed forward: everybody who has waited long enough by it wakes up."""
+    """The machine's clock, which can also be advanced: sleepers that are due by it wake up."""
 
     def __init__(self) -> None:
         self._ahead = 0.0
@@ -117,11 +125,11 @@ class AdvanceableClock:
         self._alarm: asyncio.TimerHandle | None = None
 
     def now(self) -> float:
-        """Seconds since 1970, UTC, and as many as it was pushed."""
+        """Seconds since 1970, UTC, plus the seconds it was advanced."""
         return time.time() + self._ahead
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long, or until the clock has been pushed that far."""
+        """Wait that long, or until the clock has been advanced that far."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
@@ -132,7 +140,7 @@ class AdvanceableClock:
         await waiting
 
     async def advance(self, seconds: float) -> None:
-        """Move time on at once, never back, as if the machine had slept. Who has waited long enough runs, in order."""
+        """Move time on at once, never back, as if the machine had slept, and wake the due sleepers in their order."""
         self._ahead += max(0.0, seconds)
         self._wake()
         await asyncio.sleep(0)
@@ -150,7 +158,7 @@ class AdvanceableClock:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        # Those who were cancelled in their sleep need no alarm.
+        # Cancelled sleepers need no alarm.
         while self._sleepers and self._sleepers[0][2].done():
             heapq.heappop(self._sleepers)
         if self._sleepers:

@@ -13,6 +13,8 @@ from tests.support.designs.connections import Connection, connections
 from tests.support.dynamodb_servers import shared_server
 from tests.table.dynamodb.fault_proxy import FaultProxy, answered
 from tests.table.dynamodb.server_tables import connected
+from tests.table.dynamodb.streams.stream_tables import wait_for_pause
+from zataku.clock import ManualClock
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
@@ -103,9 +105,10 @@ async def test_the_store_itself_misbehaves_when_asked_to(env: str):
 
 
 async def test_a_reader_that_waits_does_not_keep_the_store_from_closing(env: str):
-    store = await open_dynamodb([board], endpoint=shared_server("dynoxide").endpoint, env=env)
+    clock = ManualClock()
+    store = await open_dynamodb([board], endpoint=shared_server("dynoxide").endpoint, env=env, clock=clock)
     waiting = asyncio.create_task(store.stream(board, "watcher").read(wait=600))
-    await asyncio.sleep(0.2)
+    await wait_for_pause(clock)
     await asyncio.wait_for(store.close(), 20)
     with pytest.raises(StoreClosed):
         await asyncio.wait_for(waiting, 20)

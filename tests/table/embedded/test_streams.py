@@ -96,16 +96,14 @@ async def test_a_consumer_is_woken_by_the_write(store: EmbeddedBackend, games: T
 
 async def test_a_wait_ends_with_the_clock(store: EmbeddedBackend, clock: ManualClock) -> None:
     waiting = asyncio.create_task(store.changes(GAMES, "c", 10, wait=30))
-    while not clock._sleepers:
-        await asyncio.sleep(0.001)
+    await clock.wait_for_sleepers()
     await clock.advance(30)
     assert await waiting == []
 
 
 async def test_closing_ends_the_wait(store: EmbeddedBackend, clock: ManualClock) -> None:
     waiting = asyncio.create_task(store.changes(GAMES, "c", 10, wait=30))
-    while not clock._sleepers:
-        await asyncio.sleep(0.001)
+    await clock.wait_for_sleepers()
     await store.close()
     with pytest.raises(errors.StoreClosed):
         await waiting

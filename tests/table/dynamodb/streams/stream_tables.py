@@ -90,6 +90,25 @@ async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES"
         await client.close()
 
 
+async def wait_for_pause(clock: ManualClock) -> None:
+    """Wait until the reader of a process pauses between two reads, and the renewal of its leases, too."""
+    async with asyncio.timeout(20):
+        await clock.wait_for_sleepers(2)
+
+
+async def advance_until_read(
+    clock: ManualClock, reading: asyncio.Task[list[RawChange]], step: float, sleepers: int = 2
+) -> None:
+    """Advance the clock by a step in every pause of a reader, until it returns. Leases are renewed once it has read."""
+    async with asyncio.timeout(20):
+        while not reading.done():
+            pause = asyncio.ensure_future(clock.wait_for_sleepers(sleepers))
+            await asyncio.wait({pause, reading}, return_when=asyncio.FIRST_COMPLETED)
+            pause.cancel()
+            if not reading.done():
+                await clock.advance(step)
+
+
 async def drained(streams: ConsumerRegistry, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
     """All that waits for a consumer, acknowledged batch by batch."""
     found: list[RawChange] = []

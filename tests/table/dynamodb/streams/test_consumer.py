@@ -7,7 +7,15 @@ from itertools import pairwise
 import pytest
 
 from tests.support.dynamodb_servers import ServerName
-from tests.table.dynamodb.streams.stream_tables import SERVERS, StreamFixture, bench, drained, names
+from tests.table.dynamodb.streams.stream_tables import (
+    SERVERS,
+    StreamFixture,
+    advance_until_read,
+    bench,
+    drained,
+    names,
+    wait_for_pause,
+)
 from zataku.table.backend.errors import BadInput, StoreClosed
 from zataku.table.dynamodb.streams import ConsumerRegistry
 
@@ -132,20 +140,16 @@ async def test_two_readers_of_one_process_lose_nothing(place: StreamFixture, str
 
 async def test_a_reader_waits_for_the_first_change_by_the_clock(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=30))
-    await _asleep(place)
+    await wait_for_pause(place.clock)
     await place.put("a")
-    for _ in range(100):
-        await place.clock.advance(0.5)
-        await asyncio.sleep(0.01)
-        if reading.done():
-            break
+    await advance_until_read(place.clock, reading, 0.5)
     assert names(await reading) == ["a"]
     assert place.clock.now() < 1_767_225_600 + 30
 
 
 async def test_a_reader_is_woken_by_a_write_of_its_own_process(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=30))
-    await _asleep(place)
+    await wait_for_pause(place.clock)
     await place.put("a")
     streams.notify(place.table)
     assert names(await asyncio.wait_for(reading, 20)) == ["a"]
@@ -153,18 +157,9 @@ async def test_a_reader_is_woken_by_a_write_of_its_own_process(place: StreamFixt
 
 async def test_a_reader_gives_up_when_its_time_is_over(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=3))
-    while not reading.done():
-        await place.clock.advance(0.25)
-        await asyncio.sleep(0.01)
+    await advance_until_read(place.clock, reading, 0.25)
     assert reading.result() == []
     assert place.clock.now() >= 1_767_225_600 + 3
-
-
-async def _asleep(place: StreamFixture) -> None:
-    """Somebody waits for the clock, beside the pulse of the leases."""
-    async with asyncio.timeout(20):
-        while len(place.clock._sleepers) < 2:
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +207,7 @@ async def test_who_has_closed_reads_no_more(place: StreamFixture, streams: Consu
 
 async def test_closing_the_store_ends_a_wait_for_changes(place: StreamFixture, streams: ConsumerRegistry):
     waiting = [asyncio.create_task(streams.changes(place.table, "watcher", 1, wait=30)) for _ in range(3)]
-    await _asleep(place)
+    await wait_for_pause(place.clock)
     await streams.close()
     for each in waiting:
         with pytest.raises(StoreClosed):

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from tests.support.dynamodb_servers import shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
-from tests.table.dynamodb.streams.stream_tables import StreamFixture, drained, unique
+from tests.table.dynamodb.streams.stream_tables import StreamFixture, advance_until_read, drained, unique
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import Throttled
 from zataku.table.backend.port import RawChange
@@ -325,9 +325,7 @@ async def test_those_who_wait_wait_for_a_busy_service_too(
     write(service)
     service.busy = 3
     reading = asyncio.create_task(streams.changes(SCHEMA, "watcher", 1, wait=30))
-    while not reading.done():
-        await place.clock.advance(0.25)
-        await asyncio.sleep(0.01)
+    await advance_until_read(place.clock, reading, 0.25, sleepers=1)
     assert len(reading.result()) == 1
 
 
