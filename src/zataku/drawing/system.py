@@ -3,14 +3,34 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from zataku.drawing.demo import demo_of
-from zataku.drawing.design import esiritori
-from zataku.drawing.home import DrawingHome, home_of
+from zataku.drawing.design import esiritori, waiting_games
 from zataku.drawing.jobs import CONSUMER, cap_chat
 from zataku.drawing.removal import removal
 from zataku.jobs.definitions import StreamConsumer
-from zataku.system import AppContext, Page, Plugin, System
+from zataku.platform.identity import Identity
+from zataku.system import AppContext, Home, Page, Plugin, System
 from zataku.table import Change
+
+MAX_COUNTED_ROOMS = 100
+
+
+class DrawingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The number of public rooms with a free seat, counted up to 100."""
+
+    open_rooms: int
+
+
+def home_of(context: AppContext) -> Home:
+    """Returns the card, the same for every caller, for 1 read unit with 50 rooms."""
+
+    async def home(_identity: Identity) -> DrawingHome:
+        page = await context.store.page(waiting_games(), limit=MAX_COUNTED_ROOMS)
+        return DrawingHome(open_rooms=len(page.items))
+
+    return home
 
 
 def plug(context: AppContext) -> Plugin:

@@ -2,16 +2,36 @@
 
 from pathlib import Path
 
+import msgspec
+
 from zataku.live import messages
 from zataku.live.api import live_routes
 from zataku.live.archive.api import archive_routes
 from zataku.live.connections import ConnectionTracker
 from zataku.live.design import TABLES
-from zataku.live.home import LiveHome, home_of
 from zataku.live.removal import removal
 from zataku.live.room import LiveRoom
 from zataku.live.service import LiveRooms
-from zataku.system import AppContext, Document, Page, Plugin, System
+from zataku.platform.identity import Identity
+from zataku.system import AppContext, Document, Home, Page, Plugin, System
+
+
+class LiveHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The number of rooms that run now in any process, and of the people in them."""
+
+    rooms: int
+    people: int
+
+
+def home_of(context: AppContext) -> Home:
+    """Returns the card, the same for every caller. Nothing is read: processes publish their rooms to each other."""
+
+    async def home(_identity: Identity) -> LiveHome:
+        running = context.rooms.running("live")
+        return LiveHome(rooms=len(running), people=sum(running.values()))
+
+    return home
+
 
 OVERLAY = Document(template=Path(__file__).with_name("overlay.html"), entry="src/overlay/main.ts")
 

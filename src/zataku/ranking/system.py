@@ -2,11 +2,36 @@
 
 from pathlib import Path
 
+import msgspec
+
+from zataku.platform.identity import Identity
 from zataku.ranking.demo import demo_of
-from zataku.ranking.design import TABLES
-from zataku.ranking.home import RankingHome, home_of
+from zataku.ranking.design import TABLES, newest_day, official_levels
+from zataku.ranking.limits import Date
 from zataku.ranking.removal import removal
-from zataku.system import AppContext, Page, Plugin, System
+from zataku.system import AppContext, Home, Page, Plugin, System
+
+SHOWN_PLAYERS = 3
+
+
+class RankingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The newest published day, and the names of the first three by level. Null while no day is published."""
+
+    day: Date | None = None
+    first: list[str] = []
+
+
+def home_of(context: AppContext) -> Home:
+    """Returns the card, the same for every caller, for 1 read unit."""
+
+    async def home(_identity: Identity) -> RankingHome:
+        newest = await context.store.first(newest_day())
+        if newest is None:
+            return RankingHome()
+        page = await context.store.page(official_levels(newest.date), limit=SHOWN_PLAYERS)
+        return RankingHome(day=newest.date, first=[row.name for row in page.items])
+
+    return home
 
 
 def plug(context: AppContext) -> Plugin:
@@ -16,7 +41,7 @@ def plug(context: AppContext) -> Plugin:
 
 SYSTEM = System(
     name="ranking",
-    about="DailyJob rankings of players",
+    about="Daily rankings of players",
     tables=TABLES,
     texts=Path(__file__).with_name("texts.toml"),
     home_card=RankingHome,

@@ -4,7 +4,7 @@ import msgspec
 
 from tests.support.app_context import app_context, user_identity
 from zataku.clock import ManualClock
-from zataku.live.home import home_of
+from zataku.live.system import home_of
 from zataku.table import Store
 
 

@@ -20,8 +20,7 @@ from zataku.ranking.design import (
     published_days,
     ranking,
 )
-from zataku.ranking.home import RankingHome
-from zataku.ranking.system import plug
+from zataku.ranking.system import RankingHome, plug
 from zataku.system import System
 from zataku.table import Store
 

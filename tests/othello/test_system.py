@@ -11,9 +11,8 @@ from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.demo import A_GAME, TURNS
 from zataku.othello.design import Game, Vote, ballot_of, board_game, game, moves_of
-from zataku.othello.home import OthelloHome
 from zataku.othello.samples import running_game
-from zataku.othello.system import plug
+from zataku.othello.system import OthelloHome, plug
 from zataku.othello.writes import cast_vote
 from zataku.system import System
 from zataku.table import Store, format_instant, parse_instant
