@@ -45,7 +45,7 @@ async def test_forbidden_and_unknown_topics_are_refused(both: Two):
     for topic in ("weather/today", "", "news/" + "x" * 200):
         with pytest.raises(NotFound):
             await one.client().join(topic)
-    assert one.bus._subscribed == {"process/web-1", "rooms"}
+    assert one.transport.channels == {"process/web-1", "rooms"}
 
 
 async def test_after_the_last_unsubscription_the_channel_is_unsubscribed(both: Two):
@@ -55,8 +55,10 @@ async def test_after_the_last_unsubscription_the_channel_is_unsubscribed(both: T
     one.topics.publish("news/today", b"1")
     await wait_until(lambda: stays.read().passed == [1])
     assert leaves.read().passed == []
+    assert "topic/news/today" in one.transport.channels
+    unsubscribed = one.transport.expect_unsubscription("topic/news/today")
     stays.disconnect()
-    await wait_until(lambda: "topic/news/today" not in one.bus._subscribed)
+    await asyncio.wait_for(unsubscribed, 10)
     again = await one.client("a").join("news/today")
     one.topics.publish("news/today", b"2")
     await wait_until(lambda: again.read().passed == [2])

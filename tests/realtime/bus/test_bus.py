@@ -7,10 +7,11 @@ import pytest
 
 from tests.realtime.bus.redis_server import RedisServer
 from tests.realtime.rooms.room_process import ProcessClock, RoomProcess, run_process, wait_until
-from zataku.clock import SystemClock
+from zataku.clock import ManualClock, SystemClock
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
 from zataku.realtime.bus.port import Bus, open_bus
+from zataku.realtime.bus.redis_connection import retry_delay
 from zataku.realtime.bus.redis_publisher import MAX_QUEUED_MESSAGES
 from zataku.table import Store
 
@@ -98,13 +99,16 @@ async def test_messages_published_before_the_stop_arrive(listeners: tuple[BusLis
 async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported():
     server = RedisServer()
     server.start()
-    one, other = [await BusListener(open_bus(server.url)).start() for _ in range(2)]
+    clock = ManualClock()
+    one, other = [await BusListener(open_bus(server.url, clock)).start() for _ in range(2)]
     try:
         await other.bus.subscribe("a")
         server.stop()
         one.bus.publish("a", b"lost")
-        await asyncio.sleep(0.05)
+        # Two tasks that ping, and before they connect again two subscribers and the publisher of the lost message.
+        await asyncio.wait_for(clock.wait_for_sleepers(5), 10)
         server.start()
+        await clock.advance(retry_delay(1))
         await wait_until(lambda: other.missed >= 1 and one.missed >= 1)
         one.bus.publish("a", b"heard")
         await wait_until(lambda: ("a", b"heard") in other.received)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tests.realtime.bus.recording_bus import RecordingBus
 from tests.realtime.rooms.counter_room import CounterRooms, Do
 from zataku.clock import ManualClock
 from zataku.platform.identity import Identity
@@ -146,7 +147,8 @@ class RoomProcess:
         self.name, self.clock, self.store = name, clock, store
         random = Random(seed)
         self.hub = Hub(clock, random)
-        self.bus = BusClient(bus)
+        self.transport = RecordingBus(bus)
+        self.bus = BusClient(self.transport)
         self.topics = Topics(bus=self.bus, hub=self.hub)
         self.rooms = RoomRegistry(store=store, clock=clock, random=random, process=name, bus=self.bus, hub=self.hub)
         self.counters = CounterRooms(store)
@@ -183,16 +185,14 @@ class RoomProcess:
             answer = await self.rooms.ask(topic, asking, Do(add=number), int)
         return answer or 0
 
-    @property
-    def renews(self) -> bool:
-        """True while it renews its leases."""
-        renewing = self.rooms._lease_renewal
-        return renewing is not None and not renewing.done()
+    async def wait_for_lease_renewal(self) -> None:
+        """Wait until the renewal of its leases that runs just now is done."""
+        if self.rooms._lease_renewal is not None:
+            await asyncio.wait([self.rooms._lease_renewal])
 
     @property
     def owns(self) -> bool:
-        handle = self.rooms._handles.get(ROOM)
-        return handle is not None and handle.present_if_owned is not None
+        return ROOM in self.rooms.owned()
 
 
 async def wait_until(true: Callable[[], bool], what: str = "it") -> None:
@@ -216,8 +216,8 @@ class ProcessClock(ManualClock):
             await self.advance(min(0.25, until - self.now()))
             for _ in range(4):
                 await asyncio.sleep(0.001)
-            while any(process.renews for process in self.processes):
-                await asyncio.sleep(0.001)
+            for process in self.processes:
+                await process.wait_for_lease_renewal()
 
 
 async def advance_until(clock: ProcessClock, true: Callable[[], bool], seconds: float) -> float:

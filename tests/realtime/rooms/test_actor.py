@@ -221,16 +221,16 @@ async def test_a_room_is_reloaded_when_its_table_was_replaced(alone: RoomProcess
 
 
 async def test_a_command_to_a_room_of_a_stopping_server_is_unavailable(alone: RoomProcess):
-    gate = asyncio.Event()
+    is_acquiring, gate = asyncio.Event(), asyncio.Event()
 
     async def never(room_id: str) -> CounterState:
+        is_acquiring.set()
         await gate.wait()
         raise AssertionError(room_id)
 
     alone.counters.acquire = never
     asking = asyncio.create_task(alone.add(1))
-    await wait_until(lambda: bool(alone.rooms._handles))
-    await asyncio.sleep(0)
+    await asyncio.wait_for(is_acquiring.wait(), 10)
     await alone.rooms.stop()
     with pytest.raises(Unavailable):
         await asking

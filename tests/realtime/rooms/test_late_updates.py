@@ -5,10 +5,15 @@ import asyncio
 import pytest
 
 from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, advance_until, run_with_clock, wait_until
-from zataku.realtime.rooms.bus_messages import PresenceCount, decode_update
+from zataku.realtime.rooms.bus_messages import CommandCall, PresenceCount, decode_rpc_message, decode_update
+from zataku.realtime.rooms.context import process_channel
 from zataku.table import StoreUnreachable
 
 Two = tuple[RoomProcess, RoomProcess]
+
+
+def is_command_call(channel: str, message: bytes) -> bool:
+    return channel == process_channel("web-1") and isinstance(decode_rpc_message(message), CommandCall)
 
 
 async def test_a_late_reply_settles_no_other_call(two: Two):
@@ -20,10 +25,10 @@ async def test_a_late_reply_settles_no_other_call(two: Two):
     await wait_until(lambda: one.counters.batches == [1])
     given_up.cancel()
     # The owner was silent for too long, turns out to be alive, and is followed again.
-    handle = other.rooms._handles[ROOM]
-    handle._unfollow(suspect=None)
+    other.rooms._handles[ROOM]._unfollow(suspect=None)
+    called = other.transport.expect_message(is_command_call)
     asking = asyncio.create_task(other.add(10))
-    await wait_until(lambda: handle._remote is not None and bool(handle._remote._rpc._open))
+    await asyncio.wait_for(called, 10)
     one.counters.gate.set()
     assert await asking == 12
 

@@ -109,6 +109,11 @@ class RoomRegistry:
         prefix = f"{kind}/"
         return {topic: present for topic, present in self._directory.running().items() if topic.startswith(prefix)}
 
+    def owned(self) -> dict[str, int]:
+        """The topics of the rooms that this process owns, and how many people are in each."""
+        owned = [(handle.topic, handle.present_if_owned) for handle in self._handles.values()]
+        return {topic: present for topic, present in owned if present is not None}
+
     # For sockets
 
     def is_room(self, topic: str) -> bool:
@@ -190,8 +195,7 @@ class RoomRegistry:
             del self._handles[handle.topic]
 
     def _update_directory(self) -> None:
-        owned = [(handle.topic, handle.present_if_owned) for handle in self._handles.values()]
-        self._directory.update({topic: present for topic, present in owned if present is not None})
+        self._directory.update(self.owned())
 
     # Messages of other processes
 
