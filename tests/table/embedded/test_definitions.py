@@ -81,6 +81,7 @@ async def test_filling_goes_on_after_a_restart(path: Path, monkeypatch: pytest.M
     store = await open_store(path, [PLAIN])
     await asyncio.gather(*(TableClient(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(1000)))
     portions = 0
+    loop, stands_still = asyncio.get_running_loop(), asyncio.Event()
     original = backfill.IndexBackfill.run_portion
 
     def few(self, group):
@@ -89,13 +90,13 @@ async def test_filling_goes_on_after_a_restart(path: Path, monkeypatch: pytest.M
         if portions > 3:
             # The walk stands still, as it would in a process that was stopped here.
             group.changed = False
+            loop.call_soon_threadsafe(stands_still.set)
             return False
         return original(self, group)
 
     monkeypatch.setattr(backfill.IndexBackfill, "run_portion", few)
     await store.start([INDEXED])
-    while portions < 4:
-        await asyncio.sleep(0.001)
+    await asyncio.wait_for(stands_still.wait(), 20)
     await TableClient(store, INDEXED).delete("999")
     await store.close()
     monkeypatch.setattr(backfill.IndexBackfill, "run_portion", original)
