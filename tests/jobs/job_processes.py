@@ -1,4 +1,4 @@
-"""Processes that run jobs, work that notes what it does, and waiting for what others do."""
+"""Server processes that run jobs, a handler that records its runs, and waits for both."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,34 +17,33 @@ from zataku.table import Backend, Store, StoreUnreachable
 
 NOW = int(START) * 1000
 DEADLINE = 20.0
-"""How long a test waits, in real seconds, for what must happen."""
+"""A test fails when a condition does not hold after so many real seconds."""
 
 
 async def wait_until(met: Callable[[], bool]) -> None:
-    """Wait until it is so, while others work."""
+    """Wait until a condition on the counters of a runner holds."""
     async with asyncio.timeout(DEADLINE):
         while not met():
             await asyncio.sleep(0.001)
 
 
 async def advance_until(clock: ManualClock, seconds: float, met: Callable[[], bool], step: float = 0.25) -> None:
-    """Let time go by in small steps until it is so, but no more than so many seconds of it.
+    """Advance the clock in small steps until a condition holds, by so many of its seconds at most.
 
-    Nothing is asked of a store for a moment of which the clock has not heard the answer: between two steps everybody
-    has come to rest.
+    Every call to a store ends before the next step, so that a slow machine delays no reply by the clock.
     """
     async with asyncio.timeout(DEADLINE):
-        await _rest()
+        await _wait_for_calls()
         for _ in range(int(seconds / step)):
             if met():
                 return
             await clock.advance(step)
-            await _rest()
+            await _wait_for_calls()
     await wait_until(met)
 
 
-async def _rest() -> None:
-    """Wait until nobody waits for a store."""
+async def _wait_for_calls() -> None:
+    """Wait until no call to a store is under way."""
     quiet = 0
     while quiet < 10:
         await asyncio.sleep(0.0005 if Link.busy else 0)
@@ -52,12 +51,12 @@ async def _rest() -> None:
 
 
 async def stored_job(store: Store, subject: str, kind: str = "close_turn") -> Job | None:
-    """A job of the tests, as it is now."""
+    """A job as it is stored now."""
     return await store.get(job("othello", kind, subject))
 
 
 class RecordingHandler:
-    """Work that notes what it is given. While `gate` is closed it does not come to an end."""
+    """A handler that records its runs. While `gate` is closed, no run ends."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
@@ -69,12 +68,32 @@ class RecordingHandler:
         self.gate = asyncio.Event()
         self.gate.set()
         self.answers: dict[str, list[int | Exception | None]] = {}
+        self._changed = asyncio.Event()
+
+    async def wait_until_begun(self, runs: int = 1) -> None:
+        """Wait until so many runs have begun."""
+        await self._wait_until(lambda: len(self.began) >= runs)
+
+    async def wait_until_done(self, runs: int = 1) -> None:
+        """Wait until so many runs have ended without an error."""
+        await self._wait_until(lambda: len(self.done) >= runs)
+
+    async def wait_until_concurrent(self, runs: int) -> None:
+        """Wait until so many runs are under way at once."""
+        await self._wait_until(lambda: self.concurrent >= runs)
+
+    async def _wait_until(self, met: Callable[[], bool]) -> None:
+        async with asyncio.timeout(DEADLINE):
+            while not met():
+                self._changed.clear()
+                await self._changed.wait()
 
     async def handle(self, found: Job) -> int | None:
-        """Do the job as the test wants it."""
+        """Run a job with the next of its answers: an error is raised, all else returned."""
         self.began.append((found.subject, self.clock.now()))
         self.concurrent += 1
         self.max_concurrent = max(self.max_concurrent, self.concurrent)
+        self._changed.set()
         try:
             await self.gate.wait()
         except asyncio.CancelledError:
@@ -87,14 +106,15 @@ class RecordingHandler:
         if isinstance(answer, Exception):
             raise answer
         self.done.append(found.subject)
+        self._changed.set()
         return answer
 
 
 class Link:
-    """The way to the store, which can be cut: for the store, a process behind a cut link is as dead as a killed one."""
+    """A connection to the store that can be cut: to the store, a process behind a cut link looks killed."""
 
     busy: ClassVar[int] = 0
-    """How many calls are under way through all wires, but for those that wait for changes."""
+    """The number of calls under way over all links, except those that wait for changes."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -115,7 +135,7 @@ class Link:
 
 
 class Process:
-    """One of the server processes, with a runner and a schedule of its own."""
+    """A server process with a runner and a schedule of its own."""
 
     def __init__(
         self,
@@ -148,12 +168,12 @@ class Process:
         self._clock = clock
 
     async def start(self) -> "Process":
-        """The process begins to run jobs."""
+        """Begin to run jobs."""
         await self.runner.start()
         return self
 
     async def stop(self, seconds: float = 20) -> None:
-        """Stop it gently, while time goes by."""
+        """Stop the runner while the clock advances."""
         stopping = asyncio.ensure_future(self.runner.stop())
         await advance_until(self._clock, seconds, stopping.done)
         await stopping

@@ -38,7 +38,8 @@ async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
     web = await processes(store, "web-1", handle=handler.handle).start()
     await advance_until(clock, 1, lambda: True)
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await wait_until(lambda: handler.done == ["a"])
+    await handler.wait_until_done()
+    assert handler.done == ["a"]
     assert clock.now() == NOW / 1000
 
 
@@ -57,7 +58,8 @@ async def test_what_was_due_while_nobody_ran_is_caught_up_with_the_oldest_first(
     for number in range(5):
         await store.write(writes.schedule_job("othello", "close_turn", f"{number}", at=NOW - 9_000 * number, now=NOW))
     await processes(store, "web-1", handle=handler.handle).start()
-    await wait_until(lambda: len(handler.done) == 5)
+    await handler.wait_until_done(5)
+    assert len(handler.done) == 5
     assert [subject for subject, _ in handler.began] == ["4", "3", "2", "1", "0"]
 
 
@@ -79,7 +81,7 @@ async def test_a_deadline_that_is_asked_for_during_the_run_is_kept(
     handler.gate.clear()
     web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await wait_until(lambda: len(handler.began) == 1)
+    await handler.wait_until_begun()
     await web.schedule.add(NOW + 3_000, "othello", "close_turn", "a")
     handler.gate.set()
     await advance_until(clock, 10, lambda: handler.done == ["a", "a"])
@@ -93,7 +95,7 @@ async def test_no_more_than_eight_run_at_once_and_the_others_follow(
     web = await processes(store, "web-1", handle=handler.handle).start()
     for number in range(120):
         await web.schedule.add(NOW, "othello", "close_turn", f"{number}")
-    await wait_until(lambda: handler.concurrent == MAX_CONCURRENT_RUNS)
+    await handler.wait_until_concurrent(MAX_CONCURRENT_RUNS)
     await advance_until(clock, 2, lambda: clock.now() >= NOW / 1000 + 1.9)
     assert handler.concurrent == MAX_CONCURRENT_RUNS
     handler.gate.set()

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
-from tests.jobs.job_processes import NOW, RecordingHandler, advance_until, stored_job, wait_until
+from tests.jobs.job_processes import DEADLINE, NOW, RecordingHandler, advance_until, stored_job
 from zataku.clock import ManualClock
 from zataku.platform.limits import SECOND
 from zataku.platform.writes import schedule_job
@@ -46,7 +46,7 @@ async def test_the_job_of_a_killed_runner_is_done_by_another_when_its_time_is_ov
     with capture_logs():
         killed = await processes(store, "web-1", handle=stuck.handle, lease_ms=30 * SECOND).start()
         await killed.schedule.add(NOW, "othello", "close_turn", "a")
-        await wait_until(lambda: len(stuck.began) == 1)
+        await stuck.wait_until_begun()
         killed.link.cut = True
         await processes(store, "web-2", handle=handler.handle, lease_ms=30 * SECOND).start()
         await advance_until(clock, 29, lambda: clock.now() > NOW / 1000 + 28.5)
@@ -63,11 +63,12 @@ async def test_a_long_run_is_renewed_and_nobody_else_takes_it(
     other = RecordingHandler(clock)
     web = await processes(store, "web-1", handle=handler.handle, lease_ms=3 * SECOND).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await wait_until(lambda: len(handler.began) == 1)
+    await handler.wait_until_begun()
     await processes(store, "web-2", handle=other.handle, lease_ms=3 * SECOND).start()
     await advance_until(clock, 20, lambda: clock.now() > NOW / 1000 + 15)
     handler.gate.set()
-    await wait_until(lambda: handler.done == ["a"])
+    await handler.wait_until_done()
+    assert handler.done == ["a"]
     assert (handler.began, other.began) == ([("a", NOW / 1000)], [])
 
 
@@ -79,7 +80,7 @@ async def test_a_run_that_another_process_has_taken_is_broken_off_and_says_nothi
     with capture_logs() as said:
         paused = await processes(store, "web-1", handle=stuck.handle, lease_ms=6 * SECOND).start()
         await paused.schedule.add(NOW, "othello", "close_turn", "a")
-        await wait_until(lambda: len(stuck.began) == 1)
+        await stuck.wait_until_begun()
         paused.link.cut = True
         handler.gate.clear()
         await processes(store, "web-2", handle=handler.handle, lease_ms=60 * SECOND).start()
@@ -90,7 +91,8 @@ async def test_a_run_that_another_process_has_taken_is_broken_off_and_says_nothi
         await advance_until(clock, 2, lambda: paused.runner.counters.lost == 1)
         assert await stored_job(store, "a") == taken
     handler.gate.set()
-    await wait_until(lambda: handler.done == ["a"])
+    await handler.wait_until_done()
+    assert handler.done == ["a"]
     assert "job_lost" in [line["event"] for line in said]
 
 
@@ -100,13 +102,13 @@ async def test_what_runs_may_finish_when_the_server_stops(
     handler.gate.clear()
     web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await wait_until(lambda: len(handler.began) == 1)
+    await handler.wait_until_begun()
     stopping = asyncio.ensure_future(web.runner.stop())
     await web.schedule.add(NOW, "othello", "close_turn", "b")
     await advance_until(clock, 8, lambda: clock.now() > NOW / 1000 + 6)
     assert not stopping.done()
     handler.gate.set()
-    await wait_until(stopping.done)
+    await asyncio.wait_for(stopping, DEADLINE)
     assert handler.done == ["a"]
     assert await stored_job(store, "a") is None
     assert await stored_job(store, "b") is not None
@@ -119,14 +121,15 @@ async def test_what_does_not_finish_in_time_is_handed_over_at_once(
     stuck.gate.clear()
     web = await processes(store, "web-1", handle=stuck.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a", payload="{}")
-    await wait_until(lambda: len(stuck.began) == 1)
+    await stuck.wait_until_begun()
     await web.stop()
     assert stuck.cancelled == ["a"]
     found = await stored_job(store, "a")
     assert found is not None
     assert (found.state, found.due_at, found.payload) == ("waiting", NOW, "{}")
     await processes(store, "web-2", handle=handler.handle).start()
-    await wait_until(lambda: handler.done == ["a"])
+    await handler.wait_until_done()
+    assert handler.done == ["a"]
 
 
 async def test_an_unreachable_store_is_waited_for(
