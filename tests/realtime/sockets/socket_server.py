@@ -43,8 +43,16 @@ class RecordingHandler:
         self.received: list[tuple[str, object]] = []
         self.disconnects: list[tuple[Socket, list[str]]] = []
         self.any_disconnected = asyncio.Event()
+        self._changed = asyncio.Event()
         self.on_execute: Callable[[Socket, Do], Awaitable[bytes | None]] | None = None
         self.on_join: Callable[[Socket, Join], Awaitable[None]] | None = None
+
+    async def wait_until(self, true: Callable[[], object]) -> None:
+        """Wait until a condition holds on what was recorded; it is checked after every call."""
+        async with asyncio.timeout(DEADLINE):
+            while not true():
+                self._changed.clear()
+                await self._changed.wait()
 
     async def join(self, socket: Socket, message: Join) -> None:
         if self.on_join is not None:
@@ -52,21 +60,21 @@ class RecordingHandler:
         channel = self.hub.subscribe(socket, message.to)
         self.hub.send(socket, Joined(id=message.id, to=message.to, channel=channel))
         self.sockets.append(socket)
-        self.received.append(("join", message.to))
+        self._record("join", message.to)
 
     async def leave(self, socket: Socket, message: Leave) -> None:
         self.hub.unsubscribe(socket, message.to)
-        self.received.append(("leave", message.to))
+        self._record("leave", message.to)
 
     async def execute(self, socket: Socket, message: Do) -> bytes | None:
-        self.received.append(("do", message.id))
+        self._record("do", message.id)
         return bytes(message.what) if self.on_execute is None else await self.on_execute(socket, message)
 
     def handle_transient(self, socket: Socket, message: Pass) -> None:
-        self.received.append(("pass", bytes(message.what)))
+        self._record("pass", bytes(message.what))
 
     def handle_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
-        self.received.append((topic, payload))
+        self._record(topic, payload)
         self.hub.broadcast_binary(topic, payload)
 
     async def catch_up(self, socket: Socket, topic: str) -> None:
@@ -75,6 +83,11 @@ class RecordingHandler:
     def disconnected(self, socket: Socket) -> None:
         self.disconnects.append((socket, list(socket.topics)))
         self.any_disconnected.set()
+        self._changed.set()
+
+    def _record(self, kind: str, content: object) -> None:
+        self.received.append((kind, content))
+        self._changed.set()
 
 
 class SocketServer:

@@ -68,7 +68,7 @@ async def test_a_broken_frame_ends_its_connection_and_no_other(server: SocketSer
         writer.write(broken)
         assert codes_in(await read_all(client)) == [code]
         writer.close()
-        await wait_until(lambda: len(server.handler.disconnects) == 1)
+        await server.handler.wait_until(lambda: len(server.handler.disconnects) == 1)
         server.hub.broadcast("live/1", transient_event("live/1", 1))
         assert (await receive(other))["t"] == "passing"
 
@@ -76,7 +76,7 @@ async def test_a_broken_frame_ends_its_connection_and_no_other(server: SocketSer
 async def test_a_fragmented_message_is_one_message(server: SocketServer):
     async with server.client() as client:
         await client.send(["{", '"t":"pass",', '"to":"live/1","what":1', "}"])
-        await wait_until(lambda: server.handler.received == [("pass", b"1")])
+        await server.handler.wait_until(lambda: server.handler.received == [("pass", b"1")])
 
 
 async def test_fragments_together_are_limited_like_one_message(server: SocketServer):
@@ -89,7 +89,7 @@ async def test_nothing_is_written_after_the_close_frame(server: SocketServer):
     async with server.client("live/1"):
         client, writer = await connected(server)
         writer.write(JOIN)
-        await wait_until(lambda: len(server.handler.sockets) == 2)
+        await server.handler.wait_until(lambda: len(server.handler.sockets) == 2)
         server.hub.close(server.handler.sockets[1], 1000, "enough")
         for number in range(5):
             server.hub.broadcast("live/1", transient_event("live/1", number))
@@ -105,7 +105,7 @@ async def test_writing_to_an_ended_connection_does_nothing(server: SocketServer)
         for number in range(50):
             server.hub.broadcast("live/1", transient_event("live/1", number))
             await asyncio.sleep(0.001)
-        await wait_until(lambda: server.handler.disconnects)
+        await server.handler.wait_until(lambda: server.handler.disconnects)
 
 
 async def test_a_client_that_closes_and_never_reads_is_aborted():
@@ -113,7 +113,7 @@ async def test_a_client_that_closes_and_never_reads_is_aborted():
         _, writer = await connected(server)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(JOIN)
-        await wait_until(lambda: server.handler.sockets)
+        await server.handler.wait_until(lambda: server.handler.sockets)
         client = server.handler.sockets[0]
         client.connection.close_timeout = 0.05  # type: ignore[attr-defined]  uvicorn waits ten seconds
         while client.connection.pending_bytes() < 1024 * 1024:
@@ -122,7 +122,7 @@ async def test_a_client_that_closes_and_never_reads_is_aborted():
         writer.write(Frame(Opcode.CLOSE, b"\x03\xe8").serialize(mask=True))
         await wait_until(lambda: client.connection.pending_bytes() == 0)
         writer.transport.abort()
-        await wait_until(lambda: server.handler.disconnects)
+        await server.handler.wait_until(lambda: server.handler.disconnects)
 
 
 async def test_a_client_may_ping_but_not_without_limit(server: SocketServer):
@@ -132,7 +132,7 @@ async def test_a_client_may_ping_but_not_without_limit(server: SocketServer):
         for _ in range(600):
             await client.ping()
         assert await close_code(client) == 1008
-        await wait_until(lambda: server.handler.disconnects)
+        await server.handler.wait_until(lambda: server.handler.disconnects)
 
 
 async def test_a_message_of_only_empty_fragments_ends_the_connection(server: SocketServer):
@@ -141,4 +141,4 @@ async def test_a_message_of_only_empty_fragments_ends_the_connection(server: Soc
     writer.write(Frame(Opcode.CONT, b"", fin=False).serialize(mask=True) * 2000)
     assert codes_in(await read_all(client)) == [1008]
     writer.close()
-    await wait_until(lambda: server.handler.disconnects)
+    await server.handler.wait_until(lambda: server.handler.disconnects)

@@ -12,7 +12,6 @@ from tests.realtime.sockets.socket_server import (
     run_server,
     send_message,
     transient_event,
-    wait_until,
 )
 from zataku.errors import Conflict, NotFound
 from zataku.realtime.messages import Do, Join
@@ -103,7 +102,7 @@ async def test_eight_commands_run_at_once_and_the_next_waits_in_the_network():
         server.handler.on_execute = slow
         for number in range(12):
             await send_message(client, t="do", id=number, to="live/1", what=1)
-        await wait_until(lambda: ("do", 7) in server.handler.received)
+        await server.handler.wait_until(lambda: ("do", 7) in server.handler.received)
         for _ in range(20):
             await asyncio.sleep(0.001)
         assert ("do", 8) not in server.handler.received
@@ -127,7 +126,7 @@ async def test_messages_to_a_topic_wait_until_its_join_is_done():
         await send_message(client, t="join", id=3, to="fast/1")
         assert (await receive(client))["to"] == "fast/1"
         go_on.set()
-        await wait_until(lambda: len(server.handler.received) == 5)
+        await server.handler.wait_until(lambda: len(server.handler.received) == 5)
         first, *rest = server.handler.received
         assert first == ("join", "fast/1")
         assert rest == [("join", "slow/1"), ("do", 2), ("pass", b"2"), ("leave", "slow/1")]
@@ -159,7 +158,7 @@ async def test_a_client_that_disconnects_during_its_join_is_never_a_member():
         async with server.client() as client:
             await send_message(client, t="join", id=1, to="live/1")
             await reached.wait()
-        await wait_until(lambda: server.handler.disconnects)
+        await server.handler.wait_until(lambda: server.handler.disconnects)
         assert cancelled.is_set()
         assert (server.hub.socket_count, server.hub.members("live/1")) == (0, ())
 
@@ -178,7 +177,7 @@ async def test_a_command_continues_when_its_socket_has_ended():
         async with server.client("live/1") as client:
             await send_message(client, t="do", id=1, to="live/1", what=1)
             await reached.wait()
-        await wait_until(lambda: server.handler.disconnects)
+        await server.handler.wait_until(lambda: server.handler.disconnects)
         go_on.set()
         async with asyncio.timeout(5):
             await stored.wait()
@@ -190,11 +189,11 @@ async def test_the_handler_learns_of_a_disconnect_once_however_it_comes():
             pass
         async with server.client("live/1") as torn:
             torn.transport.abort()
-            await wait_until(lambda: len(server.handler.disconnects) == 2)
+            await server.handler.wait_until(lambda: len(server.handler.disconnects) == 2)
         async with server.client("live/1") as closed:
             server.hub.close(server.handler.sockets[-1], 1000, "")
             assert await close_code(closed) == 1000
-        await wait_until(lambda: len(server.handler.disconnects) == 3)
+        await server.handler.wait_until(lambda: len(server.handler.disconnects) == 3)
         assert [topics for _, topics in server.handler.disconnects] == [["live/1"]] * 3
         assert (server.hub.socket_count, server.hub.members("live/1")) == (0, ())
 
@@ -212,4 +211,4 @@ async def test_a_stopping_server_asks_clients_to_reconnect_at_different_times():
             assert len(set(afters)) == 3
             assert all(500 <= after < 1500 for after in afters)
             assert [await close_code(client) for client in (one, two, three)] == [1012] * 3
-        await wait_until(lambda: len(server.handler.disconnects) == 3)
+        await server.handler.wait_until(lambda: len(server.handler.disconnects) == 3)
