@@ -1,4 +1,4 @@
-"""Background tasks that are awaited or cancelled together with the object that started them."""
+"""Background tasks that are cancelled together with the object that started them."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,20 +9,20 @@ log = structlog.get_logger(__name__)
 
 
 class BackgroundTasks:
-    """Tasks without an awaiting caller. Their errors are logged, and `stop` leaves none behind."""
+    """Tasks that no caller awaits. Their errors are logged, and `stop` cancels those that still run."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        """Start a task."""
+        """Start a coroutine as a task and return the task."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)
         return task
 
     async def stop(self) -> None:
-        """Cancel all running tasks, and wait for them."""
+        """Cancel all running tasks and wait until they have ended."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

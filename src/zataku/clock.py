@@ -1,4 +1,4 @@
-"""The one source of time. Everything that waits or stamps takes a `Clock`, so that tests can move time by hand."""
+"""The source of time. Code that waits or stores times takes a `Clock`, so that tests can advance it."""
 
 import asyncio
 import heapq
@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 
 class Clock(Protocol):
-    """Tells the time and waits."""
+    """The current time, and sleeping by it."""
 
     def now(self) -> float:
         """Seconds since 1970, UTC."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
+        """Wait for a number of seconds."""
         ...
 
 
@@ -27,7 +27,7 @@ def now_ms(clock: Clock) -> int:
 
 
 async def wait_until_set(event: asyncio.Event, clock: Clock, seconds: float) -> None:
-    """Wait until the event is set, but no longer than so many seconds of the clock."""
+    """Wait until the event is set, but at most the given number of seconds by the clock."""
     waiting = asyncio.ensure_future(event.wait())
     try:
         await wait_until_done([waiting], clock, seconds)
@@ -36,7 +36,7 @@ async def wait_until_set(event: asyncio.Event, clock: Clock, seconds: float) -> 
 
 
 async def wait_until_done(tasks: Collection["asyncio.Future[Any]"], clock: Clock, seconds: float) -> None:
-    """Wait until all tasks are done, but no longer than so many seconds of the clock. They are not cancelled."""
+    """Wait until all tasks are done, but at most the given number of seconds by the clock. They are not cancelled."""
     if not tasks:
         return
     timer = asyncio.ensure_future(clock.sleep(seconds))
@@ -68,7 +68,7 @@ class SystemClock:
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
+        """Wait for a number of seconds."""
         await asyncio.sleep(seconds)
 
 
@@ -86,7 +86,7 @@ class ManualClock:
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until the clock has been advanced that far."""
+        """Wait until the clock has been advanced by that many seconds."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
@@ -96,7 +96,7 @@ class ManualClock:
         await waiting
 
     async def wait_for_sleepers(self, count: int = 1) -> None:
-        """Wait until at least so many tasks sleep by this clock."""
+        """Wait until at least `count` tasks sleep by this clock."""
         while sum(not waiting.done() for _, _, waiting in self._sleepers) < count:
             self._slept.clear()
             await self._slept.wait()

@@ -1,6 +1,6 @@
-"""What the server says no to: one kind of error for HTTP and sockets alike, which changes nothing.
+"""Errors that HTTP routes and sockets report in the same form. A request that raises one changes nothing.
 
-`code` is for programs, `message` tells a person what to do, `details` holds what is known about it.
+`code` is for programs, `message` tells the user what happened and what to do, `details` holds further values.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ OUTCOME_UNKNOWN = "We can't tell whether this was stored. Check before you send 
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """What went wrong: a code for programs, a sentence for people, and what is known about it."""
+    """An error as it is sent: a code for programs, a sentence for users, and further values."""
 
     code: str
     message: str
@@ -21,7 +21,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class RequestError(Exception):
-    """A request that is not carried out. Nothing was changed."""
+    """A request that was refused. Nothing was changed."""
 
     status: ClassVar[int] = 400
     default_code: ClassVar[str] = "bad_request"
@@ -34,48 +34,48 @@ class RequestError(Exception):
 
     @property
     def problem(self) -> Problem:
-        """The refusal as it is sent."""
+        """The error as it is sent."""
         return Problem(self.code, self.message, dict(self.details))
 
 
 class InvalidRequest(RequestError):
-    """Some values are not as they must be."""
+    """Some values of the request are invalid."""
 
     status, default_code = 400, "invalid"
 
 
 class Unauthorized(RequestError):
-    """Only for somebody who is known."""
+    """The request needs a signed-in caller."""
 
     status, default_code = 401, "unauthorized"
 
 
 class Forbidden(RequestError):
-    """Not for this caller."""
+    """The caller is not allowed to do this."""
 
     status, default_code = 403, "forbidden"
 
 
 class NotFound(RequestError):
-    """There is nothing of that name."""
+    """The requested resource does not exist."""
 
     status, default_code = 404, "not_found"
 
 
 class Conflict(RequestError):
-    """It is not possible as things stand now."""
+    """The request conflicts with the current state."""
 
     status, default_code = 409, "conflict"
 
 
 class PayloadTooLarge(RequestError):
-    """More was sent than is taken."""
+    """The request is larger than the limit."""
 
     status, default_code = 413, "too_large"
 
 
 class RateLimited(RequestError):
-    """Too often. `retry_after` says after how many seconds it is possible again."""
+    """The caller sent too many requests. `retry_after` is the number of seconds until the next one is accepted."""
 
     status, default_code = 429, "too_many_requests"
 
@@ -85,12 +85,12 @@ class RateLimited(RequestError):
 
 
 class Unavailable(RequestError):
-    """Not now; it may be possible in a moment."""
+    """The request cannot be served at the moment; a later attempt may succeed."""
 
     status, default_code = 503, "unavailable"
 
 
 class OutcomeUnknown(RequestError):
-    """Nobody knows whether it was kept. Look before asking again."""
+    """The reply to a write was lost, so the write may or may not have been stored."""
 
     status, default_code = 503, "unsettled"
