@@ -1,4 +1,4 @@
-"""The cases that the budgets of the rankings speak of."""
+"""The cases that the budgets of the rankings describe."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from tests.ranking.players import DAY, EVENING, NEXT, NOON, TOMORROW, a_snapshot, load_profile, player
-from tests.ranking.test_ranks import million
+from tests.ranking.test_ranks import histogram_of_a_million
 from tests.support.cost_assertions import Case
 from zataku.ranking import design, writes
 from zataku.ranking.design import Day, RosterPart, Standing
@@ -19,12 +19,12 @@ MINHO = "456e7890-e89b-12d3-a456-426614174002"
 
 
 def uuid(at: int) -> str:
-    """UUIDs as games have them."""
+    """A UUID of 36 characters."""
     return f"456e7890-e89b-12d3-a456-{at:012d}"
 
 
 async def store_top_100(store: Store) -> None:
-    """The first hundred of a day."""
+    """Store the snapshots of the first hundred of a day."""
     days = [
         a_snapshot(uuid(at), f"{200 - at}.25", f"{900_000 - at}", name="달빛여우님", level_rank=at, power_rank=at)
         for at in range(1, 101)
@@ -33,21 +33,21 @@ async def store_top_100(store: Store) -> None:
 
 
 async def store_month(store: Store) -> None:
-    """A player's thirty days, and thirty published days."""
+    """Store thirty snapshots of a player, and thirty published days."""
     dates = [DAY - timedelta(days=at) for at in range(30)]
     await store.write_many(put=[a_snapshot(HANA, "57.25", "123456", day=day, name="달빛여우님") for day in dates])
     await store.write_many(put=[Day(date=day, players=10**6, as_of=NOON, published_at=EVENING) for day in dates])
 
 
 async def store_two_players(store: Store) -> None:
-    """Two players with names of five Hangul."""
+    """Store two players with names of five Hangul."""
     for user_id, name in ((HANA, "달빛여우님"), (MINHO, "푸른호랑이")):
         made = player(user_id, name, "57.25", "123456", current_day=DAY, values_at=NOON)
         await store.write(writes.enter_player(made, DAY, NOON))
 
 
 def page_case(fill, query: Query, limit: int) -> Case:
-    """One page of a query."""
+    """The case of reading one page of a query."""
 
     async def case(store: Store):
         await fill(store)
@@ -57,7 +57,7 @@ def page_case(fill, query: Query, limit: int) -> Case:
 
 
 def get_case(fill, key) -> Case:
-    """One item."""
+    """The case of reading one item."""
 
     async def case(store: Store):
         await fill(store)
@@ -67,7 +67,7 @@ def get_case(fill, key) -> Case:
 
 
 def write_case(fill, make_plan) -> Case:
-    """One plan, made from the state of the store."""
+    """The case of one write, planned from the state of the store."""
 
     async def case(store: Store):
         await fill(store)
@@ -78,61 +78,61 @@ def write_case(fill, make_plan) -> Case:
 
 
 async def store_nothing(store: Store) -> None:
-    """An empty store."""
+    """Leave the store empty."""
 
 
-async def rename_once(store: Store):
+async def plan_rename(store: Store):
     return writes.rename(await load_profile(store, HANA), "작은마법사", NEXT, TOMORROW)
 
 
-async def take_over_once(store: Store):
+async def plan_take_over(store: Store):
     hana, minho = await load_profile(store, HANA), await load_profile(store, MINHO)
     return writes.take_over_name(hana, minho.name, NEXT, TOMORROW, minho)
 
 
-async def import_once(store: Store):
+async def plan_import(store: Store):
     return writes.import_values(
         await load_profile(store, HANA), Decimal("58.5"), Decimal(130_000), TOMORROW, NEXT, TOMORROW
     )
 
 
-async def retire_once(store: Store):
+async def plan_retirement(store: Store):
     return writes.retire_player(await load_profile(store, HANA), NEXT)
 
 
-async def enter_once(store: Store):
+async def plan_entry(store: Store):
     return writes.enter_player(player(HANA, "달빛여우님", current_day=DAY, values_at=NOON), DAY, NOON)
 
 
-async def snapshot_once(store: Store):
+async def plan_snapshot(store: Store):
     return writes.write_snapshot(a_snapshot(HANA, "57.25", "123456", name="달빛여우님", level_rank=1, power_rank=100))
 
 
 def roster_of_1000() -> RosterPart:
-    """A whole part of a roster."""
+    """A full part of a roster."""
     rows = [
         Standing(UserId(uuid(at)), "달빛여우님", Decimal(f"{at % 90}.25"), Decimal(123_456 + at)) for at in range(1000)
     ]
     return RosterPart(date=DAY, number=0, rows=tuple(rows), through=rows[-1].user_id)
 
 
-async def add_roster_once(store: Store):
+async def plan_roster_part(store: Store):
     return writes.add_to_roster(roster_of_1000())
 
 
-async def roster(store: Store) -> None:
-    """A thousand players of a day."""
+async def store_roster(store: Store) -> None:
+    """Store a part of a roster with a thousand players."""
     await store.put(roster_of_1000())
 
 
-async def publish_plan(store: Store):
+async def plan_publication(store: Store):
     day = Day(date=DAY, players=10**6, as_of=EVENING, published_at=TOMORROW)
-    return writes.publish_day(day, replace(million(), measure="LEVEL"), million())
+    return writes.publish_day(day, replace(histogram_of_a_million(), measure="LEVEL"), histogram_of_a_million())
 
 
-async def histograms(store: Store) -> None:
-    """The histogram of a million players."""
-    await store.put(million())
+async def store_histogram(store: Store) -> None:
+    """Store the histogram of a million players."""
+    await store.put(histogram_of_a_million())
 
 
 LOW, HIGH = Decimal(0), Decimal(1_000_000)
@@ -157,14 +157,14 @@ CASES: dict[str, Case] = {
     "days_before": page_case(store_month, design.days_before(DAY), 1),
     "published_days": page_case(store_month, design.published_days(DAY - timedelta(days=29), DAY), 100),
     "published_day": get_case(store_month, design.published_day(DAY)),
-    "histogram": get_case(histograms, design.histogram(DAY, "POWER")),
-    "roster_part": get_case(roster, design.roster_part(DAY, 0)),
-    "enter_player": write_case(store_nothing, enter_once),
-    "rename": write_case(store_two_players, rename_once),
-    "take_over_name": write_case(store_two_players, take_over_once),
-    "retire_player": write_case(store_two_players, retire_once),
-    "import_values": write_case(store_two_players, import_once),
-    "add_to_roster": write_case(store_nothing, add_roster_once),
-    "write_snapshot": write_case(store_nothing, snapshot_once),
-    "publish_day": write_case(store_nothing, publish_plan),
+    "histogram": get_case(store_histogram, design.histogram(DAY, "POWER")),
+    "roster_part": get_case(store_roster, design.roster_part(DAY, 0)),
+    "enter_player": write_case(store_nothing, plan_entry),
+    "rename": write_case(store_two_players, plan_rename),
+    "take_over_name": write_case(store_two_players, plan_take_over),
+    "retire_player": write_case(store_two_players, plan_retirement),
+    "import_values": write_case(store_two_players, plan_import),
+    "add_to_roster": write_case(store_nothing, plan_roster_part),
+    "write_snapshot": write_case(store_nothing, plan_snapshot),
+    "publish_day": write_case(store_nothing, plan_publication),
 }

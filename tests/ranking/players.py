@@ -1,4 +1,4 @@
-"""Players, days and moments that the tests of the rankings speak of."""
+"""Players, days and instants for the tests of the rankings."""
 
 from datetime import date
 from decimal import Decimal
@@ -28,46 +28,46 @@ def player(user_id: str, name: str, level: str = "57.25", power: str = "12000", 
 
 
 def a_snapshot(user_id: str, level: str, power: str = "0", day: date = DAY, **fields: object) -> Snapshot:
-    """A player's day."""
+    """A player's snapshot of a day."""
     name = str(fields.pop("name", f"이름{user_id}"))
     return Snapshot(user_id=UserId(user_id), date=day, name=name, level=Decimal(level), power=Decimal(power), **fields)
 
 
 def standing(user_id: str, level: str, power: str = "0") -> Standing:
-    """What a player has."""
+    """A player's standing."""
     return Standing(UserId(user_id), f"이름{user_id}", Decimal(level), Decimal(power))
 
 
 def publish_plan(day: Day) -> Plan[Day]:
-    """A day that is published with empty histograms."""
+    """The plan that publishes a day with empty histograms."""
     levels = Histogram(date=day.date, measure="LEVEL", players=0, size=50, starts=())
     powers = Histogram(date=day.date, measure="POWER", players=0, size=50, starts=())
     return publish_day(day, levels, powers)
 
 
-def claim_of(made: Profile) -> NameClaim:
-    """What says that a player holds the name."""
-    assert made.name_lower is not None
-    return NameClaim(name_lower=made.name_lower, holder=made.user_id, claimed_at=NOON)
+def claim_of(holder: Profile) -> NameClaim:
+    """The claim of the player's name."""
+    assert holder.name_lower is not None
+    return NameClaim(name_lower=holder.name_lower, holder=holder.user_id, claimed_at=NOON)
 
 
 async def load_profile(store: Store, user_id: str) -> Profile:
-    """A player as of now, who is there."""
+    """Read the profile of an existing player."""
     found = await store.get(profile(UserId(user_id)))
     assert found is not None
     return found
 
 
 async def holder_of(store: Store, name: str) -> str | None:
-    """Who holds a name now."""
+    """The UUID of the player who holds a name, or None."""
     claim = await store.get(name_claim(name))
     return None if claim is None else claim.holder
 
 
 async def write_until_known(store: Store, make_plan, token: str) -> bool:
-    """Read, plan and write again until it is done or refused for good; True when it was done.
+    """Plan and write until the write succeeds; False when there is nothing left to do.
 
-    `make_plan` gives None when there is nothing left to do.
+    `make_plan` reads the current state and returns None when there is nothing left to do.
     """
     for attempt in range(50):
         plan: Plan | None = await make_plan()
@@ -78,11 +78,11 @@ async def write_until_known(store: Store, make_plan, token: str) -> bool:
         except (ConditionFailed, TransactionCancelled, ResultUnknown):
             continue
         return True
-    raise AssertionError(f"{token} found no end")
+    raise AssertionError(f"{token} did not succeed in 50 attempts")
 
 
 async def assert_name_claims_match(store: Store) -> None:
-    """Claims and profiles say the same: whoever has a folded name holds its claim, and the other way round."""
+    """Every folded name of a profile has a claim by its player, and every claim has such a profile."""
     entities = [entity async for entity in store.scan(store.tables[0])]
     claims = {it.name_lower: it.holder for it in entities if isinstance(it, NameClaim)}
     held = {it.name_lower: it.user_id for it in entities if isinstance(it, Profile) and it.name_lower is not None}

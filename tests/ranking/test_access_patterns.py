@@ -1,4 +1,4 @@
-"""Every question that the rankings answer."""
+"""Every access pattern of the rankings returns the right rows in the right order."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -55,7 +55,7 @@ BEFORE = a_snapshot(HANA, "99", "1", day=DAY - timedelta(days=1), name="하나",
 
 
 async def fill_store(store: Store) -> Store:
-    """Three players on a day, one of them also the day before."""
+    """Store three players of a day, one of them also on the day before."""
     await store.write_many(put=[HANA_DAY, MINHO_DAY, SORA_DAY, BEFORE])
     return store
 
@@ -76,7 +76,7 @@ async def test_the_official_ranking_by_level_begins_with_the_first(store: Store)
     await finds(await fill_store(store), official_levels(DAY), *expected)
 
 
-async def test_the_official_ranking_by_power_holds_only_who_has_a_rank(store: Store):
+async def test_the_official_ranking_by_power_has_only_players_with_a_rank(store: Store):
     expected = [
         PowerRank(user_id=day.user_id, name=day.name, power=day.power, power_rank=day.power_rank)
         for day in (MINHO_DAY, HANA_DAY)
@@ -131,19 +131,19 @@ async def test_players_within_a_range_of_powers_both_ends_included(store: Store)
     await finds(store, powers_between(DAY, Decimal(300), Decimal(12000)), power_row(HANA_DAY), power_row(SORA_DAY))
 
 
-async def test_the_players_behind_somebody_come_nearest_first(store: Store):
+async def test_the_next_lower_players_come_nearest_first(store: Store):
     await fill_store(store)
     await finds(store, levels_down_from(DAY, Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY))
     await finds(store, powers_down_from(DAY, Decimal(11999)), power_row(SORA_DAY))
 
 
-async def test_the_players_ahead_of_somebody_come_nearest_first(store: Store):
+async def test_the_next_higher_players_come_nearest_first(store: Store):
     await fill_store(store)
     await finds(store, levels_up_from(DAY, Decimal(50)), level_row(HANA_DAY), level_row(SORA_DAY))
     await finds(store, powers_up_from(DAY, Decimal(300)), power_row(HANA_DAY), power_row(MINHO_DAY))
 
 
-async def test_a_name_is_found_however_it_is_typed(store: Store):
+async def test_a_name_is_found_in_any_spelling(store: Store):
     await store.write(enter_player(player(HANA, "Straße"), DAY, NOON))
     found = NamedPlayer(user_id=HANA, name="Straße")
     for typed in ("Straße", "STRASSE", "ｓtrasse"):
@@ -200,7 +200,7 @@ async def test_published_days_between_two_days_come_in_order(store: Store):
     await finds(store, published_days(date(2026, 1, 2), date(2026, 1, 4)), *days[1:4])
 
 
-async def test_whether_a_day_is_published_is_known_at_once(store: Store):
+async def test_a_published_day_is_read_strongly(store: Store):
     assert await store.get(published_day(DAY)) is None
     await store.put(published(DAY))
     assert await store.get(published_day(DAY)) == published(DAY)
@@ -215,7 +215,7 @@ async def test_each_day_has_a_histogram_by_level_and_one_by_power(store: Store):
     assert await store.get(histogram(DAY, "POWER"), strong=True) is None
 
 
-async def test_a_roster_keeps_who_is_ranked_and_with_what(store: Store):
+async def test_a_roster_part_keeps_the_players_and_their_standings(store: Store):
     part = RosterPart(date=DAY, number=7, rows=(standing(HANA, "57.25", "12000.5"),), missing=2, through=UserId("A101"))
     await store.put(part)
     assert roster_part(DAY, 7).strong
@@ -224,13 +224,13 @@ async def test_a_roster_keeps_who_is_ranked_and_with_what(store: Store):
 
 
 @pytest.mark.parametrize("search", [find_by_name, name_claim])
-def test_half_a_character_is_no_name_to_search_by(search):
-    with pytest.raises(WrongType, match="half of one"):
+def test_searching_by_half_of_a_surrogate_pair_is_refused(search):
+    with pytest.raises(WrongType, match="half of a surrogate pair"):
         search("a\ud800")
 
 
 @pytest.mark.parametrize("number", [Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("-Infinity")])
-def test_what_is_no_number_is_not_searched_by(number: Decimal):
+def test_searching_by_a_value_that_is_not_finite_is_refused(number: Decimal):
     for pattern in (levels_down_from, powers_down_from, levels_up_from, powers_up_from):
         with pytest.raises(WrongType, match="no level or power"):
             pattern(DAY, number)
@@ -240,7 +240,7 @@ def test_what_is_no_number_is_not_searched_by(number: Decimal):
                 pattern(DAY, *ends)
 
 
-async def test_a_walk_through_the_names_gives_everybody_once_in_the_order_of_uuids(store: Store):
+async def test_a_scan_of_the_names_lists_every_player_once_in_the_order_of_uuids(store: Store):
     for user_id, name in (("C3", "셋"), ("A1", "하나"), ("B2", "둘")):
         await store.write(enter_player(player(user_id, name), DAY, NOON))
     await store.write_many(put=[a_snapshot("A1", "1"), a_snapshot("Z9", "1")])

@@ -1,4 +1,4 @@
-"""Each condition of a write holds by itself: states that others have changed, and states that should not be."""
+"""Every condition of a write is checked: against concurrent changes and against contradictory states."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -30,7 +30,7 @@ def import_plan(was: Profile, day: Any = NEXT, moment: str = TOMORROW) -> Plan[P
 
 @pytest.mark.parametrize("name", ["World", "HELLO"])
 async def test_values_that_close_a_day_under_an_old_name_are_refused(strict: Store, name: str):
-    """Another spelling is another name of the day, though it is folded to the same."""
+    """Another spelling is another name, though it folds to the same."""
     hana = await enter(strict, "A101", "Hello")
     await strict.write(rename(hana, name, DAY, EVENING))
     with pytest.raises(ConditionFailed):
@@ -41,7 +41,7 @@ async def test_values_that_close_a_day_under_an_old_name_are_refused(strict: Sto
     assert closed.name == name
 
 
-async def test_values_that_close_a_day_for_somebody_who_left_on_it_are_refused(strict: Store):
+async def test_values_that_close_a_day_for_a_player_who_left_on_it_are_refused(strict: Store):
     hana = await enter(strict, "A101", "Hello")
     await strict.write(retire_player(hana, DAY))
     with pytest.raises(ConditionFailed):
@@ -51,7 +51,7 @@ async def test_values_that_close_a_day_for_somebody_who_left_on_it_are_refused(s
 
 
 async def test_values_that_close_an_earlier_day_than_the_last_are_refused(strict: Store):
-    """There and back again: name and values are as they were read, but a day has been closed since."""
+    """Name and values are as they were read, but a day has been closed since."""
     hana = await enter(strict, "A101", "Hello")
     await strict.write(rename(hana, "World", NEXT, TOMORROW))
     await strict.write(rename(await load_profile(strict, "A101"), "Hello", AFTER, LATER))
@@ -63,7 +63,7 @@ async def test_values_that_close_an_earlier_day_than_the_last_are_refused(strict
 
 
 async def test_a_name_is_not_taken_over_on_an_old_state_of_its_holder(strict: Store):
-    """The day that ended for the holder would be closed with older values."""
+    """It would close the holder's day with older values."""
     hana, minho = await enter(strict, "A101", "Hello"), await enter(strict, "B202", "World")
     await strict.write(import_plan(hana, DAY, EVENING))
     with pytest.raises(TransactionCancelled):
@@ -83,8 +83,8 @@ LEAVING: dict[str, Callable[[Profile, Profile], Plan[Profile]]] = {
 
 
 @pytest.mark.parametrize("write", LEAVING)
-async def test_a_claim_of_somebody_else_is_never_touched(strict: Store, write: str):
-    """Claim and profile contradict each other, as nothing here can make them."""
+async def test_a_claim_of_another_player_is_never_changed(strict: Store, write: str):
+    """The claim contradicts the profile, a state that no write produces."""
     hana, minho = await enter(strict, "A101", "Hello"), await enter(strict, "B202", "World")
     claim = NameClaim(name_lower="hello", holder=UserId("Z999"), claimed_at=NOON)
     await strict.put(claim)
@@ -96,7 +96,7 @@ async def test_a_claim_of_somebody_else_is_never_touched(strict: Store, write: s
 
 @pytest.mark.parametrize("write", ["a name taken over", "entering"])
 async def test_a_name_is_not_taken_from_a_profile_that_has_another(strict: Store, write: str):
-    """The claim is right and the profile is not, as nothing here can make it."""
+    """The profile contradicts the claim, a state that no write produces."""
     hana, minho = await enter(strict, "A101", "Hello"), await enter(strict, "B202", "World")
     other = replace(hana, name_lower="other")
     await strict.put(other)

@@ -1,4 +1,4 @@
-"""What every access pattern costs, to the unit."""
+"""Every access pattern costs exactly its budget."""
 
 import pytest
 

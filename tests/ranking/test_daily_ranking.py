@@ -1,4 +1,4 @@
-"""The daily job: the same day however often it runs, however it is stopped, whatever comes in meanwhile."""
+"""The daily job publishes the same day however often it runs, is killed, or overlaps with imports."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -33,22 +33,22 @@ from zataku.table import Store
 
 AS_OF = "2026-02-21T15:00:00Z"
 # Levels 0 to 59 three times each: rank 100 is shared by three, so that 102 are official.
-CROWD = [standing(f"p{at:03d}", str(at // 3), str(at % 40)) for at in range(180)]
-IDS = [row.user_id for row in CROWD]
+STANDINGS = [standing(f"p{at:03d}", str(at // 3), str(at % 40)) for at in range(180)]
+IDS = [row.user_id for row in STANDINGS]
 
 
 class Killed(Exception):
-    """The run ends here."""
+    """Stops a run in the middle."""
 
 
 def as_player(row: Standing) -> Profile:
-    """Somebody of the crowd as of now."""
+    """The profile of a player with this standing."""
     return player(row.user_id, row.name, str(row.level), str(row.power), first_day=DAY, current_day=DAY)
 
 
 async def store_players(store: Store, *, fixed: bool = True) -> Store:
-    """The crowd is there, and its roster is fixed where reading the index of names might miss the last moments."""
-    players = list(map(as_player, CROWD))
+    """Store all players; with `fixed` also the roster, since an eventually consistent index may miss recent writes."""
+    players = list(map(as_player, STANDINGS))
     await store.write_many(put=[*players, *map(claim_of, players)])
     if fixed:
         await create_roster(store, DAY, IDS)
@@ -56,7 +56,7 @@ async def store_players(store: Store, *, fixed: bool = True) -> Store:
 
 
 async def stored_items(store: Store) -> list[str]:
-    """Everything of the day, for comparing."""
+    """All items of the day, in a form to compare."""
     items = [it async for it in store.scan(store.tables[0])]
     days = [replace(it, published_at=TOMORROW) if isinstance(it, Day) else it for it in items]
     return sorted(repr(it) for it in days if isinstance(it, Snapshot | Histogram | Day | RosterPart))
@@ -66,26 +66,26 @@ async def run_job(store: Store, now: str = TOMORROW, **options) -> Day:
     return await rank_day(store, DAY, as_of=AS_OF, now=now, **options)
 
 
-async def killed_after(store: Store, batches: int) -> None:
-    """A run that ends in the middle."""
-    import_plan: list[str] = []
+async def run_and_kill_after(store: Store, batches: int) -> None:
+    """Run the job and stop it after some batches."""
+    batch_ends: list[str] = []
 
     async def count(user_id: UserId) -> None:
-        import_plan.append(user_id)
-        if len(import_plan) == batches:
+        batch_ends.append(user_id)
+        if len(batch_ends) == batches:
             raise Killed
 
     with pytest.raises(Killed):
         await run_job(store, on_batch=count)
-    assert import_plan == ["p099", "p179"][:batches]
+    assert batch_ends == ["p099", "p179"][:batches]
 
 
-async def test_a_day_has_a_snapshot_of_everybody_and_is_published(store: Store):
+async def test_every_player_has_a_snapshot_of_a_published_day(store: Store):
     await store_players(store)
     assert await run_job(store) == Day(date=DAY, players=180, as_of=AS_OF, published_at=TOMORROW)
     found = await store.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
     assert [(it.user_id, it.name, it.level, it.power) for it in found if it] == [
-        (row.user_id, row.name, row.level, row.power) for row in CROWD
+        (row.user_id, row.name, row.level, row.power) for row in STANDINGS
     ]
     by_level = {it.level: it.level_rank for it in found if it}
     assert (by_level[Decimal(59)], by_level[Decimal(26)], by_level[Decimal(25)]) == (1, 100, None)
@@ -95,27 +95,27 @@ async def test_a_day_has_a_snapshot_of_everybody_and_is_published(store: Store):
 
 async def test_the_histogram_of_the_day_leads_to_every_rank(embedded: Store):
     await run_job(await store_players(embedded))
-    made = await embedded.get(histogram(DAY, "LEVEL"), strong=True)
-    assert made is not None
-    found = find_rank(made, Decimal(20))
+    stored_histogram = await embedded.get(histogram(DAY, "LEVEL"), strong=True)
+    assert stored_histogram is not None
+    found = find_rank(stored_histogram, Decimal(20))
     assert isinstance(found, RankInBucket)
-    inside = [row for row in CROWD if found.low <= row.level <= found.high]
+    inside = [row for row in STANDINGS if found.low <= row.level <= found.high]
     assert found.known + len(inside) == 118
 
 
-async def test_two_runs_at_once_leave_what_one_leaves(contested: Store):
+async def test_two_runs_at_once_store_the_same_as_one_run(contested: Store):
     await store_players(contested)
     first, second = await asyncio.gather(run_job(contested), run_job(contested, now="2026-02-22T04:00:00Z"))
     assert first == second == await contested.get(published_day(DAY))
-    left = await stored_items(contested)
+    stored = await stored_items(contested)
     await run_job(contested)
-    assert await stored_items(contested) == left
-    assert len(left) == 184
+    assert await stored_items(contested) == stored
+    assert len(stored) == 184
 
 
-async def test_a_run_that_is_killed_and_started_again_leaves_what_one_leaves(contested: Store):
+async def test_a_run_that_is_killed_and_restarted_stores_the_same_as_one_run(contested: Store):
     await store_players(contested)
-    await killed_after(contested, 1)
+    await run_and_kill_after(contested, 1)
     assert await contested.get(published_day(DAY)) is None
     await run_job(contested)
     found = await contested.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
@@ -141,7 +141,7 @@ async def enter_late(store: Store) -> None:
 
 
 async def grow_for_days(store: Store) -> None:
-    """So that the profile does not know any more what it was when the day ended."""
+    """Import values on several days, after which the standing at the end of the first day is unknown."""
     for day in (NEXT, NEXT + timedelta(days=1), NEXT + timedelta(days=2)):
         moment = f"{day}T03:00:00Z"
         await store.write(
@@ -154,13 +154,13 @@ CHANGES: dict[str, Callable[[Store], Awaitable[None]]] = {
 }
 
 
-async def test_whatever_changes_between_two_runs_the_day_is_what_one_run_makes(embedded: Store, tmp_path):
+async def test_changes_between_two_runs_do_not_change_the_day(embedded: Store, tmp_path):
     await store_players(embedded, fixed=False)
     await embedded.backup(tmp_path / "evening.db")
     await run_job(embedded)
     undisturbed = await stored_items(embedded)
     await embedded.restore(tmp_path / "evening.db")
-    await killed_after(embedded, 1)
+    await run_and_kill_after(embedded, 1)
     await embedded.backup(tmp_path / "killed.db")
     for name, change in CHANGES.items():
         await embedded.restore(tmp_path / "killed.db")
@@ -170,7 +170,7 @@ async def test_whatever_changes_between_two_runs_the_day_is_what_one_run_makes(e
 
 
 @pytest.mark.parametrize("change", ["lose_name", "grow_for_days"])
-async def test_whatever_changes_while_a_run_writes_the_day_is_the_same(embedded: Store, change: str, tmp_path):
+async def test_changes_during_a_run_do_not_change_the_day(embedded: Store, change: str, tmp_path):
     await store_players(embedded, fixed=False)
     await embedded.backup(tmp_path / "evening.db")
     await run_job(embedded)
@@ -188,18 +188,18 @@ async def test_whatever_changes_while_a_run_writes_the_day_is_the_same(embedded:
 
 
 @pytest.mark.parametrize("change", ["retire", "lose_name", "rename_player", "enter_late"])
-async def test_whatever_changes_after_midnight_the_day_before_is_untouched(embedded: Store, change: str):
-    """Even when nothing of the day was fixed yet, for everybody who was on the day before."""
+async def test_changes_after_midnight_do_not_change_the_day_before(embedded: Store, change: str):
+    """This holds without a roster of the day for all players of the day before."""
     await store_players(embedded)
     await run_job(embedded)
     await rank_day_after(embedded, NEXT, "2026-02-22T15:00:00Z", CHANGES[change])
     found = await embedded.get_many([snapshot(user_id, NEXT) for user_id in IDS])
-    assert [it and (it.name, it.level) for it in found] == [(row.name, row.level) for row in CROWD]
+    assert [it and (it.name, it.level) for it in found] == [(row.name, row.level) for row in STANDINGS]
     assert await embedded.get(snapshot(UserId("p0005"), NEXT)) is None
 
 
 async def rank_day_after(store: Store, day: date, end: str, change: Callable[[Store], Awaitable[None]]) -> None:
-    """Rank a day when a change of the next one has already come in."""
+    """Rank a day after a change on the next one."""
     after = day + timedelta(days=1)
     moment = f"{after}T03:00:00Z"
     first, last = await load_profile(store, "p000"), await load_profile(store, "p179")
@@ -213,7 +213,7 @@ async def rank_day_after(store: Store, day: date, end: str, change: Callable[[St
     await rank_day(store, day, as_of=end, now=moment)
 
 
-async def test_who_held_no_name_when_the_day_ended_is_not_ranked_on_it(embedded: Store):
+async def test_a_player_without_a_name_at_the_end_of_the_day_is_not_ranked_on_it(embedded: Store):
     await store_players(embedded, fixed=False)
     await embedded.write(retire_player(await load_profile(embedded, "p000"), DAY))
     await embedded.write(rename(await load_profile(embedded, "p000"), "새 이름", NEXT, TOMORROW))
@@ -221,51 +221,49 @@ async def test_who_held_no_name_when_the_day_ended_is_not_ranked_on_it(embedded:
     assert await embedded.get(snapshot(UserId("p000"), DAY)) is None
 
 
-async def test_a_snapshot_that_comes_after_the_day_was_published_changes_nothing(
-    embedded: Store, monkeypatch: pytest.MonkeyPatch
-):
-    """A run pauses between seeing that the day is not published and writing; another one does all meanwhile."""
+async def test_a_snapshot_written_after_publication_changes_nothing(embedded: Store, monkeypatch: pytest.MonkeyPatch):
+    """Another run publishes the day between a run's check for publication and its write."""
     await store_players(embedded)
-    write_many, left = embedded.write_many, list[str]()
+    write_many, stored = embedded.write_many, list[str]()
 
     async def late(**writes) -> None:
         monkeypatch.setattr(embedded, "write_many", write_many)
         await retire(embedded)
         await run_job(embedded, now="2026-02-22T09:00:00Z")
-        left.extend(await stored_items(embedded))
+        stored.extend(await stored_items(embedded))
         await write_many(**writes)
 
     monkeypatch.setattr(embedded, "write_many", late)
     assert (await run_job(embedded)).published_at == "2026-02-22T09:00:00Z"
-    assert len(left) == 184
-    assert await stored_items(embedded) == left
+    assert len(stored) == 184
+    assert await stored_items(embedded) == stored
 
 
 async def test_a_run_stops_when_another_has_published(embedded: Store):
     await store_players(embedded)
-    import_plan: list[str] = []
+    batch_ends: list[str] = []
 
     async def meanwhile(user_id: UserId) -> None:
-        import_plan.append(user_id)
+        batch_ends.append(user_id)
         await run_job(embedded)
 
     assert (await run_job(embedded, now="2026-02-22T09:00:00Z", on_batch=meanwhile)).published_at == TOMORROW
-    assert import_plan == ["p099"]
+    assert batch_ends == ["p099"]
 
 
 async def test_a_published_day_is_never_changed(strict: Store):
     published = await run_job(await store_players(strict))
-    left = await stored_items(strict)
+    stored = await stored_items(strict)
     await retire(strict)
     assert await run_job(strict, now="2026-02-23T00:00:00Z") == published
-    assert await stored_items(strict) == left
+    assert await stored_items(strict) == stored
 
 
-async def test_a_day_without_players_is_published_all_the_same(embedded: Store):
+async def test_a_day_without_players_is_published(embedded: Store):
     assert (await run_job(embedded)).players == 0
-    made = await embedded.get(histogram(DAY, "POWER"), strong=True)
-    assert made is not None
-    assert find_rank(made, Decimal(1)) == 1
+    stored_histogram = await embedded.get(histogram(DAY, "POWER"), strong=True)
+    assert stored_histogram is not None
+    assert find_rank(stored_histogram, Decimal(1)) == 1
 
 
 async def test_a_day_is_not_ranked_before_its_end(embedded: Store):
@@ -274,17 +272,17 @@ async def test_a_day_is_not_ranked_before_its_end(embedded: Store):
     assert await stored_items(embedded) == []
 
 
-async def test_a_missed_day_is_published_only_when_what_is_missing_is_allowed(embedded: Store):
+async def test_a_missed_day_is_published_only_when_missing_standings_are_allowed(embedded: Store):
     await store_players(embedded, fixed=False)
     await grow_for_days(embedded)
-    with pytest.raises(StandingsMissing, match="Of 1 players nobody knows"):
+    with pytest.raises(StandingsMissing, match="The standings of 1 players on 2026-02-21 are unknown"):
         await run_job(embedded)
     assert await embedded.get(published_day(DAY)) is None
     day = await run_job(embedded, max_missing=1)
     assert (day.players, day.missing) == (179, 1)
 
 
-async def test_values_that_come_in_after_midnight_belong_to_the_next_day(store: Store):
+async def test_values_imported_after_midnight_belong_to_the_next_day(store: Store):
     for at in range(3):
         await store.write(enter_player(player(f"p{at}", f"이름{at}", str(10 + at), values_at=NOON), DAY, NOON))
     await eventually(lambda: named_players(store), ["p0", "p1", "p2"])

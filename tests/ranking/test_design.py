@@ -10,7 +10,7 @@ from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.entity import binding_of
 
 
-def test_the_table_is_called_as_in_the_document_and_by_its_environment_elsewhere():
+def test_the_table_has_the_name_of_the_document_with_the_environment_outside_production():
     assert ranking.schema().name == "Hanwol_Bot_DEV_Single_Table"
     assert ranking.schema("staging").name == "Hanwol_Bot_DEV_Single_Table-staging"
 
@@ -34,12 +34,12 @@ def test_the_indexes_are_those_of_the_document():
     }
 
 
-def test_nothing_expires_and_every_change_is_told():
+def test_nothing_expires_and_every_change_is_in_the_stream():
     schema = ranking.schema()
     assert (schema.ttl, schema.stream) == (None, NEW_AND_OLD)
 
 
-def test_the_table_is_paid_by_call_and_kept_in_production():
+def test_the_table_is_on_demand_and_retained_in_production():
     assert ranking.capacity == OnDemand()
     assert (ranking.deletion_policy("prod"), ranking.deletion_policy("dev")) == ("Retain", "Delete")
 
@@ -51,8 +51,8 @@ def test_the_attributes_are_those_of_the_document_and_the_declared_ones():
     added = {"FirstDay", "CurrentDay", "ValuesAt", "ClosingDay", "ClosingName", "ClosingLevel", "ClosingPower"}
     assert attributes(Profile) == {"Name", "Name_Lower", "CurrentLevel", "CurrentPower"} | added
     assert attributes(Snapshot) == {"Name", "Level", "Power", "Level_Rank", "Power_Rank"}
-    import_plan = " ".join(departure.difference for departure in DEPARTURES)
-    assert all(f"`{name}`" in import_plan for name in added)
+    differences = " ".join(departure.difference for departure in DEPARTURES)
+    assert all(f"`{name}`" in differences for name in added)
 
 
 def test_the_lint_finds_nothing_that_is_not_waived():
@@ -73,7 +73,7 @@ def test_no_item_comes_near_the_largest_size():
     assert all(size is not None and size < 409_600 for size in sizes.values())
 
 
-def test_the_document_shows_every_step_departure_and_question():
+def test_the_document_has_every_step_departure_and_access_pattern():
     (design,) = find_designs(["zataku.ranking.design"], {})
     document = design_document(design.tables, title=design.title, introduction=design.doc, departures=design.departures)
     assert design.departures == DEPARTURES

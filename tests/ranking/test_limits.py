@@ -1,4 +1,4 @@
-"""Names, folded names, levels, powers, ranks and identifiers: what is taken and what is refused."""
+"""Names, folded names, levels, powers, ranks and identifiers: what is accepted and what is refused."""
 
 from datetime import date
 from decimal import Decimal
@@ -73,17 +73,17 @@ FOLDED = {
 
 
 def stored(entity: Entity) -> dict[str, object]:
-    """The item as a store takes it."""
+    """The item as it is stored."""
     return binding_of(type(entity)).encode(entity)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_people_can_see_is_taken(name: str):
+def test_a_visible_name_is_accepted(name: str):
     assert player("A101", name).name == name
 
 
 @pytest.mark.parametrize("name", REFUSED.values(), ids=REFUSED)
-def test_a_name_that_imitates_or_hides_is_refused(name: str):
+def test_a_name_with_invisible_characters_or_outer_spaces_is_refused(name: str):
     with pytest.raises((BadInput, ValueError)):
         stored(player("A101", name))
 
@@ -95,12 +95,12 @@ def test_a_bad_name_is_refused_on_reading_too():
 
 
 @pytest.mark.parametrize(("name", "lower"), FOLDED.items())
-def test_people_find_a_name_however_they_type_it(name: str, lower: str):
+def test_spellings_of_a_name_fold_to_the_same(name: str, lower: str):
     assert fold_name(name) == lower
 
 
-def test_no_character_makes_a_folded_name_too_long_for_its_key_or_leaves_nothing_of_what_is_seen():
-    # Beyond U+30000 lie ideographs that fold to themselves, and the variation selectors.
+def test_every_folded_name_fits_its_key_and_keeps_a_visible_character():
+    # Beyond U+30000 there are only ideographs, which fold to themselves, and variation selectors.
     codes = (*range(0xD800), *range(0xE000, 0x30000), *range(0xE0000, 0xE0200))
     letters = list(map(chr, codes))
     folded = [fold_name(letter) for letter in letters]
@@ -121,18 +121,18 @@ def test_the_longest_folded_name_fits_a_claim():
 
 
 @pytest.mark.parametrize("level", ["0", "57.25", "0.0001", "999999.9999", "1000000"])
-def test_a_level_with_its_decimals_is_taken(level: str):
+def test_a_level_with_decimals_is_accepted(level: str):
     assert a_snapshot("A101", level).level == Decimal(level)
 
 
 @pytest.mark.parametrize("level", ["-1", "-0.0001", "1000000.0001", "57.00001", "NaN", "Infinity"])
-def test_a_level_that_nobody_can_have_is_refused(level: str):
+def test_a_level_outside_the_limits_is_refused(level: str):
     with pytest.raises(ValueError, match="a level"):
         a_snapshot("A101", level)
 
 
 @pytest.mark.parametrize("power", ["0", "123456789012345.6789", "1E+15"])
-def test_a_power_of_any_game_is_taken_to_the_last_digit(power: str):
+def test_a_power_is_stored_to_the_last_digit(power: str):
     made = a_snapshot("A101", "1", power)
     encoded = binding_of(type(made)).encode(made)
     assert encoded["Power"] == Decimal(power)
@@ -140,7 +140,7 @@ def test_a_power_of_any_game_is_taken_to_the_last_digit(power: str):
 
 
 @pytest.mark.parametrize("power", ["-1", "1000000000000000.0001", "0.00001", "sNaN"])
-def test_a_power_that_nobody_can_have_is_refused(power: str):
+def test_a_power_outside_the_limits_is_refused(power: str):
     with pytest.raises(ValueError, match="a power"):
         a_snapshot("A101", "1", power)
 
@@ -151,18 +151,18 @@ def test_official_ranks_go_from_one_to_a_hundred(rank: int):
 
 
 @pytest.mark.parametrize("rank", [0, 101, -1])
-def test_there_is_no_other_official_rank(rank: int):
+def test_any_other_official_rank_is_refused(rank: int):
     with pytest.raises(BadInput, match="level_rank|Level_Rank"):
         stored(a_snapshot("A101", "1", level_rank=rank))
 
 
 @pytest.mark.parametrize("user_id", ["A101", "456e7890-e89b-12d3-a456-426614174001", "x" * 64, "_-"])
-def test_an_identifier_of_the_game_is_taken(user_id: str):
+def test_an_identifier_of_the_game_is_accepted(user_id: str):
     stored(a_snapshot(user_id, "1", name="Hello"))
 
 
 @pytest.mark.parametrize("user_id", ["", "x" * 65, "A 101", "A#101", "A101\n", "한월"])
-def test_an_identifier_that_could_be_another_key_is_refused(user_id: str):
+def test_an_identifier_with_other_characters_is_refused(user_id: str):
     with pytest.raises(BadInput):
         stored(a_snapshot(user_id, "1", name="Hello"))
 
@@ -175,7 +175,7 @@ def test_a_moment_is_in_seconds_and_utc(moment: str):
         stored(Day(date=DAY, players=1, as_of=moment, published_at="2026-02-21T15:10:00Z"))
 
 
-def test_a_closing_state_is_whole_and_of_an_earlier_day():
+def test_a_closing_state_is_complete_and_not_of_a_later_day():
     closing = {"closing_name": "Hello", "closing_level": Decimal(1), "closing_power": Decimal(2)}
     assert player("A101", "Hello", current_day=DAY, closing_day=date(2026, 2, 20), **closing).closing_level == 1
     nameless = {"closing_day": date(2026, 2, 20), **closing, "closing_name": None}
@@ -191,18 +191,18 @@ def test_a_closing_state_is_whole_and_of_an_earlier_day():
             player("A101", "Hello", current_day=DAY, **fields)
 
 
-def test_the_table_has_the_documents_name_unless_the_host_gives_one():
+def test_the_table_has_the_name_of_the_document_unless_one_is_configured():
     assert table_name({}) == table_name({"ZATAKU_RANKING_TABLE": ""}) == TABLE_NAME == "Hanwol_Bot_DEV_Single_Table"
     assert table_name({"ZATAKU_RANKING_TABLE": "My.Rankings-1"}) == "My.Rankings-1"
     assert table_name({"ZATAKU_RANKING_TABLE": "x" * 200}) == "x" * 200
 
 
 @pytest.mark.parametrize("name", ["ab", "x" * 201, "a b c", "순위표", "abc\n"])
-def test_a_name_that_no_table_can_have_is_refused(name: str):
+def test_an_invalid_table_name_is_refused(name: str):
     with pytest.raises(DesignError, match="ZATAKU_RANKING_TABLE is"):
         table_name({"ZATAKU_RANKING_TABLE": name})
 
 
-def test_replacing_a_part_of_an_item_is_checked_as_well():
+def test_replaced_fields_are_checked():
     with pytest.raises(ValueError, match="a name"):
         msgspec.structs.replace(player("A101", "Hello"), name=" Hello")

@@ -1,4 +1,4 @@
-"""Many at once: names, values, days."""
+"""Concurrent writes of names, values and days."""
 
 import asyncio
 from decimal import Decimal
@@ -35,10 +35,10 @@ from zataku.table import Plan, Store
 
 
 async def enter(store: Store, *names: str) -> list[str]:
-    """Players p0, p1, ... under these names."""
+    """Add players p0, p1, ... with these names."""
     for at, name in enumerate(names):
-        made = player(f"p{at}", name, current_day=DAY, values_at=NOON)
-        await store.write(enter_player(made, DAY, NOON), token=f"enter-{at}")
+        newcomer = player(f"p{at}", name, current_day=DAY, values_at=NOON)
+        await store.write(enter_player(newcomer, DAY, NOON), token=f"enter-{at}")
     return [f"p{at}" for at in range(len(names))]
 
 
@@ -79,10 +79,10 @@ async def test_many_players_take_over_one_name_and_one_gets_it(contested: Store)
 
 
 async def try_rename(store: Store, user_id: str, name: str) -> bool:
-    """Give a player a name as an import does, from nobody or from whoever has it."""
+    """Give a player a name as an import does: a free one, or one taken over from its holder."""
 
     async def plan() -> Plan[Profile] | None:
-        # At one moment: a name that has just gone to somebody else must not look like one's own.
+        # A consistent read of both: a claim that has just passed to another player must not look like the player's own.
         me, claim = await store.snapshot(profile(UserId(user_id)), name_claim(name))
         assert me is not None
         if claim is None:
@@ -97,19 +97,19 @@ async def try_rename(store: Store, user_id: str, name: str) -> bool:
     return await write_until_known(store, plan, f"{user_id}-{name}")
 
 
-async def test_a_whole_ring_of_players_swaps_names_at_once(contested: Store):
+async def test_players_can_rotate_their_names_concurrently(contested: Store):
     names = [f"이름{at}" for at in range(6)]
     ids = await enter(contested, *names)
     await asyncio.gather(*(try_rename(contested, user_id, names[(at + 1) % 6]) for at, user_id in enumerate(ids)))
     await assert_name_claims_match(contested)
-    # Whoever lost the name again to a late rename of somebody else gets it now, as with the next import.
+    # A player who lost the name again to a late rename gets it now, as with the next import.
     for at, user_id in enumerate(ids):
         await try_rename(contested, user_id, names[(at + 1) % 6])
     assert [await holder_of(contested, name) for name in names] == [ids[at - 1] for at in range(6)]
     await assert_name_claims_match(contested)
 
 
-async def test_names_change_hands_in_any_order_and_claims_stay_true(contested: Store):
+async def test_claims_match_profiles_after_concurrent_renames(contested: Store):
     names, random = [f"이름{at}" for at in range(4)], Random(11)
     ids = await enter(contested, *names)
     wishes = [(user_id, random.choice([*names, "한월", "달빛"])) for user_id in ids for _ in range(4)]
@@ -129,7 +129,7 @@ async def test_leaving_and_losing_the_name_at_once_leaves_one_holder_or_none(con
 
 
 async def try_import(store: Store, user_id: str, level: int, moment: str) -> bool:
-    """Tell a player's values until they are there or newer ones are."""
+    """Import values until these or newer ones are stored."""
 
     async def plan() -> Plan[Profile] | None:
         try:
@@ -142,7 +142,7 @@ async def try_import(store: Store, user_id: str, level: int, moment: str) -> boo
     return await write_until_known(store, plan, f"import-{level}")
 
 
-async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouched(contested: Store):
+async def test_the_newest_of_many_imports_stays_and_the_previous_day_is_unchanged(contested: Store):
     await enter(contested, "한월")
     moments = [(level, f"2026-02-21T15:{level:02d}:00Z") for level in range(10, 30)]
     Random(5).shuffle(moments)
@@ -154,7 +154,7 @@ async def test_the_newest_of_many_imports_stays_and_the_day_that_ended_is_untouc
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
 
 
-async def test_an_old_and_a_new_import_planned_on_one_state_do_not_both_land(contested: Store):
+async def test_only_one_of_two_imports_planned_on_the_same_state_is_written(contested: Store):
     await enter(contested, "한월")
     hana = await load_profile(contested, "p0")
     plans = [

@@ -1,4 +1,4 @@
-"""Competition ranks and the histogram, against counting by hand."""
+"""Competition ranks and the histogram, compared with counting."""
 
 from array import array
 from datetime import date
@@ -21,7 +21,7 @@ values = st.decimals(0, HIGHEST_POWER, places=4)
 
 
 def histogram_of(rows: list[tuple[str, Decimal]]) -> Histogram:
-    """The histogram of some players."""
+    """The histogram of players with these values."""
     buckets = Buckets(SortedValues(value for _, value in rows))
     for user_id, value in sorted(rows):
         buckets.add_player(UserId(user_id), value)
@@ -29,7 +29,7 @@ def histogram_of(rows: list[tuple[str, Decimal]]) -> Histogram:
 
 
 def rank_by_histogram(histogram: Histogram, all_values: list[Decimal], value: Decimal) -> tuple[int, int]:
-    """The rank that the histogram leads to, and how many players had to be counted for it."""
+    """The rank by the histogram, and the number of players that were counted for it."""
     found = find_rank(histogram, value)
     if isinstance(found, int):
         return found, 0
@@ -38,29 +38,29 @@ def rank_by_histogram(histogram: Histogram, all_values: list[Decimal], value: De
 
 
 def test_players_with_the_same_value_share_a_rank():
-    order = SortedValues(map(Decimal, ["50", "80", "80", "57.25"]))
-    assert [order.rank(Decimal(value)) for value in ("80", "57.25", "50")] == [1, 3, 4]
+    ranked = SortedValues(map(Decimal, ["50", "80", "80", "57.25"]))
+    assert [ranked.rank(Decimal(value)) for value in ("80", "57.25", "50")] == [1, 3, 4]
 
 
 def test_ties_at_rank_100_are_all_official_and_rank_101_is_not():
-    order = SortedValues([Decimal(200)] * 99 + [Decimal(100)] * 5 + [Decimal(1)])
-    assert (order.official(Decimal(100)), order.official(Decimal(1))) == (100, None)
+    ranked = SortedValues([Decimal(200)] * 99 + [Decimal(100)] * 5 + [Decimal(1)])
+    assert (ranked.official_rank(Decimal(100)), ranked.official_rank(Decimal(1))) == (100, None)
 
 
 @given(st.lists(values, max_size=60), values)
-def test_a_rank_is_one_more_than_the_number_above(some: list[Decimal], value: Decimal):
-    order = SortedValues(some)
-    assert order.rank(value) == 1 + sum(it > value for it in some)
-    assert order.through(value) == sum(it >= value for it in some)
+def test_a_rank_is_one_more_than_the_number_above(player_values: list[Decimal], value: Decimal):
+    ranked = SortedValues(player_values)
+    assert ranked.rank(value) == 1 + sum(other > value for other in player_values)
+    assert ranked.count_at_least(value) == sum(other >= value for other in player_values)
 
 
 def test_the_largest_value_fits_eight_bytes():
     assert to_steps(HIGHEST_POWER) < 2**64
-    assert SortedValues([HIGHEST_POWER]).at(0) == HIGHEST_POWER
+    assert SortedValues([HIGHEST_POWER]).value_at(0) == HIGHEST_POWER
 
 
 CROWDS = {
-    "nobody": lambda random: [],
+    "no players": lambda random: [],
     "one": lambda random: [Decimal(5)],
     "all different": lambda random: [Decimal(number) / 4 for number in range(700)],
     "all the same": lambda random: [Decimal(7)] * 700,
@@ -73,59 +73,61 @@ CROWDS = {
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_the_histogram_gives_every_rank_by_counting_less_than_a_bucket(crowd: str):
     random = Random(7)
-    some = CROWDS[crowd](random)
-    histogram = histogram_of([(f"{random.getrandbits(64):016x}", value) for value in some])
-    order = SortedValues(some)
-    for value in {*some, Decimal(0), Decimal("3.14"), HIGHEST_POWER, *(it + STEP for it in some)}:
-        rank, counted = rank_by_histogram(histogram, some, value)
-        assert rank == order.rank(value)
+    player_values = CROWDS[crowd](random)
+    histogram = histogram_of([(f"{random.getrandbits(64):016x}", value) for value in player_values])
+    ranked = SortedValues(player_values)
+    for value in {*player_values, Decimal(0), Decimal("3.14"), HIGHEST_POWER, *(it + STEP for it in player_values)}:
+        rank, counted = rank_by_histogram(histogram, player_values, value)
+        assert rank == ranked.rank(value)
         assert counted < histogram.size
 
 
 @given(st.lists(st.integers(0, 30).map(Decimal), min_size=1, max_size=300), st.integers(0, 30))
-def test_the_histogram_agrees_with_counting(some: list[Decimal], value: int):
-    histogram = histogram_of([(f"{at:04d}", it) for at, it in enumerate(some)])
-    assert rank_by_histogram(histogram, some, Decimal(value))[0] == 1 + sum(it > value for it in some)
+def test_the_histogram_agrees_with_counting(player_values: list[Decimal], value: int):
+    histogram = histogram_of([(f"{at:04d}", it) for at, it in enumerate(player_values)])
+    assert rank_by_histogram(histogram, player_values, Decimal(value))[0] == 1 + sum(
+        other > value for other in player_values
+    )
 
 
 def test_buckets_begin_after_equal_counts_in_the_order_of_value_and_uuid():
     random = Random(3)
     rows = [(f"{random.getrandbits(64):016x}", Decimal(random.randrange(40))) for _ in range(1_003)]
     histogram = histogram_of(rows)
-    stored_roster = sorted(rows, key=lambda row: (-row[1], row[0]))
+    expected = sorted(rows, key=lambda row: (-row[1], row[0]))
     assert histogram.players == 1_003
-    assert [(start.user_id, start.value) for start in histogram.starts] == stored_roster[:: histogram.size]
+    assert [(start.user_id, start.value) for start in histogram.starts] == expected[:: histogram.size]
 
 
-def test_any_place_of_the_list_has_its_bucket():
+def test_every_position_of_the_list_is_in_a_bucket():
     histogram = histogram_of([(f"{at:04d}", Decimal(1000 - at)) for at in range(120)])
-    found = [bucket_at(histogram, place) for place in (0, 49, 50, 119, 120, -1)]
+    found = [bucket_at(histogram, position) for position in (0, 49, 50, 119, 120, -1)]
     assert [None if it is None else it.user_id for it in found] == ["0000", "0000", "0050", "0100", None, None]
 
 
 @pytest.mark.parametrize("crowd", CROWDS)
-def test_every_place_is_reached_by_reading_down_from_a_value(crowd: str):
-    """Also inside a tie, where the places before it come first; between ties less than a bucket is passed."""
-    some = sorted(CROWDS[crowd](Random(7)), reverse=True)
-    histogram = histogram_of([(f"{at:04d}", value) for at, value in enumerate(some)])
-    for place, value in enumerate(some):
-        start = bucket_at(histogram, place)
+def test_every_position_is_reached_by_reading_down_from_the_start_of_its_bucket(crowd: str):
+    """Inside a tie its earlier members come first; otherwise fewer players than a bucket has are skipped."""
+    player_values = sorted(CROWDS[crowd](Random(7)), reverse=True)
+    histogram = histogram_of([(f"{at:04d}", value) for at, value in enumerate(player_values)])
+    for position, value in enumerate(player_values):
+        start = bucket_at(histogram, position)
         assert start is not None
-        down = [it for it in some if it <= start.value]
-        assert down[place - start.above] == value
-        assert place - start.above < histogram.size + (start.through - start.above)
+        down = [it for it in player_values if it <= start.value]
+        assert down[position - start.above] == value
+        assert position - start.above < histogram.size + (start.through - start.above)
 
 
 OTHERS = {
     "one less": lambda rows: rows[:-1],
     "one more": lambda rows: [*rows, ("9999", Decimal(1))],
     "another value": lambda rows: [*rows[:60], (rows[60][0], Decimal(3)), *rows[61:]],
-    "nobody": lambda rows: [],
+    "no players": lambda rows: [],
 }
 
 
 @pytest.mark.parametrize("others", OTHERS)
-def test_others_than_were_ranked_make_no_histogram(others: str):
+def test_a_histogram_of_other_players_than_were_ranked_is_refused(others: str):
     rows = [(f"{at:04d}", Decimal(at)) for at in range(120)]
     buckets = Buckets(SortedValues(value for _, value in rows))
     for user_id, value in OTHERS[others](rows):
@@ -134,12 +136,12 @@ def test_others_than_were_ranked_make_no_histogram(others: str):
         buckets.histogram(DAY, "LEVEL")
 
 
-def test_more_values_than_are_sorted_at_once_are_sorted_all_the_same():
+def test_more_values_than_one_chunk_are_sorted():
     random = Random(3)
     steps = array("Q", (random.randrange(10**6) for _ in range(150_000)))
-    order, expected = SortedValues.from_steps(steps), sorted(steps, reverse=True)
-    assert [to_steps(order.at(place)) for place in range(0, 150_000, 1_499)] == expected[::1_499]
-    assert (len(order), order.total) == (150_000, sum(expected))
+    ranked, expected = SortedValues.from_steps(steps), sorted(steps, reverse=True)
+    assert [to_steps(ranked.value_at(position)) for position in range(0, 150_000, 1_499)] == expected[::1_499]
+    assert (len(ranked), ranked.total) == (150_000, sum(expected))
 
 
 @pytest.mark.parametrize(("players", "size"), [(0, 50), (50_000, 50), (50_001, 51), (1_000_000, 1_000)])
@@ -148,8 +150,8 @@ def test_a_thousand_buckets_are_enough(players: int, size: int):
     assert -(-players // size) <= MAX_BUCKETS
 
 
-def million() -> Histogram:
-    """A histogram as a million players have it: UUIDs of 36 characters, powers of 9 digits."""
+def histogram_of_a_million() -> Histogram:
+    """A histogram of a million players with UUIDs of 36 characters and powers of 9 digits."""
     starts = [
         BucketStart(
             value=Decimal(10**9 - 997 * above),
@@ -163,7 +165,7 @@ def million() -> Histogram:
 
 
 def test_the_histogram_of_a_million_players_is_a_fifth_of_the_largest_item():
-    histogram = million()
+    histogram = histogram_of_a_million()
     item = binding_of(Histogram).encode(histogram)
     assert len(histogram.starts) == MAX_BUCKETS
     assert sum(size_of(name) + size_of(value) for name, value in item.items()) == 78_938

@@ -1,4 +1,4 @@
-"""Who is ranked on a day: one roster, whoever fixes it."""
+"""The roster of a day is the same for all runs that create it."""
 
 import asyncio
 from datetime import timedelta
@@ -19,7 +19,7 @@ IDS = [UserId(f"p{at:02d}") for at in range(20)]
 
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of three players, so that few make a chain."""
+    """Parts of three players, so that a few players make a chain."""
     monkeypatch.setattr(roster, "MAX_PART_ROWS", 3)
 
 
@@ -28,44 +28,44 @@ async def store_players(store: Store) -> None:
     await store.write_many(put=[*people, *map(claim_of, people)])
 
 
-async def stored_roster(store: Store) -> list[UserId]:
+async def read_player_ids(store: Store) -> list[UserId]:
     return [row.user_id async for part in read_roster(store, DAY) for row in part.rows]
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 6, 20])
-async def test_a_roster_has_everybody_once_in_order(embedded: Store, count: int):
+async def test_a_roster_has_every_player_once_in_order(embedded: Store, count: int):
     await store_players(embedded)
     await create_roster(embedded, DAY, IDS[:count])
-    assert await stored_roster(embedded) == IDS[:count]
+    assert await read_player_ids(embedded) == IDS[:count]
     assert len([part async for part in read_roster(embedded, DAY)]) == max(1, -(-count // 3))
 
 
-async def test_many_who_fix_a_roster_from_different_lists_make_one_that_has_nobody_twice(contested: Store):
+async def test_concurrent_runs_with_different_players_create_one_roster_without_duplicates(contested: Store):
     await store_players(contested)
     lists = [IDS, IDS[1:], IDS[::2], IDS[:-1], [*IDS[:5], *IDS[9:]]]
     await asyncio.gather(*(create_roster(contested, DAY, some) for some in lists))
-    made = await stored_roster(contested)
+    made = await read_player_ids(contested)
     assert made == sorted(set(made))
-    # Whoever is on all lists is in it.
+    # The players of all lists are in it.
     assert set(IDS[10:-1:2]) <= set(made)
     await create_roster(contested, DAY, IDS)
-    assert await stored_roster(contested) == made
+    assert await read_player_ids(contested) == made
 
 
-async def test_a_roster_that_was_begun_is_finished_behind_its_last_part(contested: Store):
+async def test_an_incomplete_roster_is_continued_after_its_last_part(contested: Store):
     await store_players(contested)
     rows = [roster.standing_on(await load_profile(contested, user_id), DAY) for user_id in IDS[:2]]
     begun = RosterPart(date=DAY, number=0, rows=tuple(rows), through=IDS[4])
     await contested.put(begun)
     await create_roster(contested, DAY, IDS)
     assert await contested.get(roster_part(DAY, 0)) == begun
-    assert await stored_roster(contested) == [*IDS[:2], *IDS[5:]]
+    assert await read_player_ids(contested) == [*IDS[:2], *IDS[5:]]
 
 
-async def test_a_run_that_is_late_by_a_moment_goes_on_behind_the_part_of_the_other(
+async def test_a_run_continues_after_the_part_that_another_run_put_first(
     embedded: Store, monkeypatch: pytest.MonkeyPatch
 ):
-    """The other part comes between looking for one and putting one's own."""
+    """The other run puts its part between the read and the write of this one."""
     await store_players(embedded)
     write = embedded.write
 
@@ -76,42 +76,42 @@ async def test_a_run_that_is_late_by_a_moment_goes_on_behind_the_part_of_the_oth
 
     monkeypatch.setattr(embedded, "write", late)
     await create_roster(embedded, DAY, IDS)
-    assert await stored_roster(embedded) == IDS[5:]
+    assert await read_player_ids(embedded) == IDS[5:]
 
 
-async def test_a_roster_that_is_not_whole_is_not_read(embedded: Store):
+async def test_reading_an_incomplete_roster_is_refused(embedded: Store):
     await embedded.put(RosterPart(date=DAY, number=0, rows=(), through=IDS[4]))
     with pytest.raises(RosterIncomplete, match="has no part 1"):
-        await stored_roster(embedded)
+        await read_player_ids(embedded)
 
 
-async def test_who_was_ranked_on_the_last_published_day_is_looked_at_again(embedded: Store):
+async def test_players_of_the_last_published_day_are_candidates(embedded: Store):
     await store_players(embedded)
     await create_roster(embedded, DAY)
     await embedded.write(publish_plan(Day(date=DAY, players=20, as_of=TOMORROW, published_at=TOMORROW)))
     for user_id in (IDS[0], IDS[7]):
         await embedded.write(retire_player(await load_profile(embedded, user_id), NEXT))
-    assert await candidate_players(embedded, DAY) == [it for it in IDS if it not in (IDS[0], IDS[7])]
+    assert await candidate_players(embedded, DAY) == [user_id for user_id in IDS if user_id not in (IDS[0], IDS[7])]
     assert await candidate_players(embedded, NEXT) == IDS
     await create_roster(embedded, NEXT)
-    rank_by_histogram = [row.user_id async for part in read_roster(embedded, NEXT) for row in part.rows]
-    assert rank_by_histogram == [it for it in IDS if it not in (IDS[0], IDS[7])]
+    ranked = [row.user_id async for part in read_roster(embedded, NEXT) for row in part.rows]
+    assert ranked == [user_id for user_id in IDS if user_id not in (IDS[0], IDS[7])]
 
 
-async def test_a_walk_that_meets_somebody_twice_lists_them_once(embedded: Store, monkeypatch: pytest.MonkeyPatch):
+async def test_a_player_who_occurs_twice_in_the_scan_is_listed_once(embedded: Store, monkeypatch: pytest.MonkeyPatch):
     await store_players(embedded)
-    walk = embedded.scan_index
+    scan_index = embedded.scan_index
 
-    async def twice(index, kind):
+    async def scan_twice(index, kind):
         for _ in range(2):
-            async for found in walk(index, kind):
+            async for found in scan_index(index, kind):
                 yield found
 
-    monkeypatch.setattr(embedded, "scan_index", twice)
+    monkeypatch.setattr(embedded, "scan_index", scan_twice)
     assert await roster.named_players(embedded) == IDS
 
 
-async def test_who_is_gone_altogether_is_left_out(embedded: Store):
+async def test_players_without_a_profile_or_before_their_first_day_are_left_out(embedded: Store):
     await store_players(embedded)
     await create_roster(embedded, DAY - timedelta(days=1), [*IDS, UserId("p99")])
     found = [part async for part in read_roster(embedded, DAY - timedelta(days=1))]

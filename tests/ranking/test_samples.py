@@ -34,14 +34,14 @@ def test_the_same_seed_gives_the_same_items():
     assert first != list(snapshots_of_day(SEED + 1, START, 12, 500))
 
 
-def test_players_come_in_the_order_of_their_uuids_with_names_of_their_own():
+def test_players_are_in_the_order_of_their_uuids_with_distinct_names():
     players = list(characters(Random(SEED), PLAYERS))
     assert [it.user_id for it in players] == sorted({it.user_id for it in players})
     names = [name for it in players for name in (it.name, it.later_name) if name]
     assert len({fold_name(name) for name in names}) == len(names)
 
 
-def test_people_come_and_go_and_rename_and_grow():
+def test_players_join_leave_rename_and_grow():
     players = list(characters(Random(SEED), PLAYERS))
     assert sum(it.joined > 0 for it in players) > 300
     assert sum(it.left is not None for it in players) > 100
@@ -51,7 +51,7 @@ def test_people_come_and_go_and_rename_and_grow():
     assert max(grown) > 10
 
 
-def test_every_snapshot_of_a_whole_day_is_valid_small_and_rightly_ranked():
+def test_every_snapshot_of_a_day_is_valid_small_and_correctly_ranked():
     made = list(snapshots_of_day(SEED, START, DAYS - 1, PLAYERS))
     assert len(made) > 9_000
     binding = binding_of(Snapshot)
@@ -69,25 +69,25 @@ def test_every_snapshot_of_a_whole_day_is_valid_small_and_rightly_ranked():
 
 
 async def test_a_day_of_ten_thousand_is_written_and_its_top_hundred_is_one_cheap_query(embedded: Store):
-    everybody, day = list(standings_of_day(characters(Random(SEED), PLAYERS), 10)), START + timedelta(days=10)
+    standings, day = list(standings_of_day(characters(Random(SEED), PLAYERS), 10)), START + timedelta(days=10)
     for number in range(10):
-        rows = tuple(everybody[number * 1000 : number * 1000 + 1000])
+        rows = tuple(standings[number * 1000 : number * 1000 + 1000])
         through = rows[-1].user_id if number < 9 else None
         await embedded.put(RosterPart(date=day, number=number, rows=rows, through=through))
     published = await rank_day(embedded, day, as_of="2026-02-02T15:00:00Z", now="2026-02-02T15:05:00Z")
-    assert published.players == await embedded.count(levels(day)) == len(everybody) > 9_000
+    assert published.players == await embedded.count(levels(day)) == len(standings) > 9_000
     for query in (official_levels(day), official_powers(day)):
         with embedded.measured("top 100") as consumed:
             page = await embedded.page(query, limit=150)
         assert (len(page.items) >= 100, page.cursor, consumed.reads) == (True, None, 1.5)
     made = await embedded.get(histogram(day, "POWER"))
     assert made is not None
-    for row in everybody[::900]:
-        assert await _rank(embedded, day, made, row) == 1 + sum(it.power > row.power for it in everybody)
+    for row in standings[::900]:
+        assert await count_rank(embedded, day, made, row) == 1 + sum(it.power > row.power for it in standings)
 
 
-async def _rank(store: Store, day: date, made, row: Standing) -> int:
-    """A rank by the histogram and one count inside a bucket."""
+async def count_rank(store: Store, day: date, made, row: Standing) -> int:
+    """The rank by the histogram and at most one count inside a bucket."""
     found = find_rank(made, row.power)
     if not isinstance(found, RankInBucket):
         return found

@@ -1,4 +1,4 @@
-"""The rankings on the home page, their demonstration, and what they keep of an account."""
+"""The home card, the demo and the account removal of the rankings."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -34,12 +34,12 @@ async def fill_demo(store: Store, clock: ManualClock) -> System:
     return system
 
 
-async def test_without_a_day_nothing_is_shown(embedded: Store, clock: ManualClock):
+async def test_the_card_is_empty_without_a_published_day(embedded: Store, clock: ManualClock):
     home = await plug(app_context(embedded, clock)).home(user_identity())
     assert msgspec.to_builtins(home) == {"day": None, "first": []}
 
 
-async def test_two_weeks_that_end_yesterday_are_demonstrated(embedded: Store, clock: ManualClock):
+async def test_the_demo_has_two_weeks_that_end_yesterday(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
     days = [it async for it in embedded.each(published_days(YESTERDAY - timedelta(days=60), YESTERDAY))]
     assert [it.date for it in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
@@ -52,7 +52,7 @@ async def test_two_weeks_that_end_yesterday_are_demonstrated(embedded: Store, cl
     assert len([row async for row in embedded.each(official_powers(YESTERDAY))]) == days[-1].players
 
 
-async def test_players_of_the_demonstration_are_as_on_their_last_day(embedded: Store, clock: ManualClock):
+async def test_profiles_of_the_demo_match_their_last_day(embedded: Store, clock: ManualClock):
     await fill_demo(embedded, clock)
     items = [it async for it in embedded.scan(ranking)]
     profiles = [it for it in items if isinstance(it, Profile)]
@@ -68,7 +68,7 @@ async def test_players_of_the_demonstration_are_as_on_their_last_day(embedded: S
     assert len([it async for it in embedded.each(history(profiles[0].user_id))]) > 5
 
 
-async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock):
+async def test_the_demo_is_filled_once(strict: Store, clock: ManualClock):
     system = await fill_demo(strict, clock)
     assert system.demo is not None
     shown = await all_items(strict, [ranking])
@@ -78,13 +78,13 @@ async def test_the_demonstration_happens_once(strict: Store, clock: ManualClock)
     assert await all_items(strict, [ranking]) == shown
 
 
-async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
+async def test_an_interrupted_demo_is_continued(strict: Store, clock: ManualClock):
     with pytest.raises(StoreFailed):
         await fill_demo(FailingStore(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
     await fill_demo(strict, clock)
-    whole = await strict.first(newest_day())
-    assert whole is not None
-    assert (whole.date, whole.missing) == (YESTERDAY, 0)
+    newest = await strict.first(newest_day())
+    assert newest is not None
+    assert (newest.date, newest.missing) == (YESTERDAY, 0)
 
 
 async def test_an_account_owns_nothing_in_the_rankings(embedded: Store, clock: ManualClock):

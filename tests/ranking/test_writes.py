@@ -1,4 +1,4 @@
-"""What happens to players, names and values. The races and the costs try the same writes over HTTP."""
+"""Writes of players, names and values, one at a time."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -41,12 +41,12 @@ HANA, MINHO = "A101", "B202"
 
 
 async def enter(store: Store, user_id: str, name: str):
-    """A player who has entered the game."""
+    """Add a player and return the profile."""
     await store.write(enter_player(player(user_id, name, current_day=DAY, values_at=NOON), DAY, NOON))
     return await load_profile(store, user_id)
 
 
-async def test_nobody_enters_under_a_name_that_is_taken(strict: Store):
+async def test_entering_with_a_held_name_is_refused(strict: Store):
     await enter(strict, HANA, "Hello")
     with pytest.raises(TransactionCancelled):
         await strict.write(enter_player(player(MINHO, "ＨＥＬＬＯ"), DAY, NOON))
@@ -54,14 +54,14 @@ async def test_nobody_enters_under_a_name_that_is_taken(strict: Store):
     await assert_name_claims_match(strict)
 
 
-async def test_nobody_enters_twice(strict: Store):
+async def test_entering_twice_is_refused(strict: Store):
     await enter(strict, HANA, "Hello")
     with pytest.raises(TransactionCancelled):
         await strict.write(enter_player(player(HANA, "World"), DAY, NOON))
     assert await holder_of(strict, "world") is None
 
 
-async def test_whoever_enters_may_take_over_a_name(strict: Store):
+async def test_a_new_player_can_take_over_a_name(strict: Store):
     hana = await enter(strict, HANA, "Hello")
     await strict.write(enter_player(player(MINHO, "hello"), DAY, NOON, holder=hana))
     assert await holder_of(strict, "Hello") == MINHO
@@ -85,9 +85,9 @@ async def test_another_spelling_of_the_same_name_keeps_the_claim(strict: Store):
     await assert_name_claims_match(strict)
 
 
-async def test_the_same_name_again_is_no_change(strict: Store):
+async def test_a_rename_to_the_same_name_is_refused(strict: Store):
     hana = await enter(strict, HANA, "hello")
-    with pytest.raises(NothingChanges, match="already is"):
+    with pytest.raises(NothingChanges, match="already has this name"):
         rename(hana, "hello", DAY, NOON)
 
 
@@ -110,7 +110,7 @@ async def test_a_name_taken_over_leaves_the_old_holder_without_one(strict: Store
     await assert_name_claims_match(strict)
 
 
-async def test_whoever_lost_a_name_gets_a_new_one_and_is_ranked_again(strict: Store):
+async def test_a_player_who_lost_a_name_is_ranked_again_with_a_new_one(strict: Store):
     hana, minho = await enter(strict, HANA, "Hello"), await enter(strict, MINHO, "World")
     await strict.write(take_over_name(minho, "Hello", DAY, NOON, hana))
     await strict.write(rename(await load_profile(strict, HANA), "World", DAY, EVENING))
@@ -125,7 +125,7 @@ async def test_a_name_is_taken_only_from_its_holder(strict: Store):
             take_over_name(minho, name, DAY, NOON, holder)
 
 
-async def test_who_leaves_frees_the_name_and_is_not_ranked(strict: Store):
+async def test_a_retired_player_releases_the_name_and_is_not_ranked(strict: Store):
     hana = await enter(strict, HANA, "Hello")
     await strict.write(retire_player(hana, DAY))
     assert await holder_of(strict, "hello") is None
@@ -165,8 +165,8 @@ async def test_impossible_values_are_refused_before_anything_is_written():
 async def test_the_first_values_of_a_day_close_the_day_before(strict: Store):
     hana = await enter(strict, HANA, "Hello")
     await strict.write(import_values(hana, Decimal(60), Decimal(1), TOMORROW, NEXT, TOMORROW))
-    try_rename = rename(await load_profile(strict, HANA), "World", NEXT, TOMORROW)
-    await strict.write(try_rename)
+    rename_plan = rename(await load_profile(strict, HANA), "World", NEXT, TOMORROW)
+    await strict.write(rename_plan)
     found = await load_profile(strict, HANA)
     ended, today = standing_on(found, DAY), standing_on(found, NEXT)
     assert isinstance(ended, Standing)
@@ -176,7 +176,7 @@ async def test_the_first_values_of_a_day_close_the_day_before(strict: Store):
 
 
 @pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "2026-02-21T12:05:01Z"])
-def test_values_of_a_time_to_come_are_refused(moment: str):
+def test_values_of_a_future_time_are_refused(moment: str):
     with pytest.raises(FutureValues, match="cannot be known"):
         import_values(player(HANA, "Hello"), Decimal(1), Decimal(1), moment, DAY, EVENING)
     with pytest.raises(FutureValues, match="cannot be known"):
@@ -190,19 +190,19 @@ async def test_a_clock_may_be_five_minutes_ahead(strict: Store):
 
 
 @pytest.mark.parametrize("moment", ["2026-02-31T00:00:00Z", "2026-02-21T03:00:00", "yesterday"])
-def test_a_moment_that_is_none_is_refused_before_anything_is_written(moment: str):
+def test_an_invalid_instant_is_refused_before_anything_is_written(moment: str):
     with pytest.raises(ValueError, match="moment|day is out of range|isoformat"):
         import_values(player(HANA, "Hello"), Decimal(1), Decimal(1), moment, DAY, EVENING)
 
 
-async def test_whoever_enters_is_there_from_that_day_on(strict: Store):
+async def test_a_new_player_has_standings_from_the_day_of_entry_on(strict: Store):
     await strict.write(enter_player(player(HANA, "Hello", current_day=date(2020, 1, 1)), DAY, NOON))
     found = await load_profile(strict, HANA)
     assert (found.first_day, found.current_day) == (DAY, DAY)
     assert standing_on(found, DAY - timedelta(days=1)) is None
 
 
-def test_nobody_enters_with_a_past():
+def test_a_new_player_with_a_closing_state_is_refused():
     past = {"closing_day": DAY, "closing_name": "Hello", "closing_level": Decimal(1), "closing_power": Decimal(1)}
     with pytest.raises(NotANewPlayer, match="cannot have closed"):
         enter_player(player(HANA, "Hello", current_day=NEXT, **past), NEXT, TOMORROW)
@@ -214,42 +214,42 @@ def test_a_rename_after_midnight_does_not_change_the_day_that_ended():
     assert found == standing_on(before, DAY)
 
 
-def test_a_player_who_came_later_has_no_standing_before():
+def test_a_player_has_no_standing_before_the_first_day():
     assert standing_on(player(HANA, "Hello", first_day=NEXT, current_day=NEXT), DAY) is None
 
 
 @pytest.mark.parametrize("days", [{}, {"current_day": NEXT}])
-def test_a_player_of_whom_no_day_is_known_has_no_standing_that_is_known(days: dict[str, date]):
+def test_the_standing_of_a_player_without_a_known_day_is_unknown(days: dict[str, date]):
     assert standing_on(player(HANA, "Hello", **days), DAY) == UnknownStanding(UserId(HANA))
 
 
-def test_who_has_left_is_ranked_on_the_day_before_and_not_since():
+def test_a_retired_player_is_ranked_until_the_day_before_and_not_later():
     before = player(HANA, "Hello", first_day=DAY, current_day=DAY)
     left = replace(roll_over_day(before, NEXT), name_lower=None)
     assert standing_on(left, DAY) == standing_on(before, DAY)
     assert standing_on(left, NEXT) is None
 
 
-def test_who_had_no_name_when_the_day_ended_is_not_ranked_on_it_under_a_later_name():
+def test_a_player_without_a_name_at_the_end_of_a_day_is_not_ranked_on_it_with_a_later_name():
     nameless = replace(player(HANA, "Hello", first_day=DAY, current_day=DAY), name_lower=None)
     later = replace(roll_over_day(nameless, NEXT), name="World", name_lower="world")
     assert standing_on(later, DAY) is None
     assert isinstance(standing_on(later, NEXT), Standing)
 
 
-def test_a_player_without_news_stands_as_before():
+def test_a_player_without_new_values_keeps_the_standing():
     found = standing_on(player(HANA, "Hello", current_day=DAY), date(2026, 3, 21))
     assert isinstance(found, Standing)
     assert found.level == Decimal("57.25")
 
 
-def test_what_is_too_long_ago_is_not_made_up():
+def test_the_standing_before_the_closing_day_is_unknown():
     profile = roll_over_day(roll_over_day(player(HANA, "Hello", current_day=DAY), NEXT), date(2026, 2, 23))
     assert isinstance(standing_on(profile, NEXT), Standing)
     assert standing_on(profile, DAY) == UnknownStanding(UserId(HANA))
 
 
-async def test_a_snapshot_written_again_is_the_same(strict: Store):
+async def test_writing_a_snapshot_twice_stores_it_once(strict: Store):
     for _ in range(2):
         await strict.write(write_snapshot(a_snapshot(HANA, "1", level_rank=1)))
     assert await strict.get(snapshot(UserId(HANA), DAY), strong=True) == a_snapshot(HANA, "1", level_rank=1)

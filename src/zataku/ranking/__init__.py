@@ -1,1 +1,1 @@
-"""Daily player rankings: everyone's place, and how it moved since yesterday."""
+"""Daily player rankings: the rank of every player, and its change since the day before."""

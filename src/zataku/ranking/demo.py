@@ -1,4 +1,4 @@
-"""Two weeks of a small game, so that there is a ranking to look at before the first import."""
+"""Demo data: two weeks of rankings of a small sample game."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,23 +22,23 @@ _SEED = 20260221
 
 
 def demo_of(context: AppContext) -> Demo:
-    """Fills an empty ranking with days that end yesterday. Broken off, it goes on the same day; else it does nothing.
+    """The function that fills an empty ranking with days until yesterday.
 
-    Days are those of UTC, as long as nobody has configured a zone.
+    An interrupted run can be continued on the same day; a filled ranking is left as it is. Days are those of UTC.
     """
 
     async def demo() -> None:
         start = datetime.fromtimestamp(context.clock.now(), UTC).date() - timedelta(days=DAYS)
-        everybody = list(characters(Random(_SEED), PLAYERS, DAYS))
-        if await _belongs_here(context.store, start, everybody[0]):
-            await asyncio.gather(*(_Life(context.store, start, each).live() for each in everybody))
+        players = list(characters(Random(_SEED), PLAYERS, DAYS))
+        if await _needs_demo(context.store, start, players[0]):
+            await asyncio.gather(*(_PlayerHistory(context.store, start, player).write() for player in players))
             for day in range(DAYS):
-                await _publish(context.store, start, day, everybody)
+                await _publish(context.store, start, day, players)
 
     return demo
 
 
-async def _belongs_here(store: Store, start: date, first: Character) -> bool:
+async def _needs_demo(store: Store, start: date, first: Character) -> bool:
     newest = await store.first(newest_day())
     if newest is None:
         return True
@@ -48,65 +48,65 @@ async def _belongs_here(store: Store, start: date, first: Character) -> bool:
     return known is not None and known.first_day == start + timedelta(days=first.joined)
 
 
-async def _publish(store: Store, start: date, day: int, everybody: Sequence[Character]) -> None:
-    at = start + timedelta(days=day)
-    roster = RosterPart(date=at, number=0, rows=tuple(standings_of_day(iter(everybody), day)))
-    await _once(store, add_to_roster(roster))
-    over = _midnight(at + timedelta(days=1))
-    await rank_day(store, at, as_of=over, now=over)
+async def _publish(store: Store, start: date, day: int, players: Sequence[Character]) -> None:
+    date_of_day = start + timedelta(days=day)
+    roster = RosterPart(date=date_of_day, number=0, rows=tuple(standings_of_day(iter(players), day)))
+    await _write_once(store, add_to_roster(roster))
+    end = _midnight(date_of_day + timedelta(days=1))
+    await rank_day(store, date_of_day, as_of=end, now=end)
 
 
-async def _once(store: Store, plan: Plan[E]) -> None:
-    """Carry it out, lost replies or not. What an earlier run did is refused, and passed over."""
+async def _write_once(store: Store, plan: Plan[E]) -> None:
+    """Carry out a plan, repeating it when the reply is lost. A plan that an earlier run carried out is skipped."""
     try:
         await store.write(plan, token=str(uuid4()))
-    except TransactionCancelled as refused:
-        if refused.conflict:
+    except TransactionCancelled as error:
+        if error.conflict:
             raise
 
 
-class _Life:
-    """What happens to one player of the sample: they enter, grow, may change their name, and may leave."""
+class _PlayerHistory:
+    """The writes of one sample player: entry, values, a rename for some, and retirement for some."""
 
-    def __init__(self, store: Store, start: date, who: Character) -> None:
+    def __init__(self, store: Store, start: date, character: Character) -> None:
         self._store = store
         self._start = start
-        self._who = who
+        self._character = character
 
-    async def live(self) -> None:
-        """All of it, in order. What happened in an earlier run is refused and passed over."""
-        who, last = self._who, DAYS - 1
+    async def write(self) -> None:
+        """Carry out all writes in order. Those of an earlier run are refused and skipped."""
+        character = self._character
         await self._enter()
-        left = who.left if who.left is not None and who.left < DAYS else None
-        grown = last if left is None else max(left - 1, who.joined)
-        now = who.standing(grown)
-        player = await self._now()
-        if player.name_lower is not None and player.name != now.name:
-            await _once(self._store, rename(player, now.name, self._day(grown), _midnight(self._day(grown))))
-            player = await self._now()
-        noon = _noon(self._day(grown))
-        if grown > who.joined and player.values_at != noon:
-            await _once(self._store, import_values(player, now.level, now.power, noon, self._day(grown), noon))
-        player = await self._now()
+        left = character.left if character.left is not None and character.left < DAYS else None
+        last_day = DAYS - 1 if left is None else max(left - 1, character.joined)
+        standing, day = character.standing(last_day), self._day(last_day)
+        player = await self._load_profile()
+        if player.name_lower is not None and player.name != standing.name:
+            await _write_once(self._store, rename(player, standing.name, day, _midnight(day)))
+            player = await self._load_profile()
+        noon = _noon(day)
+        if last_day > character.joined and player.values_at != noon:
+            await _write_once(self._store, import_values(player, standing.level, standing.power, noon, day, noon))
+        player = await self._load_profile()
         if left is not None and player.name_lower is not None:
-            await _once(self._store, retire_player(player, self._day(left)))
+            await _write_once(self._store, retire_player(player, self._day(left)))
 
     async def _enter(self) -> None:
-        who = self._who
-        first, at = who.standing(who.joined), self._day(who.joined)
+        character = self._character
+        first, day = character.standing(character.joined), self._day(character.joined)
         newcomer = Profile(
-            user_id=who.user_id,
+            user_id=character.user_id,
             name=first.name,
             current_level=first.level,
             current_power=first.power,
-            values_at=_noon(at),
+            values_at=_noon(day),
         )
-        await _once(self._store, enter_player(newcomer, at, _noon(at)))
+        await _write_once(self._store, enter_player(newcomer, day, _noon(day)))
 
-    async def _now(self) -> Profile:
-        found = await self._store.get(profile(self._who.user_id))
-        assert found is not None
-        return found
+    async def _load_profile(self) -> Profile:
+        player = await self._store.get(profile(self._character.user_id))
+        assert player is not None
+        return player
 
     def _day(self, number: int) -> date:
         return self._start + timedelta(days=number)

@@ -1,10 +1,10 @@
-"""Players as they are now and as they were on each day, in one table, made so that reading costs as little as possible.
+"""The current and the daily state of all players in one table, designed for cheap reads.
 
 A player's partition holds the current profile and one snapshot for every day. The rankings of a day are indexes whose
-partition key is the table's own sort key, `SNAP#<date>`: sparse ones for the first hundred, whole ones for all others
-and for ranges. Names are found by an index on the folded name. Who is ranked on a day, and with what, is fixed in its
-roster before anything of the day is written; the day counts from the moment its `DAY#<date>` item is there. Readers
-show the newest such day, never the profiles.
+partition key is the table's own sort key, `SNAP#<date>`: sparse ones for the first hundred, complete ones for all
+players and for ranges. Names are found by an index on the folded name. The players of a day and their values are fixed
+in its roster before anything else of the day is written; the day is published when its `DAY#<date>` item is put.
+Readers show the newest published day, never the profiles.
 """
 
 import os
@@ -51,12 +51,14 @@ by_name = ranking.index("GSI_Find_User_By_Name", pk="Name_Lower", sk="SK", proje
 
 @ranking.entity(pk="USER#{user_id}", sk="METADATA")
 class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
-    """A player as of now. A rename changes this item and the claims of both names; snapshots keep the old name.
+    """The current state of a player.
 
-    The closing state is the one with which the last day before `CurrentDay` ended, so that the day that ended can be
-    told at any time of the next one, whatever comes in meanwhile. Whoever has left, or has lost the name to somebody
-    else, has no `Name_Lower`, is not found by name and not ranked until a new name is known; a day that ended so has no
-    `ClosingName`.
+    A rename changes this item and the claims of both names; snapshots keep the old name.
+
+    The closing state is that at the end of the last day before `CurrentDay`, so that the previous day can be ranked
+    while values of the current one are already imported. A player who left, or whose name was taken over, has no
+    `Name_Lower`, is not found by name and is not ranked until a new name is known; after a day that ended without a
+    name there is no `ClosingName`.
     """
 
     user_id: InKey[Uuid]
@@ -95,11 +97,11 @@ def _check_closing(profile: Profile) -> None:
 
 @ranking.entity(pk="USER#{user_id}", sk="SNAP#{date}")
 class Snapshot(Entity, frozen=True, kw_only=True, rename=attribute):
-    """A player's standing on a day, with the name of that day so that no ranking needs the profile."""
+    """A player's standing on a day, with the name on that day, so that rankings do not read profiles."""
 
     user_id: InKey[Uuid]
     date: InKey[Date]
-    name: Annotated[Name, Meta(description="the name at the time of the record")]
+    name: Annotated[Name, Meta(description="the name on that day")]
     level: Annotated[Level, Meta(description="the level on that day; 0 to 1,000,000 with at most 4 decimals")]
     power: Annotated[Power, Meta(description="the power on that day; 0 to 10^15 with at most 4 decimals")]
     level_rank: Annotated[OfficialRank, Meta(description="official rank by level, only 1 to 100")] | None = None
@@ -113,55 +115,53 @@ class Snapshot(Entity, frozen=True, kw_only=True, rename=attribute):
 
 @ranking.entity(pk="NAME#{name_lower}", sk="CLAIM")
 class NameClaim(Entity, frozen=True, kw_only=True, rename=attribute):
-    """Who holds a name. It exists exactly as long as that player's profile has this `Name_Lower`."""
+    """The claim of a name by its holder. It exists exactly as long as the holder's profile has this `Name_Lower`."""
 
     name_lower: InKey[FoldedName]
-    holder: Annotated[Uuid, Meta(description="the player who has the name now")]
-    claimed_at: Annotated[Instant, Meta(description="since when")]
+    holder: Annotated[Uuid, Meta(description="the player who holds the name")]
+    claimed_at: Annotated[Instant, Meta(description="when the holder took the name")]
 
 
 @ranking.entity(pk="ROSTER#{date}#{number:06d}", sk="ROSTER")
 class RosterPart(Entity, frozen=True, kw_only=True, rename=attribute):
-    """Up to 1,000 players of a day in the order of their UUIDs, with what they had. It is never changed.
+    """Up to 1,000 players of a day with their standings, in the order of their UUIDs. It is never changed.
 
-    Parts are a chain: each goes on behind the `Through` of the one before, and the one without ends the roster.
+    Parts form a chain: each continues after the `Through` of the previous one, and the part without it is the last.
     """
 
     date: InKey[Date]
     number: InKey[limits.PartNumber]
     rows: Annotated[tuple[Standing, ...], Meta(max_length=limits.MAX_PART_ROWS)]
-    missing: Annotated[
-        limits.Count, Meta(description="players who were there, but nobody knows any more with what")
-    ] = 0
-    through: Annotated[Uuid, Meta(description="the last UUID that this part speaks of")] | None = None
+    missing: Annotated[limits.Count, Meta(description="players of the day whose standing is unknown")] = 0
+    through: Annotated[Uuid, Meta(description="the last UUID that this part covers")] | None = None
 
 
 @ranking.entity(pk="DAYS", sk="DAY#{date}")
 class Day(Entity, frozen=True, kw_only=True, rename=attribute):
-    """A day whose snapshots and histograms are all there. It is never changed."""
+    """A published day: all its snapshots and histograms are stored. It is never changed."""
 
     date: InKey[Date]
-    players: Annotated[limits.Count, Meta(description="how many players have a snapshot of the day")]
-    missing: Annotated[limits.Count, Meta(description="how many more were there, nobody knows with what")] = 0
+    players: Annotated[limits.Count, Meta(description="number of players with a snapshot of the day")]
+    missing: Annotated[limits.Count, Meta(description="number of players whose standing is unknown")] = 0
     as_of: Annotated[Instant, Meta(description="the end of the day")]
     published_at: Annotated[Instant, Meta(description="when the day was published")]
 
 
 @ranking.entity(pk="DAY#{date}", sk="HISTOGRAM#{measure}")
 class Histogram(Entity, frozen=True, kw_only=True, rename=attribute):
-    """Where everybody stands on a day: buckets of equal count, at most 1,000.
+    """The distribution of a day's values: at most 1,000 buckets of equal count.
 
-    Bucket n begins after `Size` × n players. A rank is read off at a bucket's start, or counted inside one bucket.
+    Bucket n begins after `Size` × n players. A rank is that of a bucket's start, or is counted inside one bucket.
     """
 
     date: InKey[Date]
     measure: InKey[Measure]
     players: limits.Count
-    size: Annotated[int, Meta(ge=1, le=10**6, description="players in a bucket; the last has what is left")]
+    size: Annotated[int, Meta(ge=1, le=10**6, description="players in a bucket; the last may have fewer")]
     starts: Annotated[tuple[BucketStart, ...], Meta(max_length=limits.MAX_BUCKETS)]
 
 
-# What the indexes hold of an item
+# Projections of the indexes
 
 
 @ranking.view(Snapshot)
@@ -204,7 +204,7 @@ class PowerRow(View, frozen=True, kw_only=True, rename=attribute):
 
 @ranking.view(Profile)
 class NamedPlayer(View, frozen=True, kw_only=True, rename=attribute):
-    """Who has a name, and how it is written."""
+    """The holder of a name, and its spelling."""
 
     user_id: UserId
     name: str
@@ -212,38 +212,38 @@ class NamedPlayer(View, frozen=True, kw_only=True, rename=attribute):
 
 # 4. Access patterns: ① the official top 100
 
-_HUNDRED = Budget(reads=1.5, of="100 ranks, names of 5 Hangul, UUIDs of 36 characters")
+_TOP_100 = Budget(reads=1.5, of="100 ranks, names of 5 Hangul, UUIDs of 36 characters")
 
 
-@ranking.query(returns=LevelRank, budget=_HUNDRED)
+@ranking.query(returns=LevelRank, budget=_TOP_100)
 def official_levels(date: Date) -> Span:
-    """① Official top 100 by level, the first at the top. One query, since only they are in the index."""
+    """① Official top 100 by level, rank 1 first. One query, since the index has no other entries."""
     return by_level_rank.partition(f"SNAP#{date}")
 
 
-@ranking.query(returns=PowerRank, budget=_HUNDRED)
+@ranking.query(returns=PowerRank, budget=_TOP_100)
 def official_powers(date: Date) -> Span:
-    """① Official top 100 by power, the first at the top."""
+    """① Official top 100 by power, rank 1 first."""
     return by_power_rank.partition(f"SNAP#{date}")
 
 
 # ② Below rank 100
 
-_FIFTY = Budget(reads=1, of="a page of 50 players, names of 5 Hangul, UUIDs of 36 characters")
+_PAGE_OF_50 = Budget(reads=1, of="a page of 50 players, names of 5 Hangul, UUIDs of 36 characters")
 
 
-@ranking.query(returns=LevelRow, budget=_FIFTY)
+@ranking.query(returns=LevelRow, budget=_PAGE_OF_50)
 def levels(date: Date) -> Span:
-    """② Everybody of a day by level, the highest first, page by page with a cursor.
+    """② All players of a day by level, the highest first, in pages with a cursor.
 
-    Position in the list = page × page size + index + 1. Equal levels come in any order.
+    Position in the list = page × page size + index + 1. The order of equal levels is undefined.
     """
     return by_level.partition(f"SNAP#{date}").newest_first()
 
 
-@ranking.query(returns=PowerRow, budget=_FIFTY)
+@ranking.query(returns=PowerRow, budget=_PAGE_OF_50)
 def powers(date: Date) -> Span:
-    """② Everybody of a day by power, the highest first, page by page with a cursor."""
+    """② All players of a day by power, the highest first, in pages with a cursor."""
     return by_power.partition(f"SNAP#{date}").newest_first()
 
 
@@ -261,7 +261,7 @@ def history(user_id: UserId) -> Span:
 
 @ranking.query(returns=Snapshot, example=_TWO_DAYS, budget=_MONTH)
 def history_between(user_id: UserId, first: Date, last: Date) -> Span:
-    """③ The same between two days, both included, newest first."""
+    """③ Level, power and ranks of a player between two days, both included, newest first."""
     span = ranking.partition(f"USER#{user_id}")
     return span.between(f"SNAP#{first}", f"SNAP#{last}").newest_first()
 
@@ -271,119 +271,119 @@ def history_between(user_id: UserId, first: Date, last: Date) -> Span:
 
 def _finite(number: Decimal) -> Decimal:
     if not number.is_finite():
-        raise WrongType(f"{number} is no level or power to search by. Give a number.")
+        raise WrongType(f"{number} is no level or power. Search by a finite number.")
     return number
 
 
-@ranking.query(returns=LevelRow, budget=_FIFTY)
+@ranking.query(returns=LevelRow, budget=_PAGE_OF_50)
 def levels_between(date: Date, low: Level, high: Level) -> Span:
     """④ Players of a day within a range of levels, both ends included, the highest first."""
     return by_level.partition(f"SNAP#{date}").between(_finite(low), _finite(high)).newest_first()
 
 
-@ranking.query(returns=PowerRow, budget=_FIFTY)
+@ranking.query(returns=PowerRow, budget=_PAGE_OF_50)
 def powers_between(date: Date, low: Power, high: Power) -> Span:
     """④ Players of a day within a range of powers, both ends included, the highest first."""
     return by_power.partition(f"SNAP#{date}").between(_finite(low), _finite(high)).newest_first()
 
 
-@ranking.query(returns=LevelRow, budget=_FIFTY)
+@ranking.query(returns=LevelRow, budget=_PAGE_OF_50)
 def levels_down_from(date: Date, level: Level) -> Span:
-    """Players of a day at a level or lower, the nearest first: a jump into the ranking, and those behind a player."""
+    """Players of a day at a level or below, the highest first: a jump into the ranking, or the next lower players."""
     return by_level.partition(f"SNAP#{date}").until(_finite(level)).newest_first()
 
 
-@ranking.query(returns=PowerRow, budget=_FIFTY)
+@ranking.query(returns=PowerRow, budget=_PAGE_OF_50)
 def powers_down_from(date: Date, power: Power) -> Span:
-    """Players of a day with a power or less, the nearest first."""
+    """Players of a day at a power or below, the highest first."""
     return by_power.partition(f"SNAP#{date}").until(_finite(power)).newest_first()
 
 
-@ranking.query(returns=LevelRow, budget=_FIFTY)
+@ranking.query(returns=LevelRow, budget=_PAGE_OF_50)
 def levels_up_from(date: Date, level: Level) -> Span:
-    """Players of a day above a level, the nearest first: those ahead of a player."""
+    """Players of a day above a level, the lowest first: the next higher players."""
     return by_level.partition(f"SNAP#{date}").after(_finite(level))
 
 
-@ranking.query(returns=PowerRow, budget=_FIFTY)
+@ranking.query(returns=PowerRow, budget=_PAGE_OF_50)
 def powers_up_from(date: Date, power: Power) -> Span:
-    """Players of a day above a power, the nearest first."""
+    """Players of a day above a power, the lowest first."""
     return by_power.partition(f"SNAP#{date}").after(_finite(power))
 
 
 # ⑤ Names
 
-_SMALL = Budget(reads=0.5)
-_NOW = Budget(reads=1)
+_WEAK_READ = Budget(reads=0.5)
+_STRONG_READ = Budget(reads=1)
 
 
-def _lowered(name: str) -> str:
-    lower = limits.fold_name(name)
-    if any("\ud800" <= letter <= "\udfff" for letter in lower):
-        raise WrongType("A name is searched by whole characters, but was given half of one.")
-    return lower
+def _folded(name: str) -> str:
+    folded = limits.fold_name(name)
+    if any("\ud800" <= letter <= "\udfff" for letter in folded):
+        raise WrongType("The name has half of a surrogate pair. Search by whole characters.")
+    return folded
 
 
 @ranking.query(returns=NamedPlayer, budget=Budget(reads=0.5, of="one name"))
 def find_by_name(name: str) -> Span:
-    """⑤ UUID and name of whoever has this name now, whatever its capitals and widths."""
-    return by_name.partition(_lowered(name)).equals("METADATA")
+    """⑤ UUID and name of the player who holds this name now, regardless of case and width."""
+    return by_name.partition(_folded(name)).equals("METADATA")
 
 
-@ranking.item(strong=True, budget=_NOW)
+@ranking.item(strong=True, budget=_STRONG_READ)
 def name_claim(name: str) -> Key[NameClaim]:
-    """Who holds a name right now, for whoever wants to take it."""
-    return NameClaim.key(name_lower=_lowered(name))
+    """The current holder of a name, read before the name is taken."""
+    return NameClaim.key(name_lower=_folded(name))
 
 
 # Single items and days
 
 
-@ranking.item(strong=True, budget=_NOW)
+@ranking.item(strong=True, budget=_STRONG_READ)
 def profile(user_id: UserId) -> Key[Profile]:
-    """A player as of now. Rankings never show it: "today" is the newest snapshot."""
+    """The current state of a player. Rankings never show it: they show the newest snapshots."""
     return Profile.key(user_id=user_id)
 
 
-@ranking.item(budget=_SMALL)
+@ranking.item(budget=_WEAK_READ)
 def snapshot(user_id: UserId, date: Date) -> Key[Snapshot]:
-    """A player on a day; many at once with `get_many`, for comparisons and for the change since the day before."""
+    """A player's standing on a day; with `get_many` for comparisons and for the change since the day before."""
     return Snapshot.key(user_id=user_id, date=date)
 
 
 @ranking.query(returns=Day, budget=Budget(reads=0.5, of="the first"))
 def newest_day() -> Span:
-    """The newest published day is the first of these."""
+    """Published days, the newest first."""
     return ranking.partition("DAYS").begins_with("DAY#").newest_first()
 
 
 @ranking.query(returns=Day, budget=Budget(reads=0.5, of="the first"))
 def days_before(date: Date) -> Span:
-    """The last published day before a day is the first of these."""
+    """Published days before a day, the newest first."""
     return ranking.partition("DAYS").before(f"DAY#{date}").newest_first()
 
 
 @ranking.query(returns=Day, example=_TWO_DAYS, budget=_MONTH)
 def published_days(first: Date, last: Date) -> Span:
-    """The published days between two days, for a calendar to choose from."""
+    """Published days between two days, both included, for a calendar."""
     return ranking.partition("DAYS").between(f"DAY#{first}", f"DAY#{last}")
 
 
-@ranking.item(strong=True, budget=_NOW)
+@ranking.item(strong=True, budget=_STRONG_READ)
 def published_day(date: Date) -> Key[Day]:
-    """Whether a day is published, and with how many players."""
+    """A published day with its number of players; absent until it is published."""
     return Day.key(date=date)
 
 
 @ranking.item(budget=Budget(reads=10, of="1,000 buckets, as 1,000,000 players have"))
 def histogram(date: Date, measure: Measure) -> Key[Histogram]:
-    """Where everybody stands on a day. A published one never changes, so a process reads it once."""
+    """The distribution of a day's values. It never changes after publication, so a process reads it once."""
     return Histogram.key(date=date, measure=measure)
 
 
 @ranking.item(strong=True, budget=Budget(reads=21, of="1,000 players, names of 5 Hangul, UUIDs of 36 characters"))
 def roster_part(date: Date, number: limits.PartNumber) -> Key[RosterPart]:
-    """The players of a day, a thousand at a time, for every run of the daily job; number 0 is the first part."""
+    """A part of a day's roster, up to 1,000 players, for the daily job; the first part has number 0."""
     return RosterPart.key(date=date, number=number)
 
 

@@ -2,27 +2,27 @@
 
 
 class RankingError(Exception):
-    """A change that the rules of the rankings do not allow, said in a sentence."""
+    """A change that the rules of the rankings do not allow."""
 
 
 class OlderValues(RankingError):
-    """Values are older than those that are there."""
+    """Imported values are not newer than the stored ones."""
 
 
 class WrongHolder(RankingError):
-    """A name is taken over from somebody who does not hold it."""
+    """A name is to be taken over from a player who does not hold it."""
 
 
 class NothingChanges(RankingError):
-    """The change would change nothing."""
+    """The stored state already is as requested."""
 
 
 class FutureValues(RankingError):
-    """Values are of a time in the future."""
+    """Imported values have a time in the future."""
 
 
 class NotANewPlayer(RankingError):
-    """A new player has the past of one who exists already."""
+    """A new player has a closing state, which only an existing player can have."""
 
 
 class DayNotOver(RankingError):
@@ -34,4 +34,4 @@ class StandingsMissing(RankingError):
 
 
 class RosterIncomplete(RankingError):
-    """The roster of a day is not there, not whole, or not the same twice."""
+    """The roster of a day is missing, incomplete, or differs between two reads."""

@@ -1,7 +1,7 @@
-"""What names, levels, powers and ranks may be.
+"""Types and limits of names, levels, powers and ranks.
 
-A decimal number cannot carry its limits in its type, and a pattern cannot speak of kinds of characters. Items call
-`check_name`, `check_level` and `check_power` when they are made, which holds for writing and for reading.
+The type of a decimal number cannot express its limits, and a pattern cannot express categories of characters. Entities
+call `check_name`, `check_level` and `check_power` on construction, which covers writing and reading.
 """
 
 from datetime import date, datetime
@@ -23,7 +23,7 @@ Uuid: TypeAlias = Annotated[
 """1 to 64 letters, digits, `_` and `-`: a UUID, or shorter as in the document (`A101`)."""
 
 Date: TypeAlias = Annotated[date, Meta(description="a day in the configured zone, such as 2026-02-21")]
-"""A day. It is the day of the game's zone, not that of UTC."""
+"""A day in the game's time zone, not in UTC."""
 
 NAME_LENGTH = 30
 Name: TypeAlias = Annotated[
@@ -31,17 +31,17 @@ Name: TypeAlias = Annotated[
 ]
 """A name as the player writes it: no control or invisible characters, no space at its ends."""
 
-# One character becomes at most 18 (U+FDFA), so that a folded name always fits a key: 5 + 30 × 33 bytes of 2,048.
+# One character folds to at most 18 (U+FDFA), so a folded name always fits a key: 5 + 30 × 33 bytes of 2,048.
 LOWERED_LENGTH = NAME_LENGTH * 18
 FoldedName: TypeAlias = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=LOWERED_LENGTH,
-        description="the name as people search it: NFKC casefold of what can be seen",
+        description="the name for searching: NFKC casefold of its visible characters",
     ),
 ]
-"""A name in which capitals, widths and ways of typing make no difference. Longer than the name at times: ß is ss."""
+"""A name without differences of case, width and composition. It may be longer than the name: ß becomes ss."""
 
 DECIMALS = 4
 STEP = Decimal(1).scaleb(-DECIMALS)
@@ -49,17 +49,17 @@ HIGHEST_LEVEL = Decimal(1_000_000)
 HIGHEST_POWER = Decimal(10) ** 15
 
 Level: TypeAlias = Annotated[Decimal, Meta(description="0 to 1,000,000 with at most 4 decimals; 57.25 is 57 and 25 %")]
-"""A level with the way to the next one behind the point."""
+"""A level; its decimals are the progress to the next one."""
 
 Power: TypeAlias = Annotated[Decimal, Meta(description="0 to 10^15 with at most 4 decimals")]
 """Combat power. 20 digits at most, far from the 38 that a table holds."""
 
 MAX_OFFICIAL_RANK = 100
-OfficialRank: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_OFFICIAL_RANK, description="1 to 100; nothing below")]
-"""A place among the first hundred: 1, 2, 2, 4."""
+OfficialRank: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_OFFICIAL_RANK, description="1 to 100; absent below")]
+"""A competition rank among the first hundred: 1, 2, 2, 4."""
 
 Measure: TypeAlias = Literal["LEVEL", "POWER"]
-"""What a ranking is by."""
+"""The value by which players are ranked."""
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 """A number of players."""
@@ -69,33 +69,33 @@ MIN_BUCKET_SIZE = 50
 
 MAX_PART_ROWS = 1_000
 PartNumber: TypeAlias = Annotated[int, Meta(ge=0, le=999_999)]
-"""The place of a part in the roster of a day."""
+"""The number of a part in the roster of a day, from 0."""
 
 TableName: TypeAlias = Annotated[str, Meta(pattern=anchored("[A-Za-z0-9_.-]{3,200}"))]
-"""What DynamoDB takes as the name of a table, with room for the name of an environment behind it."""
+"""A table name that DynamoDB accepts, with room for the suffix of an environment."""
 
 
-_UNSEEN = str.maketrans(dict.fromkeys(JOINERS | VARIATIONS | BLANKS))
+_INVISIBLE = str.maketrans(dict.fromkeys(JOINERS | VARIATIONS | BLANKS))
 
 
 def fold_name(name: str) -> str:
-    """The name as people search it: without differences of case, width, typing and of what cannot be seen."""
-    # Folding can bring such characters forth, and letters that they kept apart can join: hence before and after.
+    """The name for searching: without invisible characters and differences of case, width and composition."""
+    # Folding can produce invisible characters, and removing them can join letters: hence folding before and after.
     once = fold(name)
-    visible = once.translate(_UNSEEN)
+    visible = once.translate(_INVISIBLE)
     return once if visible == once else fold(visible)
 
 
 def moment(instant: Instant) -> datetime:
-    """The moment that is meant; a text that is none is refused."""
-    found = datetime.fromisoformat(instant)
-    if found.tzinfo is None:
-        raise ValueError(f"a moment is as 2026-02-21T10:30:00Z, not {instant}")
-    return found
+    """The instant as a datetime. Raises ValueError when the text is not an instant with a time zone."""
+    parsed = datetime.fromisoformat(instant)
+    if parsed.tzinfo is None:
+        raise ValueError(f"a moment has the form 2026-02-21T10:30:00Z, not {instant}")
+    return parsed
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that looks like another or like none."""
+    """Raise ValueError for a name with outer spaces or invisible characters, which could imitate another name."""
     if name.isascii() and name.isprintable() and name == name.strip():
         return
     if name != name.strip():
@@ -108,20 +108,20 @@ def check_name(name: str) -> None:
 
 
 def check_level(level: Decimal) -> None:
-    """Refuse a level that no player can have."""
+    """Raise ValueError for a level outside the limits."""
     _check(level, HIGHEST_LEVEL, "a level")
 
 
 def check_power(power: Decimal) -> None:
-    """Refuse a power that no player can have."""
+    """Raise ValueError for a power outside the limits."""
     _check(power, HIGHEST_POWER, "a power")
 
 
-def _check(number: Decimal, highest: Decimal, what: str) -> None:
+def _check(number: Decimal, highest: Decimal, label: str) -> None:
     if not number.is_finite() or not 0 <= number <= highest:
-        raise ValueError(f"{what} is 0 to {highest:,}, not {number}")
+        raise ValueError(f"{label} is 0 to {highest:,}, not {number}")
     if number != number.quantize(STEP):
-        raise ValueError(f"{what} has at most {DECIMALS} decimals, not {number}")
+        raise ValueError(f"{label} has at most {DECIMALS} decimals, not {number}")
 
 
 __all__ = [

@@ -1,7 +1,7 @@
-"""Removal of an account from the rankings, which keep nothing of it.
+"""Removal of an account from the rankings, which store nothing about accounts.
 
-Players are those of the game that is ranked, by its own identifiers; no account owns one, and none is looked up by an
-account. Whoever imports does so with an API key, which goes with the account itself.
+Players are identified by the identifiers of the ranked game, and no account owns one. Imports use an API key, which is
+removed with the account itself.
 """
 
 from zataku.platform.limits import AccountId

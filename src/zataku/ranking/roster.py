@@ -1,11 +1,11 @@
 """The roster of a day: which players are ranked, and with which values. It is fixed before snapshots are written.
 
-A roster is a chain of parts. Each is put only where none lies, speaks of the UUIDs behind the part before it, and is
-never changed. A run that finds a part goes on behind it, whoever wrote it and when; so however many runs there are,
-killed, late or at once, all of them read one roster, and what they write is a function of it.
+A roster is a chain of parts. Each part is put only if it does not exist, covers the UUIDs after those of the previous
+part, and is never changed. A run that finds a part continues after it, whichever run wrote it. So all runs, also those
+that were killed, are late or overlap, read one roster, and what they write is a function of it.
 
-Begin some moments after midnight: a write that was on its way before then still counts for the day that ended, unless
-its player's part was quicker.
+Start a short time after midnight: a write that was in flight at midnight still counts for the day that ended, unless
+the part of its player is already stored.
 """
 
 from bisect import bisect_left, bisect_right
@@ -42,29 +42,29 @@ def standing_on(player: Profile, day: date) -> Standing | UnknownStanding | None
 
 async def named_players(store: Store) -> list[UserId]:
     """The UUIDs of all named players, sorted, from a scan of the index of names."""
-    found = [it.user_id async for it in store.scan_index(by_name, NamedPlayer)]
-    found.sort()
+    user_ids = [player.user_id async for player in store.scan_index(by_name, NamedPlayer)]
+    user_ids.sort()
     # A player who was renamed during the scan may occur twice.
-    return [user_id for at, user_id in enumerate(found) if at == 0 or user_id != found[at - 1]]
+    return [user_id for index, user_id in enumerate(user_ids) if index == 0 or user_id != user_ids[index - 1]]
 
 
 async def candidate_players(store: Store, day: date) -> list[UserId]:
     """All players who may have a standing on a day: those with a name now, and those of the last published day.
 
-    The latter includes players who left or lost their name since the day ended, and those whom the scan misses because
-    they are renamed meanwhile. Only a player who is newer than that day can be missed.
+    The latter include players who left or lost their name since the day ended, and those whom the scan misses because
+    they are renamed during it. Only a player who entered after that day can be missed.
     """
-    found = await named_players(store)
-    before = await store.first(days_before(day))
-    if before is None:
-        return found
+    named = await named_players(store)
+    previous = await store.first(days_before(day))
+    if previous is None:
+        return named
     without_name = [
         row.user_id
-        async for part in read_roster(store, before.date)
+        async for part in read_roster(store, previous.date)
         for row in part.rows
-        if not _contains(found, row.user_id)
+        if not _contains(named, row.user_id)
     ]
-    return sorted([*found, *without_name]) if without_name else found
+    return sorted([*named, *without_name]) if without_name else named
 
 
 async def read_roster(store: Store, day: date) -> AsyncIterator[RosterPart]:
@@ -73,7 +73,7 @@ async def read_roster(store: Store, day: date) -> AsyncIterator[RosterPart]:
     while True:
         part = await store.get(roster_part(day, number))
         if part is None:
-            raise RosterIncomplete(f"The roster of {day} has no part {number}.")
+            raise RosterIncomplete(f"The roster of {day} has no part {number}. Run the daily job again.")
         yield part
         if part.through is None:
             return
@@ -81,7 +81,7 @@ async def read_roster(store: Store, day: date) -> AsyncIterator[RosterPart]:
 
 
 async def create_roster(store: Store, day: date, players: Sequence[UserId] | None = None) -> None:
-    """Create the roster of a day, or complete the one that another run began. A complete roster stays unchanged.
+    """Create the roster of a day, or complete a roster that another run began. A complete roster stays unchanged.
 
     `players` are the sorted UUIDs of those who may have a standing; by default, `candidate_players`.
     """
@@ -99,15 +99,15 @@ async def create_roster(store: Store, day: date, players: Sequence[UserId] | Non
 
 async def _next_part(store: Store, day: date, number: int, players: Sequence[UserId], after: str) -> RosterPart:
     begin = bisect_right(players, after)
-    some = players[begin : begin + MAX_PART_ROWS]
-    found = await store.get_many([profile(user_id) for user_id in some])
-    judged = [standing_on(player, day) for player in found if player is not None]
+    user_ids = players[begin : begin + MAX_PART_ROWS]
+    profiles = await store.get_many([profile(user_id) for user_id in user_ids])
+    standings = [standing_on(player, day) for player in profiles if player is not None]
     return RosterPart(
         date=day,
         number=number,
-        rows=tuple(it for it in judged if isinstance(it, Standing)),
-        missing=sum(isinstance(it, UnknownStanding) for it in judged),
-        through=some[-1] if begin + MAX_PART_ROWS < len(players) else None,
+        rows=tuple(standing for standing in standings if isinstance(standing, Standing)),
+        missing=sum(isinstance(standing, UnknownStanding) for standing in standings),
+        through=user_ids[-1] if begin + MAX_PART_ROWS < len(players) else None,
     )
 
 
@@ -116,11 +116,11 @@ async def _put_part(store: Store, part: RosterPart) -> RosterPart:
         await store.write(add_to_roster(part))
     except (ConditionFailed, ResultUnknown):
         # Another run was faster, or the reply was lost: the stored part counts.
-        found = await store.get(roster_part(part.date, part.number))
-        return await _put_part(store, part) if found is None else found
+        stored = await store.get(roster_part(part.date, part.number))
+        return await _put_part(store, part) if stored is None else stored
     return part
 
 
 def _contains(players: Sequence[UserId], user_id: UserId) -> bool:
-    at = bisect_left(players, user_id)
-    return at < len(players) and players[at] == user_id
+    index = bisect_left(players, user_id)
+    return index < len(players) and players[index] == user_id

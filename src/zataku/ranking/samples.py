@@ -1,7 +1,7 @@
-"""A game with players for tests and for a first look: who plays, and how they grow, the same for the same seed.
+"""Sample players for tests and the demo: their values on each day, reproducible from a seed.
 
-Players are born one by one from the seed, so that ten thousand need no more memory than one. Levels come in quarters
-and powers in hundreds, so that ranks are shared; some players join later, some leave, some change their names.
+Players are generated one by one, so that ten thousand need no more memory than one. Levels are multiples of a quarter
+and powers of a hundred, so that ranks are shared; some players join later, some leave, some change their names.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _SECOND = (
 
 
 class Character(Struct, frozen=True):
-    """One player of the sample: when they come and go, how they begin and how fast they grow."""
+    """One sample player: the days of joining and leaving, the initial values, and the growth per day."""
 
     user_id: UserId
     name: str
@@ -43,7 +43,7 @@ class Character(Struct, frozen=True):
         return self.joined <= day and (self.left is None or day < self.left)
 
     def standing(self, day: int) -> Standing:
-        """What the player has on a day."""
+        """The player's standing on a day."""
         quarters = self.quarters + int(self.growth * (day - self.joined))
         level = Decimal(quarters) / 4
         power = Decimal(int(level**2) * self.might // 100 * 100) + (Decimal("0.5") if quarters > 380 else 0)
@@ -52,11 +52,11 @@ class Character(Struct, frozen=True):
 
 
 def characters(random: Random, count: int, days: int = 30) -> Iterator[Character]:
-    """That many players in the order of their UUIDs, whose names differ in more than capitals."""
-    # Random numbers that only grow, so that the order of UUIDs needs no sorting.
-    room = (1 << 64) // max(count, 1)
+    """Players in the order of their UUIDs, with distinct folded names."""
+    # The random numbers are ascending, so that the UUIDs need no sorting.
+    interval = (1 << 64) // max(count, 1)
     for number in range(count):
-        high = number * room + random.randrange(room)
+        high = number * interval + random.randrange(interval)
         digits = f"{high:016x}{random.getrandbits(64):016x}"
         user_id = f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
         chance = random.random()
@@ -78,7 +78,7 @@ def standings_of_day(players: Iterator[Character], day: int) -> Iterator[Standin
 
 
 def snapshots_of_day(seed: int, start: date, day: int, count: int) -> Iterator[Snapshot]:
-    """All snapshots of one day with their official ranks, made in two passes as the daily job makes them."""
+    """All snapshots of one day with their official ranks, computed in two passes as in the daily job."""
     levels = SortedValues(row.level for row in standings_of_day(characters(Random(seed), count), day))
     powers = SortedValues(row.power for row in standings_of_day(characters(Random(seed), count), day))
     for row in standings_of_day(characters(Random(seed), count), day):
@@ -88,8 +88,8 @@ def snapshots_of_day(seed: int, start: date, day: int, count: int) -> Iterator[S
             name=row.name,
             level=row.level,
             power=row.power,
-            level_rank=levels.official(row.level),
-            power_rank=powers.official(row.power),
+            level_rank=levels.official_rank(row.level),
+            power_rank=powers.official_rank(row.power),
         )
 
 
@@ -109,7 +109,7 @@ def profiles(seed: int, start: date, count: int) -> Iterator[Profile]:
 
 
 def history_of(player: Character, start: date, days: int) -> Iterator[Snapshot]:
-    """A player's days without official ranks, as those of most players are."""
+    """The snapshots of a player without official ranks, as most players have them."""
     for day in range(days):
         if player.plays_on(day):
             row = player.standing(day)
@@ -123,7 +123,7 @@ def history_of(player: Character, start: date, days: int) -> Iterator[Snapshot]:
 
 
 def examples() -> Iterator[Entity]:
-    """An item of each kind, of a day with 120 players, for the design document."""
+    """Items of every entity, for a day with 120 players, for the design document."""
     seed, start, count = 1, date(2026, 2, 21), 120
     standings = list(standings_of_day(characters(Random(seed), count), 0))
     for profile in profiles(seed, start, count):

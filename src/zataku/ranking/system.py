@@ -1,4 +1,4 @@
-"""Player rankings as the server knows them."""
+"""Registration of the rankings with the server."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def home_of(context: AppContext) -> Home:
 
 
 def plug(context: AppContext) -> Plugin:
-    """The rankings, wired."""
+    """The rankings' home card, account removal and demo."""
     return Plugin(home=home_of(context), remove=removal(context), demo=demo_of(context))
 
 

@@ -1,4 +1,4 @@
-"""Names on disk (the table, the attributes), and the values inside rosters and histograms."""
+"""Stored names (table and attributes), and the values inside rosters and histograms."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -13,8 +13,8 @@ from zataku.table import DesignError
 TABLE_NAME = "Hanwol_Bot_DEV_Single_Table"
 TABLE_NAME_VARIABLE = "ZATAKU_RANKING_TABLE"
 
-# The document writes most names as one word and these in their own way.
-_OWN_WAY = {
+# Attributes whose names in the document are not the field name in CamelCase.
+_ATTRIBUTE_NAMES = {
     "user_id": "UUID",
     "date": "date",
     "measure": "measure",
@@ -26,23 +26,23 @@ _OWN_WAY = {
 
 
 def attribute(field: str) -> str:
-    """The attribute in which a field is kept: `current_level` in `CurrentLevel`, `level_rank` in `Level_Rank`."""
-    return _OWN_WAY.get(field) or "".join(word.capitalize() for word in field.split("_"))
+    """The attribute in which a field is stored: `CurrentLevel` for `current_level`, `Level_Rank` for `level_rank`."""
+    return _ATTRIBUTE_NAMES.get(field) or "".join(word.capitalize() for word in field.split("_"))
 
 
 def table_name(environment: Mapping[str, str]) -> str:
-    """The name of the table: the document's, or the one that the host has chosen."""
-    given = environment.get(TABLE_NAME_VARIABLE) or TABLE_NAME
+    """The name of the table: that of the document, or the one that the host has configured."""
+    name = environment.get(TABLE_NAME_VARIABLE) or TABLE_NAME
     try:
-        return msgspec.convert(given, TableName)
+        return msgspec.convert(name, TableName)
     except msgspec.ValidationError:
         raise DesignError(
-            f"{TABLE_NAME_VARIABLE} is {given!r}. A table's name has 3 to 200 letters, digits, '_', '.' and '-'."
+            f"{TABLE_NAME_VARIABLE} is {name!r}. A table's name has 3 to 200 letters, digits, '_', '.' and '-'."
         ) from None
 
 
 class Standing(Struct, frozen=True, rename=attribute):
-    """What a player had at the end of a day."""
+    """A player's name and values at the end of a day."""
 
     user_id: Uuid
     name: Name
@@ -51,16 +51,16 @@ class Standing(Struct, frozen=True, rename=attribute):
 
 
 class BucketStart(Struct, frozen=True, kw_only=True, rename=attribute):
-    """Where a bucket begins: the value at its first place, and how many players have more.
+    """The start of a bucket: the value at its first position, and the number of players with a higher one.
 
-    Among equal values the player named is the one whose turn it is by UUID. An index keeps its own order among them, so
-    a place inside a tie is a place among equals, not that player's row in a page.
+    Players with equal values are in the order of their UUIDs here, but in no defined order in an index, so a position
+    inside a tie does not identify the row of a player in a page.
     """
 
-    value: Annotated[Power, Meta(description="that player's level or power")]
+    value: Annotated[Power, Meta(description="the level or power at the first position")]
     user_id: Uuid
-    above: Annotated[limits.Count, Meta(description="how many players have more")]
-    through: Annotated[limits.Count, Meta(description="how many players have as much or more")]
+    above: Annotated[limits.Count, Meta(description="number of players with a higher value")]
+    through: Annotated[limits.Count, Meta(description="number of players with this value or a higher one")]
 
     def __post_init__(self) -> None:
         limits.check_power(self.value)

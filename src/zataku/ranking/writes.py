@@ -1,4 +1,4 @@
-"""Everything that changes players, names and days.
+"""Writes of players, names, rosters and days.
 
 A claim `NAME#<lower>` names a player exactly as long as that player's profile has this `Name_Lower`: every write here
 that touches the one touches the other. Times and days are arguments; days are those of the configured zone.
@@ -27,7 +27,7 @@ _closing_level = path(Profile, lambda profile: profile.closing_level)
 _closing_power = path(Profile, lambda profile: profile.closing_power)
 _holder = path(NameClaim, lambda claim: claim.holder)
 
-_PARTS: tuple[Path[Profile, Any], ...] = (
+_PROFILE_PATHS: tuple[Path[Profile, Any], ...] = (
     _name,
     _name_lower,
     _level,
@@ -41,14 +41,14 @@ _PARTS: tuple[Path[Profile, Any], ...] = (
 )
 
 
-# How far the clock of a game may be ahead of this one.
-CLOCKS_DIFFER = timedelta(minutes=5)
+# The time by which the clock of a game may be ahead of this one.
+MAX_CLOCK_SKEW = timedelta(minutes=5)
 
 
 def roll_over_day(profile: Profile, today: date) -> Profile:
-    """The profile on a new day: what was current, and whether it had a name, becomes what the last day closed with.
+    """The profile on a new day: the current state, with the name if it is held, becomes the closing state.
 
-    A day that is already over leaves it as it is: late news belong to the current day.
+    With a day that is not later than `current_day` it is unchanged: late values belong to the current day.
     """
     if profile.current_day is None:
         return replace(profile, current_day=today)
@@ -69,14 +69,14 @@ def _unchanged(part: Path[Profile, Any], value: object) -> Condition[Profile]:
 
 
 def _change(new: Profile, was: Profile) -> Step[Profile]:
-    """What differs, on condition that name, day and values are as they were read."""
+    """The update of all changed fields, on condition that name, day and values are as they were read."""
     edits = [
         part.set(getattr(new, part.field.name))
-        for part in _PARTS
+        for part in _PROFILE_PATHS
         if getattr(new, part.field.name) != getattr(was, part.field.name)
     ]
     if not edits:
-        raise NothingChanges(f"{was.name} already is as it should become.")
+        raise NothingChanges(f"{was.name} already has this name and these values.")
     as_read = (
         _unchanged(_name, was.name)
         & _unchanged(_name_lower, was.name_lower)
@@ -87,18 +87,18 @@ def _change(new: Profile, was: Profile) -> Step[Profile]:
 
 
 def _clear_name(profile: Profile, today: date) -> Step[Profile]:
-    """Somebody has no name from today on."""
+    """The update that takes a player's name away from today on."""
     return _change(replace(roll_over_day(profile, today), name_lower=None), profile)
 
 
 def _claim_name(name: str, taker: Profile, today: date, now: Instant, holder: Profile | None) -> list[Step[Any]]:
-    """The steps by which a name gets its holder, from nobody or from the one who has it."""
-    lower = fold_name(name)
-    claim = NameClaim(name_lower=lower, holder=taker.user_id, claimed_at=now)
+    """The steps that claim a free name, or take it over from its holder."""
+    folded = fold_name(name)
+    claim = NameClaim(name_lower=folded, holder=taker.user_id, claimed_at=now)
     if holder is None:
         return [put(claim, if_absent=True)]
-    if holder.user_id == taker.user_id or holder.name_lower != lower:
-        raise WrongHolder(f"{name} cannot be taken over from {holder.name}, who does not hold it.")
+    if holder.user_id == taker.user_id or holder.name_lower != folded:
+        raise WrongHolder(f"{holder.name} does not hold {name}. Read the claim of the name and try again.")
     return [put(claim, when=_holder.equals(holder.user_id)), _clear_name(holder, today)]
 
 
@@ -109,39 +109,41 @@ def _release(profile: Profile) -> list[Step[Any]]:
 
 
 def _require_past(values_at: Instant, now: Instant) -> None:
-    """Values of a time to come would keep all others out until then."""
-    if moment(values_at) > moment(now) + CLOCKS_DIFFER:
-        raise FutureValues(f"Values of {values_at} cannot be known at {now}.")
+    """Raise FutureValues for a time in the future, since such values would block all others until then."""
+    if moment(values_at) > moment(now) + MAX_CLOCK_SKEW:
+        raise FutureValues(f"Values of {values_at} cannot be known at {now}. Check the clock of the game's server.")
 
 
-_HELLO = Profile(
+_PLAYER = Profile(
     user_id=UserId("A101"), name="Hello", name_lower="hello", current_level=Decimal(57), current_power=Decimal(12_000)
 )
-_WORLD = Profile(
+_HOLDER = Profile(
     user_id=UserId("B202"), name="World", name_lower="world", current_level=Decimal(60), current_power=Decimal(15_000)
 )
 
 
-@ranking.write(budget=Budget(writes=5, of="a free name"), example={"player": _HELLO})
+@ranking.write(budget=Budget(writes=5, of="a free name"), example={"player": _PLAYER})
 def enter_player(player: Profile, today: Date, now: Instant, holder: Profile | None = None) -> Plan[Profile]:
-    """A player appears for the first time, with a name.
+    """Add a new player with a name.
 
-    Refused when the player is already there or somebody has the name; then `holder` says from whom it is taken over.
-    Folded name and days are set here; a closing state is refused, since whoever enters has no day behind.
+    Refused when the player exists or the name is held; a held name is taken over from `holder`. The folded name and the
+    days are set here; a closing state is refused, since a new player has no earlier day.
     """
     if player.closing_day is not None:
-        raise NotANewPlayer(f"{player.name} enters on {today} and cannot have closed {player.closing_day}.")
+        raise NotANewPlayer(
+            f"{player.name} enters on {today} and cannot have closed {player.closing_day}. Leave the closing state out."
+        )
     if player.values_at is not None:
         _require_past(player.values_at, now)
     entered = replace(player, name_lower=fold_name(player.name), first_day=today, current_day=today)
     return Plan(put(entered, if_absent=True), *_claim_name(entered.name, entered, today, now, holder))
 
 
-@ranking.write(budget=Budget(writes=8, of="a free name"), example={"player": _HELLO, "name": "World"})
+@ranking.write(budget=Budget(writes=8, of="a free name"), example={"player": _PLAYER, "name": "World"})
 def rename(player: Profile, name: Name, today: Date, now: Instant) -> Plan[Profile]:
-    """A player takes a free name and gives the old one back.
+    """Give a player a free name and release the old one.
 
-    Snapshots keep the name of their day. Another spelling of the same name ("hello", "Hello") touches no claim.
+    Snapshots keep the name of their day. Another spelling of the same name ("hello", "Hello") changes no claim.
     """
     renamed = replace(roll_over_day(player, today), name=name, name_lower=fold_name(name))
     if renamed.name_lower == player.name_lower:
@@ -149,9 +151,9 @@ def rename(player: Profile, name: Name, today: Date, now: Instant) -> Plan[Profi
     return Plan(_change(renamed, player), *_release(player), *_claim_name(name, player, today, now, None))
 
 
-@ranking.write(budget=Budget(writes=11), example={"player": _HELLO, "name": "World", "holder": _WORLD})
+@ranking.write(budget=Budget(writes=11), example={"player": _PLAYER, "name": "World", "holder": _HOLDER})
 def take_over_name(player: Profile, name: Name, today: Date, now: Instant, holder: Profile) -> Plan[Profile]:
-    """A player takes a name that somebody else has, because the game says so.
+    """Give a player a name that another player holds, when the game reports so.
 
     The old holder keeps level, power and history, but is not found by name and not ranked until a new name is known.
     """
@@ -159,60 +161,60 @@ def take_over_name(player: Profile, name: Name, today: Date, now: Instant, holde
     return Plan(_change(renamed, player), *_release(player), *_claim_name(name, player, today, now, holder))
 
 
-@ranking.write(budget=Budget(writes=5), example={"player": _HELLO})
+@ranking.write(budget=Budget(writes=5), example={"player": _PLAYER})
 def retire_player(player: Profile, today: Date) -> Plan[Profile]:
-    """A player has left the game: the name is free again, the history stays, and no day from today on ranks the player.
+    """Retire a player who left the game. The name becomes free, the history stays, and no later day ranks the player.
 
-    The day before still does, whether it is ranked before or after this.
+    Today is the first day without the player. The day before still has the player, whenever it is ranked.
     """
     if player.name_lower is None:
-        raise NothingChanges(f"{player.name} holds no name any more.")
+        raise NothingChanges(f"{player.name} has already left or lost the name.")
     return Plan(_clear_name(player, today), *_release(player))
 
 
 _MOMENT = "2026-02-21T10:30:00Z"
 
 
-@ranking.write(budget=Budget(writes=1), example={"player": _HELLO, "values_at": _MOMENT, "now": _MOMENT})
+@ranking.write(budget=Budget(writes=1), example={"player": _PLAYER, "values_at": _MOMENT, "now": _MOMENT})
 def import_values(
     player: Profile, level: Level, power: Power, values_at: Instant, today: Date, now: Instant
 ) -> Plan[Profile]:
-    """The game tells a player's level and power. Older values never replace newer ones.
+    """Set a player's level and power to those that the game reports. Older values never replace newer ones.
 
-    Values of a moment more than 5 minutes ahead of `now` are refused: they would keep all others out until then.
+    Values with a time more than 5 minutes after `now` are refused: they would block all others until then.
 
-    `today` is the day on which they arrive. On a new day, what was there becomes what the last day closed with, so that
-    the ranking of that day is the same whether it is made before or after this.
+    `today` is the day of the import. On a new day the previous state becomes the closing state, so that the ranking of
+    the previous day is the same whether it is computed before or after the import.
     """
     _require_past(values_at, now)
     if player.values_at is not None and values_at <= player.values_at:
         raise OlderValues(
             f"{player.name} already has values of {player.values_at}; those of {values_at} are not newer."
         )
-    told = replace(roll_over_day(player, today), current_level=level, current_power=power, values_at=values_at)
-    return Plan(_change(told, player))
+    imported = replace(roll_over_day(player, today), current_level=level, current_power=power, values_at=values_at)
+    return Plan(_change(imported, player))
 
 
 _DAY = date(2026, 2, 21)
-_PART = RosterPart(date=_DAY, number=0, rows=(Standing(_HELLO.user_id, _HELLO.name, Decimal(57), Decimal(12_000)),))
+_PART = RosterPart(date=_DAY, number=0, rows=(Standing(_PLAYER.user_id, _PLAYER.name, Decimal(57), Decimal(12_000)),))
 
 
 @ranking.write(
     budget=Budget(writes=83, of="1,000 players, names of 5 Hangul, UUIDs of 36 characters"), example={"part": _PART}
 )
 def add_to_roster(part: RosterPart) -> Plan[RosterPart]:
-    """The next players of a day and what they had, fixed once for all runs of the daily job.
+    """Add the next part to the roster of a day, for all runs of the daily job.
 
-    Refused where a part lies already; that one counts, and the roster goes on behind it.
+    Refused when the part exists; then the stored part counts, and the roster continues after it.
     """
     return Plan(put(part, if_absent=True))
 
 
 @ranking.write(budget=Budget(writes=5, of="a player who is among the first hundred by level and by power"))
 def write_snapshot(standing: Snapshot) -> Plan[Snapshot]:
-    """One player's day as the roster has it. Writing it again, even when the day is published, is the same.
+    """Write a player's snapshot of a day from the roster. Writing it again, even after publication, changes nothing.
 
-    The daily job writes snapshots in batches at this price, 3 units without official ranks. Nobody else writes any.
+    The daily job writes snapshots in batches at this cost, 3 units without official ranks. Nothing else writes any.
     """
     return Plan(put(standing))
 
@@ -226,5 +228,5 @@ _PUBLISHED = {
 
 @ranking.write(budget=Budget(writes=314, of="1,000,000 players"), example=_PUBLISHED)
 def publish_day(day: Day, levels: Histogram, powers: Histogram) -> Plan[Day]:
-    """From now on everybody sees this day, with its histograms. It happens once: a published day is never changed."""
+    """Publish a day with its histograms, once. A published day is never changed."""
     return Plan(put(day, if_absent=True), put(levels), put(powers))

@@ -1,1 +1,1 @@
-"""How a day is ranked, as pure functions."""
+"""The rules of a day's ranking as pure functions."""
