@@ -1,7 +1,7 @@
 """A small system with rooms for tests: each room holds a number to add to, and lines that are transient."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -95,6 +95,14 @@ class CounterRooms(RoomBehaviour[CounterState]):
         self.gate.set()
         self.snapshot_gate = asyncio.Event()
         self.snapshot_gate.set()
+        self._called = asyncio.Event()
+
+    async def wait_until(self, true: Callable[[], bool]) -> None:
+        """Wait until a condition on `batches` and `snapshots` holds, for ten seconds at most."""
+        async with asyncio.timeout(10):
+            while not true():
+                self._called.clear()
+                await self._called.wait()
 
     def decode_command(self, payload: bytes) -> Do:
         return msgspec.json.decode(payload, type=Do)
@@ -117,6 +125,7 @@ class CounterRooms(RoomBehaviour[CounterState]):
 
     async def handle(self, state: CounterState, commands: Sequence[Command], now: float) -> Outcome[CounterState]:
         self.batches.append(len(commands))
+        self._called.set()
         await self.gate.wait()
         before, stored = state.stored, state.stored
         events: list[Event] = []
@@ -198,6 +207,7 @@ class CounterRooms(RoomBehaviour[CounterState]):
 
     async def snapshot(self, state: CounterState, viewer: Identity, since: str | None) -> bytes:
         self.snapshots += 1
+        self._called.set()
         await self.snapshot_gate.wait()
         return msgspec.json.encode(
             {"sum": state.stored.value, "lines": state.lines, "people": len(state.people), "since": since}

@@ -28,7 +28,7 @@ async def test_pending_commands_are_one_write(alone: RoomProcess):
     alone.counters.batches.clear()
     alone.counters.gate.clear()
     first = asyncio.create_task(alone.add(1))
-    await wait_until(lambda: alone.counters.batches == [1])
+    await alone.counters.wait_until(lambda: alone.counters.batches == [1])
     rest = [asyncio.create_task(alone.add(1)) for _ in range(120)]
     await asyncio.sleep(0)
     alone.counters.gate.set()

@@ -121,7 +121,7 @@ async def test_a_socket_that_ends_during_its_join_is_not_attended(
     alone.counters.snapshot_gate.clear()
     hana = alone.client()
     joining = asyncio.create_task(hana.join())
-    await wait_until(lambda: alone.counters.snapshots == 1)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots == 1)
     hana.disconnect()
     alone.counters.snapshot_gate.set()
     with pytest.raises(Unavailable):

@@ -17,7 +17,7 @@ async def execute_together(process: RoomProcess, *commands: Do) -> list[object]:
     process.counters.batches.clear()
     process.counters.gate.clear()
     first = asyncio.create_task(process.add(0))
-    await wait_until(lambda: process.counters.batches == [1])
+    await process.counters.wait_until(lambda: process.counters.batches == [1])
     rest = [asyncio.create_task(process.rooms.execute(ROOM, guest(), it)) for it in commands]
     await asyncio.sleep(0)
     process.counters.gate.set()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, advance_until, run_with_clock, wait_until
+from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, advance_until, run_with_clock
 from zataku.realtime.rooms.bus_messages import CommandCall, PresenceCount, decode_rpc_message, decode_update
 from zataku.realtime.rooms.context import process_channel
 from zataku.table import StoreUnreachable
@@ -22,7 +22,7 @@ async def test_a_late_reply_settles_no_other_call(two: Two):
     one.counters.gate.clear()
     one.counters.batches.clear()
     given_up = asyncio.create_task(other.add(1))
-    await wait_until(lambda: one.counters.batches == [1])
+    await one.counters.wait_until(lambda: one.counters.batches == [1])
     given_up.cancel()
     # The owner was silent for too long, turns out to be alive, and is followed again.
     other.rooms._handles[ROOM]._unfollow(suspect=None)

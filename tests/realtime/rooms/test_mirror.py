@@ -25,7 +25,7 @@ async def test_a_client_that_joins_during_commands_misses_no_event(alone: RoomPr
     alone.counters.snapshot_gate.clear()
     hana = alone.client()
     joining = asyncio.create_task(hana.join())
-    await wait_until(lambda: alone.counters.snapshots == 1)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots == 1)
     began = int(alone.clock.now() * 1000)
     for _ in range(5):
         await alone.add(1)
@@ -120,7 +120,7 @@ async def test_transient_events_during_a_snapshot_are_delivered_once(alone: Room
     alone.counters.snapshot_gate.clear()
     sora = alone.client("sora")
     joining = asyncio.create_task(sora.join())
-    await wait_until(lambda: alone.counters.snapshots == 2)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots == 2)
     hana.send_transient("meanwhile")
     alone.counters.snapshot_gate.set()
     await joining
@@ -132,7 +132,7 @@ async def test_binary_events_during_a_snapshot_follow_it(alone: RoomProcess):
     alone.counters.snapshot_gate.clear()
     sora = alone.client("sora")
     joining = asyncio.create_task(sora.join())
-    await wait_until(lambda: alone.counters.snapshots == 2)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots == 2)
     alone.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
     alone.counters.snapshot_gate.set()
     await joining
@@ -144,7 +144,7 @@ async def test_transient_changes_during_a_write_are_kept(alone: RoomProcess):
     await alone.add(1)
     alone.counters.gate.clear()
     adding = asyncio.create_task(alone.add(1))
-    await wait_until(lambda: len(alone.counters.batches) == 2)
+    await alone.counters.wait_until(lambda: len(alone.counters.batches) == 2)
     hana.send_transient("during")
     assert hana.read().passed == ["during"]
     alone.counters.gate.set()
@@ -158,7 +158,7 @@ async def test_three_hundred_concurrent_joins_share_one_snapshot(alone: RoomProc
     alone.counters.snapshot_gate.clear()
     clients = [alone.client(f"p{number}") for number in range(300)]
     joining = [asyncio.create_task(client.join()) for client in clients]
-    await wait_until(lambda: alone.counters.snapshots >= 1)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots >= 1)
     alone.counters.snapshot_gate.set()
     await asyncio.gather(*joining)
     assert alone.counters.snapshots == 1
@@ -172,7 +172,7 @@ async def test_a_cancelled_join_does_not_cancel_the_snapshot_of_others(alone: Ro
     alone.counters.snapshot_gate.clear()
     leaver, stayer = alone.client("sora"), alone.client()
     leaving, staying = asyncio.create_task(leaver.join()), asyncio.create_task(stayer.join())
-    await wait_until(lambda: alone.counters.snapshots == 1)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots == 1)
     leaving.cancel()
     await asyncio.sleep(0)
     leaver.disconnect()
@@ -252,7 +252,7 @@ async def test_binary_events_during_a_resynchronisation_follow_the_snapshot(alon
     shown = alone.counters.snapshots
     await store.update(count_of("one"), path(Count, lambda it: it.version).add(1))
     await alone.add(1)
-    await wait_until(lambda: alone.counters.snapshots == shown + 2)
+    await alone.counters.wait_until(lambda: alone.counters.snapshots == shown + 2)
     alone.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
     alone.counters.snapshot_gate.set()
     await wait_until(lambda: hana.read().sum == sora.read().sum == 1)

@@ -147,7 +147,7 @@ async def test_a_running_command_of_a_dead_owner_is_executed_once_by_the_next(tw
     await other.client("sora").join()
     one.counters.gate.clear()
     waiting = asyncio.create_task(other.add(5))
-    await wait_until(lambda: len(one.counters.batches) == 2)
+    await one.counters.wait_until(lambda: len(one.counters.batches) == 2)
     await one.kill()
     assert await run_with_clock(clock, waiting, 12) == 6
 
@@ -185,7 +185,7 @@ async def test_running_commands_of_a_stopping_server_are_answered_by_the_other(t
     await one.add(1)
     await other.client("sora").join()
     adding = [asyncio.create_task(other.add(1)) for _ in range(200)]
-    await wait_until(lambda: len(one.counters.batches) >= 2)
+    await one.counters.wait_until(lambda: len(one.counters.batches) >= 2)
     await one.rooms.stop()
     answers = await run_with_clock(clock, asyncio.gather(*adding), 12)
     assert sorted(answers) == list(range(2, 202))
