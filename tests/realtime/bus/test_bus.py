@@ -1,7 +1,7 @@
 """The bus between processes, in one process and on Redis."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
@@ -31,13 +31,26 @@ class BusListener:
         self.bus = bus
         self.received: list[tuple[str, bytes]] = []
         self.missed = 0
+        self._changed = asyncio.Event()
 
     async def start(self) -> "BusListener":
-        await self.bus.start(lambda channel, message: self.received.append((channel, message)), self._missed)
+        await self.bus.start(self._receive, self._miss)
         return self
 
-    def _missed(self) -> None:
+    async def wait_until(self, true: Callable[[], bool]) -> None:
+        """Wait until a condition on `received` and `missed` holds, for ten seconds at most."""
+        async with asyncio.timeout(10):
+            while not true():
+                self._changed.clear()
+                await self._changed.wait()
+
+    def _receive(self, channel: str, message: bytes) -> None:
+        self.received.append((channel, message))
+        self._changed.set()
+
+    def _miss(self) -> None:
         self.missed += 1
+        self._changed.set()
 
 
 @pytest.fixture(params=["local", "redis"])
@@ -63,7 +76,8 @@ async def test_subscribers_get_messages_in_order_over_all_channels(listeners: tu
     for channel, message in sent:
         one.bus.publish(channel, message)
     one.bus.publish("unheard", b"")
-    await wait_until(lambda: len(one.received) == len(other.received) == 2000)
+    await one.wait_until(lambda: len(one.received) == 2000)
+    await other.wait_until(lambda: len(other.received) == 2000)
     assert one.received == other.received == sent
     assert one.missed == other.missed == 0
 
@@ -75,7 +89,7 @@ async def test_an_unsubscribed_channel_delivers_nothing(listeners: tuple[BusList
     await other.bus.unsubscribe("a")
     one.bus.publish("a", b"1")
     one.bus.publish("b", b"\x00\xff")
-    await wait_until(lambda: bool(other.received))
+    await other.wait_until(lambda: bool(other.received))
     assert other.received == [("b", b"\x00\xff")]
 
 
@@ -84,7 +98,7 @@ async def test_after_subscribing_every_message_arrives(listeners: tuple[BusListe
     for number in range(50):
         await other.bus.subscribe(f"c{number}")
         one.bus.publish(f"c{number}", b"x")
-    await wait_until(lambda: len(other.received) == 50)
+    await other.wait_until(lambda: len(other.received) == 50)
 
 
 async def test_messages_published_before_the_stop_arrive(listeners: tuple[BusListener, BusListener]):
@@ -93,7 +107,7 @@ async def test_messages_published_before_the_stop_arrive(listeners: tuple[BusLis
     for _ in range(1000):
         one.bus.publish("a", b"x" * 100)
     await one.bus.stop()
-    await wait_until(lambda: len(other.received) == 1000)
+    await other.wait_until(lambda: len(other.received) == 1000)
 
 
 async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported():
@@ -109,12 +123,13 @@ async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported(
         await asyncio.wait_for(clock.wait_for_sleepers(5), 10)
         server.start()
         await clock.advance(retry_delay(1))
-        await wait_until(lambda: other.missed >= 1 and one.missed >= 1)
+        await other.wait_until(lambda: other.missed >= 1)
+        await one.wait_until(lambda: one.missed >= 1)
         one.bus.publish("a", b"heard")
-        await wait_until(lambda: ("a", b"heard") in other.received)
+        await other.wait_until(lambda: ("a", b"heard") in other.received)
         await other.bus.subscribe("b")
         one.bus.publish("b", b"new")
-        await wait_until(lambda: other.received[-1] == ("b", b"new"))
+        await other.wait_until(lambda: other.received[-1] == ("b", b"new"))
     finally:
         await one.bus.stop()
         await other.bus.stop()
@@ -126,8 +141,8 @@ async def test_a_full_publish_queue_is_dropped_and_reported_as_a_gap(redis: Redi
     await one.bus.subscribe("a")
     for _ in range(MAX_QUEUED_MESSAGES + 10):
         one.bus.publish("a", b"")
-    await wait_until(lambda: one.missed == 1)
-    await wait_until(lambda: len(one.received) == 10)
+    await one.wait_until(lambda: one.missed == 1)
+    await one.wait_until(lambda: len(one.received) == 10)
     await one.bus.stop()
 
 
