@@ -76,7 +76,7 @@ async def test_no_old_cookie_brings_the_id_back_to_life(harness: AccountHarness)
     assert await harness.authenticator.authenticate(cookies) is None
 
 
-async def test_doing_it_twice_is_doing_it_once(rough: AccountHarness) -> None:
+async def test_a_second_removal_changes_nothing(rough: AccountHarness) -> None:
     user, work = await leaving(rough)
     system = System()
     for _ in range(2):

@@ -16,7 +16,7 @@ OpenStore = Callable[..., Awaitable[Store]]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One run for each store that the test says something about."""
+    """One run for each store that the test applies to."""
     if "store_kind" not in metafunc.fixturenames:
         return
     name = metafunc.function.__name__
@@ -45,19 +45,19 @@ def _cases(item: pytest.Function) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker that says what a test needs of a store."""
+    """The marker with the capabilities that a test needs of a store."""
     config.addinivalue_line("markers", "needs(capability): runs only on stores that can do this")
 
 
 @pytest.fixture
 def clock(store_kind: StoreKind) -> ManualClock:
-    """The time of the test, moved by hand."""
+    """The manual clock of the test."""
     return ManualClock(store_kind.now)
 
 
 @pytest.fixture
 async def place(store_kind: StoreKind, tmp_path: Path) -> AsyncIterator[StoreLocation]:
-    """An empty place for stores."""
+    """An empty location for stores."""
     made = store_kind.location(tmp_path)
     yield made
     await made.clear()
@@ -65,7 +65,7 @@ async def place(store_kind: StoreKind, tmp_path: Path) -> AsyncIterator[StoreLoc
 
 @asynccontextmanager
 async def opening(place: StoreLocation, clock: ManualClock) -> AsyncIterator[OpenStore]:
-    """Stores of a place, closed at the end."""
+    """Stores at a location, closed at the end."""
     opened: list[Store] = []
 
     async def open_one(*tables: Table, secret: bytes | None = None, clock: Clock = clock) -> Store:
@@ -87,7 +87,7 @@ async def open_store(place: StoreLocation, clock: ManualClock) -> AsyncIterator[
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def open_for_all(store_kind: StoreKind, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenStore]:
-    """Opens a store that the cases of one test share, where none of them finds what another has left."""
+    """Opens a store that the cases of one test share without seeing each other's items."""
     place = store_kind.location(tmp_path_factory.mktemp("shared"))
     async with opening(place, ManualClock(store_kind.now)) as open_one:
         yield open_one

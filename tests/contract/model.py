@@ -53,7 +53,7 @@ class Model:
     # Reading
 
     def alive(self, key: ModelKey) -> Item | None:
-        """What a reader sees there."""
+        """The item at a key, unless it has expired."""
         item = self.items.get(key)
         return None if item is None or self.expired(item) else item
 
@@ -62,15 +62,15 @@ class Model:
         return item.until is not None and item.until <= self.now
 
     def everything(self) -> list[Item]:
-        """All that a scan sees."""
+        """All items that a scan returns."""
         return [item for key, item in self.items.items() if self.alive(key)]
 
     def box(self, box: str) -> list[Item]:
-        """What a box holds, expired items that nobody has swept included, in order."""
+        """The items of a box in order, including expired items that are not swept yet."""
         return [self.items[key] for key in sorted(self.items) if key[0] == box]
 
     def weighed(self, box: str) -> list[Item]:
-        """What has a weight in a box, lightest first."""
+        """The items of a box that have a weight, lightest first."""
         return sorted((item for item in self.box(box) if item.weight is not None), key=lambda item: item.weight)
 
     def coloured(self, colour: str) -> list[Piece]:
@@ -104,7 +104,7 @@ class Model:
         return ModelWrite(key, after)
 
     def save(self, item: Item, was: Item) -> ModelWrite:
-        """Write what differs, if nobody else did."""
+        """Write the changed fields, if the item is unchanged since it was read."""
         key = key_in_model(was)
         current = self.items.get(key)
         changed = [name for name in item.__struct_fields__ if getattr(item, name) != getattr(was, name)]
@@ -125,23 +125,23 @@ class Model:
         return ModelWrite(key, replace(after, **{name: getattr(item, name) for name in changed}))
 
     def delete(self, key: ModelKey, rule: Rule | None) -> ModelWrite:
-        """Take an item away."""
+        """Delete an item."""
         current = self.items.get(key)
         if rule is not None and not rule(current):
             raise ModelConditionFailed(current)
         return ModelWrite(key, None)
 
     def check(self, key: ModelKey, there: bool, rule: Rule | None) -> ModelWrite:
-        """Demand that an item is there or not."""
+        """Check that an item exists or not."""
         current = self.items.get(key)
         if (self.alive(key) is not None) != there or (rule is not None and not rule(current)):
             raise ModelConditionFailed(current)
         return ModelWrite(key, current)
 
-    # Carrying out
+    # Applying writes
 
     def apply(self, *plans: ModelWrite, expired: bool = False) -> None:
-        """Make planned writes happen."""
+        """Apply planned writes."""
         for key, after in plans:
             before = self.items.get(key)
             if before == after:
@@ -154,7 +154,7 @@ class Model:
                 self.items[key] = after
 
     def sweep(self) -> int:
-        """Delete what has expired."""
+        """Delete expired items."""
         gone = [ModelWrite(key, None) for key, item in self.items.items() if self.expired(item)]
         self.apply(*gone, expired=True)
         return len(gone)

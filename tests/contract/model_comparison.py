@@ -31,7 +31,7 @@ class ModelComparisonMachine(WriteMachine):
         self.left_off: tuple[str, str, ModelKey] | None = None
 
     def teardown(self) -> None:
-        """Compare everything once more, then leave."""
+        """Compare everything once more."""
         try:
             self.everything_is_there()
             self.the_stream_tells_every_change_once_in_order()
@@ -39,11 +39,11 @@ class ModelComparisonMachine(WriteMachine):
             super().teardown()
 
     def seen(self, found: Sequence[Item]) -> list[Item]:
-        """Those of some items that a reader sees."""
+        """Those of some items that have not expired."""
         return [item for item in found if not self.model.expired(item)]
 
     async def settled(self, read: Callable[[], Awaitable[object]], expected: object) -> None:
-        """A read that may be stale comes to say this."""
+        """Repeat a read that may be stale until it returns this."""
         for _ in range(_STALE_READS):
             found = await read()
             if found == expected:
@@ -67,7 +67,7 @@ class ModelComparisonMachine(WriteMachine):
 
     @rule(chosen=st.lists(items, min_size=1, max_size=6, unique_by=key_in_model))
     def snapshot(self, chosen: list[Item]) -> None:
-        """Several items of one moment."""
+        """Several items in one transaction."""
         expected = [self.model.alive(key_in_model(item)) for item in chosen]
         assert self.run(self.store.snapshot(*map(key_of, chosen))) == expected
 
@@ -158,7 +158,7 @@ class ModelComparisonMachine(WriteMachine):
             self.acknowledged[consumer] |= {change.position for change in fresh[:upto]}
 
     def the_stream_tells_every_change_once_in_order(self) -> None:
-        """Whoever follows to the end has seen exactly what happened to each item, in order."""
+        """A consumer that reads to the end has received every change of each item once, in order."""
         for consumer in (*_CONSUMERS, "late"):
             delivered = self.delivered.get(consumer, {})
             rest = {change.position: change for change in self.run(drained(self.store.stream(pieces, consumer)))}

@@ -1,4 +1,4 @@
-"""What cannot be carried out is refused by name, says what to do, and leaves nothing behind."""
+"""Invalid input is refused with a named error that says what to do, and writes nothing."""
 
 import re
 from collections import Counter
@@ -42,7 +42,7 @@ by_level = drawer.index("ByLevel", pk="kind", sk=number("level"))
 
 @drawer.entity(pk="DRAWER#{code}")
 class Odd(Entity, frozen=True, kw_only=True):
-    """Something that the type checker lets through and a table must not."""
+    """Input that passes the type checker and must be refused by a table."""
 
     code: str | None = None
     anything: Any = None

@@ -1,4 +1,4 @@
-"""What every kind of condition means. Each is tried on one item, as a condition and as a filter."""
+"""The meaning of every kind of condition, evaluated on one item as a condition and as a filter."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Items whose time has passed."""
+"""Expired items are invisible to reads and deleted by sweeps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An index always says what its items say."""
+"""Index keys follow every write of their items."""
 
 import pytest
 from msgspec.structs import replace

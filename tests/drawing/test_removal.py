@@ -103,7 +103,7 @@ async def test_a_removal_that_was_broken_off_goes_on_under_the_same_mask(strict:
     assert any(masked in line for line in await all_items(strict, [esiritori]) if line.startswith("ChatMessage"))
 
 
-async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock):
+async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock):
     made = await stored(strict, list(ongoing_game(Random(5), NOW)))
     await remove_account(strict, clock, made.players[0].id)
     game_after = await all_items(strict, [esiritori])

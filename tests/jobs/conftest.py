@@ -1,4 +1,4 @@
-"""A store with the platform's table, time that is moved by hand, and processes that run jobs."""
+"""A store with the platform's table, a manual clock, and processes that run jobs."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -20,20 +20,20 @@ Processes: TypeAlias = Callable[..., Process]
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The time of the test, moved by hand."""
+    """The manual clock of the test."""
     return ManualClock(START)
 
 
 @pytest.fixture
 async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    """The embedded store on a good day: what is seen does not depend on luck."""
+    """The embedded store without injected faults."""
     async with temporary_store("embedded", tmp_path, TABLES, clock) as made:
         yield made
 
 
 @pytest.fixture
 async def processes(clock: ManualClock) -> AsyncIterator[Processes]:
-    """Makes processes, which are stopped at the end of the test."""
+    """Creates processes that are stopped at the end of the test."""
     made: list[Process] = []
 
     def process(store: Store, name: str, **given: object) -> Process:

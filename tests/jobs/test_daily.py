@@ -1,4 +1,4 @@
-"""Daily tasks: once a day, in one process, and caught up with after a night without any."""
+"""Daily jobs run once a day in one process, also after days without any process."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,14 +22,14 @@ NINE_THIRTY = NOW + 30 * MINUTE
 
 
 class Night(RecordingHandler):
-    """Daily work that notes for when it was scheduled."""
+    """A handler that records the scheduled times of its runs."""
 
     def __init__(self, clock: ManualClock) -> None:
         super().__init__(clock)
         self.scheduled: list[int] = []
 
     async def handle(self, found: Job) -> int | None:
-        """Note it and do it."""
+        """Record the scheduled time and run the job."""
         self.scheduled.append(found.scheduled_for)
         return await super().handle(found)
 
@@ -50,7 +50,7 @@ async def stored(store: Store) -> Job:
     return found
 
 
-async def test_a_daily_task_runs_once_a_day_however_many_processes_there_are(
+async def test_a_daily_job_runs_once_a_day_with_any_number_of_processes(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     for number in range(3):
@@ -62,7 +62,7 @@ async def test_a_daily_task_runs_once_a_day_however_many_processes_there_are(
     assert night.scheduled == [NINE_THIRTY + day * DAY for day in range(3)]
 
 
-async def test_a_night_without_any_process_is_caught_up_with_in_one_run(
+async def test_days_without_a_process_are_made_up_for_by_one_run(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     web = await processes(store, "web-1", daily_jobs=every_day(night)).start()
@@ -86,7 +86,7 @@ async def test_a_restart_after_the_run_does_not_run_it_again_that_day(
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
 
 
-async def test_a_process_whose_clock_is_behind_does_not_bring_todays_run_back(
+async def test_a_process_whose_clock_is_behind_does_not_schedule_todays_run_again(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     tomorrow = NINE_THIRTY + DAY
@@ -95,7 +95,7 @@ async def test_a_process_whose_clock_is_behind_does_not_bring_todays_run_back(
     assert (await stored(store)).due_at == tomorrow
 
 
-async def test_a_task_that_is_set_to_another_time_of_day_runs_at_the_new_one(
+async def test_a_daily_job_whose_time_of_day_changed_runs_at_the_new_time(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     web = await processes(store, "web-1", daily_jobs=every_day(night, hour=20)).start()
@@ -104,7 +104,7 @@ async def test_a_task_that_is_set_to_another_time_of_day_runs_at_the_new_one(
     assert (await stored(store)).due_at == NINE_THIRTY
 
 
-async def test_work_that_wants_to_go_on_sooner_does_so_and_then_the_days_go_on(
+async def test_a_daily_job_that_asks_for_an_earlier_run_gets_it_and_then_runs_daily_again(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     soon = NINE_THIRTY + 10 * MINUTE
@@ -119,7 +119,7 @@ async def test_work_that_wants_to_go_on_sooner_does_so_and_then_the_days_go_on(
     assert (await stored(store)).due_at == NINE_THIRTY + DAY
 
 
-async def test_a_daily_task_that_is_found_dead_gets_another_chance_at_the_next_start(
+async def test_a_dead_daily_job_is_scheduled_again_at_the_next_start(
     store: Store, clock: ManualClock, night: Night, processes: Processes
 ):
     await store.write(writes.schedule_job("ranking", "write_day", "daily", at=NOW, now=NOW))
@@ -142,12 +142,12 @@ async def test_many_processes_that_start_at_once_schedule_one_job(
     assert found.due_at == NINE_THIRTY
 
 
-def test_a_zone_that_nobody_knows_is_refused_before_anything_starts(store: Store, night: Night, processes: Processes):
+def test_an_unknown_time_zone_is_refused_before_anything_starts(store: Store, night: Night, processes: Processes):
     with pytest.raises(ValueError, match="time zone .* is unknown"):
         processes(store, "web-1", daily_jobs=every_day(night, zone="Asia/Atlantis"))
 
 
-async def test_what_has_expired_is_swept_every_few_minutes(store: Store, clock: ManualClock, processes: Processes):
+async def test_expired_items_are_swept_every_few_minutes(store: Store, clock: ManualClock, processes: Processes):
     async def items() -> int:
         return sum(size.items for size in await store.backend.sizes() if size.index is None)
 

@@ -1,4 +1,4 @@
-"""When a daily task is due, in zones that put their clocks forward and back."""
+"""Due times of daily jobs in zones with daylight saving time."""
 
 from datetime import datetime
 from itertools import pairwise

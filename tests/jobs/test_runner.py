@@ -1,4 +1,4 @@
-"""What is due is done: at its time, once, by whichever process is there."""
+"""Due jobs run at their time, once, in any process."""
 
 import asyncio
 from typing import Any
@@ -21,7 +21,7 @@ def handler(clock: ManualClock) -> RecordingHandler:
     return RecordingHandler(clock)
 
 
-async def test_a_job_is_done_at_its_time_and_goes(
+async def test_a_job_runs_at_its_time_and_is_deleted(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     web = await processes(store, "web-1", handle=handler.handle).start()
@@ -32,7 +32,7 @@ async def test_a_job_is_done_at_its_time_and_goes(
     assert await stored_job(store, "a") is None
 
 
-async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
+async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_poll(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     web = await processes(store, "web-1", handle=handler.handle).start()
@@ -43,7 +43,7 @@ async def test_a_job_that_is_due_at_once_does_not_wait_for_the_next_look(
     assert clock.now() == NOW / 1000
 
 
-async def test_what_another_process_scheduled_is_found(
+async def test_a_job_scheduled_by_another_process_runs(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     await processes(store, "web-1", handle=handler.handle).start()
@@ -52,7 +52,7 @@ async def test_what_another_process_scheduled_is_found(
     assert clock.now() >= NOW / 1000 + 3
 
 
-async def test_what_was_due_while_nobody_ran_is_caught_up_with_the_oldest_first(
+async def test_overdue_jobs_run_after_a_start_with_the_oldest_first(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     for number in range(5):
@@ -63,7 +63,7 @@ async def test_what_was_due_while_nobody_ran_is_caught_up_with_the_oldest_first(
     assert [subject for subject, _ in handler.began] == ["4", "3", "2", "1", "0"]
 
 
-async def test_a_job_that_asks_for_another_time_is_done_again_then(
+async def test_a_job_that_returns_another_time_runs_again_then(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.answers["a"] = [NOW + 4_000, None]
@@ -75,7 +75,7 @@ async def test_a_job_that_asks_for_another_time_is_done_again_then(
     assert await stored_job(store, "a") is None
 
 
-async def test_a_deadline_that_is_asked_for_during_the_run_is_kept(
+async def test_a_deadline_that_is_scheduled_during_the_run_is_kept(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.gate.clear()
@@ -88,7 +88,7 @@ async def test_a_deadline_that_is_asked_for_during_the_run_is_kept(
     assert handler.began[1][1] >= NOW / 1000 + 3
 
 
-async def test_no_more_than_eight_run_at_once_and_the_others_follow(
+async def test_at_most_eight_jobs_run_at_once_and_the_others_follow(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.gate.clear()
@@ -103,7 +103,7 @@ async def test_no_more_than_eight_run_at_once_and_the_others_follow(
     assert (len(set(handler.done)), handler.max_concurrent) == (120, MAX_CONCURRENT_RUNS)
 
 
-async def test_a_job_that_fails_is_tried_again_after_a_pause_that_grows(
+async def test_a_failed_job_is_retried_after_a_growing_delay(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.answers["a"] = [OSError("no disk"), ValueError("x" * 900), None]
@@ -122,7 +122,7 @@ async def test_a_job_that_fails_is_tried_again_after_a_pause_that_grows(
     assert [line["event"] for line in said].count("job_failed") == 2
 
 
-async def test_the_fortieth_failure_is_the_last(
+async def test_a_job_is_dead_after_its_fortieth_failure(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.answers["a"] = [OSError("no disk")]
@@ -144,7 +144,7 @@ async def test_the_fortieth_failure_is_the_last(
     assert (found.state, found.attempts, found.last_error) == ("dead", MAX_JOB_ATTEMPTS, "OSError: no disk")
 
 
-async def test_a_job_that_kills_its_runners_is_given_up_without_being_run(
+async def test_a_job_whose_runners_died_too_often_is_dead_without_another_run(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
@@ -158,7 +158,7 @@ async def test_a_job_that_kills_its_runners_is_given_up_without_being_run(
     assert handler.began == []
 
 
-async def test_jobs_of_kinds_that_nobody_here_does_are_left_alone_and_told_once(
+async def test_jobs_of_unknown_kinds_are_not_touched_and_logged_once(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     for number in range(120):
@@ -172,7 +172,7 @@ async def test_jobs_of_kinds_that_nobody_here_does_are_left_alone_and_told_once(
     assert web.runner.counters.unknown == 1
 
 
-async def test_work_that_cancels_itself_has_failed(
+async def test_a_handler_that_cancels_itself_has_failed(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     async def confused(_job: object) -> None:
@@ -187,7 +187,7 @@ async def test_work_that_cancels_itself_has_failed(
     assert (found.state, found.due_at) == ("waiting", NOW + 10_000)
 
 
-async def test_two_tasks_of_one_kind_are_refused(
+async def test_two_handlers_of_one_kind_are_refused(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     task = DeadlineJob(system="othello", kind="close_turn", handle=handler.handle)
@@ -203,7 +203,9 @@ async def test_two_tasks_of_one_kind_are_refused(
         )
 
 
-async def test_work_that_fails_before_it_begins_has_failed(store: Store, clock: ManualClock, processes: Processes):
+async def test_a_handler_that_raises_before_its_first_await_has_failed(
+    store: Store, clock: ManualClock, processes: Processes
+):
     def broken(_job: object) -> Any:
         raise KeyError("turn")
 

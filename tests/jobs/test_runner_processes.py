@@ -1,4 +1,4 @@
-"""Several processes on one store: nothing is done twice, and nothing is lost with a process that goes."""
+"""Several processes on one store: no job runs twice, and none is lost with its process."""
 
 import asyncio
 from collections import Counter
@@ -28,7 +28,7 @@ async def test_two_runners_never_run_one_job_twice(contested: Store, clock: Manu
             await webs[number % 3].schedule.add(NOW + 40 * number, "othello", "close_turn", subject)
         await advance_until(clock, 120, lambda: set(handler.done) == set(subjects))
         await advance_until(clock, 5, lambda: not any(web.runner.counters.running for web in webs))
-    # A reply that is lost on the way may cost a second run: nobody can tell whether the first was noted.
+    # A lost reply may cause a second run: the runner cannot tell whether the first was stored.
     twice = [subject for subject, times in Counter(handler.done).items() if times > 1]
     assert len(twice) <= sum(web.runner.counters.lost for web in webs) + _lost_replies(contested)
     assert await stored_job(contested, "0") is None
@@ -38,7 +38,7 @@ def _lost_replies(store: Store) -> int:
     return store.backend.injected["lost_reply"]  # type: ignore[attr-defined]  both stores count their faults
 
 
-async def test_the_job_of_a_killed_runner_is_done_by_another_when_its_time_is_over(
+async def test_the_job_of_a_killed_runner_is_run_by_another_when_its_lease_expires(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     stuck = RecordingHandler(clock)
@@ -56,7 +56,7 @@ async def test_the_job_of_a_killed_runner_is_done_by_another_when_its_time_is_ov
     assert stuck.done == []
 
 
-async def test_a_long_run_is_renewed_and_nobody_else_takes_it(
+async def test_the_lease_of_a_long_run_is_renewed_and_no_other_process_claims_it(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.gate.clear()
@@ -72,7 +72,7 @@ async def test_a_long_run_is_renewed_and_nobody_else_takes_it(
     assert (handler.began, other.began) == ([("a", NOW / 1000)], [])
 
 
-async def test_a_run_that_another_process_has_taken_is_broken_off_and_says_nothing_more(
+async def test_a_run_that_another_process_has_claimed_is_cancelled_and_writes_nothing_more(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     stuck = RecordingHandler(clock)
@@ -96,7 +96,7 @@ async def test_a_run_that_another_process_has_taken_is_broken_off_and_says_nothi
     assert "job_lost" in [line["event"] for line in said]
 
 
-async def test_what_runs_may_finish_when_the_server_stops(
+async def test_a_run_under_way_may_finish_when_the_server_stops(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.gate.clear()
@@ -114,7 +114,7 @@ async def test_what_runs_may_finish_when_the_server_stops(
     assert await stored_job(store, "b") is not None
 
 
-async def test_what_does_not_finish_in_time_is_handed_over_at_once(
+async def test_a_run_that_does_not_finish_before_the_stop_is_released_at_once(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     stuck = RecordingHandler(clock)
@@ -132,7 +132,7 @@ async def test_what_does_not_finish_in_time_is_handed_over_at_once(
     assert handler.done == ["a"]
 
 
-async def test_an_unreachable_store_is_waited_for(
+async def test_jobs_run_again_when_an_unreachable_store_is_back(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     with capture_logs() as said:

@@ -1,4 +1,4 @@
-"""Work that follows from changes: in order, each change at least once, in one process at a time."""
+"""Stream consumers handle changes in order, each at least once, in one process at a time."""
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ Word = Annotated[str, Meta(max_length=20)]
 
 @notes.entity(pk="NOTE#{number}", sk="NOTE")
 class Note(Entity, frozen=True, kw_only=True):
-    """Something that changes."""
+    """An entity whose changes are consumed."""
 
     number: int
     text: Word = ""
@@ -36,7 +36,7 @@ async def kept(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualCloc
 
 
 class Reader:
-    """Takes changes and notes them; fails as often as it is told to."""
+    """A handler that records changes and fails as often as a test sets."""
 
     def __init__(self) -> None:
         self.read: list[int] = []
@@ -50,7 +50,7 @@ class Reader:
 
     @property
     def firsts(self) -> list[int]:
-        """Each change when it came first."""
+        """The first delivery of each change."""
         return list(dict.fromkeys(self.read))
 
     def consumer(self) -> StreamConsumer:
@@ -67,7 +67,7 @@ def consuming_process(processes: Processes, store: Store, name: str, reader: Rea
     return processes(store, name, **given)
 
 
-async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, processes: Processes):
+async def test_every_change_is_handled_in_order(kept: Store, clock: ManualClock, processes: Processes):
     reader = Reader()
     await write(kept, range(150))
     web = await consuming_process(processes, kept, "web-1", reader).start()
@@ -78,7 +78,9 @@ async def test_every_change_is_taken_in_order(kept: Store, clock: ManualClock, p
     assert web.runner.counters.behind["digest"] >= 0
 
 
-async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clock: ManualClock, processes: Processes):
+async def test_a_restart_continues_after_the_last_acknowledged_change(
+    tmp_path: Path, clock: ManualClock, processes: Processes
+):
     async with temporary_store("embedded", tmp_path, [*TABLES, notes], clock) as store:
         first, second = Reader(), Reader()
         web = await consuming_process(processes, store, "web-1", first).start()
@@ -93,7 +95,7 @@ async def test_a_restart_goes_on_after_what_was_acknowledged(tmp_path: Path, clo
         await again.stop()
 
 
-async def test_one_process_at_a_time_follows_and_another_goes_on_when_it_is_dead(
+async def test_one_process_at_a_time_consumes_and_another_continues_when_it_is_dead(
     kept: Store, clock: ManualClock, processes: Processes
 ):
     first, second = Reader(), Reader()
@@ -111,7 +113,7 @@ async def test_one_process_at_a_time_follows_and_another_goes_on_when_it_is_dead
         await advance_until(clock, LEASE_MS / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
 
 
-async def test_a_process_that_stops_lets_go_at_once(kept: Store, clock: ManualClock, processes: Processes):
+async def test_a_process_that_stops_releases_its_lease_at_once(kept: Store, clock: ManualClock, processes: Processes):
     first, second = Reader(), Reader()
     web = await consuming_process(processes, kept, "web-1", first).start()
     await write(kept, range(3))
@@ -122,7 +124,7 @@ async def test_a_process_that_stops_lets_go_at_once(kept: Store, clock: ManualCl
     await advance_until(clock, 7, lambda: {3, 4} <= set(second.read))
 
 
-async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: ManualClock, processes: Processes):
+async def test_changes_whose_handler_failed_are_delivered_again(kept: Store, clock: ManualClock, processes: Processes):
     reader = Reader()
     reader.failing = 3
     with capture_logs() as said:
@@ -135,7 +137,7 @@ async def test_changes_that_cannot_be_taken_come_again(kept: Store, clock: Manua
     assert web.runner.counters.failures == 3
 
 
-def test_followers_that_could_not_follow_are_refused_before_anything_starts(kept: Store, processes: Processes):
+def test_unusable_stream_consumers_are_refused_before_anything_starts(kept: Store, processes: Processes):
     reader = Reader()
     with pytest.raises(ValueError, match="same name"):
         processes(kept, "web-1", stream_consumers=[reader.consumer(), reader.consumer()])

@@ -1,4 +1,4 @@
-"""Each question that the design answers, and each write with the rules that it keeps."""
+"""Every access pattern of the design, and every write with its conditions."""
 
 from collections.abc import Callable
 from random import Random
@@ -72,7 +72,7 @@ async def test_a_room_by_its_id(store: Store) -> None:
     assert await store.get(room_now(ATTIC)) is None
 
 
-async def test_an_id_that_is_taken_makes_no_second_room(store: Store) -> None:
+async def test_a_room_id_in_use_makes_no_second_room(store: Store) -> None:
     await store.write(create_room(room()))
     await refused(store, create_room(room(host_id=HARU)))
     assert await store.get(room_now(HALL)) == room()
@@ -84,7 +84,7 @@ def test_a_room_cannot_begin_closed() -> None:
 
 
 @pytest.mark.parametrize("held", [{"epoch": 3}, {"paused": True}, {"slow_mode_seconds": 5}])
-def test_a_room_begins_as_nobody_has_changed_it(held: dict[str, object]) -> None:
+def test_a_new_room_with_an_owner_or_other_settings_is_refused(held: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="new room has no"):
         create_room(room(**held))
 
@@ -107,7 +107,7 @@ async def test_only_the_host_closes_a_room_and_there_is_no_way_back(store: Store
     assert await store.get(room_now(HALL)) == closed
 
 
-async def test_a_room_that_is_not_there_cannot_be_closed_or_taken(store: Store) -> None:
+async def test_an_unknown_room_cannot_be_closed_or_acquired(store: Store) -> None:
     await refused(store, close_room(HALL, MIDORI, START, 1))
     await refused(store, take_room(HALL))
     assert await store.get(room_now(HALL)) is None
@@ -117,7 +117,7 @@ async def test_each_owner_of_a_room_has_an_epoch_of_its_own(store: Store) -> Non
     assert [await opened_room(store), await owned(store), await owned(store)] == [1, 2, 3]
 
 
-async def test_a_room_that_had_its_last_owner_is_not_taken_and_stays_readable(store: Store) -> None:
+async def test_a_room_that_had_its_last_owner_is_not_acquired_and_stays_readable(store: Store) -> None:
     await store.put(room(epoch=99_998))
     assert await owned(store) == 99_999
     await refused(store, take_room(HALL))
@@ -159,7 +159,7 @@ async def test_a_new_owner_numbers_from_one_and_its_comments_follow_all_that_wer
     assert await all_of(store, comments_after(HALL, before[-1].seq)) == after
 
 
-async def test_whoever_comes_late_sees_the_latest_comments_first(store: Store) -> None:
+async def test_a_late_reader_gets_the_latest_comments_first(store: Store) -> None:
     epoch = await opened_room(store)
     await store.write(post_comments([said(number) for number in range(1, 13)], epoch))
     await eventually(lambda: all_of(store, latest_comments(HALL)), [said(number) for number in range(12, 0, -1)])
@@ -197,7 +197,7 @@ def test_comments_that_cannot_be_a_tick_are_refused_before_the_store(posted: lis
 
 
 @pytest.mark.parametrize("case", ["unknown", "never taken", "closed", "paused", "older epoch", "later epoch"])
-async def test_a_room_that_takes_no_comments_takes_none_of_a_tick(store: Store, case: str) -> None:
+async def test_a_room_that_accepts_no_comments_accepts_none_of_a_tick(store: Store, case: str) -> None:
     epoch = 1
     if case == "never taken":
         await store.write(create_room(room()))
@@ -215,7 +215,7 @@ async def test_a_room_that_takes_no_comments_takes_none_of_a_tick(store: Store, 
     assert await all_of(store, comments_after(HALL, SEQ_START)) == []
 
 
-async def test_an_id_that_is_taken_replaces_no_comment(store: Store) -> None:
+async def test_a_comment_id_in_use_replaces_no_comment(store: Store) -> None:
     epoch = await opened_room(store)
     await store.write(post_comments([said(1)], epoch))
     stolen = replace(said(2, "別のこと"), comment_id=said(1).comment_id)
@@ -226,7 +226,7 @@ async def test_an_id_that_is_taken_replaces_no_comment(store: Store) -> None:
 @pytest.mark.parametrize(
     ("sender", "later", "taken"), [(SORA, 0, True), (SORA, 60, True), (SORA, 60.001, False), (YUNA, 1, False)]
 )
-async def test_people_take_back_their_own_comments_for_a_minute(
+async def test_senders_can_remove_their_own_comments_for_a_minute(
     store: Store, sender: str, later: float, taken: bool
 ) -> None:
     epoch = await opened_room(store)
@@ -280,12 +280,12 @@ def test_a_tick_has_at_most_97_upvotes_of_a_question(voting: Callable[..., Plan]
         voting(HALL, said(1).comment_id, [SenderId(f"guest:{number}") for number in range(count)], START, 1)
 
 
-def test_whoever_joins_twice_in_a_tick_joins_once() -> None:
+def test_a_client_that_joins_twice_in_a_tick_joins_once() -> None:
     assert join(HALL, WEB, [socket(1), socket(2), socket(1)], START) == join(HALL, WEB, [socket(1), socket(2)], START)
 
 
 @pytest.mark.parametrize("case", ["closed", "unknown"])
-async def test_nobody_joins_a_closed_or_unknown_room(store: Store, case: str) -> None:
+async def test_a_closed_or_unknown_room_cannot_be_joined(store: Store, case: str) -> None:
     if case == "closed":
         await opened_room(store)
         await store.write(close_room(HALL, MIDORI, START, 1))
@@ -312,7 +312,7 @@ async def test_a_connection_is_forgotten_after_24_hours(store: Store, clock: Man
     await eventually(lambda: _sockets(store, connections_in(HALL)), set())
 
 
-async def test_a_process_that_starts_anew_sweeps_what_it_held_and_nothing_else(store: Store) -> None:
+async def test_a_restarted_process_sweeps_its_own_old_connections_and_no_others(store: Store) -> None:
     await opened_room(store)
     other = ProcessName("web-2")
     for number, owner, at in ((1, WEB, START), (2, WEB, START + 1), (3, other, START), (4, WEB, START + 9)):

@@ -1,4 +1,4 @@
-"""What a room, a comment and an id may look like, on construction and on disk."""
+"""Limits of rooms, comments and ids, on construction and on disk."""
 
 from collections.abc import Callable
 
@@ -50,7 +50,7 @@ UNSEEN = {
 
 
 def stored(made: Comment | Room) -> Comment | Room:
-    """The same by way of the checks that a store makes."""
+    """The entity after the validation that a store makes."""
     return msgspec.convert(msgspec.to_builtins(made), type(made))
 
 
@@ -71,15 +71,13 @@ TEXTS: tuple[tuple[Callable[[str], object], int], ...] = ((as_content, 500), (as
 
 @pytest.mark.parametrize(("made", "most"), TEXTS)
 @pytest.mark.parametrize("text", SEEN.values(), ids=SEEN)
-def test_a_text_that_can_be_seen_is_taken_as_it_is(made: Callable[[str], object], most: int, text: str) -> None:
+def test_visible_text_is_accepted_unchanged(made: Callable[[str], object], most: int, text: str) -> None:
     assert text in msgspec.to_builtins(made(text)).values()
 
 
 @pytest.mark.parametrize(("made", "most"), TEXTS)
 @pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
-def test_a_text_that_shows_nothing_or_breaks_its_line_is_refused(
-    made: Callable[[str], object], most: int, text: str
-) -> None:
+def test_invisible_text_and_line_breaks_are_refused(made: Callable[[str], object], most: int, text: str) -> None:
     with pytest.raises((ValueError, msgspec.ValidationError)):
         made(text)
 
@@ -94,7 +92,7 @@ def test_the_longest_text_is_counted_in_characters_not_bytes(
         made(letter * (most + 1))
 
 
-async def test_a_store_refuses_what_the_limits_refuse_and_keeps_nothing(embedded: Store) -> None:
+async def test_a_store_refuses_what_the_limits_refuse_and_stores_nothing(embedded: Store) -> None:
     bad = said(1, "a\u202eb")
     with pytest.raises(WrongType):
         await embedded.put(bad)
@@ -127,12 +125,12 @@ def test_ids_of_rooms_are_uuids_of_version_4(room_id: str) -> None:
 
 
 @pytest.mark.parametrize("handle", ["user:midori", "L0SM9cOFvHcCIhw=", "a+b/c@d", "x" * 128])
-def test_ids_from_elsewhere_that_are_taken(handle: str) -> None:
+def test_foreign_ids_that_are_accepted(handle: str) -> None:
     stored(room(host_id=handle))  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("handle", ["", "x" * 129, "a b", "a#b", "みどり", "a\n", "a\x00"])
-def test_ids_from_elsewhere_that_are_refused(handle: str) -> None:
+def test_foreign_ids_that_are_refused(handle: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         stored(room(host_id=handle))  # pyright: ignore[reportArgumentType]
 
@@ -181,7 +179,7 @@ def test_comments_sort_by_the_epoch_of_their_owner_and_then_by_its_numbers() -> 
         (1, 10**7, "Take the room again"),
     ],
 )
-def test_what_does_not_fit_the_digits_of_a_seq_is_refused(epoch: int, number: int, why: str) -> None:
+def test_an_epoch_or_number_that_does_not_fit_the_digits_of_a_seq_is_refused(epoch: int, number: int, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         seq_of(epoch, number)
 
@@ -217,7 +215,7 @@ def test_a_room_is_open_or_closed_and_nothing_else(status: str) -> None:
 
 
 @pytest.mark.parametrize("written", ["SPAM", "Ｓｐａｍ", "spam", " spam ", "ＳＰＡＭ"])
-def test_a_word_is_blocked_however_it_is_written(written: str) -> None:
+def test_a_word_is_blocked_in_every_spelling(written: str) -> None:
     (made, *_) = block_word(act(), 1, written).steps
     assert made.entity is not None
     assert made.entity.value == "spam"
@@ -236,7 +234,7 @@ def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", ["みどり", "a b", "guest#1", " guest:sora", "guest:sora\n"])
-def test_what_cannot_be_a_sender_cannot_be_blocked_as_one(value: str) -> None:
+def test_a_value_that_is_no_sender_id_cannot_be_blocked_as_one(value: str) -> None:
     with pytest.raises(ValueError, match="id of a session"):
         block_sender(act(), 1, value, said(1).comment_id)
 

@@ -1,4 +1,4 @@
-"""Somebody who deletes their account takes their rooms along; in those of others they become anonymous."""
+"""Removing an account deletes its rooms and makes its comments in other rooms anonymous."""
 
 from collections.abc import AsyncIterator
 from typing import Any, cast
@@ -27,7 +27,7 @@ MINE, CLOSED = RoomId(uuid(3)), RoomId(uuid(4))
 
 
 class Owners:
-    """Whoever runs the rooms: they close them for their host, and say when that cannot be."""
+    """A room registry that closes rooms for their host, or is unavailable while `away`."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -35,7 +35,7 @@ class Owners:
         self.away = False
 
     def running(self, _kind: str) -> dict[str, int]:
-        """None, when somebody asks."""
+        """No room runs."""
         return {}
 
     async def execute(self, topic: str, sender: Identity, body: object) -> None:
@@ -52,7 +52,7 @@ class Owners:
 
 @pytest.fixture
 async def owners(strict: Store) -> Owners:
-    """Two rooms of the account, and one of somebody else in which it left traces of every kind."""
+    """Two rooms of the account, and one of another host with data of every kind about the account."""
     for room_id in (MINE, CLOSED):
         epoch = await opened_room(strict, room(room_id, HOST))
         await strict.write(post_comments([said(1, room_id=room_id, sender=OTHER), said(2, room_id=room_id)], epoch))
@@ -71,20 +71,22 @@ async def owners(strict: Store) -> Owners:
     return Owners(strict)
 
 
-async def gone(store: Store, clock: ManualClock, owners: Owners) -> None:
-    # An index may be late; whoever removes comes again.
+async def remove_account(store: Store, clock: ManualClock, owners: Owners) -> None:
+    # An index may be stale, so that a removal runs again.
     for _ in range(2):
         await removal(app_context(store, clock, owners))(ACCOUNT)
 
 
-async def test_the_rooms_of_the_account_go_with_everything_in_them(strict: Store, clock: ManualClock, owners: Owners):
-    await gone(strict, clock, owners)
+async def test_the_rooms_of_the_account_are_deleted_with_everything_in_them(
+    strict: Store, clock: ManualClock, owners: Owners
+):
+    await remove_account(strict, clock, owners)
     assert await items_containing(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
     assert owners.closed == [MINE]
 
 
-class TakenBack:
-    """A store in which somebody takes back a comment in the moment in which those of its room are to be deleted."""
+class RacingRemovalStore:
+    """A store in which a sender removes a comment just before those of its room are deleted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -99,18 +101,16 @@ class TakenBack:
         return getattr(self._store, name)
 
 
-async def test_a_comment_that_is_taken_back_meanwhile_leaves_nothing_behind(
+async def test_a_comment_removed_by_its_sender_during_the_deletion_leaves_nothing_behind(
     strict: Store, clock: ManualClock, owners: Owners
 ):
-    await removal(app_context(cast("Store", TakenBack(strict)), clock, owners))(ACCOUNT)
+    await removal(app_context(cast("Store", RacingRemovalStore(strict)), clock, owners))(ACCOUNT)
     assert await strict.get(room_now(MINE)) is None
     assert await items_containing(strict, [moderation], MINE) == []
 
 
-async def test_in_the_rooms_of_others_the_words_stay_and_the_name_goes(
-    strict: Store, clock: ManualClock, owners: Owners
-):
-    await gone(strict, clock, owners)
+async def test_in_the_rooms_of_others_comments_stay_without_the_name(strict: Store, clock: ManualClock, owners: Owners):
+    await remove_account(strict, clock, owners)
     found = await strict.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
     assert found is not None
     assert (found.content, found.nickname, found.sender_id, found.seq) == (
@@ -125,7 +125,7 @@ async def test_in_the_rooms_of_others_the_words_stay_and_the_name_goes(
 
 
 async def test_upvotes_stay_counted_and_other_blocks_stay(strict: Store, clock: ManualClock, owners: Owners):
-    await gone(strict, clock, owners)
+    await remove_account(strict, clock, owners)
     items = [it async for it in strict.scan(moderation)]
     (count,) = [it for it in items if isinstance(it, Upvotes)]
     upvoters = [it.sender_id for it in items if isinstance(it, Upvote)]
@@ -133,21 +133,21 @@ async def test_upvotes_stay_counted_and_other_blocks_stay(strict: Store, clock: 
     assert len(await items_containing(strict, [moderation], '"SENDER"')) == 1
 
 
-async def test_a_room_that_nobody_can_close_now_is_left_for_the_next_run(
+async def test_a_room_that_cannot_be_closed_now_is_left_for_the_next_run(
     strict: Store, clock: ManualClock, owners: Owners
 ):
     owners.away = True
     with pytest.raises(Unavailable):
-        await gone(strict, clock, owners)
+        await remove_account(strict, clock, owners)
     assert await strict.get(room_now(MINE)) is not None
     owners.away = False
-    await gone(strict, clock, owners)
+    await remove_account(strict, clock, owners)
     assert await items_containing(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
 
 
-async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, owners: Owners):
-    await gone(strict, clock, owners)
+async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, owners: Owners):
+    await remove_account(strict, clock, owners)
     after = await all_items(strict, TABLES)
-    await gone(strict, clock, owners)
+    await remove_account(strict, clock, owners)
     assert await all_items(strict, TABLES) == after
     assert await strict.get(room_now(ATTIC)) is None

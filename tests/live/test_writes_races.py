@@ -1,4 +1,4 @@
-"""What holds when many do things in a room at once, on stores that refuse, conflict and lose replies."""
+"""Invariants of concurrent writes to a room, on stores that throttle, conflict and lose replies."""
 
 import asyncio
 from collections.abc import Callable
@@ -74,7 +74,7 @@ async def test_closing_or_pausing_a_room_against_comments_in_flight(contested: S
 
 
 async def closed(store: Store) -> None:
-    """The host closes the room through whoever owns it by then, until that is done."""
+    """Close the room as its host through the current owner, and retry until that succeeds."""
     while True:
         found = await store.get(room_now(HALL))
         assert found is not None
@@ -95,7 +95,7 @@ async def test_a_room_that_is_closed_has_no_new_owner(contested: Store) -> None:
     assert (await contested.get(room_now(HALL))).epoch == over.epoch
 
 
-async def test_a_new_owner_knows_all_that_was_decided_through_the_old_one(contested: Store) -> None:
+async def test_a_new_owner_knows_all_moderation_through_the_old_one(contested: Store) -> None:
     old = await opened_room(contested)
     acts = [contested.write(block_word(act(n), old, f"spam{n}"), token=f"b{n}") for n in range(1, 6)]
     acts += [contested.write(slow_room(act(n), old, n), token=f"s{n}") for n in range(11, 16)]
@@ -111,7 +111,7 @@ async def test_a_new_owner_knows_all_that_was_decided_through_the_old_one(contes
     assert late.won == []
 
 
-async def test_every_process_that_takes_a_room_gets_another_epoch(contested: Store) -> None:
+async def test_every_process_that_acquires_a_room_gets_another_epoch(contested: Store) -> None:
     await opened_room(contested)
     taken = await race(*(contested.write(take_room(HALL)) for _ in range(10)))
     epochs = [found.epoch for found in taken.won if found is not None]
@@ -130,7 +130,7 @@ async def test_every_process_that_takes_a_room_gets_another_epoch(contested: Sto
     ]
 
 
-async def test_a_room_is_closed_once_however_many_try(contested: Store) -> None:
+async def test_many_concurrent_closes_close_a_room_once(contested: Store) -> None:
     await opened_room(contested)
     closing = await race(*(contested.write(close_room(HALL, MIDORI, START + n, 1)) for n in range(1, 9)))
     assert closing.allows(1)
@@ -151,7 +151,7 @@ async def test_one_id_makes_one_room(contested: Store) -> None:
         assert made.won == [found]
 
 
-async def test_nobody_is_in_a_room_who_joined_after_it_closed(contested: Store) -> None:
+async def test_no_connection_joins_a_room_after_it_closed(contested: Store) -> None:
     await opened_room(contested)
 
     async def join_two(number: int) -> int:
@@ -167,7 +167,7 @@ async def test_nobody_is_in_a_room_who_joined_after_it_closed(contested: Store) 
     assert len(late.refused) == 1
 
 
-async def test_a_client_that_joins_again_is_not_swept_with_what_was_left_behind(contested: Store) -> None:
+async def test_a_client_that_joins_again_is_not_swept_with_old_connections(contested: Store) -> None:
     await opened_room(contested)
     await contested.write(join(HALL, WEB, [socket(1)], START), token="before")
     left = OwnedConnection(connection_id=socket(1), timestamp=NOW)
@@ -182,7 +182,7 @@ async def test_a_client_that_joins_again_is_not_swept_with_what_was_left_behind(
 
 
 async def vote(store: Store, sender: SenderId, ballot: int) -> bool:
-    """Upvote as a caller does it: as the first, and after a refusal for that as one of many."""
+    """Upvote as a caller does: as the first, and when there are upvotes already, as a later one."""
     for voting in (upvote_first, upvote):
         try:
             plan = voting(HALL, TARGET, [sender], START, 1)
@@ -236,7 +236,7 @@ async def voters(store: Store) -> list[str]:
     return [found.sender_id for found in await all_of(store, upvoters_of(HALL, TARGET))]
 
 
-async def test_a_comment_is_taken_back_or_deleted_once(contested: Store) -> None:
+async def test_a_comment_is_removed_by_its_sender_or_the_host_once(contested: Store) -> None:
     epoch = await opened_room(contested)
     await contested.write(post_comments([said(1, epoch=epoch)], epoch), token="said")
     ends = [contested.write(delete_comment(act(n), TARGET, 1), token=f"d{n}") for n in range(1, 5)]
@@ -258,7 +258,7 @@ DEEDS: dict[str, Callable[[HostAction, int], Plan]] = {
 }
 
 
-async def test_an_act_is_done_once_and_logged_once(contested: Store) -> None:
+async def test_a_moderation_action_takes_effect_once_and_is_logged_once(contested: Store) -> None:
     epoch = await opened_room(contested)
     await contested.write(post_comments([said(1, epoch=epoch)], epoch), token="said")
     for first, (action, planned) in zip(count(1, 4), DEEDS.items(), strict=False):
@@ -270,7 +270,7 @@ async def test_an_act_is_done_once_and_logged_once(contested: Store) -> None:
         assert logged == [action]
 
 
-async def test_a_comment_that_is_gone_has_no_marks_and_gets_none(contested: Store) -> None:
+async def test_a_deleted_comment_has_no_marks_and_gets_none(contested: Store) -> None:
     epoch = await opened_room(contested)
     await contested.write(post_comments([said(1, epoch=epoch)], epoch), token="said")
     await contested.write(mark_comment(act(1), "ANSWERED", TARGET, 1), token="a")

@@ -1,4 +1,4 @@
-"""Owners come and go, replies get lost, the newest comments are deleted: readers that resume still see all in order."""
+"""Readers that resume get all comments in order while owners change, replies are lost and comments are deleted."""
 
 import asyncio
 from collections import deque
@@ -22,7 +22,7 @@ WORDS = [f"コメント {number}" for number in range(60)]
 
 
 class ContestedRoom:
-    """What is still to be said in the hall, what was acknowledged, and what the host deleted."""
+    """The comments of the hall: still to be posted, acknowledged, and deleted by the host."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -38,7 +38,7 @@ class ContestedRoom:
         return await all_of(self.store, comments_after(HALL, seen[-1].seq if seen else SEQ_START))
 
     async def read(self) -> list[Comment]:
-        """Follow the talk to its end, coming back after the last comment seen again and again."""
+        """Read to the end of the room, resuming after the last comment seen."""
         seen: list[Comment] = []
         while not self.over:
             seen += await self.after(seen)
@@ -46,7 +46,7 @@ class ContestedRoom:
         return seen + await self.after(seen)
 
     async def pause(self) -> None:
-        """Let others go first for some turns."""
+        """Let other tasks run for some turns of the event loop."""
         for _ in range(self.random.randrange(30)):
             await asyncio.sleep(0)
 
@@ -57,14 +57,14 @@ class ContestedRoom:
             hall = await self.store.get(room_now(HALL))
             assert hall is not None
             deleting = delete_comment(act(deed), newest.comment_id, hall.epoch)
-            # The host's act comes through the owner, and another may have taken the room meanwhile.
+            # The host's action goes through the owner, and another process may have acquired the room meanwhile.
             with suppress(TransactionCancelled):
                 await self.store.write(deleting, token=f"delete-{deed}-{hall.epoch}")
                 self.deleted.add(newest.comment_id)
 
 
 class Owner:
-    """A process that keeps the rule: after a tick of unknown outcome it repeats that tick, or takes the room again."""
+    """A process that repeats a tick of unknown outcome, or acquires the room again."""
 
     def __init__(self, talk: ContestedRoom, repeats: bool) -> None:
         self.talk = talk
@@ -75,7 +75,7 @@ class Owner:
         self.epoch, self.given = await owned(self.talk.store), 0
 
     async def hold(self) -> None:
-        """Own the hall until another does, or all is said."""
+        """Own the hall until another process does, or all comments are posted."""
         await self.take()
         while self.talk.unsaid:
             words = [self.talk.unsaid.popleft() for _ in range(min(3, len(self.talk.unsaid)))]
@@ -111,7 +111,7 @@ class Owner:
         return True
 
     async def _under_way(self, plan: Plan[Comment], token: str | None) -> None:
-        """An attempt that takes its time on the way to the store, and whose answer nobody hears."""
+        """A delayed attempt to write whose reply is lost."""
         await self.talk.pause()
         await self.talk.store.write(plan, token=token, at=START)
 
@@ -146,7 +146,7 @@ async def test_readers_see_every_acknowledged_comment_once_and_in_one_order(cont
     assert talk.late
 
 
-async def test_an_owner_that_lost_its_room_is_not_heard(contested: Store) -> None:
+async def test_an_owner_that_lost_its_room_cannot_write(contested: Store) -> None:
     old = await opened_room(contested)
     await contested.write(post_comments([said(number, epoch=old) for number in (1, 2, 3)], old), token="before")
 
@@ -182,7 +182,7 @@ async def test_a_reader_misses_nothing_though_the_newest_comments_were_deleted_b
     assert await all_of(contested, comments_after(HALL, before[9].seq)) == [following]
 
 
-async def test_a_tick_that_comes_again_with_its_token_brings_no_deleted_comment_back(contested: Store) -> None:
+async def test_a_tick_repeated_with_its_token_restores_no_deleted_comment(contested: Store) -> None:
     epoch = await opened_room(contested)
     tick = post_comments([said(1, epoch=epoch)], epoch)
     await contested.write(tick, token="tick", at=START)
@@ -192,7 +192,7 @@ async def test_a_tick_that_comes_again_with_its_token_brings_no_deleted_comment_
 
 
 @pytest.mark.parametrize("token", [None, "tick"])
-async def test_a_tick_whose_token_is_forgotten_is_refused_once_the_room_was_taken_again(
+async def test_a_tick_whose_token_expired_is_refused_after_the_room_was_acquired_again(
     embedded: Store, clock: ManualClock, token: str | None
 ) -> None:
     epoch = await opened_room(embedded)
@@ -206,7 +206,7 @@ async def test_a_tick_whose_token_is_forgotten_is_refused_once_the_room_was_take
     assert await all_of(embedded, comments_after(HALL, SEQ_START)) == []
 
 
-async def test_what_comes_back_without_its_token_in_the_same_epoch_is_still_marked_as_deleted(store: Store) -> None:
+async def test_a_comment_restored_without_its_token_in_the_same_epoch_is_still_marked_as_deleted(store: Store) -> None:
     epoch = await opened_room(store)
     tick = post_comments([said(1)], epoch)
     await store.write(tick)

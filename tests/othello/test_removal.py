@@ -53,7 +53,7 @@ async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: M
     assert sorted(repr(it) for it in after if isinstance(it, Move)) == moves
 
 
-async def test_doing_it_twice_is_doing_it_once(strict: Store, clock: ManualClock, store_account: str):
+async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, store_account: str):
     await remove_account(strict, clock, store_account)
     after = await all_items(strict, HERE)
     await remove_account(strict, clock, store_account)

@@ -62,7 +62,7 @@ async def test_dead_jobs_say_what_went_wrong(admin_app: AdminApp) -> None:
     assert jobs[0]["dueAt"] is None
 
 
-async def test_a_dead_job_gets_another_chance(any_admin_app: AdminApp) -> None:
+async def test_a_dead_job_can_be_scheduled_again(any_admin_app: AdminApp) -> None:
     await furnished(any_admin_app)
     answer = await any_admin_app.http.post("/api/admin/jobs/retry", json=DEAD)
     assert answer.status_code == 204

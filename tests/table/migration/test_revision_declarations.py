@@ -1,4 +1,4 @@
-"""What a design may say of revisions."""
+"""Declarations of revisions that a design may hold."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The walk that leaves no old item behind."""
+"""A migration upgrades every old item of a table."""
 
 import asyncio
 from itertools import pairwise
@@ -38,7 +38,7 @@ seats = path(Room, lambda room: room.seats)
 
 
 async def everything(store: Store) -> list[Item]:
-    """Every item as it lies, in the order of keys."""
+    """Every item as it is stored, in the order of keys."""
     rows, start = [], None
     while True:
         read = ScanItems(store.schema(store.tables[0]), start=start, strong=True)
