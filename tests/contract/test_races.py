@@ -16,7 +16,7 @@ votes = path(Candidate, lambda it: it.vote_count)
 
 
 async def outcomes(*attempts) -> list[object]:
-    """What each of many attempts at once gave, a refusal included."""
+    """The results of many concurrent attempts, errors included."""
     found = await asyncio.gather(*attempts, return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException) and not isinstance(one, ConditionFailed | TransactionCancelled):

@@ -182,7 +182,7 @@ async def test_segments_of_a_scan_share_the_table_between_them(store: Store):
 
 
 async def test_a_walk_finds_everything_that_an_index_holds(store: Store):
-    """And nothing that lies in the table alone."""
+    """Without items that are in the table alone."""
     public = [Game(game_id=f"g{number}", public=True) for number in range(40)]
     await store.write_many(put=[*public, Game(game_id="private"), Move(game_id="g1", turn_number=1)])
 

@@ -1,4 +1,4 @@
-"""What was acknowledged is there when the store is opened again, and tables may grow."""
+"""Acknowledged writes survive a reopen, and designs may gain tables and indexes."""
 
 import asyncio
 from pathlib import Path
@@ -161,7 +161,7 @@ async def test_a_new_global_index_is_filled_with_what_is_there(open_store):
 
 
 async def test_an_index_that_is_being_filled_is_not_read(open_store):
-    """Either it says that it is not ready, or it is whole."""
+    """The query either raises that the index is not ready, or returns all items."""
     young, entry, _ = diary(1)
     store = await open_store(young)
     await store.write_many(put=[entry(owner="o", day=day, mood="glad") for day in range(300)])

@@ -1,4 +1,4 @@
-"""The list of stores says what it means."""
+"""The list of stores is consistent."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What lies in an item comes back as it was: nulls, numbers, bytes, sets, every character."""
+"""Values are read as they were written: nulls, numbers, bytes, sets, every character."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal

@@ -36,7 +36,7 @@ from zataku.table import BadInput, InKey, Span, Store, StrongReadRefused, View
 
 @board.view(Candidate)
 class Deadline(View, frozen=True, kw_only=True, rename="camel"):
-    """What the index of deadlines holds of a candidate beside its keys."""
+    """The attributes of a candidate that the index of deadlines projects beside its keys."""
 
     voting_deadline: str
 

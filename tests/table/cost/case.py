@@ -1,4 +1,4 @@
-"""What a case of the golden table consists of, the two tables that all cases use, and how a store is asked.
+"""A case of the golden table, the two tables that all cases use, and the calls of a case.
 
 Sizes are worked out by hand. An item `{"pk": "p", "sk": "s"}` has 6 bytes: two names of two and two values of one.
 Every further attribute adds its name and its value.
@@ -67,7 +67,7 @@ Costs: TypeAlias = Mapping[Resource, tuple[float, float]]
 
 
 class Case(Struct, frozen=True):
-    """What lies there, what is asked, what it costs by place (reads, writes), and the rule that says so.
+    """The stored items, the call, its cost by table and index (reads, writes), and the documented rule for it.
 
     `refused` calls raise; what they cost is on no server's answer.
     """
@@ -105,12 +105,12 @@ def padded(size: int, sk: str = "s") -> Item:
 
 
 def item(sk: str = "s", **attributes: object) -> Item:
-    """An item of 6 bytes and what the attributes add; `sk` is one character."""
+    """An item of 6 bytes plus its attributes; `sk` is one character."""
     return {"pk": "p", "sk": sk, **attributes}
 
 
 async def carry_out(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
-    """Put in place what lies there, then make the call."""
+    """Store the items of the case, then make the call."""
     for lying in case.lies:
         await store.write(PutItem(case.table, lying))
     if isinstance(case.call, Transact) and case.call.repeated:

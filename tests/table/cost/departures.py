@@ -41,7 +41,7 @@ def _ministack(case: Case) -> str | None:
 
 
 def _least(case: Case) -> float:
-    """What the call would cost if everything were small."""
+    """The cost of the call if all items were small."""
     call = case.call
     if isinstance(call, GetItem | QueryItems | ScanItems):
         return 1 if call.strong else 0.5

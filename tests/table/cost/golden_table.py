@@ -1,4 +1,4 @@
-"""The golden table: what calls cost on AWS, worked out by hand from its documentation."""
+"""The golden table: costs of calls on AWS, worked out by hand from its documentation."""
 
 from tests.table.cost.index_read_cases import INDEX_READING
 from tests.table.cost.index_write_cases import INDEX_WRITING

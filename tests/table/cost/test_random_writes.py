@@ -1,4 +1,4 @@
-"""Random writes in any order cost what the items before and after each amount to."""
+"""Random writes in any order cost the units of the item before and after each."""
 
 import asyncio
 import tempfile

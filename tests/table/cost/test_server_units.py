@@ -44,7 +44,7 @@ async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
 
 
 async def _empty(store: Backend) -> None:
-    """Take away what the case before has left."""
+    """Delete the items of the case before."""
     for table in (PLAIN, INDEXED):
         start = None
         while True:

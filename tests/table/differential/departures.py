@@ -15,7 +15,7 @@ from zataku.table.backend.port import GetItem, QueryItems, ScanItems, UpdateItem
 
 
 class Departure(Struct, frozen=True):
-    """Something that dynoxide does otherwise than documented, and how to know it when two outcomes differ."""
+    """A departure of dynoxide from the documentation, and how to recognise it in two outcomes that differ."""
 
     name: str
     reason: str
@@ -65,7 +65,7 @@ def _below_null(request: object, ours: Outcome, theirs: Outcome) -> bool:
 
 
 def may_pad(request: object) -> bool:
-    """True when a place of a list is set, which may lie past its end."""
+    """True when an element of a list is set, which may be past its end."""
     return any(
         isinstance(action, Assign) and isinstance(action.route[-1], int)
         for update in _updates(request)

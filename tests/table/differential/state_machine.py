@@ -97,7 +97,7 @@ class DifferentialMachine(RuleBasedStateMachine):
         return self.runner.get_loop().run_until_complete(work)
 
     def teardown(self) -> None:
-        """Compare everything that lies there, then leave."""
+        """Compare all stored items."""
         try:
             self.everything()
         finally:

@@ -66,7 +66,7 @@ def _changes_for(draw: st.DrawFn, key: ItemKey) -> ex.Action:
 
 
 def changes(key: ItemKey) -> st.SearchStrategy[tuple[ex.Action, ...]]:
-    """What an update does, one to three things."""
+    """One to three actions of an update."""
     return st.lists(_changes_for(key), min_size=1, max_size=3).map(tuple)
 
 

@@ -41,17 +41,17 @@ class StreamFixture:
         await self.client.call("PutItem", TableName=self.table.name, Item=wire_item(item))
 
     async def delete(self, sk: str) -> None:
-        """Take an item away."""
+        """Delete an item."""
         await self.client.call("DeleteItem", TableName=self.table.name, Key=wire_item({"pk": "p", "sk": sk}))
 
     def process(self, clock: Clock | None = None, owner: str | None = None) -> ConsumerRegistry:
-        """One more process that reads; it is closed with the bench."""
+        """Another process that reads; it is closed with the fixture."""
         made = ConsumerRegistry(self.client, self.metadata, clock or self.clock, Random(1), worker_name=owner)
         self._readers.push_async_callback(made.close)
         return made
 
     async def close(self) -> None:
-        """Close what was opened."""
+        """Close all processes."""
         await self._readers.aclose()
 
 
@@ -110,7 +110,7 @@ async def advance_until_read(
 
 
 async def drained(streams: ConsumerRegistry, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
-    """All that waits for a consumer, acknowledged batch by batch."""
+    """All pending changes of a consumer, acknowledged batch by batch."""
     found: list[RawChange] = []
     while changes := await streams.changes(table, consumer, limit):
         assert len(changes) <= limit
@@ -120,5 +120,5 @@ async def drained(streams: ConsumerRegistry, table: TableSchema, consumer: str, 
 
 
 def names(changes: Sequence[RawChange]) -> list[str]:
-    """Which items changed."""
+    """The sort keys of the changed items."""
     return [change.keys["sk"] for change in changes]

@@ -1,4 +1,4 @@
-"""The changes of a table as DynamoDB servers that others wrote tell them."""
+"""Consuming the stream of a table on independent DynamoDB servers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -155,7 +155,7 @@ async def test_a_reader_is_woken_by_a_write_of_its_own_process(place: StreamFixt
     assert names(await asyncio.wait_for(reading, 20)) == ["a"]
 
 
-async def test_a_reader_gives_up_when_its_time_is_over(place: StreamFixture, streams: ConsumerRegistry):
+async def test_a_reader_returns_nothing_when_its_wait_is_over(place: StreamFixture, streams: ConsumerRegistry):
     reading = asyncio.create_task(streams.changes(place.table, "watcher", 10, wait=3))
     await advance_until_read(place.clock, reading, 0.25)
     assert reading.result() == []
@@ -197,7 +197,7 @@ async def test_a_table_without_stream_says_so(server_name: ServerName):
             await place.process().changes(place.table, "watcher", 1)
 
 
-async def test_who_has_closed_reads_no_more(place: StreamFixture, streams: ConsumerRegistry):
+async def test_a_closed_registry_cannot_be_read(place: StreamFixture, streams: ConsumerRegistry):
     await streams.changes(place.table, "watcher", 1)
     await streams.close()
     await streams.close()

@@ -71,7 +71,7 @@ async def kept(place: StreamFixture) -> list[Item]:
 
 
 async def changed(place: StreamFixture, before: list[Item]) -> None:
-    """Write to the metadata table in the background."""
+    """Wait until the metadata table has changed."""
     async with asyncio.timeout(20):
         while await kept(place) == before:
             await asyncio.sleep(0.01)

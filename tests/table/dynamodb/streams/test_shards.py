@@ -319,7 +319,7 @@ async def test_a_throttled_read_without_wait_raises(service: StreamService, stre
     assert len(await streams.changes(SCHEMA, "watcher", 1)) == 1
 
 
-async def test_those_who_wait_wait_for_a_busy_service_too(
+async def test_a_throttled_read_with_wait_is_retried(
     service: StreamService, place: StreamFixture, streams: ConsumerRegistry
 ):
     write(service)
