@@ -29,21 +29,21 @@ _MINUTE = 60 * 1000
 
 
 def demo_of(context: AppContext) -> Demo:
-    """The function that opens the rooms, once in the life of a store that has no waiting or running game.
+    """The function that opens the rooms, once per store, if the store has no waiting or running game.
 
-    They expire after a day, as every room that is not started. The seat of the first host is kept for good: it marks
-    that the rooms were made, so that a restarted server does not make them again.
+    The rooms expire after a day, like every room that is not started. The seat of the first host never expires: it
+    marks that the rooms were created, so that a restarted server does not create them again.
     """
 
     async def demo() -> None:
         (game_id, host, *_), *_ = _ROOMS
         seat = Seat.key(game_id=game_id, player_id=host)
-        known = await context.store.get(seat, strong=True)
-        if known is not None and known.ttl is None:
+        marker = await context.store.get(seat, strong=True)
+        if marker is not None and marker.ttl is None:
             return
-        if known is None and await _has_games(context.store):
+        if marker is None and await _has_games(context.store):
             return
-        await _open(context.store, now_ms(context.clock))
+        await _open_rooms(context.store, now_ms(context.clock))
         opened = await context.store.get(seat, strong=True)
         if opened is not None:
             await context.store.write(keep_seat(opened))
@@ -58,12 +58,12 @@ async def _has_games(store: Store) -> bool:
     return False
 
 
-async def _open(store: Store, now: Moment) -> None:
+async def _open_rooms(store: Store, now: Moment) -> None:
     for number, (game_id, host, name, settings) in enumerate(_ROOMS, 1):
         plan = create_game(game_id, host, name, None, settings, now - number * _MINUTE)
         try:
             await store.write(plan, token=str(uuid4()))
-        except TransactionCancelled as refused:
+        except TransactionCancelled as error:
             # The room exists already.
-            if refused.conflict:
+            if error.conflict:
                 raise

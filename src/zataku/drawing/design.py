@@ -1,12 +1,12 @@
 """One table for a game in which one player draws and the others guess.
 
-A game is a partition: its state (`META`), its finished rounds, its chat, its seats and its pictures lie side by side. A
-player's connection has a partition of its own. Pictures and chat are kept apart from the state, which is rewritten with
-every guess and has to stay small.
+A game is a partition: its state (`META`), its finished rounds, its chat, its seats and its pictures. A player's
+connection has a partition of its own. Pictures and chat are items apart from the state, which is rewritten with every
+correct guess and has to stay small.
 
 Reads are eventually consistent, except those that a write depends on: the game before it is changed, the last message
-and the strokes that a new owner counts on from, and the oldest messages that the cap removes. Every item is written
-with its expiry; only what a player keeps has none.
+and the strokes from which a new owner continues numbering, and the oldest messages that the cap removes. Every item is
+written with its expiry; only items of a kept game have none.
 """
 
 from typing import Annotated
@@ -106,10 +106,10 @@ by_status = esiritori.index("GSI2-ActiveGameIndex", pk="GSI2PK", sk="GSI2SK", pr
     version="version",
 )
 class Game(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A game: its settings, who sits at the table, the round and turn under way, and the points of that round.
+    """A game: its settings, its players, the current round and turn, and the points of that round.
 
-    A waiting room is in the index of active games while it is public and somebody sits in it; a game that is played or
-    finished always is.
+    A waiting room is in the index of active games while it is public and not empty; a playing or finished game always
+    is.
     """
 
     game_id: GameUuid
@@ -118,36 +118,38 @@ class Game(Entity, frozen=True, kw_only=True, rename="camel"):
     updated_at: Moment
     settings: Settings
     current_round: CurrentRound | None = None
-    players: Annotated[tuple[Player, ...], Meta(max_length=10, description="The truth about seats, in seating order")]
+    players: Annotated[
+        tuple[Player, ...], Meta(max_length=10, description="Authoritative list of seats, in seating order")
+    ]
     score_histories: ScoreEntries = ()
     current_drawing: CurrentDrawing | None = None
-    host_id: Annotated[PlayerUuid, Meta(description="Who may change settings, start and kick")] | None = None
+    host_id: Annotated[PlayerUuid, Meta(description="The player who may change settings, start and kick")] | None = None
     next_kana: Kana | None = None
     epoch: Epoch = 0
-    version: Annotated[int, Meta(ge=0, description="Goes up with every change; every change demands the last one")] = 1
+    version: Annotated[int, Meta(ge=0, description="Incremented and checked by every change")] = 1
     ttl: Until | None = None
 
     def __post_init__(self) -> None:
         if len({player.id for player in self.players}) < len(self.players):
-            raise ValueError("A player has one seat")
+            raise ValueError("A player can have only one seat")
         if len(self.players) > self.settings.player_count:
-            raise ValueError("There are not more players than seats")
+            raise ValueError("A game cannot have more players than seats")
 
     @derived("status", "settings", "players")
     def listed(self) -> GameStatus | None:
-        """The status under which the game is found; None for a private or empty room that waits."""
+        """The status under which the game is indexed; None for a private or empty waiting room."""
         hidden = self.status == "waiting" and not (self.settings.public and self.players)
         return None if hidden else self.status
 
     @derived("status", "settings", "players", "created_at")
     def listed_since(self) -> Moment | None:
-        """When the game was opened, where it is listed."""
+        """The creation time of a listed game; None for one that is not listed."""
         return None if self.listed is None else self.created_at
 
 
 @esiritori.entity(pk="GAME#{game_id}", sk="ROUND#{round_number:02d}")
 class Round(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A finished round: its turns, what everybody won in it, and how."""
+    """A finished round: its turns, the points of each player, and the single score entries."""
 
     id: RoundUuid
     game_id: GameUuid
@@ -162,7 +164,7 @@ class Round(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @esiritori.entity(pk="GAME#{game_id}", sk="CHAT#{created_at:013d}#{id}")
 class ChatMessage(Entity, frozen=True, kw_only=True, rename="camel"):
-    """Something that was said: by a player, by the game about a player, or as a guess."""
+    """A chat message: a player's text or guess, or a notice of the game about a player."""
 
     id: MessageUuid
     game_id: GameUuid
@@ -185,7 +187,7 @@ class ChatMessage(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @esiritori.entity(pk="PLAYER#{player_id}", sk="CONNECTION")
 class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
-    """Where a player can be reached, and in which game."""
+    """A player's current connection, and the game it belongs to."""
 
     player_id: PlayerUuid
     player_name: PlayerName
@@ -205,7 +207,7 @@ class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
     index={"GSI1PK": "PLAYER#{player_id}", "GSI1SK": "GAME#{game_id}"},
 )
 class Seat(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A player's seat in a game: what lists the games of a player. Written with the game's list of players."""
+    """A player's seat in a game, indexed by player. Written together with the game's list of players."""
 
     game_id: GameUuid
     player_id: PlayerUuid
@@ -219,7 +221,7 @@ class Seat(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @esiritori.entity(pk="GAME#{game_id}", sk="DRAWING#{round_number:02d}#{turn_number:02d}")
 class Picture(Entity, frozen=True, kw_only=True, rename="camel"):
-    """The whole picture of a turn, written once when the turn ends. `finalDrawing` is its sort key."""
+    """The finished picture of a turn, written once when the turn ends. `finalDrawing` is its sort key."""
 
     game_id: GameUuid
     round_number: RoundNumber
@@ -235,9 +237,9 @@ class Picture(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @esiritori.entity(pk="GAME#{game_id}", sk="DRAWING#{round_number:02d}#{turn_number:02d}#{number:04d}")
 class Strokes(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A part of a picture while it grows: half a second of drawing, never changed. `currentDrawing` says whose.
+    """A part of the picture of the current turn: half a second of drawing, never changed. `currentDrawing` names it.
 
-    The parts of a turn are numbered without a gap. Their order is the picture, whichever owner of the room wrote them.
+    The parts of a turn are numbered without gaps. In this order they form the picture, whichever owner wrote them.
     """
 
     game_id: GameUuid
@@ -247,7 +249,7 @@ class Strokes(Entity, frozen=True, kw_only=True, rename="camel"):
     drawer_id: PlayerUuid
     data: PictureText
     updated_at: Moment
-    epoch: Annotated[Epoch, Meta(description="Which owner of the room wrote it")] | None = None
+    epoch: Annotated[Epoch, Meta(description="Epoch of the room's owner that wrote it")] | None = None
     ttl: Until | None = None
 
     def __post_init__(self) -> None:
@@ -256,38 +258,38 @@ class Strokes(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @esiritori.view(Game)
 class ListedGame(View, frozen=True, kw_only=True, rename="camel"):
-    """A game as the index of active games holds it: its id. The rest is one batch of reads away."""
+    """A game's entry in the index of active games: its id. The games themselves are read in one batch."""
 
     game_id: InKey[GameUuid]
 
 
 @esiritori.item(strong=True, example={"game_id": _GAME}, budget=Budget(reads=1, of="10 players in a fresh turn"))
 def game(game_id: GameId) -> Key[Game]:
-    """A game as it is right now, before it is changed."""
+    """The current state of a game, read before a change."""
     return Game.key(game_id=game_id)
 
 
 @esiritori.query(returns=Seat, budget=Budget(reads=2, of="50 games"))
 def games_of_player(player_id: PlayerId) -> Span:
-    """The games a player takes or took part in."""
+    """The seats of a player in all games, current and past."""
     return by_player.partition(f"PLAYER#{player_id}")
 
 
 @esiritori.query(returns=ListedGame, budget=Budget(reads=1, of="50 rooms"))
 def waiting_games() -> Span:
-    """Public rooms that somebody can join, newest first; their games are then read in one batch."""
+    """Public waiting rooms, newest first; their games are then read in one batch."""
     return by_status.partition("STATUS#waiting").newest_first()
 
 
 @esiritori.query(returns=ListedGame, budget=Budget(reads=1, of="50 games"))
 def running_games() -> Span:
-    """Games under way, oldest first: what a server that starts again goes on with."""
+    """Games in play, oldest first, for a restarted server to resume."""
     return by_status.partition("STATUS#playing")
 
 
 @esiritori.query(returns=Round, budget=Budget(reads=23.5, of="10 rounds of 10 players"))
 def rounds_of(game_id: GameId) -> Span:
-    """The finished rounds of a game, in their order."""
+    """The finished rounds of a game, in order."""
     return esiritori.partition(f"GAME#{game_id}").begins_with("ROUND#")
 
 
@@ -299,25 +301,25 @@ def round_of(game_id: GameId, round_number: RoundNumber) -> Key[Round]:
 
 @esiritori.query(returns=ChatMessage, budget=Budget(reads=4, of="50 messages of 100 kana"))
 def latest_chat(game_id: GameId) -> Span:
-    """What was said, newest first: the last 50 messages on entry, older ones page by page."""
+    """The messages of a game, newest first: the last 50 on entry, older ones page by page."""
     return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#").newest_first()
 
 
 @esiritori.query(returns=ChatMessage, strong=True, budget=Budget(reads=1, of="2 messages of 500 kana"))
 def oldest_chat(game_id: GameId) -> Span:
-    """What was said, oldest first: where messages beyond the cap are found."""
+    """The messages of a game, oldest first, to find those beyond the cap."""
     return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#")
 
 
 @esiritori.query(returns=ChatMessage, strong=True, budget=Budget(reads=1, of="1 message of 500 kana"))
 def last_message(game_id: GameId) -> Span:
-    """The message said last, read with a limit of 1: its number is the one from which a new owner counts on."""
+    """The last message of a game, read with a limit of 1: a new owner continues numbering from it."""
     return esiritori.partition(f"GAME#{game_id}").begins_with("CHAT#").newest_first()
 
 
 @esiritori.item(example={"player_id": _PLAYER}, budget=Budget(reads=0.5, of="any connection"))
 def connection_of(player_id: PlayerId) -> Key[Connection]:
-    """Where a player can be reached."""
+    """The current connection of a player."""
     return Connection.key(player_id=player_id)
 
 
@@ -335,7 +337,7 @@ def picture_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumb
 
 @esiritori.query(returns=Strokes, strong=True, budget=Budget(reads=27, of="60 seconds, 120 parts of 700 characters"))
 def strokes_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumber) -> Span:
-    """The parts of a picture in their order: for a server that takes over a turn, or whose part was refused."""
+    """The parts of a picture in order, for a server that takes over a turn or whose part was rejected."""
     return esiritori.partition(f"GAME#{game_id}").begins_with(f"DRAWING#{round_number:02d}#{turn_number:02d}#")
 
 

@@ -8,16 +8,16 @@ from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId
 from zataku.table import Change, Key, Store
 
 CONSUMER = "chat-cap"
-_PAGE = 100
+_PAGE_SIZE = 100
 
 
 async def cap_chat(store: Store, changes: Iterable[Change]) -> int:
     """Remove the messages that new ones push beyond the cap; returns how many.
 
-    A message has its number in the game, so that a new one tells how many are too old: as many as were inserted are
-    read at the old end, and one more. Nothing is read before a game has passed the cap. Given the same changes again,
-    it finds nothing left to remove. Where two servers assigned the same numbers, so many messages more than the cap
-    stay, until those numbers lie 1,000 behind as well.
+    A message has its number in the game, so the newest number tells which messages are too old. The read starts at the
+    oldest and takes one message more than were inserted. Nothing is read before a game has passed the cap, and the same
+    changes given again remove nothing more. Where two servers assigned the same numbers, that many messages more than
+    the cap stay until those numbers are 1,000 behind as well.
     """
     inserted: Counter[GameId] = Counter()
     newest: dict[GameId, int] = {}
@@ -34,8 +34,8 @@ async def cap_chat(store: Store, changes: Iterable[Change]) -> int:
 
 
 async def _remove_until(store: Store, game_id: GameId, last: int, expected: int) -> int:
-    """Remove a game's messages up to this number, from the old end on."""
-    removed, cursor, limit = 0, None, min(expected + 1, _PAGE)
+    """Remove a game's messages up to this number, oldest first; returns how many."""
+    removed, cursor, limit = 0, None, min(expected + 1, _PAGE_SIZE)
     while True:
         page = await store.page(oldest_chat(game_id), limit=limit, after=cursor)
         old = [message for message in page.items if (message.number or 0) <= last]
@@ -44,8 +44,8 @@ async def _remove_until(store: Store, game_id: GameId, last: int, expected: int)
         cursor = page.cursor
         if cursor is None or len(old) < len(page.items):
             return removed
-        # More is left than was just inserted: a consumer that was away catches up in larger pages.
-        limit = _PAGE
+        # More old messages than were just inserted: a consumer that was stopped catches up in larger pages.
+        limit = _PAGE_SIZE
 
 
 def _key(message: ChatMessage) -> Key[ChatMessage]:

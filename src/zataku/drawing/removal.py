@@ -36,7 +36,7 @@ ANONYMOUS_NAME: PlayerName = "名無し"
 
 E = TypeVar("E", Game, Round, ChatMessage, Picture, Strokes)
 
-_PSEUDONYM_ID_AND_NAME_FIELDSPACE = UUID("6a0f4c53-1df5-4d43-9a2e-2f0a2b3a7c11")
+_PSEUDONYM_NAMESPACE = UUID("6a0f4c53-1df5-4d43-9a2e-2f0a2b3a7c11")
 _ID_AND_NAME_FIELDS = (("id", "name"), ("playerId", "playerName"), ("drawerId", "drawerName"))
 _MAX_ATTEMPTS = 20
 
@@ -45,10 +45,10 @@ def removal(context: AppContext) -> Remove:
     """The function that removes an account from every game it took part in."""
 
     async def remove(account_id: AccountId) -> None:
-        who = PlayerId(account_id)
-        await context.store.delete(Connection.key(player_id=who))
-        async for seat in context.store.each(games_of_player(who)):
-            await _PlayerErasure(context.store, seat.game_id, who).erase(now_ms(context.clock))
+        player_id = PlayerId(account_id)
+        await context.store.delete(Connection.key(player_id=player_id))
+        async for seat in context.store.each(games_of_player(player_id)):
+            await _PlayerErasure(context.store, seat.game_id, player_id).erase(now_ms(context.clock))
 
     return remove
 
@@ -60,20 +60,20 @@ class _PlayerErasure:
         self._store = store
         self._game_id = game_id
         self._player_id = player_id
-        # The same on every run, so that an interrupted run continues under the same id.
-        self._pseudonym = PlayerId(str(uuid5(_PSEUDONYM_ID_AND_NAME_FIELDSPACE, f"{game_id}#{player_id}")))
+        # Deterministic, so that a repeated run continues under the same id.
+        self._pseudonym = PlayerId(str(uuid5(_PSEUDONYM_NAMESPACE, f"{game_id}#{player_id}")))
 
     async def erase(self, now: Moment) -> None:
         """Leave the game, anonymize every item, and delete the seat."""
         found = await self._leave_game(now)
         if found is not None:
-            # The state first: what the game writes from now on is anonymous.
+            # The state first: later writes of the game copy the name from it.
             await self._anonymize(game(self._game_id))
             await self._anonymize_history(found)
         await self._store.delete(Seat.key(game_id=self._game_id, player_id=self._player_id))
 
     async def _leave_game(self, now: Moment) -> Game | None:
-        """The game after the player has left it; None when it is gone."""
+        """The game after the player has left it; None when it does not exist."""
         for _ in range(_MAX_ATTEMPTS):
             found = await self._store.get(game(self._game_id))
             if found is None or found.status == "finished":
@@ -90,10 +90,10 @@ class _PlayerErasure:
         raise Conflict("The game keeps changing. Nothing was lost; the removal continues on its next run.")
 
     async def _anonymize_history(self, found: Game) -> None:
-        async for each in self._store.each(rounds_of(self._game_id)):
-            await self._anonymize(Round.key(game_id=self._game_id, round_number=each.round_number))
-            for turn in each.turns:
-                await self._anonymize(picture_of(self._game_id, each.round_number, turn.turn_number))
+        async for played in self._store.each(rounds_of(self._game_id)):
+            await self._anonymize(Round.key(game_id=self._game_id, round_number=played.round_number))
+            for turn in played.turns:
+                await self._anonymize(picture_of(self._game_id, played.round_number, turn.turn_number))
         if found.current_round is not None:
             await self._anonymize_current_round(found.current_round.round_number, found)
         await self._anonymize_chat()
@@ -120,7 +120,7 @@ class _PlayerErasure:
                 )
 
     async def _anonymize(self, key: Key[E]) -> None:
-        """Replace name and id in one item, also when it is changed meanwhile."""
+        """Replace name and id in one item, with retries when it changes concurrently."""
         for _ in range(_MAX_ATTEMPTS):
             found = await self._store.get(key, strong=True)
             if found is None:
@@ -138,7 +138,7 @@ class _PlayerErasure:
         return msgspec.convert(self._replace_ids(msgspec.to_builtins(found)), type(found))
 
     def _replace_ids(self, value: Any) -> Any:
-        """The value with the player's id replaced everywhere, and the name beside each of them."""
+        """The value with every occurrence of the player's id replaced, and the name beside each."""
         if isinstance(value, dict):
             fields = cast("dict[str, Any]", value)
             replaced = {name: self._replace_ids(each) for name, each in fields.items()}

@@ -1,4 +1,4 @@
-"""Games made by code: the smallest, the largest and one under way. The same arguments give the same items."""
+"""Generated sample games: the smallest, the largest and one in play. The same arguments give the same items."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ SAYINGS = (
 
 
 class Measure(Struct, frozen=True, kw_only=True):
-    """How large the items of a game are."""
+    """The size of a sample game."""
 
     players: int = 10
     rounds: int = 3
@@ -73,12 +73,12 @@ MAXIMAL = Measure(
 
 
 def an_id(random: Random) -> str:
-    """A UUID by chance."""
+    """A random UUID of version 4."""
     return str(UUID(int=random.getrandbits(128), version=4))
 
 
 def settled_room(random: Random, start: Moment, measure: Measure) -> Game:
-    """A public room with every seat taken and everybody ready."""
+    """A public room with every seat taken and every player ready."""
     players = tuple(_player(random, start, at, measure) for at in range(measure.players))
     settings = Settings(
         time_limit=measure.time_limit, round_count=measure.rounds, player_count=measure.players, public=True
@@ -98,7 +98,7 @@ def settled_room(random: Random, start: Moment, measure: Measure) -> Game:
 def in_play(
     random: Random, room: Game, round_number: RoundNumber, turn_number: TurnNumber, status: TurnStatus = "drawing"
 ) -> Game:
-    """The game of a room at some turn; everybody has guessed every word so far, after the drawer's first points."""
+    """The game of a room at some turn; every player has guessed every word so far, and every drawer has scored."""
     start = _beginning(room, round_number, 1)
     count = turn_number if status == "finished" else turn_number - 1
     turns = tuple(_finished_turn(random, room, round_number, number) for number in range(1, count + 1))
@@ -160,7 +160,7 @@ def played_game(random: Random, start: Moment, measure: Measure) -> Iterator[Ent
 
 
 def ongoing_game(random: Random, start: Moment) -> Iterator[Entity]:
-    """A game under way: round 2, turn 3, 50 messages, 20 entries of points. The game itself comes last."""
+    """A game in play: round 2, turn 3, 50 messages, 20 score entries. The game itself comes last."""
     measure = Measure()
     room = settled_room(random, start, measure)
     yield from seats_in(room)
@@ -175,7 +175,7 @@ def ongoing_game(random: Random, start: Moment) -> Iterator[Entity]:
 
 
 def seats_in(game: Game) -> Iterator[Seat | Connection]:
-    """The seat and the connection of everybody at the table."""
+    """The seat and the connection of every player."""
     for player in game.players:
         at = player.joined_at
         yield Seat(
@@ -206,7 +206,7 @@ def chat_in(random: Random, game: Game, start: Moment, measure: Measure) -> Iter
 
 
 def a_message(random: Random, game: Game, player: Player, number: int, text: str, now: Moment) -> ChatMessage:
-    """A guess that was wrong, in the round and turn under way, or a word before them."""
+    """A wrong guess in the current turn, or a plain message before the first round."""
     message = NewMessage(id=MessageId(an_id(random)), number=number, player_id=player.id, content=text)
     return chat_message(game, message, player.name, "normal" if game.current_round is None else "guess", now)
 
@@ -214,7 +214,7 @@ def a_message(random: Random, game: Game, player: Player, number: int, text: str
 def a_picture(
     random: Random, game: Game, round_: RoundNumber, turn: TurnNumber, drawer: PlayerId, now: Moment, characters: int
 ) -> Picture:
-    """A picture of so many characters. It has the form of one, though nobody could make it out."""
+    """A picture of that many characters: valid base64 of random bytes."""
     return Picture(
         game_id=game.game_id,
         round_number=round_,
@@ -227,7 +227,7 @@ def a_picture(
 
 
 def some_strokes(random: Random, game: Game, number: int, now: Moment, characters: int = 700) -> Strokes:
-    """Half a second of drawing in the turn under way."""
+    """A part of the picture of the current turn: half a second of drawing."""
     assert game.current_round is not None
     turn = game.current_round.current_turn
     return Strokes(
@@ -256,7 +256,7 @@ def _player(random: Random, start: Moment, at: int, measure: Measure) -> Player:
 
 
 def _beginning(room: Game, round_number: RoundNumber, turn_number: TurnNumber) -> Moment:
-    """When a turn begins: each takes its time limit and a minute around it."""
+    """When a turn begins: each takes its time limit and a minute more."""
     before = (round_number - 1) * len(room.players) + turn_number - 1
     return room.created_at + 60_000 + before * (room.settings.time_limit + 60) * 1000
 
@@ -309,9 +309,9 @@ def _finished_turn(random: Random, room: Game, round_number: RoundNumber, number
 
 
 def _entries(random: Random, round_number: RoundNumber, turn: FinishedTurn) -> Iterator[ScoreEntry]:
-    for at, who in enumerate((turn.drawer_id, *turn.correct_player_ids)):
+    for at, player_id in enumerate((turn.drawer_id, *turn.correct_player_ids)):
         yield ScoreEntry(
-            player_id=who,
+            player_id=player_id,
             round_number=round_number,
             turn_number=turn.turn_number,
             points=random.randint(1, turn.time_limit),

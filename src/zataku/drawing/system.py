@@ -1,4 +1,4 @@
-"""The drawing game as the server knows it."""
+"""Registration of the drawing game with the server."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,13 +34,13 @@ def home_of(context: AppContext) -> Home:
 
 
 def plug(context: AppContext) -> Plugin:
-    """The drawing game, wired."""
+    """The plugin of the drawing game, bound to the server's context."""
 
-    async def keep_chat_short(changes: Sequence[Change]) -> None:
+    async def handle_changes(changes: Sequence[Change]) -> None:
         await cap_chat(context.store, changes)
 
     return Plugin(
-        stream_consumers=(StreamConsumer(name=CONSUMER, table=esiritori, handle=keep_chat_short),),
+        stream_consumers=(StreamConsumer(name=CONSUMER, table=esiritori, handle=handle_changes),),
         home=home_of(context),
         remove=removal(context),
         demo=demo_of(context),

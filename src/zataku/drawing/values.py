@@ -1,4 +1,4 @@
-"""What lies inside a game and its rounds: settings, players, turns, points."""
+"""Values inside game and round items: settings, players, turns, points."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -29,28 +29,28 @@ from zataku.drawing.limits import (
 )
 
 Guessers: TypeAlias = Annotated[
-    tuple[PlayerUuid, ...], Meta(max_length=9, description="Players who guessed right, in their order")
+    tuple[PlayerUuid, ...], Meta(max_length=9, description="Players who guessed the word, in order")
 ]
 Suggestions: TypeAlias = Annotated[tuple[Answer, ...], Meta(max_length=3, description="Words to choose from")]
 Revealed: TypeAlias = Annotated[
     tuple[Annotated[int, Meta(ge=0, le=49)], ...],
-    Meta(max_length=2, description="Places of the kana that were given as hints"),
+    Meta(max_length=2, description="Positions of the kana revealed as hints"),
 ]
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
-    """How the host wants the game to be."""
+    """Settings of a game, chosen by its host."""
 
     time_limit: TimeLimit = 60
     round_count: RoundCount = 3
     player_count: SeatCount = 4
     public: Annotated[bool, Meta(description="Whether the lobby lists the room")] = False
-    mode: Annotated[Mode, Meta(description="Any word, or one that goes on from the last kana")] = "free"
-    hints: Annotated[bool, Meta(description="Whether kana are revealed on the way")] = True
+    mode: Annotated[Mode, Meta(description="Any word, or one that begins with the last kana")] = "free"
+    hints: Annotated[bool, Meta(description="Whether kana are revealed during a turn")] = True
 
 
 class Player(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Someone at the table."""
+    """A player of a game, including those who left it."""
 
     id: PlayerUuid
     name: PlayerName
@@ -58,7 +58,7 @@ class Player(Struct, frozen=True, kw_only=True, rename="camel"):
     joined_at: Moment
     connection_id: ConnectionId | None = None
     away_since: Annotated[Moment, Meta(description="When the connection was lost; the seat is kept")] | None = None
-    left_at: Annotated[Moment, Meta(description="When the player left a game under way")] | None = None
+    left_at: Annotated[Moment, Meta(description="When the player left a game in play")] | None = None
     total: Total | None = None
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Player(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ScoreEntry(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Points that somebody won, or lost as a drawer whom nobody understood."""
+    """Points that a player won by a guess, or lost as a drawer without a correct guess."""
 
     player_id: PlayerUuid
     round_number: RoundNumber
@@ -87,7 +87,7 @@ ScoreEntries: TypeAlias = Annotated[
 
 
 class CurrentDrawing(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The picture being drawn: whose it is, and where it lies."""
+    """The picture of the current turn: its drawer and its sort key."""
 
     drawer_id: PlayerUuid
     data: DrawingName
@@ -95,7 +95,7 @@ class CurrentDrawing(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Turn(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The turn under way."""
+    """The current turn."""
 
     id: TurnUuid
     turn_number: TurnNumber
@@ -106,13 +106,13 @@ class Turn(Struct, frozen=True, kw_only=True, rename="camel"):
     started_at: Moment | None = None
     ended_at: Moment | None = None
     correct_player_ids: Guessers = ()
-    deadline: Annotated[Moment, Meta(description="When choosing a word, or drawing, is over")] | None = None
+    deadline: Annotated[Moment, Meta(description="When the time to choose a word, or to draw, ends")] | None = None
     suggestions: Suggestions | None = None
     revealed: Revealed | None = None
 
 
 class FinishedTurn(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A turn as the history keeps it."""
+    """The record of a finished turn."""
 
     id: TurnUuid
     turn_number: TurnNumber
@@ -131,17 +131,17 @@ class FinishedTurn(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 FinishedTurns: TypeAlias = Annotated[
-    tuple[FinishedTurn, ...], Meta(max_length=10, description="The turns of a round that are over, in their order")
+    tuple[FinishedTurn, ...], Meta(max_length=10, description="Finished turns of a round, in order")
 ]
 
 
 PassedOver: TypeAlias = Annotated[
-    tuple[PlayerUuid, ...], Meta(max_length=10, description="Drawers of this round who chose no word, in their order")
+    tuple[PlayerUuid, ...], Meta(max_length=10, description="Drawers of this round who chose no word, in order")
 ]
 
 
 class CurrentRound(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The round under way. Its finished turns wait here until the round has an item of its own."""
+    """The current round. Its finished turns are held here until the round has an item of its own."""
 
     id: RoundUuid
     round_number: RoundNumber
@@ -153,7 +153,7 @@ class CurrentRound(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RoundScore(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a player won or lost in a round."""
+    """The points of a player in a round."""
 
     player_id: PlayerUuid
     player_name: PlayerName

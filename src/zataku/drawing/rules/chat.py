@@ -1,4 +1,4 @@
-"""A message as it is asked for, and the chat item that it becomes."""
+"""A message to be posted, and the chat item made of it."""
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from zataku.drawing.limits import (
 class NewMessage(Struct, frozen=True, kw_only=True):
     """A message to be posted, with the number that the room's owner assigns.
 
-    The owner counts on from the `last_message` it read strongly after taking the room, and never goes back.
+    The owner continues from the number of `last_message`, read strongly after `take_room`, and only increases it.
     """
 
     id: MessageUuid
@@ -29,7 +29,7 @@ class NewMessage(Struct, frozen=True, kw_only=True):
 
 
 def chat_message(game: Game, message: NewMessage, name: PlayerName, kind: ChatType, now: Moment) -> ChatMessage:
-    """The message, and for a guess the turn it belongs to."""
+    """The chat item of a message; that of a guess names its round and turn."""
     current = game.current_round if kind in ("guess", "correct") else None
     return ChatMessage(
         id=message.id,

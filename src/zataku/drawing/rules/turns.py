@@ -1,4 +1,4 @@
-"""How a turn becomes the next one, and a round its record: pure steps that the writes are made of."""
+"""Transitions between turns and rounds: pure functions that the writes apply."""
 
 from collections.abc import Iterable
 
@@ -31,7 +31,7 @@ from zataku.drawing.values import (
 def new_turn(
     game: Game, turn_id: TurnId, number: TurnNumber, drawer_id: PlayerId, suggestions: Suggestions, now: Moment
 ) -> Turn:
-    """A turn whose drawer is about to choose a word."""
+    """A turn whose drawer has to choose a word."""
     return Turn(
         id=turn_id,
         turn_number=number,
@@ -44,51 +44,51 @@ def new_turn(
 
 
 def drawing_name(round_number: RoundNumber, turn_number: TurnNumber) -> DrawingName:
-    """Where the picture of a turn lies."""
+    """The sort key of a turn's picture."""
     return f"DRAWING#{round_number:02d}#{turn_number:02d}"
 
 
 def add_scores(players: Iterable[Player], entries: Iterable[ScoreEntry]) -> tuple[Player, ...]:
     """The players with their totals after these points."""
-    won: dict[PlayerId, int] = {}
+    points: dict[PlayerId, int] = {}
     for entry in entries:
-        won[entry.player_id] = won.get(entry.player_id, 0) + entry.signed
+        points[entry.player_id] = points.get(entry.player_id, 0) + entry.signed
     return tuple(
-        replace(player, total=(player.total or 0) + won[player.id]) if player.id in won else player
+        replace(player, total=(player.total or 0) + points[player.id]) if player.id in points else player
         for player in players
     )
 
 
 def close_turn(game: Game, current: CurrentRound, now: Moment) -> CurrentRound:
-    """The round once its turn is over, or its drawer is passed over: gone, or out of time without having chosen.
+    """The round after its current turn; a drawer who is absent, or chose no word in time, is passed over.
 
-    Where fewer than two are there, nobody is waited for.
+    With fewer than two players present, the drawer is passed over at once. Raises `WrongState` while the turn goes on.
     """
-    last = current.current_turn
-    if last.status == "finished":
+    turn = current.current_turn
+    if turn.status == "finished":
         return current
-    there = {player.id for player in game.players if player.left_at is None and player.away_since is None}
-    in_time = last.deadline is None or now < last.deadline
-    if last.status == "drawing" or (in_time and last.drawer_id in there and len(there) >= 2):
+    present = {player.id for player in game.players if player.left_at is None and player.away_since is None}
+    in_time = turn.deadline is None or now < turn.deadline
+    if turn.status == "drawing" or (in_time and turn.drawer_id in present and len(present) >= 2):
         raise WrongState("The turn is not over yet.")
-    return replace(current, passed=(*(current.passed or ()), last.drawer_id))
+    return replace(current, passed=(*(current.passed or ()), turn.drawer_id))
 
 
 def next_turn(
     game: Game, current: CurrentRound, turn_id: TurnId, drawer_id: PlayerId, suggestions: Suggestions, now: Moment
 ) -> CurrentRound:
-    """The round with the turn of a player who has had none in it."""
-    over = close_turn(game, current, now)
-    if drawer_id in {turn.drawer_id for turn in over.turns or ()} or drawer_id in (over.passed or ()):
-        raise NotAllowed("Everybody draws once in a round.")
+    """The round with a new turn, for a drawer who has had none in it."""
+    closed = close_turn(game, current, now)
+    if drawer_id in {turn.drawer_id for turn in closed.turns or ()} or drawer_id in (closed.passed or ()):
+        raise NotAllowed("This player has had a turn in this round. Each player draws once in a round.")
     number = current.current_turn.turn_number + 1
-    return replace(over, current_turn=new_turn(game, turn_id, number, drawer_id, suggestions, now))
+    return replace(closed, current_turn=new_turn(game, turn_id, number, drawer_id, suggestions, now))
 
 
 def finished_turn(game: Game, turn: Turn, picture: DrawingName | None, now: Moment) -> FinishedTurn:
-    """What stays of a turn."""
+    """The record of a turn in its round."""
     if turn.answer is None or turn.started_at is None:
-        raise WrongState("A turn without a word leaves nothing behind.")
+        raise WrongState("The turn has no word and cannot be recorded.")
     return FinishedTurn(
         id=turn.id,
         turn_number=turn.turn_number,
@@ -104,10 +104,10 @@ def finished_turn(game: Game, turn: Turn, picture: DrawingName | None, now: Mome
 
 
 def finished_round(game: Game, current: CurrentRound, now: Moment) -> Round:
-    """What stays of a round: its turns, its points by player and one by one."""
-    won = {player.id: 0 for player in game.players}
+    """The item of a finished round: its turns, its points by player and its score entries."""
+    points = {player.id: 0 for player in game.players}
     for entry in game.score_histories:
-        won[entry.player_id] += entry.signed
+        points[entry.player_id] += entry.signed
     return Round(
         id=current.id,
         game_id=game.game_id,
@@ -116,7 +116,8 @@ def finished_round(game: Game, current: CurrentRound, now: Moment) -> Round:
         ended_at=now,
         turns=current.turns or (),
         round_scores=tuple(
-            RoundScore(player_id=player.id, player_name=player.name, points=won[player.id]) for player in game.players
+            RoundScore(player_id=player.id, player_name=player.name, points=points[player.id])
+            for player in game.players
         ),
         score_histories=game.score_histories,
         ttl=seconds_after(now, RETENTION_SECONDS),

@@ -22,9 +22,9 @@ _POST: dict[str, Any] = {
 def post_chat(game: Game, epoch: Epoch, message: NewMessage, now: Moment) -> Plan[ChatMessage]:
     """Post a message of a seated player. The same message sent twice is stored once.
 
-    Checking the stored game as well would cost 4 to 48 units by its size, and the message twice. A server that lost
-    the room unknowingly can post with numbers that are assigned twice: the chat is longer by so many messages, until
-    they too lie 1,000 numbers behind.
+    Checking the stored game as well would cost 4 to 48 units by its size, and the message twice. A server that has
+    lost the room without noticing can assign numbers twice: the chat is longer by that many messages, until they too
+    are 1,000 numbers behind.
     """
     require_owner(game, epoch, now)
     player = require_seated(game, message.player_id)

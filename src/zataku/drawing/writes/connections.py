@@ -13,13 +13,13 @@ _connection_ttl = path(Connection, lambda connection: connection.ttl)
 
 @esiritori.write(budget=Budget(writes=1, of="any connection"))
 def connect(connection: Connection) -> Plan[Connection]:
-    """A player is reached under a new connection, in place of any earlier one."""
+    """Store a player's new connection, in place of any earlier one."""
     return Plan(put(connection))
 
 
 @esiritori.write(budget=Budget(writes=1, of="any connection"))
 def touch_connection(player_id: PlayerId, connection_id: ConnectionId, now: Moment) -> Plan[Connection]:
-    """A player is still there: the connection lives for another 24 hours, if it is still the player's."""
+    """Extend a connection by another 24 hours, if it is still the player's current one."""
     until = seconds_after(now, CONNECTION_SECONDS)
     key = Connection.key(player_id=player_id)
     return Plan(
@@ -29,16 +29,16 @@ def touch_connection(player_id: PlayerId, connection_id: ConnectionId, now: Mome
 
 @esiritori.write(budget=Budget(writes=1, of="any connection"))
 def disconnect(player_id: PlayerId, connection_id: ConnectionId) -> Plan[Connection]:
-    """A connection is closed; a newer one of the same player stays."""
+    """Delete a closed connection; a newer one of the same player stays."""
     return Plan(delete(Connection.key(player_id=player_id), when=_connection_id.equals(connection_id)))
 
 
 @esiritori.write(budget=Budget(writes=1, of="any connection"))
 def release_connection(game_id: GameId, player_id: PlayerId, left_at: Moment) -> Plan[Connection]:
-    """Whoever has left a game or was sent away is not reached in it any more.
+    """Delete the connection of a player who left a game or was kicked.
 
-    Somebody who plays elsewhere by now, or has come back, stays where they are. Should a server stop before it does
-    this, the connection expires after 24 hours; who sits at a table, the game alone says.
+    The connection of a player who has joined another game, or has come back, stays. Should a server stop before this
+    write, the connection expires after 24 hours; only the game's list of players decides who is seated.
     """
-    old = _connected_game.equals(game_id) & _connected_at.below(left_at)
-    return Plan(delete(Connection.key(player_id=player_id), when=old))
+    outdated = _connected_game.equals(game_id) & _connected_at.below(left_at)
+    return Plan(delete(Connection.key(player_id=player_id), when=outdated))

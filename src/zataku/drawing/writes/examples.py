@@ -1,4 +1,4 @@
-"""Games at the points where each write applies, for the design document."""
+"""Games in the state that each write needs, for the design document."""
 
 from random import Random
 

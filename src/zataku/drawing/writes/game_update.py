@@ -27,13 +27,13 @@ def require_owner(game: Game, epoch: Epoch, now: Moment) -> None:
     if game.epoch != epoch:
         raise RoomTaken(f"The room has a new owner: epoch {game.epoch}, not {epoch}. Stop writing to it.")
     if game.ttl is not None and game.ttl <= now // 1000:
-        raise WrongState("The game is over and about to be deleted.")
+        raise WrongState("The game has expired and is about to be deleted.")
 
 
 def require_status(game: Game, status: GameStatus) -> None:
     """Raise `WrongState` unless the game has the status."""
     if game.status != status:
-        raise WrongState(f"The game is {game.status}; this is for a game that is {status}.")
+        raise WrongState(f"The game is {game.status}. This needs a game that is {status}.")
 
 
 def require_host(game: Game, player_id: PlayerId) -> None:
@@ -59,7 +59,7 @@ def require_round(game: Game, turn_id: TurnId) -> CurrentRound:
     """The current round, if the turn is its current one; raises `WrongState` for late deadlines and guesses."""
     require_status(game, "playing")
     if game.current_round is None or game.current_round.ended_at is not None:
-        raise WrongState("No round is under way.")
+        raise WrongState("No round is in progress.")
     if game.current_round.current_turn.id != turn_id:
         raise WrongState("The turn has moved on.")
     return game.current_round
@@ -69,15 +69,15 @@ def require_drawing_turn(game: Game, turn_id: TurnId) -> tuple[CurrentRound, Tur
     """The current round and turn, if the turn is being drawn."""
     current = require_round(game, turn_id)
     if current.current_turn.status != "drawing":
-        raise WrongState("Nobody is drawing.")
+        raise WrongState("The turn is not in its drawing phase.")
     return current, current.current_turn
 
 
 @esiritori.write(budget=Budget(writes=2, of="a game of 10 players in a fresh turn"))
 def take_room(game_id: GameId) -> Plan[Game]:
-    """A server takes over a game: from now on no other can change it. Gives the game with the new epoch.
+    """Take over a game for a server: no other can change it from then on. Returns the game with the new epoch.
 
-    After that the new owner reads `last_message` and, in a turn, `strokes_of`, to go on with their numbers. Messages
-    and parts of pictures do not look at the stored game, so that one who lost the room adds some until it learns of it.
+    The new owner then reads `last_message` and, in a turn, `strokes_of`, to continue their numbers. Writes of messages
+    and parts of pictures do not check the stored game, so a server that lost the room may add some until it notices.
     """
     return Plan(update(Game.key(game_id=game_id), _epoch.add(1)))

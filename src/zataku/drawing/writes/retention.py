@@ -12,38 +12,38 @@ from zataku.table import Budget, Plan, path, update
 
 @esiritori.write(budget=Budget(writes=19, of="a round of 10 players"))
 def keep_round(found: Round) -> Plan[Round]:
-    """A round of a game that somebody keeps does not expire.
+    """Remove the expiry of a round of a kept game.
 
-    Keeping goes item by item, the game last: doing it twice does no harm, and a game without a `ttl` has all rounds,
-    pictures and seats. A transaction would cost twice as much, and 100 pictures are more than the 4 MB it takes. Parts
-    of pictures expire, and so do messages that come while or after a game is kept.
+    A game is kept item by item, the game last: repeating it does no harm, and a game without a `ttl` has all rounds,
+    pictures and seats. A transaction would cost twice as much, and 100 pictures exceed its limit of 4 MB. Parts of
+    pictures expire, and so do messages posted while or after a game is kept.
     """
-    ttl = path(Round, lambda it: it.ttl)
+    ttl = path(Round, lambda item: item.ttl)
     return Plan(update(Round.key(game_id=found.game_id, round_number=found.round_number), ttl.remove()))
 
 
 @esiritori.write(budget=Budget(writes=101, of="a picture of 100 KB"))
 def keep_picture(found: Picture) -> Plan[Picture]:
-    """A picture of a game that somebody keeps does not expire."""
-    ttl = path(Picture, lambda it: it.ttl)
+    """Remove the expiry of a picture of a kept game."""
+    ttl = path(Picture, lambda item: item.ttl)
     key = Picture.key(game_id=found.game_id, round_number=found.round_number, turn_number=found.turn_number)
     return Plan(update(key, ttl.remove()))
 
 
 @esiritori.write(budget=Budget(writes=2, of="500 kana"))
 def keep_message(found: ChatMessage) -> Plan[ChatMessage]:
-    """A message of a game that somebody keeps does not expire.
+    """Remove the expiry of a message of a kept game.
 
-    One that newer messages have pushed out meanwhile stays away: the condition fails, and keeping goes on without it.
+    A message that the cap has removed meanwhile is not restored: the condition fails, and the caller skips it.
     """
-    ttl = path(ChatMessage, lambda it: it.ttl)
+    ttl = path(ChatMessage, lambda item: item.ttl)
     return Plan(update(ChatMessage.key(game_id=found.game_id, created_at=found.created_at, id=found.id), ttl.remove()))
 
 
 @esiritori.write(budget=Budget(writes=2, of="any seat"))
 def keep_seat(found: Seat) -> Plan[Seat]:
-    """A seat of a game that somebody keeps does not expire, so that it stays among the player's games."""
-    ttl = path(Seat, lambda it: it.ttl)
+    """Remove the expiry of a seat of a kept game, so that the game stays in the player's list."""
+    ttl = path(Seat, lambda item: item.ttl)
     return Plan(update(Seat.key(game_id=found.game_id, player_id=found.player_id), ttl.remove()))
 
 
@@ -57,11 +57,11 @@ _KEEP: dict[str, Any] = {
 
 @esiritori.write(budget=Budget(writes=3, of="a finished game of 10 players"), example=_KEEP)
 def keep_game(game: Game, epoch: Epoch, player_id: PlayerId, now: Moment) -> Plan[Game]:
-    """A player keeps a finished game, so that links to it outlive the week. The last step of keeping.
+    """Keep a finished game for a player, so that links to it work after the seven days. The last step of keeping.
 
-    Whoever left while it was played may keep it too.
+    Players who left during the game may keep it too.
     """
     require_status(game, "finished")
     if all(player.id != player_id for player in game.players):
-        raise NotAllowed("Only somebody who played the game may keep it.")
+        raise NotAllowed("Only a player of the game may keep it.")
     return Plan(update_game(game, epoch, now, ttl=None))

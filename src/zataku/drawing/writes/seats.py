@@ -56,7 +56,7 @@ def _seat_steps(game_id: GameId, player: Player) -> list[Step[Seat] | Step[Conne
 
 
 def _new_player(player_id: PlayerId, name: PlayerName, connection_id: ConnectionId | None, now: Moment) -> Player:
-    """A player who just joined: not ready, without points."""
+    """A player who has just joined: not ready, without points."""
     return Player(id=player_id, name=name, joined_at=now, connection_id=connection_id)
 
 
@@ -69,7 +69,7 @@ def create_game(
     settings: Settings,
     now: Moment,
 ) -> Plan[Game]:
-    """Open a room, with its host in the first seat. It stays for a day unless the game begins."""
+    """Create a room, with its host in the first seat. It expires after a day unless the game starts."""
     host = _new_player(host_id, name, connection_id, now)
     game = Game(
         game_id=game_id,
@@ -95,9 +95,9 @@ def take_seat(
     connection_id: ConnectionId | None,
     now: Moment,
 ) -> Plan[Game]:
-    """Sit down at a table that waits and has a free seat. Of many who want the last seat at once, one gets it.
+    """Seat a player in a waiting room with a free seat. Of several who take the last seat at once, one gets it.
 
-    Whoever comes into an empty room is its host.
+    The first player in an empty room becomes its host.
     """
     require_status(game, "waiting")
     if any(other.id == player_id for other in game.players):
@@ -114,29 +114,29 @@ def take_seat(
     example=_BY_GUEST,
 )
 def leave_seat(game: Game, epoch: Epoch, player_id: PlayerId, now: Moment) -> Plan[Game]:
-    """Get up. While the game waits, the seat becomes free; a game under way keeps the name and the points.
+    """Remove a player from their seat. In a waiting room the seat becomes free; a game in play keeps name and points.
 
-    A host who leaves hands over to whoever has been at the table longest. Where the player can be reached is taken away
-    afterwards, by `release_connection`: it may be of another game by now, and that must not keep anybody from leaving.
+    When the host leaves, the player who joined first becomes host. The connection is deleted afterwards, by
+    `release_connection`: it may belong to another game by now, which must not prevent the player from leaving.
     """
     player = require_seated(game, player_id)
-    stay = [other for other in game.players if other.id != player_id and other.left_at is None]
-    host = game.host_id if game.host_id != player_id else min(stay, key=_joined_at).id if stay else None
+    remaining = [other for other in game.players if other.id != player_id and other.left_at is None]
+    host = game.host_id if game.host_id != player_id else min(remaining, key=_joined_at).id if remaining else None
     if game.status == "waiting":
         others = tuple(other for other in game.players if other.id != player_id)
         seat = Seat.key(game_id=game.game_id, player_id=player_id)
         return Plan(update_game(game, epoch, now, players=others, host_id=host), delete(seat))
     require_status(game, "playing")
-    gone = replace(player, left_at=now, connection_id=None)
-    return Plan(update_game(game, epoch, now, players=replace_player(game, gone), host_id=host))
+    left = replace(player, left_at=now, connection_id=None)
+    return Plan(update_game(game, epoch, now, players=replace_player(game, left), host_id=host))
 
 
 @esiritori.write(budget=Budget(writes=7, of="one of 10 players who wait"), example={**_BY_HOST, "player_id": GUEST.id})
 def kick(game: Game, epoch: Epoch, host_id: PlayerId, player_id: PlayerId, now: Moment) -> Plan[Game]:
-    """The host sends somebody away, who leaves as if by their own will."""
+    """Remove a player on behalf of the host, with the effect of `leave_seat`."""
     require_host(game, host_id)
     if player_id == host_id:
-        raise WrongState("A host cannot kick themselves. Leave the room instead.")
+        raise WrongState("The host cannot kick themselves. Leave the room instead.")
     return leave_seat(game, epoch, player_id, now)
 
 
@@ -145,7 +145,7 @@ def kick(game: Game, epoch: Epoch, host_id: PlayerId, player_id: PlayerId, now: 
     example=_BY_GUEST,
 )
 def set_ready(game: Game, epoch: Epoch, player_id: PlayerId, status: ReadyStatus, now: Moment) -> Plan[Game]:
-    """Say that one is ready to begin, or take it back."""
+    """Mark a seated player as ready to start, or as not ready."""
     require_status(game, "waiting")
     player = replace(require_seated(game, player_id), status=status)
     return Plan(update_game(game, epoch, now, players=replace_player(game, player)))
@@ -153,11 +153,11 @@ def set_ready(game: Game, epoch: Epoch, player_id: PlayerId, status: ReadyStatus
 
 @esiritori.write(budget=Budget(writes=3, of="a room of 10 that becomes public"), example=_BY_HOST)
 def change_settings(game: Game, epoch: Epoch, host_id: PlayerId, settings: Settings, now: Moment) -> Plan[Game]:
-    """The host changes how the game will be, with no fewer seats than are taken."""
+    """Change the settings of a waiting room on behalf of the host, with no fewer seats than players."""
     require_status(game, "waiting")
     require_host(game, host_id)
     if settings.player_count < len(game.players):
-        raise SeatUnavailable("More players are seated than there would be seats.")
+        raise SeatUnavailable("More players are seated than these settings allow. Choose more seats.")
     return Plan(update_game(game, epoch, now, settings=settings))
 
 
@@ -175,18 +175,18 @@ def start_game(
     next_kana: Kana | None,
     now: Moment,
 ) -> Plan[Game]:
-    """The host begins, when two or more are at the table and all are ready. The first who sat down draws first.
+    """Start the game on behalf of the host, when two or more players are seated and all are ready.
 
-    Shiritori begins with a kana that chance has chosen.
+    The player in the first seat draws first. Shiritori starts with a random kana.
     """
     require_status(game, "waiting")
     require_host(game, host_id)
     if len(game.players) < 2:
-        raise WrongState("Two players are needed to begin.")
+        raise WrongState("At least two players are needed to start.")
     if any(player.status != "ready" for player in game.players):
         raise WrongState("Not every player is ready.")
     if (game.settings.mode == "shiritori") != (next_kana is not None):
-        raise WrongState("Shiritori begins with a kana, a free game without one.")
+        raise WrongState("Shiritori needs a first kana; a free game has none.")
     turn = new_turn(game, turn_id, 1, game.players[0].id, suggestions, now)
     first = CurrentRound(id=round_id, round_number=1, started_at=now, current_turn=turn)
     until = seconds_after(now, RETENTION_SECONDS)
@@ -198,9 +198,9 @@ def start_game(
     example={**_BY_GUEST, "game": DRAWING},
 )
 def mark_present(game: Game, epoch: Epoch, player_id: PlayerId, connection_id: ConnectionId, now: Moment) -> Plan[Game]:
-    """A player is back under a connection, which takes the place of any earlier one."""
-    there = replace(require_seated(game, player_id), connection_id=connection_id, away_since=None)
-    return Plan(update_game(game, epoch, now, players=replace_player(game, there)))
+    """Mark a player as present under a connection, which replaces any earlier one."""
+    present = replace(require_seated(game, player_id), connection_id=connection_id, away_since=None)
+    return Plan(update_game(game, epoch, now, players=replace_player(game, present)))
 
 
 @esiritori.write(
@@ -208,16 +208,16 @@ def mark_present(game: Game, epoch: Epoch, player_id: PlayerId, connection_id: C
     example={**_BY_GUEST, "game": DRAWING, "lost": GUEST.connection_id},
 )
 def mark_away(game: Game, epoch: Epoch, player_id: PlayerId, lost: ConnectionId | None, now: Moment) -> Plan[Game]:
-    """A player has lost this connection and is away from now on. The seat is kept.
+    """Mark a player as away, because their connection was lost. The seat is kept.
 
-    An old connection that closes late says nothing of a player who is back under a new one. None is for a player who
-    never had a connection.
+    The late close of an old connection does not affect a player who is back under a new one. `lost` is None for a
+    player who never had a connection.
     """
     player = require_seated(game, player_id)
     if player.connection_id != lost:
-        raise WrongState("The player has another connection by now.")
-    gone = replace(player, connection_id=None, away_since=player.away_since or now)
-    return Plan(update_game(game, epoch, now, players=replace_player(game, gone)))
+        raise WrongState("The player has a newer connection.")
+    away = replace(player, connection_id=None, away_since=player.away_since or now)
+    return Plan(update_game(game, epoch, now, players=replace_player(game, away)))
 
 
 def _joined_at(player: Player) -> Moment:

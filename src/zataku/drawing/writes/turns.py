@@ -1,6 +1,6 @@
-"""Writes of a game under way: words, guesses, pictures, turns, rounds.
+"""Writes of a game in play: words, guesses, pictures, turns, rounds.
 
-Each names the turn or round it is about, so that what comes late, or is tried again on a newer state, does nothing.
+Each names the turn or round it applies to, so that a late write, or a retry on a newer state, does nothing.
 """
 
 from typing import Any
@@ -63,9 +63,15 @@ def _example(game: Game) -> dict[str, Any]:
     """Arguments of a write on this game, for the design document."""
     current = game.current_round
     assert current is not None
-    turn, round_ = current.current_turn.id, current.id
-    now = {"game": game, "epoch": game.epoch, "now": game.updated_at + 1}
-    return {**now, "turn_id": turn, "round_id": round_, "drawer_id": GUEST.id, "suggestions": WORDS}
+    return {
+        "game": game,
+        "epoch": game.epoch,
+        "now": game.updated_at + 1,
+        "turn_id": current.current_turn.id,
+        "round_id": current.id,
+        "drawer_id": GUEST.id,
+        "suggestions": WORDS,
+    }
 
 
 _TURN_OVER, _BETWEEN_ROUNDS = _example(TURN_OVER), _example(BETWEEN_ROUNDS)
@@ -78,29 +84,29 @@ _TURN_OVER, _BETWEEN_ROUNDS = _example(TURN_OVER), _example(BETWEEN_ROUNDS)
 def choose_answer(
     game: Game, epoch: Epoch, turn_id: TurnId, drawer_id: PlayerId, answer: Answer, next_kana: Kana | None, now: Moment
 ) -> Plan[Game]:
-    """The drawer has chosen a word, or time has chosen one for them: drawing begins, and the clock of the turn."""
+    """Set the word of a turn, chosen by the drawer or by the timeout: drawing and the turn's time limit begin."""
     current = require_round(game, turn_id)
     turn = current.current_turn
     if turn.status != "setting_answer":
-        raise WrongState("The word of this turn is chosen.")
+        raise WrongState("The word of this turn is chosen already.")
     if turn.drawer_id != drawer_id:
-        raise NotAllowed("Only the drawer chooses the word.")
-    drawn = replace(
+        raise NotAllowed("Only the drawer may choose the word.")
+    drawing = replace(
         turn, answer=answer, status="drawing", started_at=now, deadline=now + turn.time_limit * 1000, suggestions=None
     )
     name = drawing_name(current.round_number, turn.turn_number)
     canvas = CurrentDrawing(drawer_id=drawer_id, data=name, updated_at=now)
-    changes = {"current_round": replace(current, current_turn=drawn), "current_drawing": canvas}
+    changes = {"current_round": replace(current, current_turn=drawing), "current_drawing": canvas}
     return Plan(update_game(game, epoch, now, next_kana=next_kana, **changes))
 
 
 @esiritori.write(budget=Budget(writes=2, of="the first turn of 10 players"), example=_example(DRAWING))
 def reveal_kana(game: Game, epoch: Epoch, turn_id: TurnId, place: int, now: Moment) -> Plan[Game]:
-    """One kana of the word is given as a hint, at most two in a turn."""
+    """Reveal one kana of the word as a hint, at most two in a turn."""
     current, turn = require_drawing_turn(game, turn_id)
     shown = turn.revealed or ()
     if not game.settings.hints or len(shown) >= 2 or place in shown or not 0 <= place < len(turn.answer or ""):
-        raise WrongState("There is no such hint to give.")
+        raise WrongState("This hint cannot be given.")
     hinted = replace(turn, revealed=(*shown, place))
     return Plan(update_game(game, epoch, now, current_round=replace(current, current_turn=hinted)))
 
@@ -112,9 +118,9 @@ def reveal_kana(game: Game, epoch: Epoch, turn_id: TurnId, place: int, now: Mome
 def record_correct_guess(
     game: Game, epoch: Epoch, turn_id: TurnId, message: NewMessage, points: Points, now: Moment
 ) -> Plan[Game]:
-    """Somebody has guessed the word in time: the message and the points are kept together, or neither.
+    """Store a correct guess: its message and its points, both or neither.
 
-    The first right guess gives the drawer as many points. Whether the message is the word is decided by the rules.
+    The first correct guess gives the drawer as many points. The caller decides whether the message is the word.
     """
     current, turn = require_drawing_turn(game, turn_id)
     guesser = require_seated(game, message.player_id)
@@ -125,15 +131,15 @@ def record_correct_guess(
     if turn.deadline is None or now > turn.deadline:
         raise WrongState("Time is up.")
     if points > turn.time_limit:
-        raise WrongState("A guess is worth at most the seconds of its turn.")
-    winners = [guesser.id] if turn.correct_player_ids else [guesser.id, turn.drawer_id]
-    entries = [_entry(current, who, points, "correct_answer", now) for who in winners]
-    known = replace(turn, correct_player_ids=(*turn.correct_player_ids, guesser.id))
+        raise WrongState("A guess scores at most the seconds of its turn.")
+    scorers = [guesser.id] if turn.correct_player_ids else [guesser.id, turn.drawer_id]
+    entries = [_score_entry(current, player_id, points, "correct_answer", now) for player_id in scorers]
+    guessed = replace(turn, correct_player_ids=(*turn.correct_player_ids, guesser.id))
     step = update_game(
         game,
         epoch,
         now,
-        current_round=replace(current, current_turn=known),
+        current_round=replace(current, current_turn=guessed),
         players=add_scores(game.players, entries),
         score_histories=(*game.score_histories, *entries),
     )
@@ -147,14 +153,15 @@ def record_correct_guess(
 def flush_strokes(
     game: Game, epoch: Epoch, turn_id: TurnId, number: StrokesNumber, data: PictureText, now: Moment
 ) -> Plan[Strokes]:
-    """Half a second of drawing is kept, after the last part that the owner knows. A part is never replaced.
+    """Store half a second of drawing, after the last part that the owner knows. A part is never replaced.
 
-    Looking at the stored game would make each of two flushes a second cost 6 units or more in place of 1. The number
-    takes its place: an owner writes a part only where it has seen or written all before it. An owner whose number is
-    taken by a part of another `epoch` reads the game: it has lost the room and stops, or a server that lost it has
-    drawn on, and it takes `strokes_of` as the picture and goes on after the last. One of its own epoch is the part
-    whose reply was lost. So no part is lost or stored twice.
-    A server that lost the room unknowingly adds parts until one is refused; parts of a finished turn are never read.
+    Checking the stored game would make each of two flushes a second cost 6 units or more in place of 1. The number
+    serves instead: an owner writes a part only after it has read or written all parts before it. If the number is in
+    use by a part of another `epoch`, the owner reads the game: either it has lost the room and stops, or a former
+    owner has written parts, and it takes `strokes_of` as the picture and continues after the last. If the stored part
+    is of its own epoch, it is the one whose reply was lost. So no part is lost or stored twice.
+    A server that has lost the room without noticing adds parts until one is rejected; parts of a finished turn are
+    never read.
     """
     require_owner(game, epoch, now)
     current, turn = require_drawing_turn(game, turn_id)
@@ -179,25 +186,25 @@ def flush_strokes(
 def finish_turn(
     game: Game, epoch: Epoch, turn_id: TurnId, data: PictureText | None, penalty: Penalty | None, now: Moment
 ) -> Plan[Game]:
-    """The turn is over, once: its record, its picture in one piece, and what a drawer whom nobody understood loses.
+    """End a turn, once: store its record, its whole picture, and the penalty of a drawer without a correct guess.
 
-    Without a stroke there is no picture.
+    A turn without strokes has no picture.
     """
     current, turn = require_drawing_turn(game, turn_id)
     if penalty is not None and turn.correct_player_ids:
-        raise WrongState("Somebody has guessed the word, so the drawer loses nothing.")
+        raise WrongState("The word was guessed, so the drawer loses nothing.")
     if penalty is not None and penalty > turn.time_limit // 2:
         raise WrongState("A drawer loses at most half the seconds of the turn.")
     picture = None if data is None else _picture(game, current, data, now)
     name = None if data is None else drawing_name(current.round_number, turn.turn_number)
-    entries = [] if penalty is None else [_entry(current, turn.drawer_id, penalty, "drawer_penalty", now)]
-    over = replace(turn, status="finished", ended_at=now, deadline=None)
+    entries = [] if penalty is None else [_score_entry(current, turn.drawer_id, penalty, "drawer_penalty", now)]
+    finished = replace(turn, status="finished", ended_at=now, deadline=None)
     record = finished_turn(game, turn, name, now)
     step = update_game(
         game,
         epoch,
         now,
-        current_round=replace(current, current_turn=over, turns=(*(current.turns or ()), record)),
+        current_round=replace(current, current_turn=finished, turns=(*(current.turns or ()), record)),
         current_drawing=None,
         players=add_scores(game.players, entries),
         score_histories=(*game.score_histories, *entries),
@@ -217,7 +224,7 @@ def begin_turn(
     suggestions: Suggestions,
     now: Moment,
 ) -> Plan[Game]:
-    """The next player chooses a word. A drawer who is away, or out of time without a word, is passed over for good."""
+    """Begin the next player's turn. A drawer who is away, or chose no word in time, is passed over for the round."""
     current = require_round(game, after)
     require_seated(game, drawer_id)
     return Plan(
@@ -227,9 +234,9 @@ def begin_turn(
 
 @esiritori.write(budget=Budget(writes=78, of="a full round of 10 players"), example=_TURN_OVER)
 def finish_round(game: Game, epoch: Epoch, turn_id: TurnId, now: Moment) -> Plan[Game]:
-    """The round is over with this turn: its turns and points move into an item, and the game is small again.
+    """End the round after this turn: its turns and points move into an item of their own.
 
-    A round may end before everybody has drawn, where those left are away: whose turn it is, the rules say.
+    A round may end before every player has drawn, if the others are away. The caller decides whose turn it is.
     """
     current = require_round(game, turn_id)
     ended = replace(close_turn(game, current, now), ended_at=now, turns=None, passed=None)
@@ -251,7 +258,7 @@ def begin_round(
     suggestions: Suggestions,
     now: Moment,
 ) -> Plan[Game]:
-    """The next round begins, as long as the settings have one left."""
+    """Begin the next round, unless all rounds of the settings are played."""
     last = _ended_round(game, after)
     if last.round_number >= game.settings.round_count:
         raise WrongState("All rounds are played.")
@@ -263,7 +270,7 @@ def begin_round(
 
 @esiritori.write(budget=Budget(writes=5, of="a game of 10 players"), example=_BETWEEN_ROUNDS)
 def finish_game(game: Game, epoch: Epoch, round_id: RoundId, now: Moment) -> Plan[Game]:
-    """The game is over, after its last round or because too few are left. It can be looked at for seven days."""
+    """End the game, after its last round or because too few players are left. It expires after seven days."""
     _ended_round(game, round_id)
     until = seconds_after(now, FINISHED_GAME_SECONDS)
     return Plan(update_game(game, epoch, now, status="finished", ttl=until))
@@ -278,10 +285,12 @@ def _ended_round(game: Game, round_id: RoundId) -> CurrentRound:
     return game.current_round
 
 
-def _entry(current: CurrentRound, who: PlayerId, points: Points, reason: ScoreReason, now: Moment) -> ScoreEntry:
+def _score_entry(
+    current: CurrentRound, player_id: PlayerId, points: Points, reason: ScoreReason, now: Moment
+) -> ScoreEntry:
     turn = current.current_turn
     return ScoreEntry(
-        player_id=who,
+        player_id=player_id,
         round_number=current.round_number,
         turn_number=turn.turn_number,
         points=points,
