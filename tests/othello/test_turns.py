@@ -118,7 +118,7 @@ def test_most_votes_win_and_of_equals_the_earliest():
     assert winning_candidate([early, late]) is early
     assert winning_candidate([early, replace(late, vote_count=1)]).position == "C3"
     assert winning_candidate([E3, C5, C3]) is C3
-    with pytest.raises(RuleViolation, match="Nothing was proposed"):
+    with pytest.raises(RuleViolation, match="no candidates"):
         winning_candidate([])
 
 

@@ -1,4 +1,4 @@
-"""A game that everybody can vote in at once, a few days old."""
+"""Demo data: a game a few days old, with an open vote."""
 
 from random import Random
 from typing import TypeVar
@@ -28,33 +28,33 @@ E = TypeVar("E", bound=Entity)
 
 A_GAME = GameId("0d5e1f2a-6c7b-4e8f-9a01-7e57ab1e0001")
 TURNS = 7
-"""The turn that the crowd votes in: it is white, and the AI has begun."""
+"""The turn with the open vote. The crowd is white, and the AI moved first."""
 
 _VOTERS = 9
 _DAY = 86_400
 _HOUR = 3_600
-_TOKYO = 9 * _HOUR
-_THINKING = 60
+_TOKYO_OFFSET = 9 * _HOUR
+_THINKING_SECONDS = 60
 
 
 def demo_of(context: AppContext) -> Demo:
-    """Plays a game up to a turn that ends at the next midnight in Tokyo, for a store without games.
+    """The function that plays a game up to a turn ending at the next midnight in Tokyo, if a store has no other game.
 
-    Each step stands on the stored game, so that a run which was broken off is gone on with and a second does nothing.
+    Each step is conditional on the stored game, so that an interrupted run is resumed and a second run does nothing.
     """
 
     async def demo() -> None:
-        if await _others_play(context.store):
+        if await _has_other_games(context.store):
             return
-        match_ = _Match(context.store, context.clock.now())
-        await match_.begin()
+        demo_game = _DemoGame(context.store, context.clock.now())
+        await demo_game.open()
         for _ in range(TURNS + 1):
-            await match_.go_on()
+            await demo_game.play_next_turn()
 
     return demo
 
 
-async def _others_play(store: Store) -> bool:
+async def _has_other_games(store: Store) -> bool:
     for status in ("ACTIVE", "FINISHED"):
         found = await store.first(games_with(status))
         if found is not None and found.game_id != A_GAME:
@@ -62,98 +62,100 @@ async def _others_play(store: Store) -> bool:
     return False
 
 
-class _Match:
-    """The game, as it was played until now."""
+class _DemoGame:
+    """The writes that play the demo game."""
 
     def __init__(self, store: Store, now: float) -> None:
         self._store = store
-        self._midnight = (int(now) + _TOKYO) // _DAY * _DAY - _TOKYO
+        self._midnight = (int(now) + _TOKYO_OFFSET) // _DAY * _DAY - _TOKYO_OFFSET
         self._end = self._midnight + (_DAY if int(now) + _HOUR < self._midnight + _DAY else 2 * _DAY)
         self._random = Random(A_GAME)
         self._voters = [UserId(str(UUID(int=self._random.getrandbits(128), version=4))) for _ in range(_VOTERS)]
 
-    async def begin(self) -> None:
-        """Those who vote sign up, and the game is opened."""
-        opened = format_instant(self._deadline(1) - _DAY)
+    async def open(self) -> None:
+        """Register the voters and open the game."""
+        opened_at = format_instant(self._deadline(1) - _DAY)
         for user_id, name in zip(self._voters, NAMES, strict=False):
-            await self._done(register_user(User(user_id=user_id, username=name, created_at=opened, updated_at=opened)))
-        made = Game(
+            voter = User(user_id=user_id, username=name, created_at=opened_at, updated_at=opened_at)
+            await self._write_once(register_user(voter))
+        new_game = Game(
             game_id=A_GAME,
             ai_side="BLACK",
             board_state=format_board(START),
-            created_at=opened,
-            updated_at=opened,
+            created_at=opened_at,
+            updated_at=opened_at,
             cadence="DAILY",
             time_zone="Asia/Tokyo",
             ai_level=3,
             language="ja",
         )
-        await self._done(open_game(made))
+        await self._write_once(open_game(new_game))
 
-    async def go_on(self) -> None:
-        """The next turn, up to the one that is shown."""
+    async def play_next_turn(self) -> None:
+        """Play one turn; in the last one, only open the vote."""
         found = await self._store.get(game(A_GAME), strong=True)
         if found is None or found.current_turn > TURNS or found.status != "ACTIVE":
             return
-        chance = Random(f"{A_GAME}#{found.current_turn}")
+        random = Random(f"{A_GAME}#{found.current_turn}")
         if side_of(found.current_turn) == found.ai_side:
-            await self._play(found, chance)
+            await self._play_ai_move(found, random)
             return
         if found.opened_turn != found.current_turn:
-            await self._open(found, chance)
+            await self._open_vote(found, random)
         if found.current_turn < TURNS:
-            await self._close(found)
+            await self._close_vote(found)
 
-    async def _play(self, found: Game, chance: Random) -> None:
+    async def _play_ai_move(self, found: Game, random: Random) -> None:
         turn = found.current_turn
-        moment = add_seconds(found.updated_at, _THINKING)
+        now = add_seconds(found.updated_at, _THINKING_SECONDS)
         deadline = format_instant(self._deadline(turn + 1))
-        if await self._done(play_turn(found, chance.choice(votable_squares(found)), moment, deadline)):
-            await self._comment(turn, moment)
+        if await self._write_once(play_turn(found, random.choice(votable_squares(found)), now, deadline)):
+            await self._comment(turn, now)
 
-    async def _open(self, found: Game, chance: Random) -> None:
-        """Three squares to choose from, and people who choose."""
+    async def _open_vote(self, found: Game, random: Random) -> None:
+        """Open up to three candidates and vote for them."""
         turn = found.current_turn
         assert found.voting_deadline is not None
         squares = votable_squares(found)
-        chosen = chance.sample(squares, min(len(squares), MAX_ENGINE_CANDIDATES))
-        proposals = [_proposal(turn + at, square) for at, square in enumerate(chosen)]
-        moment = add_seconds(found.updated_at, _THINKING)
-        await self._done(open_candidates(found, proposals, moment))
-        ballot = [it async for it in self._store.each(ballot_of(A_GAME, turn))]
+        chosen = random.sample(squares, min(len(squares), MAX_ENGINE_CANDIDATES))
+        proposals = [_proposal(turn + index, square) for index, square in enumerate(chosen)]
+        now = add_seconds(found.updated_at, _THINKING_SECONDS)
+        await self._write_once(open_candidates(found, proposals, now))
+        ballot = [candidate async for candidate in self._store.each(ballot_of(A_GAME, turn))]
         for user_id in self._voters[: _VOTERS if turn < TURNS else _VOTERS // 2]:
-            choice = chance.choice(ballot).candidate_id
-            await self._done(cast_vote(A_GAME, turn, user_id, choice, add_seconds(moment, chance.randrange(_THINKING))))
+            choice = random.choice(ballot).candidate_id
+            voted_at = add_seconds(now, random.randrange(_THINKING_SECONDS))
+            await self._write_once(cast_vote(A_GAME, turn, user_id, choice, voted_at))
 
-    async def _close(self, found: Game) -> None:
+    async def _close_vote(self, found: Game) -> None:
         assert found.voting_deadline is not None
-        moment = found.voting_deadline
-        await self._done(close_turn(A_GAME, found.current_turn, moment))
+        now = found.voting_deadline
+        await self._write_once(close_turn(A_GAME, found.current_turn, now))
         closed = await self._store.get(game(A_GAME), strong=True)
         assert closed is not None
-        ballot = [it async for it in self._store.each(ballot_of(A_GAME, found.current_turn))]
-        if await self._done(advance(closed, ballot, moment)):
-            await self._comment(found.current_turn, moment)
+        ballot = [candidate async for candidate in self._store.each(ballot_of(A_GAME, found.current_turn))]
+        if await self._write_once(advance(closed, ballot, now)):
+            await self._comment(found.current_turn, now)
 
-    async def _comment(self, turn: int, moment: Instant) -> None:
+    async def _comment(self, turn: int, now: Instant) -> None:
         found = await self._store.get(game(A_GAME), strong=True)
         assert found is not None
         board = parse_board(found.board_state)
         texts = Contents(
             **fill_phrase(COMMENTS, turn, f"{turn + 1}", count_discs(board, "BLACK"), count_discs(board, "WHITE"))
         )
-        await self._done(add_commentary(A_GAME, turn, texts.ja, moment, texts))
+        await self._write_once(add_commentary(A_GAME, turn, texts.ja, now, texts))
 
     def _deadline(self, turn: int) -> int:
-        """When voting in a turn ends: in the last one at the end, in those before at the midnights that have passed."""
+        """The end of voting in a turn: the next midnight for the last turn, past midnights for those before."""
         return self._end if turn >= TURNS else self._midnight - (TURNS - 2 - turn) // 2 * _DAY
 
-    async def _done(self, plan: Plan[E]) -> bool:
-        """True when it was carried out; what was done in an earlier run is refused, and passed over."""
+    async def _write_once(self, plan: Plan[E]) -> bool:
+        """Carry out a plan; False when an earlier run has done so."""
         try:
             await self._store.write(plan, token=str(uuid4()))
-        except TransactionCancelled as refused:
-            if refused.conflict:
+        except TransactionCancelled as error:
+            if error.conflict:
                 raise
             return False
         return True

@@ -1,11 +1,11 @@
-"""Everyone together plays Othello against an AI, one voted move at a time. One table, VoteBoardGame, holds all of it.
+"""One table, VoteBoardGame, for Othello by vote: all users together play against an AI, one voted move at a time.
 
 A game with its moves and commentary is one partition; the candidates and votes of each of its turns are another. GSI1
-lists games by status, GSI2 what a user voted for and proposed.
+lists games by status, GSI2 the votes and proposals of a user.
 
-A vote and the counts it changes are one TransactWriteItems, in which the turn and its deadline are checked: one vote a
+A vote and the counts it changes are one TransactWriteItems, which also checks the turn and its deadline: one vote per
 user, and counts always equal votes. The items of a finished game can be deleted after 90 days, which is off by default.
-Some 10,000 requests a day are expected; capacity is on demand at first, and may be provisioned once the load is steady.
+About 10,000 requests a day are expected; capacity is on demand at first, and may be provisioned once the load is known.
 """
 
 from typing import Annotated, Literal
@@ -70,7 +70,7 @@ board_game = Table(
 games_by_status = board_game.index("GSI1", pk="GSI1PK", sk="GSI1SK")
 acts_by_user = board_game.index("GSI2", pk="GSI2PK", sk="GSI2SK")
 
-# The identifiers of the document's examples, with which the lint tries out what asks for one.
+# The identifiers of the document's examples; the lint calls item reads with them.
 A_USER = UserId("123e4567-e89b-12d3-a456-426614174000")
 A_GAME = GameId("456e7890-e89b-12d3-a456-426614174001")
 
@@ -81,7 +81,7 @@ TurnNumber = Annotated[Turn, Meta(description="Number of the turn, from 0; even 
 
 @board_game.entity(pk="USER#{user_id}", sk="USER#{user_id}")
 class User(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="USER"):
-    """Someone who votes and proposes."""
+    """A user who votes and proposes."""
 
     user_id: UserUuid
     email: Email | None = None
@@ -103,7 +103,7 @@ class User(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
     index={"GSI1PK": "GAME#STATUS#{status}", "GSI1SK": "{created_at}"},
 )
 class Game(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="GAME"):
-    """A game of everyone against the AI, as it stands now."""
+    """The current state of a game of all users against the AI."""
 
     game_id: GameUuid
     game_type: Annotated[GameType, Meta(description="Kind of game")] = "OTHELLO"
@@ -115,7 +115,8 @@ class Game(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
     created_at: CreatedAt
     updated_at: UpdatedAt
     voting_deadline: (
-        Annotated[Instant, Meta(description="End of voting in the current turn; absent while nobody votes")] | None
+        Annotated[Instant, Meta(description="End of voting in the current turn; absent in a turn without a vote")]
+        | None
     ) = None
     closed_turn: Annotated[Turn, Meta(description="The turn whose voting was closed last")] | None = None
     opened_turn: Annotated[Turn, Meta(description="The turn that the engine opened candidates for last")] | None = None
@@ -128,13 +129,13 @@ class Game(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
 
 @board_game.entity(pk="GAME#{game_id}", sk="MOVE#{turn_number:03d}")
 class Move(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="MOVE"):
-    """What was played in a turn."""
+    """The move played in a turn."""
 
     game_id: GameUuid
     turn_number: TurnNumber
     side: Annotated[Side, Meta(description="Side that played")]
     position: SquareOrPass
-    played_by: Annotated[Player, Meta(description="Who played")]
+    played_by: Annotated[Player, Meta(description="Player of the move")]
     candidate_id: Annotated[CandidateUuid, Meta(description="ID of the adopted candidate (UUID)")] | None = None
     created_at: CreatedAt
     expires_at: Seconds | None = None
@@ -146,7 +147,7 @@ class Move(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
     index={"GSI2PK": "USER#{proposer}", "GSI2SK": "CANDIDATE#{proposed_at}"},
 )
 class Candidate(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="CANDIDATE"):
-    """A move that everyone may vote for in a turn."""
+    """A move that users may vote for in a turn."""
 
     candidate_id: CandidateUuid
     game_id: GameUuid
@@ -168,13 +169,13 @@ class Candidate(Entity, frozen=True, kw_only=True, rename="camel", tag_field="en
 
     @derived("created_by")
     def proposer(self) -> str | None:
-        """The user who proposed it; nobody for the AI's candidates, which stay out of GSI2."""
+        """The id of the user who proposed it; None for the AI's candidates, which are not in GSI2."""
         author, _, user_id = self.created_by.partition("#")
         return user_id if author == "USER" else None
 
     @derived("created_by", "created_at")
     def proposed_at(self) -> str | None:
-        """`createdAt` of a user's candidate; as absent as `proposer` for the AI's."""
+        """`createdAt` of a user's candidate; None for the AI's, like `proposer`."""
         return None if self.proposer is None else self.created_at
 
 
@@ -197,12 +198,12 @@ class Vote(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
 
 @board_game.entity(pk="GAME#{game_id}", sk="COMMENTARY#{turn_number:03d}")
 class Commentary(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="COMMENTARY"):
-    """What is to be said about a turn."""
+    """The commentary on a turn."""
 
     game_id: GameUuid
     turn_number: TurnNumber
     content: Content
-    generated_by: Annotated[Literal["AI"], Meta(description="Who wrote it")] = "AI"
+    generated_by: Annotated[Literal["AI"], Meta(description="Author")] = "AI"
     created_at: CreatedAt
     content_i18n: (
         Annotated[Contents, Meta(description="The commentary in every language, where a template wrote it")] | None
@@ -239,7 +240,7 @@ def moves_of(game_id: GameId) -> Span:
 
 @board_game.query(returns=Candidate, budget=Budget(reads=1, of="a turn with 3 candidates of the AI and 5 of users"))
 def candidates_of(game_id: GameId, turn_number: Turn) -> Span:
-    """The candidates of a turn, in no order that means anything."""
+    """The candidates of a turn, in no particular order."""
     return board_game.partition(f"GAME#{game_id}#TURN#{turn_number}").begins_with("CANDIDATE#")
 
 
@@ -247,13 +248,13 @@ def candidates_of(game_id: GameId, turn_number: Turn) -> Span:
     example={"game_id": A_GAME, "turn_number": 5, "user_id": A_USER}, budget=Budget(reads=0.5, of="a vote")
 )
 def vote_of(game_id: GameId, turn_number: Turn, user_id: UserId) -> Key[Vote]:
-    """What a user voted for in a turn."""
+    """The vote of a user in a turn."""
     return Vote.key(game_id=game_id, turn_number=turn_number, user_id=user_id)
 
 
 @board_game.query(returns=Vote, budget=Budget(reads=2.5, of="a page of 50 votes"))
 def votes_by(user_id: UserId) -> Span:
-    """What a user voted for over all games, newest first."""
+    """The votes of a user in all games, newest first."""
     return acts_by_user.partition(f"USER#{user_id}").begins_with("VOTE#").newest_first()
 
 
@@ -261,7 +262,7 @@ def votes_by(user_id: UserId) -> Span:
     returns=Commentary, budget=Budget(reads=4.5, of="60 turns, in 40 characters of each of three languages")
 )
 def commentary_of(game_id: GameId) -> Span:
-    """What was said about the turns of a game, in turn order."""
+    """The commentary on the turns of a game, in turn order."""
     return board_game.partition(f"GAME#{game_id}").begins_with("COMMENTARY#")
 
 
@@ -269,13 +270,13 @@ def commentary_of(game_id: GameId) -> Span:
     returns=Candidate, budget=Budget(reads=4, of="a page of 50 candidates with a reason of 40 Japanese characters")
 )
 def candidates_by(user_id: UserId) -> Span:
-    """The candidates that a user proposed over all games, newest first."""
+    """The candidates that a user proposed in all games, newest first."""
     return acts_by_user.partition(f"USER#{user_id}").begins_with("CANDIDATE#").newest_first()
 
 
 @board_game.query(returns=Move, budget=Budget(reads=1, of="the first 31 moves"))
 def moves_until(game_id: GameId, turn_number: Turn) -> Span:
-    """The moves of a game up to a turn, which is the last one: replayed, they give the board after it."""
+    """The moves of a game up to and including a turn: replayed, they give the board after it."""
     return board_game.partition(f"GAME#{game_id}").between("MOVE#000", f"MOVE#{turn_number:03d}")
 
 
@@ -283,13 +284,13 @@ def moves_until(game_id: GameId, turn_number: Turn) -> Span:
     returns=Candidate, strong=True, budget=Budget(reads=2, of="a turn with 3 candidates of the AI and 5 of users")
 )
 def ballot_of(game_id: GameId, turn_number: Turn) -> Span:
-    """The candidates of a turn as they are right now, to be decided on."""
+    """The current candidates of a turn, read strongly to decide it."""
     return board_game.partition(f"GAME#{game_id}#TURN#{turn_number}").begins_with("CANDIDATE#")
 
 
 @board_game.query(returns=Vote, strong=True, budget=Budget(reads=5, of="a turn with 50 votes"))
 def votes_in(game_id: GameId, turn_number: Turn) -> Span:
-    """All votes of a turn as they are right now, to be held against the counts."""
+    """All current votes of a turn, read strongly to compare them with the counts."""
     return board_game.partition(f"GAME#{game_id}#TURN#{turn_number}").begins_with("VOTE#")
 
 

@@ -2,7 +2,7 @@
 
 
 class RuleViolation(Exception):
-    """The loaded items or the arguments do not allow the write. `code` says why."""
+    """The loaded items or the arguments do not allow the write. `code` names the reason."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What an attribute of Othello by vote may hold: identifiers, squares, turns, texts, times of voting.
+"""Value types of Othello by vote with their limits: identifiers, squares, turns, texts, times of voting.
 
 Lengths of texts are counted in characters (Unicode code points), as the design document counts them.
 """
@@ -18,25 +18,25 @@ CandidateId = NewType("CandidateId", str)
 UserUuid: TypeAlias = Annotated[
     UserId, Meta(pattern=anchored(UUID_PATTERN), title="UUID", description="User ID (UUID)")
 ]
-"""Who plays along, such as 123e4567-e89b-12d3-a456-426614174000, in small letters."""
+"""The id of a user, such as 123e4567-e89b-12d3-a456-426614174000, in lower case."""
 
 GameUuid: TypeAlias = Annotated[
     GameId, Meta(pattern=anchored(UUID_PATTERN), title="UUID", description="Game ID (UUID)")
 ]
-"""A game, such as 456e7890-e89b-12d3-a456-426614174001."""
+"""The id of a game, such as 456e7890-e89b-12d3-a456-426614174001."""
 
 CandidateUuid: TypeAlias = Annotated[
     CandidateId, Meta(pattern=anchored(UUID_PATTERN), title="UUID", description="Candidate ID (UUID)")
 ]
-"""A move to vote for, made of its game, turn and square: see `candidate_id`."""
+"""The id of a candidate, derived from its game, turn and square by `candidate_id`."""
 
 Author: TypeAlias = Annotated[
     str, Meta(pattern=anchored(f"AI|USER#{UUID_PATTERN}"), title="`AI`, `USER#<userId>`", description="Author")
 ]
-"""Who proposed a candidate: the engine, or one user."""
+"""The author of a candidate: the engine, or a user."""
 
 Username: TypeAlias = Annotated[str, Meta(min_length=1, max_length=30, description="User name")]
-"""A name of 1 to 30 characters; `check_name` says what it may not hold."""
+"""A name of 1 to 30 characters that passes `check_name`."""
 
 Email: TypeAlias = Annotated[
     str,
@@ -47,7 +47,7 @@ Email: TypeAlias = Annotated[
         description="Mail address",
     ),
 ]
-"""A mail address as far as its form tells; `check_name` says what else it may not hold."""
+"""Text in the form of a mail address that passes `check_name`."""
 
 IconUrl: TypeAlias = Annotated[
     str,
@@ -67,13 +67,13 @@ Square: TypeAlias = Annotated[
 SquareOrPass: TypeAlias = Annotated[
     str, Meta(pattern=anchored("[A-H][1-8]|PASS"), title="`A1` to `H8`, `PASS`", description="Position, such as `D3`")
 ]
-"""What a turn was used for: a square, or a pass of a side that has no move."""
+"""The move of a turn: a square, or a pass of a side that has no move."""
 
 Turn: TypeAlias = Annotated[int, Meta(ge=0, le=120)]
-"""A turn. Sixty discs and at most one pass after each make 120 the number after the last."""
+"""The number of a turn. With sixty discs and at most one pass after each, 120 comes after the last."""
 
 Votes: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000, description="Number of votes")]
-"""How many voted for a candidate."""
+"""The number of votes for a candidate."""
 
 BoardState: TypeAlias = Annotated[
     str,
@@ -88,13 +88,13 @@ BoardState: TypeAlias = Annotated[
 Description: TypeAlias = Annotated[
     str, Meta(min_length=1, max_length=200, description="Reason for the move (at most 200 characters)")
 ]
-"""Why a move is good, in 1 to 200 characters."""
+"""The reason for a move, in 1 to 200 characters."""
 
 Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, description="Commentary")]
-"""What is to be said about a turn, in 1 to 500 characters."""
+"""The commentary on a turn, in 1 to 500 characters."""
 
 AiLevel: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Strength of the AI")]
-"""How well the AI plays, from 1 to 10."""
+"""The strength of the AI, from 1 to 10."""
 
 Cadence: TypeAlias = Annotated[
     str,
@@ -104,17 +104,17 @@ Cadence: TypeAlias = Annotated[
         description="How long a vote lasts",
     ),
 ]
-"""How long a vote lasts: until midnight (`DAILY`), or 1 to 9,999 minutes as an ISO 8601 duration (`PT30M`)."""
+"""The length of a vote: until midnight (`DAILY`), or 1 to 9,999 minutes as an ISO 8601 duration (`PT30M`)."""
 
 TimeZone: TypeAlias = Annotated[
     str,
     Meta(
         pattern=anchored("[A-Z][A-Za-z0-9_+-]{1,30}(?:/[A-Za-z0-9_+-]{1,30}){0,2}"),
         title="IANA time zone",
-        description="Time zone whose midnight counts; Asia/Tokyo where absent",
+        description="Time zone of the midnight deadline; Asia/Tokyo where absent",
     ),
 ]
-"""The zone of a daily game, such as Asia/Tokyo or GMT. `open_game` refuses names that are no zone."""
+"""The zone of a daily game, such as Asia/Tokyo or GMT. `open_game` rejects unknown zones."""
 
 Language: TypeAlias = Literal["ja", "ko", "en"]
 GameType: TypeAlias = Literal["OTHELLO"]
@@ -126,7 +126,7 @@ Winner: TypeAlias = Literal["AI", "COLLECTIVE", "DRAW"]
 
 
 class Descriptions(Struct, frozen=True, kw_only=True):
-    """A reason in every language that templates write."""
+    """A reason in every language of the templates."""
 
     ja: Description
     ko: Description
@@ -138,7 +138,7 @@ class Descriptions(Struct, frozen=True, kw_only=True):
 
 
 class Contents(Struct, frozen=True, kw_only=True):
-    """Commentary in every language that templates write."""
+    """Commentary in every language of the templates."""
 
     ja: Content
     ko: Content
@@ -150,7 +150,7 @@ class Contents(Struct, frozen=True, kw_only=True):
 
 
 CANDIDATES = UUID("e5f91df0-50b4-5814-8c36-c7e6d0f8b192")
-"""The namespace of candidate IDs. It never changes: under another one, a square could be proposed twice."""
+"""The namespace of candidate IDs. It must never change: with another one, a square could be proposed twice."""
 
 
 def candidate_id(game_id: GameId, turn: int, position: str) -> CandidateId:
@@ -159,23 +159,23 @@ def candidate_id(game_id: GameId, turn: int, position: str) -> CandidateId:
 
 
 def side_of(turn: int) -> Side:
-    """Whose turn it is: black begins with turn 0, and a pass is a turn as well."""
+    """The side that plays a turn: black has the even turns, and a pass is a turn as well."""
     return "WHITE" if turn % 2 else "BLACK"
 
 
-def check_name(what: str, text: str) -> None:
-    """Refuse a line of text that cannot be seen, has white space around it, or plays tricks with its neighbours."""
+def check_name(label: str, text: str) -> None:
+    """Raise ValueError unless the text is one visible line without surrounding white space; `label` names it."""
     if text != text.strip():
-        raise ValueError(f"{what} has white space around it. Take it away.")
+        raise ValueError(f"{label} begins or ends with white space. Remove it.")
     if "\n" in text:
-        raise ValueError(f"{what} has a line break in it. Use one line.")
-    check_text(what, text)
+        raise ValueError(f"{label} has a line break. Use one line.")
+    check_text(label, text)
 
 
-def check_text(what: str, text: str) -> None:
-    """Refuse a text with control or direction characters, or with nothing to see; line breaks are fine."""
+def check_text(label: str, text: str) -> None:
+    """Raise ValueError for control or direction characters, or for nothing visible; line breaks are allowed."""
     for character in text:
         if is_disallowed(character) and character != "\n":
-            raise ValueError(f"{what} holds the character U+{ord(character):04X}, which is not text. Take it out.")
+            raise ValueError(f"{label} has the character U+{ord(character):04X}, which is not allowed. Remove it.")
     if is_blank(text):
-        raise ValueError(f"{what} has nothing in it that can be seen. Write something.")
+        raise ValueError(f"{label} has no visible character. Write something.")

@@ -46,22 +46,22 @@ def removal(context: AppContext) -> Remove:
 
 def _anonymous_vote(vote: Vote, random: Random) -> Plan[Vote]:
     """The plan that stores a vote under a random user id. The counts are unchanged."""
-    mine = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
-    return Plan(put(replace(vote, user_id=_random_user_id(random)), if_absent=True), delete(mine, when=_voter.exists()))
+    key = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
+    return Plan(put(replace(vote, user_id=_random_user_id(random)), if_absent=True), delete(key, when=_voter.exists()))
 
 
 def _anonymous_candidate(candidate: Candidate, random: Random) -> Plan[Candidate]:
-    """The plan that replaces the author of a candidate. Nothing else is written, so that concurrent votes stay."""
+    """The plan that replaces the author of a candidate. No other attribute is written, so concurrent votes stay."""
     return Plan(save(replace(candidate, created_by=f"USER#{_random_user_id(random)}"), was=candidate))
 
 
 async def _write_once(store: Store, plan: Plan[E], random: Random) -> None:
-    """Carry the plan out once, also when a reply is lost."""
+    """Carry out a plan once, even when a reply is lost."""
     try:
         await store.write(plan, token=f"{random.getrandbits(128):032x}")
-    except TransactionCancelled as refused:
-        # A stale index read names an item that is anonymized already, and the plan is rightly refused.
-        if refused.conflict:
+    except TransactionCancelled as error:
+        # A stale index read may return an item that is anonymized already; its plan fails its condition.
+        if error.conflict:
             raise
 
 

@@ -1,10 +1,10 @@
-"""What the people and the engine of the samples say, in three languages."""
+"""Names, reasons and commentary of the samples, in three languages."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
 Phrase: TypeAlias = tuple[str, str, str]
-"""The same in Japanese, Korean and English; {0}, {1}, ... are filled in."""
+"""One phrase in Japanese, Korean and English; {0}, {1}, ... are placeholders."""
 
 NAMES = (
     "さくら",
@@ -44,7 +44,7 @@ USER_REASONS = (
 )
 
 
-def fill_phrase(phrases: Sequence[Phrase], at: int, *facts: object) -> dict[str, str]:
-    """One of the phrases in every language, with the facts filled in."""
-    ja, ko, en = phrases[at % len(phrases)]
-    return {"ja": ja.format(*facts), "ko": ko.format(*facts), "en": en.format(*facts)}
+def fill_phrase(phrases: Sequence[Phrase], index: int, *values: object) -> dict[str, str]:
+    """One of the phrases in every language, with the values filled in."""
+    ja, ko, en = phrases[index % len(phrases)]
+    return {"ja": ja.format(*values), "ko": ko.format(*values), "en": en.format(*values)}

@@ -1,6 +1,6 @@
-"""Games to look at: users who vote, games that they have played or are playing, down to the last vote.
+"""Generated samples: users, and finished and running games with all their items.
 
-Everything comes from the `Random` and the time that are passed in: the same arguments give the same items.
+The same `Random` and time give the same items.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,43 +18,43 @@ from zataku.othello.writes.turns import winning_candidate
 from zataku.table import format_instant
 
 DAY = 86_400
-THINKING = 60
+THINKING_SECONDS = 60
 Sample = User | Game | Move | Candidate | Vote | Commentary
 
 
 def users(random: Random, start: int, number: int = 12) -> list[User]:
-    """Users who signed up in the month before, with names in the scripts of all three languages."""
-    found: list[User] = []
-    for at in range(number):
-        name = NAMES[at % len(NAMES)]
-        joined = format_instant(start - random.randrange(1, 30 * DAY))
+    """Users who registered in the month before, with names in the scripts of all three languages."""
+    created: list[User] = []
+    for index in range(number):
+        name = NAMES[index % len(NAMES)]
+        joined_at = format_instant(start - random.randrange(1, 30 * DAY))
         user_id = UserId(_uuid(random))
-        found.append(
+        created.append(
             User(
                 user_id=user_id,
-                username=name if at < len(NAMES) else f"{name}{at // len(NAMES) + 1}",
+                username=name if index < len(NAMES) else f"{name}{index // len(NAMES) + 1}",
                 icon_url=f"/icons/{user_id}.png" if random.random() < 0.5 else None,
-                created_at=joined,
-                updated_at=joined,
+                created_at=joined_at,
+                updated_at=joined_at,
             )
         )
-    return found
+    return created
 
 
 def finished_game(random: Random, start: int, voters: Sequence[User], ai_side: Side = "BLACK") -> Iterator[Sample]:
-    """A legal game that was played to its end, the GAME item last."""
-    return _played(random, start, voters, ai_side, 120)
+    """The items of a legal game that is over, the GAME item last."""
+    return _played_game(random, start, voters, ai_side, 120)
 
 
 def running_game(
     random: Random, start: int, voters: Sequence[User], ai_side: Side = "BLACK", turns: int = 11
 ) -> Iterator[Sample]:
-    """A game after that many turns, or the next where the crowd votes, which it is doing; the GAME item last."""
-    return _played(random, start, voters, ai_side, turns)
+    """The items of a game with an open vote, in that turn or the next one of the crowd; the GAME item last."""
+    return _played_game(random, start, voters, ai_side, turns)
 
 
 class _Scene(Struct):
-    """A game as it is being made up: the board, the time, and how many turns there are to be."""
+    """The state of a game while it is generated: the board, the time, and the number of turns to play."""
 
     random: Random
     voters: Sequence[User]
@@ -65,11 +65,11 @@ class _Scene(Struct):
 
     @property
     def turn(self) -> int:
-        """The turn that the game has come to."""
+        """The current turn of the game."""
         return self.game.current_turn
 
 
-def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, turns: int) -> Iterator[Sample]:
+def _played_game(random: Random, start: int, voters: Sequence[User], ai_side: Side, turns: int) -> Iterator[Sample]:
     game = Game(
         game_id=GameId(_uuid(random)),
         ai_side=ai_side,
@@ -89,12 +89,12 @@ def _played(random: Random, start: int, voters: Sequence[User], ai_side: Side, t
         if voting and scene.turn >= turns:
             break
         yield from _voted_turn(scene, squares) if voting else _plain_turn(scene, squares)
-    yield from _ending(scene)
+    yield from _last_items(scene)
 
 
 def _plain_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
-    """The AI plays, or a side passes, and a minute is gone."""
-    scene.now += THINKING
+    """A move of the AI or a pass, a minute later."""
+    scene.now += THINKING_SECONDS
     side = side_of(scene.turn)
     position = scene.random.choice(squares) if squares else "PASS"
     yield Move(
@@ -105,16 +105,17 @@ def _plain_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
         played_by="AI" if side == scene.game.ai_side else "COLLECTIVE",
         created_at=format_instant(scene.now),
     )
-    yield from _go_on(scene, position)
+    yield from _next_turn(scene, position)
 
 
 def _voted_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
-    """The crowd votes until midnight in Tokyo and plays what it elected."""
+    """A turn of the crowd, with a vote until midnight in Tokyo."""
     deadline = _next_midnight(scene.now)
     candidates, votes = _ballot(scene, squares, deadline)
     best = winning_candidate(candidates)
     scene.now = deadline
-    yield from (replace(it, status="ADOPTED" if it is best else "CLOSED") for it in candidates)
+    for candidate in candidates:
+        yield replace(candidate, status="ADOPTED" if candidate is best else "CLOSED")
     yield from votes
     yield Move(
         game_id=scene.game.game_id,
@@ -125,11 +126,11 @@ def _voted_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
         candidate_id=best.candidate_id,
         created_at=format_instant(scene.now),
     )
-    yield from _go_on(scene, best.position)
+    yield from _next_turn(scene, best.position)
 
 
-def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
-    """The board and the turn move on, and something is said about it."""
+def _next_turn(scene: _Scene, position: str) -> Iterator[Sample]:
+    """Update the scene after a move; yields the commentary on it."""
     turn, side = scene.turn, side_of(scene.turn)
     if position != "PASS":
         scene.board = play_move(scene.board, side, position)
@@ -154,8 +155,8 @@ def _go_on(scene: _Scene, position: str) -> Iterator[Sample]:
     )
 
 
-def _ending(scene: _Scene) -> Iterator[Sample]:
-    """The game is over, or the crowd is voting."""
+def _last_items(scene: _Scene) -> Iterator[Sample]:
+    """The finished game, or the open vote and its game."""
     if is_over(scene.board):
         yield replace(scene.game, status="FINISHED", winner=winner(scene.board, scene.game.ai_side))
         return
@@ -169,11 +170,11 @@ def _ending(scene: _Scene) -> Iterator[Sample]:
 def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
     """Up to three candidates of the engine, perhaps one of a user, and the votes for them."""
     random, game_id, turn = scene.random, scene.game.game_id, scene.turn
-    voted_candidate = random.sample(squares, min(len(squares), 4))
+    proposed = random.sample(squares, min(len(squares), 4))
     candidates: list[Candidate] = []
-    for at, position in enumerate(voted_candidate):
-        by_user = at == 3 and bool(scene.voters)
-        texts = None if by_user else Descriptions(**fill_phrase(REASONS, turn + at, position))
+    for index, position in enumerate(proposed):
+        by_user = index == 3 and bool(scene.voters)
+        texts = None if by_user else Descriptions(**fill_phrase(REASONS, turn + index, position))
         candidates.append(
             Candidate(
                 candidate_id=candidate_id(game_id, turn, position),
@@ -183,24 +184,24 @@ def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Cand
                 description=random.choice(USER_REASONS) if texts is None else texts.ja,
                 description_i18n=texts,
                 created_by=f"USER#{random.choice(scene.voters).user_id}" if by_user else "AI",
-                created_at=format_instant(scene.now + (THINKING * 10 if by_user else THINKING)),
+                created_at=format_instant(scene.now + (THINKING_SECONDS * 10 if by_user else THINKING_SECONDS)),
                 voting_deadline=format_instant(deadline),
             )
         )
     votes: list[Vote] = []
     for voter in scene.voters:
         if random.random() < 0.7:
-            at = random.randrange(len(candidates))
-            when = format_instant(random.randrange(scene.now + THINKING * 10, deadline))
-            candidates[at] = replace(candidates[at], vote_count=candidates[at].vote_count + 1)
+            index = random.randrange(len(candidates))
+            voted_at = format_instant(random.randrange(scene.now + THINKING_SECONDS * 10, deadline))
+            candidates[index] = replace(candidates[index], vote_count=candidates[index].vote_count + 1)
             votes.append(
                 Vote(
                     game_id=game_id,
                     turn_number=turn,
                     user_id=voter.user_id,
-                    candidate_id=candidates[at].candidate_id,
-                    created_at=when,
-                    updated_at=when,
+                    candidate_id=candidates[index].candidate_id,
+                    created_at=voted_at,
+                    updated_at=voted_at,
                 )
             )
     return candidates, votes
@@ -217,7 +218,7 @@ def _uuid(random: Random) -> str:
 
 
 def examples() -> Iterator[Sample]:
-    """An item of each kind, of a game under way, for the design document."""
+    """The items of a running game, for the design document."""
     random, start = Random(1), 1_771_669_800
     voters = users(random, start, 3)
     yield from voters

@@ -1,4 +1,4 @@
-"""Othello by vote as the server knows it."""
+"""Registration of Othello by vote with the server."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def home_of(context: AppContext) -> Home:
 
 
 def plug(context: AppContext) -> Plugin:
-    """Othello by vote, wired."""
+    """The plugin of Othello by vote, bound to the server's context."""
     return Plugin(home=home_of(context), remove=removal(context), demo=demo_of(context))
 
 

@@ -1,7 +1,7 @@
 """The board, legal moves, and the end of a game.
 
-A GAME item holds the board as JSON: `{"board": 8 rows of 8}`, 0 empty, 1 black, 2 white, row 1 first. The rules here
-check writes and make fixtures; they are plain and slow, and not those of the engine.
+A GAME item holds the board as JSON: `{"board": 8 rows of 8}`, 0 empty, 1 black, 2 white, row 1 first. These rules
+check writes and generate samples; they are simple and slow, and not those of the engine.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -18,7 +18,7 @@ Board: TypeAlias = Annotated[tuple[Row, ...], Meta(min_length=8, max_length=8)]
 
 
 class BoardDocument(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the JSON text of a board holds, and nothing else."""
+    """The JSON document of a board."""
 
     board: Board
 
@@ -64,19 +64,19 @@ def square_at(row: int, column: int) -> str:
 
 def flipped_discs(board: Board, side: Side, row: int, column: int) -> list[tuple[int, int]]:
     """The discs that a move of the side flips; empty when the move is not legal."""
-    mine = COLOURS[side]
-    found: list[tuple[int, int]] = []
+    colour = COLOURS[side]
+    flipped: list[tuple[int, int]] = []
     if board[row][column]:
-        return found
+        return flipped
     for down, right in _DIRECTIONS:
         line: list[tuple[int, int]] = []
         y, x = row + down, column + right
-        while 0 <= y < 8 and 0 <= x < 8 and board[y][x] and board[y][x] != mine:
+        while 0 <= y < 8 and 0 <= x < 8 and board[y][x] and board[y][x] != colour:
             line.append((y, x))
             y, x = y + down, x + right
-        if 0 <= y < 8 and 0 <= x < 8 and board[y][x] == mine:
-            found += line
-    return found
+        if 0 <= y < 8 and 0 <= x < 8 and board[y][x] == colour:
+            flipped += line
+    return flipped
 
 
 def legal_moves(board: Board, side: Side) -> list[str]:
@@ -87,21 +87,21 @@ def legal_moves(board: Board, side: Side) -> list[str]:
 
 
 def play_move(board: Board, side: Side, square: str) -> Board:
-    """The board after a move; raises ValueError when it is not allowed."""
-    at = square_coordinates(square)
-    changed = flipped_discs(board, side, *at)
-    if not changed:
+    """The board after a move; raises ValueError when the move is not legal."""
+    coordinates = square_coordinates(square)
+    flipped = flipped_discs(board, side, *coordinates)
+    if not flipped:
         raise ValueError(f"{side} may not play {square}.")
-    mine = COLOURS[side]
-    new = {at, *changed}
+    colour = COLOURS[side]
+    changed = {coordinates, *flipped}
     return tuple(
-        tuple(mine if (row, column) in new else cell for column, cell in enumerate(cells))
+        tuple(colour if (row, column) in changed else cell for column, cell in enumerate(cells))
         for row, cells in enumerate(board)
     )
 
 
 def count_discs(board: Board, side: Side) -> int:
-    """How many discs the side has."""
+    """The number of discs of a side."""
     return sum(row.count(COLOURS[side]) for row in board)
 
 
@@ -111,6 +111,6 @@ def is_over(board: Board) -> bool:
 
 
 def winner(board: Board, ai_side: Side) -> Winner:
-    """Who has more discs."""
+    """The player with more discs, or a draw."""
     ai, crowd = count_discs(board, ai_side), count_discs(board, opponent(ai_side))
     return "DRAW" if ai == crowd else "AI" if ai > crowd else "COLLECTIVE"

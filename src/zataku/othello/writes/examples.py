@@ -1,6 +1,6 @@
-"""The design document's own example items, with which its writes are told.
+"""The design document's own example items, used as examples of the writes.
 
-The document leaves the board out. Here it comes from five moves after which white may take D3, as in the document.
+The document does not give the board. Here it results from five moves after which white may play D3, as in the document.
 """
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ _BLACK: Row = (1,) * 8
 _WHITE: Row = (2,) * 8
 
 
-def _after(*squares: str) -> Board:
+def _board_after(*squares: str) -> Board:
     board = START
     for turn, square in enumerate(squares):
         board = play_move(board, side_of(turn), square)
@@ -46,7 +46,7 @@ NEW_GAME = Game(
 VOTED_GAME = replace(
     NEW_GAME,
     current_turn=5,
-    board_state=format_board(_after("F5", "D6", "C3", "F4", "C5")),
+    board_state=format_board(_board_after("F5", "D6", "C3", "F4", "C5")),
     updated_at="2025-02-19T15:00:00Z",
     voting_deadline=DEADLINE,
 )

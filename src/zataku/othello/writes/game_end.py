@@ -1,6 +1,6 @@
 """Writes that finish a game and set the expiry of its items.
 
-Nothing is added to a finished game, so that what a job reads of it is complete.
+Nothing is added to a finished game, so that a job reads it completely.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ RETENTION_SECONDS = 90 * DAY
 """Seconds from the end of a game to its deletion, where games are deleted at all."""
 
 MAX_STAMPED_ITEMS = 99
-"""Items that one `set_item_expiry` takes: with the check of the game they are the 100 of a transaction."""
+"""Most items of one `set_item_expiry`: with the check of the game, the 100 of a transaction."""
 
 _COMMENTARY_EXPIRY = path(Commentary, lambda commentary: commentary.expires_at)
 _MOVE_EXPIRY = path(Move, lambda move: move.expires_at)
@@ -32,29 +32,29 @@ _EXPIRY = parse_instant(NOW) + RETENTION_SECONDS
 
 @board_game.write(budget=Budget(writes=3, of="a game"), example={"game": FULL_GAME, "now": NOW})
 def finish(game: Game, now: str) -> Plan[Game]:
-    """A game ends where neither side has a move left, and who has more discs wins. It moves to GSI1's finished games.
+    """Finish a game in which neither side has a move; the side with more discs wins. GSI1 then lists it as finished.
 
-    The last turn is commented on before this.
+    The commentary on the last turn comes before this write.
     """
     board = parse_board(game.board_state)
     if not is_over(board):
-        raise RuleViolation("not_over", "Somebody has a move yet.")
-    ended = paths.at_turn(game.current_turn) & paths.deadline.missing()
+        raise RuleViolation("not_over", "The game is not over: a side still has a move.")
+    unchanged = paths.at_turn(game.current_turn) & paths.deadline.missing()
     return Plan(
         update(
             Game.key(game_id=game.game_id),
             paths.status.set("FINISHED"),
             paths.winner.set(winner(board, game.ai_side)),
-            paths.updated_at_path.set(now),
-            when=ended,
+            paths.updated_at.set(now),
+            when=unchanged,
         )
     )
 
 
 def expiry_of(game: Game, now: str) -> int:
-    """When a finished game is to be deleted: 90 days after its end, and a day from now at the earliest.
+    """The expiry of a finished game: 90 days after its end, and a day from now at the earliest.
 
-    The day is for the job, so that nothing it has marked is gone before it has marked the rest.
+    The day gives the job time to set the expiry of all items before the first is deleted.
     """
     return max(parse_instant(game.updated_at) + RETENTION_SECONDS, parse_instant(now) + DAY)
 
@@ -66,32 +66,32 @@ def expiry_of(game: Game, now: str) -> int:
 def set_item_expiry(
     game_id: GameId, items: Sequence[Move | Commentary | Candidate | Vote], expires_at: int, now: str
 ) -> Plan[Game]:
-    """Up to 99 items of a finished game are to be deleted at a moment that lies ahead, such as `expiry_of` gives.
+    """Set the expiry of up to 99 items of a finished game to a future time, such as `expiry_of` returns.
 
     A larger game takes several calls, in any order. `set_game_expiry` comes last, so that a game with an expiry has one
-    on every item. Until its expiry an item can be given another one. After it the item is gone, and a call that names
-    it is refused as a whole: a job that resumes reads again and passes the items without an expiry.
+    on every item. The expiry of an item can be changed until the item is deleted. A call with a deleted item fails as a
+    whole: a job that resumes reads again and passes the items without an expiry.
     """
     if not 1 <= len(items) <= MAX_STAMPED_ITEMS:
-        raise RuleViolation("wrong_number", f"1 to {MAX_STAMPED_ITEMS} items are marked at once.")
-    if any(it.game_id != game_id for it in items):
-        raise RuleViolation("wrong_game", "The items are of another game.")
+        raise RuleViolation("wrong_number", f"Pass 1 to {MAX_STAMPED_ITEMS} items at once.")
+    if any(item.game_id != game_id for item in items):
+        raise RuleViolation("wrong_game", "An item belongs to another game.")
     _require_future(expires_at, now)
-    over_now = check(Game.key(game_id=game_id), paths.status.equals("FINISHED"))
-    return Plan(over_now, *[_expiry_step(it, expires_at) for it in items])
+    is_finished = check(Game.key(game_id=game_id), paths.status.equals("FINISHED"))
+    return Plan(is_finished, *[_expiry_step(item, expires_at) for item in items])
 
 
 @board_game.write(budget=Budget(writes=2, of="a game"), example={"game_id": A_GAME, "expires_at": _EXPIRY, "now": NOW})
 def set_game_expiry(game_id: GameId, expires_at: int, now: str) -> Plan[Game]:
-    """A finished game itself is to be deleted at a moment that lies ahead, after everything in it was marked."""
+    """Set the expiry of a finished game to a future time, after that of all its items."""
     _require_future(expires_at, now)
-    over_now = paths.status.equals("FINISHED")
-    return Plan(update(Game.key(game_id=game_id), _GAME_EXPIRY.set(expires_at), when=over_now))
+    is_finished = paths.status.equals("FINISHED")
+    return Plan(update(Game.key(game_id=game_id), _GAME_EXPIRY.set(expires_at), when=is_finished))
 
 
 def _require_future(expires_at: int, now: str) -> None:
     if expires_at <= parse_instant(now):
-        raise RuleViolation("already_past", "The moment of deletion lies ahead.")
+        raise RuleViolation("already_past", "The expiry is in the past. Use a future time.")
 
 
 def _expiry_step(item: Move | Commentary | Candidate | Vote, expires_at: int) -> Step[Any]:

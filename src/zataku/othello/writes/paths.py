@@ -1,4 +1,4 @@
-"""Field paths that writes read and change, and the conditions made of them."""
+"""Field paths used by the writes, and the conditions built from them."""
 
 from zataku.othello.design import Candidate, Game, Vote
 from zataku.othello.limits import CandidateId, GameId
@@ -11,7 +11,7 @@ opened_turn = path(Game, lambda game: game.opened_turn)
 deadline = path(Game, lambda game: game.voting_deadline)
 board_state = path(Game, lambda game: game.board_state)
 winner = path(Game, lambda game: game.winner)
-updated_at_path = path(Game, lambda game: game.updated_at)
+updated_at = path(Game, lambda game: game.updated_at)
 vote_count = path(Candidate, lambda candidate: candidate.vote_count)
 candidate_status = path(Candidate, lambda candidate: candidate.status)
 voted_candidate = path(Vote, lambda vote: vote.candidate_id)
@@ -24,7 +24,7 @@ def at_turn(turn: int) -> Condition[Game]:
 
 
 def voting_open(turn: int, now: str) -> Condition[Game]:
-    """Voting in this turn is open: its deadline is ahead and it is not closed."""
+    """Voting in this turn is open: its deadline is in the future and it is not closed."""
     return at_turn(turn) & closed_turn.not_equals(turn) & deadline.above(now)
 
 

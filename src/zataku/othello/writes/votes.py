@@ -1,8 +1,8 @@
 """Writes of candidates and votes, while voting is open.
 
-`now` is a moment as the table spells it: of equal width, so that a later one is the greater text and conditions compare
-them. Whether a square is legal is judged on the board of the loaded game: it changes only together with the turn, and
-every write here stands on the turn.
+`now` is a time in the table's format: texts of equal width, which conditions compare. The legality of a square is
+checked on the board of the loaded game: it changes only together with the turn, and every write here is conditional on
+the turn.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from zataku.othello.writes.paths import (
     candidate_status,
     deadline,
     opened_turn,
-    updated_at_path,
+    updated_at,
     vote_count,
     vote_updated_at,
     voted_candidate,
@@ -32,7 +32,7 @@ MAX_ENGINE_CANDIDATES = 3
 
 
 class Proposal(Struct, frozen=True):
-    """A square that somebody would take, and why."""
+    """A proposed square, and the reason for it."""
 
     position: str
     description: str
@@ -47,18 +47,18 @@ _FROM_ENGINE = Proposal(CANDIDATE.position, CANDIDATE.description)
     example={"game": VOTED_GAME, "proposals": [_FROM_ENGINE], "now": NOW},
 )
 def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan[Candidate]:
-    """The engine opens a turn with up to three candidates, all or none, and once in a turn: the game is marked with it.
+    """Open a turn with up to three candidates of the engine, all or none, once per turn: `openedTurn` records it.
 
-    Another run of the same job is refused whatever its squares are. When a user was faster with one of them, nothing is
-    written either: read the candidates of the turn and open what is left.
+    A second run of the same job fails, whatever its squares. If a user has proposed one of the squares before, nothing
+    is written either: read the candidates of the turn and open the remaining ones.
     """
     if not 1 <= len(proposals) <= MAX_ENGINE_CANDIDATES:
         raise RuleViolation("wrong_number", f"The engine opens a turn with 1 to {MAX_ENGINE_CANDIDATES} candidates.")
-    first, *others = [put(_candidate(game, it, "AI", now), if_absent=True) for it in proposals]
+    first, *others = [put(_candidate(game, proposal, "AI", now), if_absent=True) for proposal in proposals]
     turn = game.current_turn
     unopened = _voting_unchanged(game, now) & opened_turn.not_equals(turn)
-    marked = update(Game.key(game_id=game.game_id), opened_turn.set(turn), updated_at_path.set(now), when=unopened)
-    return Plan(first, *others, marked)
+    opened = update(Game.key(game_id=game.game_id), opened_turn.set(turn), updated_at.set(now), when=unopened)
+    return Plan(first, *others, opened)
 
 
 @board_game.write(
@@ -66,12 +66,12 @@ def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan
     example={"game": VOTED_GAME, "proposal": _FROM_ENGINE, "user_id": A_USER, "now": NOW},
 )
 def propose(game: Game, proposal: Proposal, user_id: UserId, now: str) -> Plan[Candidate]:
-    """A user proposes a legal square that nobody has proposed in this turn.
+    """Propose a legal square for a user, if the turn has no candidate for it.
 
-    The ID of a candidate is made of game, turn and square, so that "nobody" is one put of what is not there.
+    The ID of a candidate is derived from game, turn and square, so that a conditional put suffices.
     """
-    made = _candidate(game, proposal, f"USER#{user_id}", now)
-    return Plan(put(made, if_absent=True), check(Game.key(game_id=game.game_id), _voting_unchanged(game, now)))
+    candidate = _candidate(game, proposal, f"USER#{user_id}", now)
+    return Plan(put(candidate, if_absent=True), check(Game.key(game_id=game.game_id), _voting_unchanged(game, now)))
 
 
 @board_game.write(
@@ -79,10 +79,10 @@ def propose(game: Game, proposal: Proposal, user_id: UserId, now: str) -> Plan[C
     example={"game_id": A_GAME, "turn": 5, "user_id": A_USER, "choice": CANDIDATE.candidate_id, "now": NOW},
 )
 def cast_vote(game_id: GameId, turn: int, user_id: UserId, choice: CandidateId, now: str) -> Plan[Vote]:
-    """A user votes for a candidate, once in a turn, and the count goes up with it.
+    """Cast a user's vote for a candidate, once per turn, and increment its count.
 
     Two units for the check of the game, three for the vote with its entry in GSI2, and the candidate: two units for
-    each KB, and one more for each KB of a user's candidate, which lies in GSI2 too. A vote for a candidate of the AI
+    each KB, and one more for each KB of a user's candidate, which is in GSI2 too. A vote for a candidate of the AI
     below 1 KB costs seven.
     """
     vote = Vote(game_id=game_id, turn_number=turn, user_id=user_id, candidate_id=choice, created_at=now, updated_at=now)
@@ -98,17 +98,17 @@ def cast_vote(game_id: GameId, turn: int, user_id: UserId, choice: CandidateId, 
     example={"vote": VOTE, "choice": OTHER_CANDIDATE.candidate_id, "now": NOW},
 )
 def change_vote(vote: Vote, choice: CandidateId, now: str) -> Plan[Vote]:
-    """A user votes for another candidate after all: one count goes down, the other up.
+    """Move a user's vote to another candidate: decrement one count and increment the other.
 
-    It stands on the vote still naming the old candidate, so that of many changes at once one is carried out. Between
+    It is conditional on the vote still naming the old candidate, so that of concurrent changes one succeeds. Between
     two candidates of the AI below 1 KB it costs nine.
     """
     if choice == vote.candidate_id:
         raise RuleViolation("same_candidate", "The vote is for this candidate already.")
-    mine = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
+    key = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
     return Plan(
         update(
-            mine, voted_candidate.set(choice), vote_updated_at.set(now), when=voted_candidate.equals(vote.candidate_id)
+            key, voted_candidate.set(choice), vote_updated_at.set(now), when=voted_candidate.equals(vote.candidate_id)
         ),
         _add_votes(vote, vote.candidate_id, -1),
         _add_votes(vote, choice, 1),
@@ -117,7 +117,7 @@ def change_vote(vote: Vote, choice: CandidateId, now: str) -> Plan[Vote]:
 
 
 def votable_squares(game: Game) -> list[str]:
-    """The squares that can be proposed in the turn that the game has come to."""
+    """The legal squares of the current turn, which can be proposed."""
     return legal_moves(parse_board(game.board_state), side_of(game.current_turn))
 
 
@@ -128,7 +128,7 @@ def _add_votes(vote: Vote, choice: CandidateId, by: int) -> Step[Candidate]:
 
 def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candidate:
     if game.voting_deadline is None:
-        raise RuleViolation("not_voting", "Nobody votes in this turn.")
+        raise RuleViolation("not_voting", "This turn has no vote.")
     if proposal.position not in votable_squares(game):
         raise RuleViolation("not_legal", f"{side_of(game.current_turn)} may not play {proposal.position}.")
     return Candidate(
@@ -145,5 +145,5 @@ def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candida
 
 
 def _voting_unchanged(game: Game, now: str) -> Condition[Game]:
-    # A candidate repeats the deadline of its game, which must not have moved meanwhile.
+    # A candidate copies the deadline of its game, which must not have changed meanwhile.
     return voting_open(game.current_turn, now) & deadline.equals(game.voting_deadline)
