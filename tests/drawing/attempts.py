@@ -1,4 +1,4 @@
-"""How somebody tries until it works, and how a table looks afterwards."""
+"""Writes with retries, and checks of the stored game afterwards."""
 
 from collections.abc import Awaitable, Callable
 from random import Random
@@ -13,17 +13,17 @@ from zataku.table import ConditionFailed, Entity, Plan, Query, ResultUnknown, St
 T = TypeVar("T", bound=Entity)
 
 
-async def write_with_retry(store: Store, of: Game, move: Callable[[Game], Plan[Game]]) -> Game:
-    """Try a move on the newest state until it happens or the rules refuse it."""
+async def write_with_retry(store: Store, of: Game, make_plan: Callable[[Game], Plan[Game]]) -> Game:
+    """Write a plan on the newest state until it succeeds or the rules reject it."""
     while True:
         try:
-            return await store.write(move(await load_game(store, of)))
+            return await store.write(make_plan(await load_game(store, of)))
         except (ConditionFailed, TransactionCancelled, ResultUnknown):
             continue
 
 
 async def write_until_answered(store: Store, plan: Plan[T]) -> T:
-    """Send a write that may happen twice until the reply comes."""
+    """Repeat an idempotent write until its reply arrives."""
     while True:
         try:
             return await store.write(plan)
@@ -34,8 +34,8 @@ async def write_until_answered(store: Store, plan: Plan[T]) -> T:
 async def outcome_code(attempt: Awaitable[Game]) -> str:
     try:
         await attempt
-    except RuleViolation as refused:
-        return refused.code
+    except RuleViolation as error:
+        return error.code
     return "done"
 
 
@@ -45,14 +45,14 @@ def new_players(count: int) -> list[Player]:
 
 
 def strong_query(query: Query[T]) -> Query[T]:
-    """The query, seeing every write before it."""
+    """The query with a strongly consistent read."""
     query.strong = True
     return query
 
 
 async def assert_seats_match(store: Store, of: Game) -> Game:
-    """The list of players and the seat items tell the same."""
+    """Assert that the list of players and the seat items agree; returns the game."""
     table = await load_game(store, of)
-    keys = [seat async for seat in store.each(strong_query(seats_of(of.game_id)))]
-    assert sorted(seat.player_id for seat in keys) == sorted(player.id for player in table.players)
+    seats = [seat async for seat in store.each(strong_query(seats_of(of.game_id)))]
+    assert sorted(seat.player_id for seat in seats) == sorted(player.id for player in table.players)
     return table

@@ -1,4 +1,4 @@
-"""Moves in a game of three, and the game at the points where they are made."""
+"""Plans for a game of three players, and the game in the states that they need."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""The case that each budget speaks of, ready to be paid for."""
+"""The case that each budget describes: stored items and the call to measure."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -64,8 +64,8 @@ FINISHED = ended(BETWEEN_ROUNDS)
 SOON = DRAWING.updated_at + 1000
 A_ROUND, A_TURN = RoundId(an_id(seeded_random())), TurnId(an_id(seeded_random()))
 SEATS = list(seats_in(ROOM))
-CONNECTION = next(each for each in SEATS if isinstance(each, Connection))
-SEAT = next(each for each in SEATS if isinstance(each, Seat))
+CONNECTION = next(item for item in SEATS if isinstance(item, Connection))
+SEAT = next(item for item in SEATS if isinstance(item, Seat))
 PICTURE = a_picture(seeded_random(), DRAWING, 1, 1, HOST.id, SOON, 100 * 1024)
 TURN, KANA = turn_id_of(DRAWING), "あ" * 500
 MESSAGES = [a_message(seeded_random(), ROOM, GUEST, n, "あ" * 100, NOW + n) for n in range(1, 51)]
@@ -104,7 +104,7 @@ def write_case(plan: Plan[Any], *items: Entity) -> Case:
 
 NINE = replace(ROOM, players=ROOM.players[:9])
 PRIVATE = replace(ROOM, settings=replace(ROOM.settings, public=False))
-SEATS_OF_GUEST = [replace(SEAT, game_id=each.game_id) for each in games(50, ROOM)]
+SEATS_OF_GUEST = [replace(SEAT, game_id=other.game_id) for other in games(50, ROOM)]
 ROUNDS = [replace(ROUND, round_number=number) for number in range(1, 11)]
 GAME = ROOM.game_id
 

@@ -1,4 +1,4 @@
-"""Games for the tests, at the points where they are needed."""
+"""Games, players, messages and plans for the tests."""
 
 from random import Random
 from typing import Any
@@ -23,27 +23,27 @@ def seeded_random() -> Random:
 
 
 def room(players: int = 3, seats: int = 4, **changes: Any) -> Game:
-    """A public room of some players who are ready."""
-    made = settled_room(seeded_random(), NOW, Measure(players=players))
-    settings = replace(made.settings, player_count=max(seats, players))
-    return replace(made, settings=settings, **changes)
+    """A public room of that many ready players."""
+    full = settled_room(seeded_random(), NOW, Measure(players=players))
+    settings = replace(full.settings, player_count=max(seats, players))
+    return replace(full, settings=settings, **changes)
 
 
 def settings(**changes: Any) -> Settings:
     return replace(Settings(), **changes)
 
 
-def new_player(random: Random, name: str = "あたらしい人", game_after: int = 60_000) -> Player:
-    return Player(id=an_id(random), name=name, joined_at=NOW + game_after, connection_id="L0SM9cOFvHcCIhw=")
+def new_player(random: Random, name: str = "あたらしい人", joined_after: int = 60_000) -> Player:
+    return Player(id=an_id(random), name=name, joined_at=NOW + joined_after, connection_id="L0SM9cOFvHcCIhw=")
 
 
 def join_plan(of: Game, player: Player) -> Plan[Game]:
-    """This newcomer sits down."""
+    """The plan that seats a new player."""
     return writes.take_seat(of, 1, player.id, player.name, player.connection_id, player.joined_at)
 
 
 def create_plan(game_id: GameId, host: Player, chosen: Settings) -> Plan[Game]:
-    """This newcomer opens a room."""
+    """The plan that creates a room with this host."""
     return writes.create_game(game_id, host.id, host.name, host.connection_id, chosen, host.joined_at)
 
 
@@ -62,7 +62,7 @@ def round_id_of(of: Game) -> RoundId:
 
 
 async def load_game(store: Store, of: Game) -> Game:
-    """The game as it is right now."""
+    """The stored game, read strongly."""
     found = await store.get(game(of.game_id))
     assert found is not None
     return found

@@ -1,4 +1,4 @@
-"""Each question that the drawing game asks of its table."""
+"""Each access pattern of the drawing game, on every store."""
 
 from msgspec.structs import replace
 
@@ -37,22 +37,22 @@ from zataku.drawing.samples import (
 from zataku.table import Store
 
 
-def other(of: Game, **changes: object) -> Game:
-    """Another game of the same people."""
+def other_game(of: Game, **changes: object) -> Game:
+    """Another game of the same players."""
     random = seeded_random()
     random.seed(str(changes))
     return replace(of, game_id=GameId(an_id(random)), **changes)
 
 
-async def test_a_game_is_read_as_it_is_right_now(store: Store):
+async def test_a_game_is_read_strongly(store: Store):
     table = room()
     await store_items(store, table)
     assert game(table.game_id).strong
     assert await store.get(game(table.game_id)) == table
 
 
-async def test_the_games_of_a_player(store: Store):
-    first, second = room(), other(room(), epoch=5)
+async def test_the_games_of_a_player_are_listed_by_their_seats(store: Store):
+    first, second = room(), other_game(room(), epoch=5)
     seats = [seat for table in (first, second) for seat in seats_in(table) if isinstance(seat, Seat)]
     host, guest = first.players[0].id, first.players[1].id
     await store_items(
@@ -64,23 +64,23 @@ async def test_the_games_of_a_player(store: Store):
     await finds(store, games_of_player(guest), next(seat for seat in seats if seat.player_id == guest))
 
 
-async def test_public_rooms_that_wait_are_listed_newest_first_and_no_others(store: Store):
-    old, new = room(), other(room(), created_at=NOW + 1000)
-    private = other(old, settings=replace(old.settings, public=False))
-    empty = other(old, players=(), host_id=None)
-    playing = in_play(seeded_random(), other(old, epoch=7), 1, 1)
-    await store_items(store, old, new, private, empty, playing, ended(other(old, epoch=8)))
+async def test_only_public_waiting_rooms_with_players_are_listed_newest_first(store: Store):
+    old, new = room(), other_game(room(), created_at=NOW + 1000)
+    private = other_game(old, settings=replace(old.settings, public=False))
+    empty = other_game(old, players=(), host_id=None)
+    playing = in_play(seeded_random(), other_game(old, epoch=7), 1, 1)
+    await store_items(store, old, new, private, empty, playing, ended(other_game(old, epoch=8)))
     await finds(store, waiting_games(), ListedGame(game_id=new.game_id), ListedGame(game_id=old.game_id))
     listed = [found.game_id async for found in store.each(waiting_games())]
     found = await store.get_many([Game.key(game_id=game_id) for game_id in listed], strong=True)
-    assert {one.game_id for one in found if one} <= {new.game_id, old.game_id}
+    assert {stored.game_id for stored in found if stored} <= {new.game_id, old.game_id}
 
 
-async def test_running_games_are_found_even_when_private_oldest_first(store: Store):
+async def test_running_games_are_listed_oldest_first_including_private_ones(store: Store):
     waiting = replace(room(), settings=replace(room().settings, public=False))
-    older = in_play(seeded_random(), other(waiting, epoch=3), 1, 1)
-    newer = in_play(seeded_random(), other(waiting, created_at=NOW + 5), 1, 1)
-    await store_items(store, waiting, newer, older, ended(other(waiting, epoch=9)))
+    older = in_play(seeded_random(), other_game(waiting, epoch=3), 1, 1)
+    newer = in_play(seeded_random(), other_game(waiting, created_at=NOW + 5), 1, 1)
+    await store_items(store, waiting, newer, older, ended(other_game(waiting, epoch=9)))
     await finds(store, running_games(), ListedGame(game_id=older.game_id), ListedGame(game_id=newer.game_id))
 
 
@@ -95,18 +95,18 @@ async def test_a_game_moves_through_the_index_with_its_status(store: Store):
     await finds(store, running_games())
 
 
-async def test_rounds_come_in_their_order_also_after_the_ninth(store: Store):
+async def test_rounds_are_read_in_order_also_after_the_ninth(store: Store):
     table, rounds = room(), []
     for number in (10, 9, 1, 2):
         _, played = between_rounds(seeded_random(), table, number)
         rounds.append(played)
     await store_items(store, table, *rounds, *seats_in(table))
-    await finds(store, rounds_of(table.game_id), *sorted(rounds, key=lambda each: each.round_number))
+    await finds(store, rounds_of(table.game_id), *sorted(rounds, key=lambda played: played.round_number))
     assert await store.get(round_of(table.game_id, 10), strong=True) == rounds[0]
     assert await store.get(round_of(table.game_id, 3), strong=True) is None
 
 
-async def test_the_last_50_messages_and_older_ones_page_by_page(store: Store):
+async def test_messages_are_read_newest_first_in_pages_of_50(store: Store):
     table = room()
     chat_messages = list(chat_in(seeded_random(), table, NOW, Measure(messages=120)))
     await store_items(store, table, *chat_messages)
@@ -120,7 +120,7 @@ async def test_the_last_50_messages_and_older_ones_page_by_page(store: Store):
     await eventually(first_pages, newest)
 
 
-async def test_messages_from_the_oldest_on_strongly(store: Store):
+async def test_messages_are_read_strongly_from_the_oldest(store: Store):
     table = room()
     chat_messages = list(chat_in(seeded_random(), table, NOW, Measure(messages=12)))
     await store_items(store, *chat_messages)
@@ -128,7 +128,7 @@ async def test_messages_from_the_oldest_on_strongly(store: Store):
     assert [message async for message in store.each(oldest_chat(table.game_id))] == chat_messages
 
 
-async def test_the_connection_of_a_player_for_24_hours(store: Store, clock: ManualClock):
+async def test_the_connection_of_a_player_expires_after_24_hours(store: Store, clock: ManualClock):
     table = room()
     await store_items(store, *seats_in(table))
     found = await store.get(connection_of(table.players[1].id), strong=True)
@@ -138,21 +138,21 @@ async def test_the_connection_of_a_player_for_24_hours(store: Store, clock: Manu
     assert await store.get(connection_of(table.players[1].id), strong=True) is None
 
 
-async def test_the_seats_of_a_game(store: Store):
+async def test_the_seats_of_a_game_are_listed(store: Store):
     table = room(players=4)
     seats = [seat for seat in seats_in(table) if isinstance(seat, Seat)]
     await store_items(store, table, *seats_in(table))
     await finds(store, seats_of(table.game_id), *sorted(seats, key=lambda seat: seat.player_id))
 
 
-async def test_the_picture_of_a_turn_lies_apart_from_its_parts(store: Store):
+async def test_the_picture_of_a_turn_and_its_parts_are_read_separately(store: Store):
     table = in_play(seeded_random(), room(), 1, 2)
     parts = [some_strokes(seeded_random(), table, number, NOW) for number in (10, 2, 1)]
-    turn = replace(parts[0], turn_number=1)
+    earlier_part = replace(parts[0], turn_number=1)
     whole = a_picture(seeded_random(), table, 1, 2, table.players[1].id, NOW, 100 * 1024)
-    await store_items(store, table, *parts, turn, whole)
+    await store_items(store, table, *parts, earlier_part, whole)
     await finds(store, strokes_of(table.game_id, 1, 2), *parts[::-1])
-    await finds(store, strokes_of(table.game_id, 1, 1), turn)
+    await finds(store, strokes_of(table.game_id, 1, 1), earlier_part)
     assert await store.get(picture_of(table.game_id, 1, 2), strong=True) == whole
     assert await store.get(picture_of(table.game_id, 1, 1), strong=True) is None
     assert table.current_drawing is not None

@@ -1,4 +1,4 @@
-"""What each access pattern of the drawing game costs, on both stores that count."""
+"""The cost of each access pattern of the drawing game, on both metered stores."""
 
 from tests.drawing.costs import CASES
 from tests.support.cost_assertions import budget_mismatches

@@ -1,4 +1,4 @@
-"""The settings of the drawing game's table, as its document has them."""
+"""The settings of the drawing game's table, as in its document."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def test_the_table_is_named_as_in_the_document_and_by_its_environment(env: str, 
     assert esiritori.schema(env).name == name
 
 
-def test_the_settings_of_the_document():
+def test_the_table_has_the_settings_of_the_document():
     schema = esiritori.schema()
     assert (schema.pk.name, schema.sk and schema.sk.name) == ("PK", "SK")
     assert schema.ttl == "ttl"
@@ -29,7 +29,7 @@ def test_the_settings_of_the_document():
     assert esiritori.transactions
 
 
-def test_the_indexes_of_the_document():
+def test_the_table_has_the_indexes_of_the_document():
     found = {index.name: ([key.name for key in index.keys], index.projection) for index in esiritori.schema().indexes}
     assert found == {
         "GSI1-PlayerIndex": (["GSI1PK", "GSI1SK"], ALL),
@@ -37,14 +37,14 @@ def test_the_indexes_of_the_document():
     }
 
 
-def test_exactly_the_alarms_of_the_document():
+def test_the_table_has_exactly_the_alarms_of_the_document():
     assert esiritori.alarms == (
         capacity_alarm("read", percent=80, period=300, evaluations=2),
         error_rate_alarm(percent=5, period=300, evaluations=1),
     )
 
 
-def test_production_keeps_its_games_and_other_environments_clean_up():
+def test_the_table_is_retained_and_protected_in_production_only():
     assert esiritori.deletion_policy("prod") == "Retain"
     assert esiritori.schema("prod").protected
     assert esiritori.deletion_policy("dev") == "Delete"
@@ -52,8 +52,8 @@ def test_production_keeps_its_games_and_other_environments_clean_up():
 
 
 def test_the_template_bills_by_request():
-    made: Any = template([esiritori], env="prod")["Resources"]
-    properties = made["EsiritoriGameTable"]["Properties"]
+    resources: Any = template([esiritori], env="prod")["Resources"]
+    properties = resources["EsiritoriGameTable"]["Properties"]
     assert properties["BillingMode"] == "PAY_PER_REQUEST"
     assert properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
 
@@ -78,15 +78,18 @@ def test_no_item_comes_near_400_kb():
 
 
 def test_every_pattern_has_a_budget_and_every_write_shows_its_steps():
-    facts = [made.metadata for made in (*esiritori.patterns.values(), *esiritori.writes.values())]
-    assert [fact.name for fact in facts if fact.budget is None] == []
-    assert [name for name, made in esiritori.writes.items() if sample_plan(made) is None] == []
+    patterns = [pattern.metadata for pattern in (*esiritori.patterns.values(), *esiritori.writes.values())]
+    assert [metadata.name for metadata in patterns if metadata.budget is None] == []
+    assert [name for name, write in esiritori.writes.items() if sample_plan(write) is None] == []
 
 
 def test_every_departure_has_its_reason_and_a_figure():
     (design,) = find_designs(["zataku.drawing.design"], {})[-1:]
     assert design.departures == DEPARTURES
-    assert all(each.difference and each.reason and any(map(str.isdigit, each.figure)) for each in DEPARTURES)
+    assert all(
+        departure.difference and departure.reason and any(map(str.isdigit, departure.figure))
+        for departure in DEPARTURES
+    )
 
 
 def test_the_document_names_every_entity_and_pattern():

@@ -1,4 +1,4 @@
-"""What is refused before anything is written."""
+"""Writes that the rules of the drawing game reject before anything is written."""
 
 from collections.abc import Callable
 
@@ -50,7 +50,7 @@ from zataku.drawing.samples import (
     in_play,
 )
 
-REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
+REJECTED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", MUCH_LATER)),
     "a change to a game that has expired": (
         WrongState,
@@ -58,21 +58,21 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     ),
     "a seat at a full table": (SeatUnavailable, lambda: join_plan(room(4, 4), new_player(seeded_random()))),
     "a second seat": (SeatUnavailable, lambda: join_plan(WAITING, WAITING.players[1])),
-    "a seat in a game under way": (WrongState, lambda: join_plan(DRAWING, new_player(seeded_random()))),
-    "leaving where one does not sit": (
+    "a seat in a game in play": (WrongState, lambda: join_plan(DRAWING, new_player(seeded_random()))),
+    "leaving without a seat": (
         NotAllowed,
         lambda: writes.leave_seat(WAITING, 1, new_player(seeded_random()).id, MUCH_LATER),
     ),
     "leaving a finished game": (WrongState, lambda: writes.leave_seat(FINISHED, 1, GUEST, FINISHED.updated_at)),
     "a guest who kicks": (NotAllowed, lambda: writes.kick(WAITING, 1, GUEST, THIRD, MUCH_LATER)),
     "a host who kicks themselves": (WrongState, lambda: writes.kick(WAITING, 1, HOST, HOST, MUCH_LATER)),
-    "ready in a game under way": (WrongState, lambda: writes.set_ready(DRAWING, 1, GUEST, "ready", SOON)),
+    "ready in a game in play": (WrongState, lambda: writes.set_ready(DRAWING, 1, GUEST, "ready", SOON)),
     "settings by a guest": (NotAllowed, lambda: writes.change_settings(WAITING, 1, GUEST, settings(), MUCH_LATER)),
     "fewer seats than players": (
         SeatUnavailable,
         lambda: writes.change_settings(WAITING, 1, HOST, settings(player_count=2), MUCH_LATER),
     ),
-    "settings of a game under way": (WrongState, lambda: writes.change_settings(DRAWING, 1, HOST, settings(), SOON)),
+    "settings of a game in play": (WrongState, lambda: writes.change_settings(DRAWING, 1, HOST, settings(), SOON)),
     "a start by a guest": (NotAllowed, lambda: start_plan(WAITING, GUEST)),
     "a start alone": (WrongState, lambda: start_plan(replace(WAITING, players=WAITING.players[:1]))),
     "a start before all are ready": (WrongState, lambda: start_plan(with_unready_players(WAITING))),
@@ -93,17 +93,20 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     ),
     "a second word": (WrongState, lambda: writes.choose_answer(DRAWING, 1, TURN, HOST, "りんご", None, SOON)),
     "a hint beyond the word": (WrongState, lambda: writes.reveal_kana(DRAWING, 1, TURN, 50, SOON)),
-    "a hint while nobody draws": (WrongState, lambda: writes.reveal_kana(CHOOSING, 1, turn_id_of(CHOOSING), 0, SOON)),
+    "a hint outside the drawing phase": (
+        WrongState,
+        lambda: writes.reveal_kana(CHOOSING, 1, turn_id_of(CHOOSING), 0, SOON),
+    ),
     "a guess by the drawer": (NotAllowed, lambda: guess_plan(DRAWING, by=0)),
     "a guess after time is up": (WrongState, lambda: guess_plan(DRAWING, now=SOON + 60_000)),
-    "a guess while nobody draws": (WrongState, lambda: guess_plan(CHOOSING)),
+    "a guess outside the drawing phase": (WrongState, lambda: guess_plan(CHOOSING)),
     "a guess for more than the seconds of the turn": (WrongState, lambda: guess_plan(DRAWING, points=61)),
     "a penalty above half the seconds of the turn": (WrongState, lambda: finish_turn_plan(DRAWING, penalty=31)),
     "a message by an owner who lost the room": (
         RoomTaken,
         lambda: writes.post_chat(DRAWING, 0, new_message(DRAWING.players[1]), SOON),
     ),
-    "a message by nobody at the table": (
+    "a message by a player without a seat": (
         NotAllowed,
         lambda: writes.post_chat(DRAWING, 1, new_message(new_player(seeded_random())), SOON),
     ),
@@ -111,7 +114,7 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
         RoomTaken,
         lambda: writes.post_notice(DRAWING, 0, new_message(DRAWING.players[1]), "たろう", SOON),
     ),
-    "a wrong guess while nobody draws": (
+    "a wrong guess outside the drawing phase": (
         WrongState,
         lambda: writes.post_guess(CHOOSING, 1, turn_id_of(CHOOSING), new_message(CHOOSING.players[1]), SOON),
     ),
@@ -119,17 +122,20 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
         RoomTaken,
         lambda: writes.flush_strokes(DRAWING, 0, TURN, 1, DATA, SOON),
     ),
-    "strokes while nobody draws": (
+    "strokes outside the drawing phase": (
         WrongState,
         lambda: writes.flush_strokes(TURN_OVER, 1, turn_id_of(TURN_OVER), 1, DATA, SOON),
     ),
     "a second end of a turn": (WrongState, lambda: finish_turn_plan(TURN_OVER, DATA)),
     "a turn before the last is over": (WrongState, lambda: begin_turn_plan(DRAWING, GUEST)),
     "a second turn in a round": (NotAllowed, lambda: begin_turn_plan(TURN_OVER, HOST)),
-    "a turn of nobody at the table": (NotAllowed, lambda: begin_turn_plan(TURN_OVER, new_player(seeded_random()).id)),
-    "passing over a drawer who is there and has time": (WrongState, lambda: begin_turn_plan(CHOOSING, GUEST)),
-    "the end of a round amid a turn": (WrongState, lambda: writes.finish_round(DRAWING, 1, TURN, SOON)),
-    "the end of a round while somebody chooses": (
+    "a turn of a player without a seat": (
+        NotAllowed,
+        lambda: begin_turn_plan(TURN_OVER, new_player(seeded_random()).id),
+    ),
+    "passing over a drawer who is present and has time": (WrongState, lambda: begin_turn_plan(CHOOSING, GUEST)),
+    "the end of a round during a turn": (WrongState, lambda: writes.finish_round(DRAWING, 1, TURN, SOON)),
+    "the end of a round while a word is chosen": (
         WrongState,
         lambda: writes.finish_round(CHOOSING, 1, turn_id_of(CHOOSING), SOON),
     ),
@@ -146,33 +152,33 @@ REFUSED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
             BETWEEN_ROUNDS.updated_at,
         ),
     ),
-    "the end of a game amid a round": (
+    "the end of a game during a round": (
         WrongState,
         lambda: writes.finish_game(TURN_OVER, 1, round_id_of(TURN_OVER), SOON),
     ),
-    "the end of a game that waits": (WrongState, lambda: writes.finish_game(WAITING, 1, ROUND, MUCH_LATER)),
-    "keeping a game under way": (WrongState, lambda: writes.keep_game(DRAWING, 1, HOST, SOON)),
-    "keeping somebody else's game": (
+    "the end of a waiting game": (WrongState, lambda: writes.finish_game(WAITING, 1, ROUND, MUCH_LATER)),
+    "keeping a game in play": (WrongState, lambda: writes.keep_game(DRAWING, 1, HOST, SOON)),
+    "keeping a game of other players": (
         NotAllowed,
         lambda: writes.keep_game(FINISHED, 1, new_player(seeded_random()).id, FINISHED.updated_at),
     ),
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_refused(what: str):
-    kind, attempt = REFUSED[what]
-    with pytest.raises(kind) as refused:
+@pytest.mark.parametrize("name", REJECTED)
+def test_the_rules_reject(name: str):
+    error_type, attempt = REJECTED[name]
+    with pytest.raises(error_type) as error:
         attempt()
-    assert refused.value.message.endswith(".")
+    assert error.value.message.endswith(".")
 
 
-def test_a_player_who_has_guessed_and_a_drawer_who_was_understood_get_nothing_more():
-    known = game_after(guess_plan(DRAWING))
+def test_a_player_guesses_the_word_once_and_a_guessed_word_has_no_penalty():
+    guessed = game_after(guess_plan(DRAWING))
     with pytest.raises(WrongState, match="already"):
-        guess_plan(known, points=40)
+        guess_plan(guessed, points=40)
     with pytest.raises(WrongState, match="loses nothing"):
-        finish_turn_plan(known, penalty=30)
+        finish_turn_plan(guessed, penalty=30)
 
 
 LATE: dict[str, Callable[[], object]] = {
@@ -193,13 +199,13 @@ LATE: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", LATE)
-def test_what_is_about_another_turn_or_round_does_nothing(what: str):
+@pytest.mark.parametrize("name", LATE)
+def test_a_write_for_another_turn_or_round_is_rejected(name: str):
     with pytest.raises(WrongState, match="moved on"):
-        LATE[what]()
+        LATE[name]()
 
 
-def test_who_was_passed_over_does_not_draw_in_the_round_and_everybody_else_does():
+def test_a_player_who_was_passed_over_does_not_draw_in_the_round_but_the_others_do():
     choosing = with_absent(CHOOSING, HOST)
     second = with_absent(game_after(begin_turn_plan(choosing, GUEST)), GUEST)
     with pytest.raises(NotAllowed):
@@ -212,15 +218,15 @@ def test_who_was_passed_over_does_not_draw_in_the_round_and_everybody_else_does(
 
 
 def test_a_drawer_who_left_or_is_out_of_time_is_passed_over():
-    remove_account = game_after(writes.leave_seat(CHOOSING, 1, HOST, SOON))
-    assert game_after(begin_turn_plan(remove_account, GUEST)).current_round.passed == (HOST,)
-    late = CHOOSING.current_round.current_turn.deadline
-    assert game_after(begin_turn_plan(CHOOSING, GUEST, late)).current_round.passed == (HOST,)
+    without_host = game_after(writes.leave_seat(CHOOSING, 1, HOST, SOON))
+    assert game_after(begin_turn_plan(without_host, GUEST)).current_round.passed == (HOST,)
+    deadline = CHOOSING.current_round.current_turn.deadline
+    assert game_after(begin_turn_plan(CHOOSING, GUEST, deadline)).current_round.passed == (HOST,)
     with pytest.raises(WrongState):
-        begin_turn_plan(CHOOSING, GUEST, late - 1)
+        begin_turn_plan(CHOOSING, GUEST, deadline - 1)
 
 
-def test_where_one_is_left_nobody_waits_for_a_word():
+def test_a_round_ends_without_a_word_when_one_player_is_left():
     alone = with_absent(CHOOSING, GUEST, THIRD)
     ended_round = game_after(writes.finish_round(alone, 1, turn_id_of(alone), SOON))
     assert ended_round.current_round.ended_at == SOON

@@ -1,4 +1,4 @@
-"""Items of the document's own shapes, stored and read back as they are."""
+"""Items in the shapes of the document, read and written unchanged."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ META: Item = {
     ],
     "currentDrawing": {"drawerId": ANNA, "data": "DRAWING#01#01", "updatedAt": AT + 38_000},
 }
-# What the state of a game has beside the document's attributes, where nobody has said otherwise.
+# Defaults of the attributes that a game has in addition to the document's.
 ADDED = {"epoch": 0, "version": 1}
 ADDED_SETTINGS = {"public": False, "mode": "free", "hints": True}
 
@@ -102,8 +102,8 @@ CONNECTION: Item = {
 }
 
 
-def stored(kind: type[Entity], item: Item) -> Item:
-    """The item after it was read and written again."""
+def reencode(kind: type[Entity], item: Item) -> Item:
+    """The item after it was decoded and encoded again."""
     binding: Any = binding_of(kind)
     return binding.encode(binding.decode(item))
 
@@ -117,17 +117,17 @@ def stored(kind: type[Entity], item: Item) -> Item:
         (Connection, {"PK": f"PLAYER#{ANNA}", "SK": "CONNECTION"}, CONNECTION),
     ],
 )
-def test_an_item_of_the_document_is_the_same_after_it_was_read_and_written(kind: type[Entity], keys: Item, item: Item):
-    assert stored(kind, {**keys, **item}) == {**keys, **item}
+def test_an_item_of_the_document_is_unchanged_after_decoding_and_encoding(kind: type[Entity], keys: Item, item: Item):
+    assert reencode(kind, {**keys, **item}) == {**keys, **item}
 
 
-def test_a_game_of_the_document_gains_only_what_guards_it():
+def test_a_game_of_the_document_gains_only_the_added_attributes():
     keys = {"PK": f"GAME#{GAME}", "SK": "META", "GSI2PK": "STATUS#playing", "GSI2SK": f"CREATED#{AT}"}
     settings = {**META["settings"], **ADDED_SETTINGS}
-    assert stored(Game, {**keys, **META}) == {**keys, **META, **ADDED, "settings": settings}
+    assert reencode(Game, {**keys, **META}) == {**keys, **META, **ADDED, "settings": settings}
 
 
 def test_a_waiting_game_has_no_round_and_no_drawing():
     item = {name: value for name, value in META.items() if name not in ("currentRound", "currentDrawing")}
-    found = stored(Game, {"PK": f"GAME#{GAME}", "SK": "META", **item, "status": "waiting"})
+    found = reencode(Game, {"PK": f"GAME#{GAME}", "SK": "META", **item, "status": "waiting"})
     assert found.keys() & {"currentRound", "currentDrawing", "GSI2PK", "GSI2SK"} == set()

@@ -1,4 +1,4 @@
-"""At most 1,000 messages of a game are kept."""
+"""The stream consumer that keeps at most 1,000 messages per game."""
 
 from random import Random
 
@@ -53,19 +53,25 @@ async def test_the_stream_keeps_every_game_at_its_cap(store: Store, cap: int):
     assert len(await stored_numbers(store, quiet)) == cap
 
 
-async def test_numbers_that_came_twice_leave_so_many_more_until_they_lie_behind(store: Store, cap: int):
+async def test_duplicate_numbers_exceed_the_cap_only_until_they_are_too_old(store: Store, cap: int):
     table, random = room(), Random(7)
-    # Both servers speak in turn; the one that lost the room stops after ten messages.
-    late = [replace(one, id=an_id(random), created_at=one.created_at + 5) for one in chat_messages(table, 16, 25)]
+    # Both servers post in turn; the one that lost the room stops after ten messages.
+    duplicates = [
+        replace(message, id=an_id(random), created_at=message.created_at + 5)
+        for message in chat_messages(table, 16, 25)
+    ]
     for last in range(5, 55, 5):
-        new = [*chat_messages(table, last - 4, last), *(one for one in late if last - 4 <= (one.number or 0) <= last)]
+        new = [
+            *chat_messages(table, last - 4, last),
+            *(message for message in duplicates if last - 4 <= (message.number or 0) <= last),
+        ]
         await store_items(store, *new)
         await cap_chat(store, insert_changes(*new))
-        assert len(await stored_numbers(store, table)) <= cap + len(late)
+        assert len(await stored_numbers(store, table)) <= cap + len(duplicates)
     assert await stored_numbers(store, table) == list(range(31, 51))
 
 
-async def test_told_again_it_removes_nothing_more(store: Store, cap: int):
+async def test_repeated_changes_remove_nothing_more(store: Store, cap: int):
     table = room()
     messages = chat_messages(table, 1, cap + 5)
     await store_items(store, *messages)
@@ -75,7 +81,7 @@ async def test_told_again_it_removes_nothing_more(store: Store, cap: int):
     assert await stored_numbers(store, table) == list(range(6, cap + 6))
 
 
-async def test_a_consumer_that_was_away_catches_up_over_many_pages(store: Store, cap: int):
+async def test_a_consumer_that_was_stopped_catches_up_over_many_pages(store: Store, cap: int):
     table = room()
     messages = chat_messages(table, 1, 260)
     await store_items(store, *messages)
@@ -94,11 +100,11 @@ async def test_nothing_is_read_before_the_cap_and_two_messages_for_each_one_beyo
     assert (beyond.reads, beyond.writes) == (1, 1)
 
 
-async def test_messages_without_a_number_and_removals_say_nothing(store: Store, cap: int):
+async def test_messages_without_a_number_and_removals_are_ignored(store: Store, cap: int):
     table = room()
     messages = chat_messages(table, 1, cap + 3)
     await store_items(store, *messages)
     removed = [Change("REMOVE", 0.0, message, None, False, "", {}) for message in messages]
-    nameless = insert_changes(*(replace(message, number=None) for message in messages))
-    assert await cap_chat(store, [*removed, *nameless]) == 0
+    unnumbered = insert_changes(*(replace(message, number=None) for message in messages))
+    assert await cap_chat(store, [*removed, *unnumbered]) == 0
     assert len(await stored_numbers(store, table)) == cap + 3

@@ -1,4 +1,4 @@
-"""What the drawing game accepts and refuses."""
+"""Values that the drawing game accepts and rejects."""
 
 from typing import Any
 
@@ -74,22 +74,22 @@ def test_names_of_any_script_are_accepted(name: str):
         " ",
         "　　",
         "\u0301",
-        "\u3164",  # a Hangul filler, which looks like nothing
+        "\u3164",  # a Hangul filler, which is invisible
         "\u115f\u1160",
         "ー.",
     ],
 )
-def test_names_with_anything_else_or_nothing_to_see_are_refused(name: str):
+def test_names_with_other_characters_or_nothing_visible_are_rejected(name: str):
     assert not is_name(name)
 
 
-def test_a_name_is_judged_wherever_it_is_stored():
+def test_a_name_is_checked_wherever_it_is_stored():
     game = room()
     message = a_message(seeded_random(), game, game.players[0], 1, "x", NOW)
     player, round_ = game.players[0].id, in_play(seeded_random(), game, 1, 1, "finished").current_round
     assert round_ is not None
     (turn,) = round_.turns or ()
-    for made in (
+    for construct in (
         lambda: replace(message, player_name="😀"),
         lambda: replace(game.players[0], name="😀"),
         lambda: Seat(game_id=game.game_id, player_id=player, player_name="😀", joined_at=NOW),
@@ -97,7 +97,7 @@ def test_a_name_is_judged_wherever_it_is_stored():
         lambda: replace(turn, drawer_name="😀"),
     ):
         with pytest.raises(ValueError, match="only letters, numbers and spaces"):
-            made()
+            construct()
     assert not accepts({**msgspec.to_builtins(turn), "drawerName": "a\n"}, FinishedTurn)
 
 
@@ -125,7 +125,7 @@ def test_a_word_is_hiragana(answer: str):
         "ｱ",
     ],
 )
-def test_a_word_of_anything_else_is_refused(answer: str):
+def test_a_word_with_other_characters_is_rejected(answer: str):
     assert not accepts(answer, limits.Answer)
 
 
@@ -145,7 +145,7 @@ def test_a_word_of_anything_else_is_refused(answer: str):
         (limits.Moment, 0, 9_999_999_999_999),
     ],
 )
-def test_a_number_keeps_to_its_range(kind: Any, lowest: int, highest: int):
+def test_a_number_outside_its_range_is_rejected(kind: Any, lowest: int, highest: int):
     assert [accepts(number, kind) for number in (lowest - 1, lowest, highest, highest + 1)] == [
         False,
         True,
@@ -176,7 +176,7 @@ def test_a_number_keeps_to_its_range(kind: Any, lowest: int, highest: int):
         (limits.Mode, ["free", "shiritori"], ["fast"]),
     ],
 )
-def test_texts_and_states_keep_to_their_forms(kind: Any, good: list[str], bad: list[str]):
+def test_texts_and_states_outside_their_form_are_rejected(kind: Any, good: list[str], bad: list[str]):
     assert [text for text in good if not accepts(text, kind)] == []
     assert [text for text in bad if accepts(text, kind)] == []
 
@@ -211,7 +211,7 @@ def test_a_message_is_one_line_of_any_script(text: str):
         "\u0301",
     ],
 )
-def test_a_message_with_controls_or_nothing_to_see_is_refused(text: str):
+def test_a_message_with_control_characters_or_nothing_visible_is_rejected(text: str):
     assert not is_message(text)
 
 
@@ -236,7 +236,7 @@ def test_a_game_has_one_seat_for_each_player_and_no_more_players_than_seats():
     assert not accepts({**msgspec.to_builtins(game), "players": msgspec.to_builtins(game.players) * 4}, Game)
 
 
-def test_the_defaults_of_a_room():
+def test_a_room_has_the_default_settings():
     assert Settings() == Settings(time_limit=60, round_count=3, player_count=4, public=False, mode="free", hints=True)
 
 
@@ -253,7 +253,7 @@ def test_a_penalty_counts_against_the_drawer():
     assert replace(entry, reason="correct_answer").signed == 30
 
 
-def test_what_is_written_first_outlives_the_longest_game_by_a_week():
+def test_the_retention_covers_the_longest_game_and_a_week():
     assert limits.LONGEST_GAME_SECONDS == 10 * 60 * 60
     assert limits.RETENTION_SECONDS == (24 + 10 + 7 * 24) * 60 * 60
     assert limits.seconds_after(1999, 10) == 11

@@ -1,4 +1,4 @@
-"""Many at once at one table: what must hold whoever is faster."""
+"""Concurrent writes to one room: invariants that hold in any order."""
 
 from random import Random
 
@@ -45,7 +45,7 @@ async def test_two_people_racing_for_the_last_seat(contested: Store):
     assert len(result.won) + len(result.refused) + len(result.unknown) == 8
 
 
-async def test_many_people_who_try_again_take_exactly_the_free_seats(contested: Store):
+async def test_many_players_who_retry_take_exactly_the_free_seats(contested: Store):
     table = room(2, 6)
     await store_items(contested, table, *seats_in(table))
     guests = new_players(9)
@@ -57,7 +57,7 @@ async def test_many_people_who_try_again_take_exactly_the_free_seats(contested: 
     )
     game_after = await assert_seats_match(contested, table)
     assert len(game_after.players) == 6
-    # Where a reply is lost, somebody who sits already is told so when trying again.
+    # After a lost reply, a player who is seated already gets no_seat on the retry.
     assert ended.won.count("done") <= 4
     assert set(ended.won) <= {"done", "no_seat"}
     assert game_after.players[:2] == table.players
@@ -88,7 +88,7 @@ async def test_a_game_starts_once(contested: Store):
         assert [game_after] == result.won
 
 
-async def test_a_kick_and_a_join_at_once_leave_seats_and_players_alike(contested: Store):
+async def test_a_kick_and_a_join_at_once_keep_seats_and_players_consistent(contested: Store):
     table = room(4, 4)
     await store_items(contested, table, *seats_in(table))
     host, victim, guest = table.players[0].id, table.players[3].id, new_players(1)[0]
@@ -97,9 +97,9 @@ async def test_a_kick_and_a_join_at_once_leave_seats_and_players_alike(contested
         *(outcome_code(write_with_retry(contested, table, lambda seen: join_plan(seen, guest))) for _ in range(3)),
     )
     game_after = await assert_seats_match(contested, table)
-    require_seated = {player.id for player in game_after.players}
-    assert victim not in require_seated
-    assert len(require_seated) == (4 if guest.id in require_seated else 3)
+    seated = {player.id for player in game_after.players}
+    assert victim not in seated
+    assert len(seated) == (4 if guest.id in seated else 3)
 
 
 async def test_an_owner_who_lost_the_room_cannot_write_even_after_reading_again(contested: Store):
@@ -111,11 +111,11 @@ async def test_an_owner_who_lost_the_room_cannot_write_even_after_reading_again(
     assert taken.epoch == new.epoch
     guess, turn = new_message(table.players[1]), turn_id_of(table)
     with pytest.raises(TransactionCancelled) as cancelled:
-        # With a token, a lost reply is asked for again.
+        # With a token, the store repeats the request after a lost reply.
         await contested.write(
             writes.record_correct_guess(table, 1, turn, guess, 10, table.updated_at + 1), token="stale"
         )
-    # What lies there tells the old owner to stop, not to read and go on.
+    # The stored epoch tells the old owner to stop instead of reading again.
     current = cancelled.value.reasons[0].current
     assert isinstance(current, Game)
     assert current.epoch != table.epoch
@@ -124,7 +124,7 @@ async def test_an_owner_who_lost_the_room_cannot_write_even_after_reading_again(
     assert await contested.get(game(table.game_id)) == new
 
 
-async def test_servers_that_take_a_room_at_once_get_epochs_of_their_own(contested: Store):
+async def test_servers_that_take_a_room_at_once_get_different_epochs(contested: Store):
     table = room()
     await store_items(contested, table)
     result = await race(*(contested.write(writes.take_room(table.game_id)) for _ in range(6)))
@@ -139,7 +139,7 @@ async def test_servers_that_take_a_room_at_once_get_epochs_of_their_own(conteste
                 writes.set_ready(game_after, won.epoch, table.players[1].id, "not_ready", MUCH_LATER)
 
 
-async def test_a_room_is_opened_once_however_many_want_its_id(contested: Store):
+async def test_of_many_rooms_with_the_same_id_one_is_created(contested: Store):
     hosts = new_players(6)
     plans = [create_plan(room().game_id, host, settings(public=True)) for host in hosts]
     result = await race(*map(contested.write, plans))
@@ -151,7 +151,7 @@ async def test_a_room_is_opened_once_however_many_want_its_id(contested: Store):
     assert reached == [host.id]
 
 
-async def test_a_leaving_host_and_a_join_leave_a_host_who_sits_there(contested: Store):
+async def test_a_leaving_host_and_a_join_at_once_leave_a_seated_host(contested: Store):
     table = room(2, 5)
     await store_items(contested, table, *seats_in(table))
     host, guests = table.players[0].id, new_players(3)
@@ -166,13 +166,13 @@ async def test_a_leaving_host_and_a_join_leave_a_host_who_sits_there(contested: 
         ),
     )
     game_after = await assert_seats_match(contested, table)
-    require_seated = {player.id for player in game_after.players}
-    assert require_seated == {guest.id for guest in guests}
-    assert game_after.host_id in require_seated
+    seated = {player.id for player in game_after.players}
+    assert seated == {guest.id for guest in guests}
+    assert game_after.host_id in seated
 
 
 @pytest.mark.parametrize("players", [2, 3])
-async def test_a_start_and_a_leave_at_once_leave_nobody_playing_who_is_gone(contested: Store, players: int):
+async def test_a_start_and_a_leave_at_once_do_not_keep_the_leaver_in_the_game(contested: Store, players: int):
     table = room(players)
     await store_items(contested, table, *seats_in(table))
     leaver, ids = table.players[1].id, (RoundId(an_id(Random(1))), TurnId(an_id(Random(2))))
@@ -189,37 +189,41 @@ async def test_a_start_and_a_leave_at_once_leave_nobody_playing_who_is_gone(cont
         ),
     )
     game_after = await assert_seats_match(contested, table)
-    sitting = [player.id for player in game_after.players if player.left_at is None]
-    assert leaver not in sitting
-    assert len(sitting) == players - 1
+    seated = [player.id for player in game_after.players if player.left_at is None]
+    assert leaver not in seated
+    assert len(seated) == players - 1
     assert game_after.status == "playing" or len(game_after.players) == 1
 
 
-async def test_an_old_connection_that_closes_late_does_not_send_away_who_is_back(contested: Store):
+async def test_the_late_close_of_an_old_connection_does_not_mark_a_returned_player_away(contested: Store):
     table = in_play(seeded_random(), room(), 1, 1)
     await store_items(contested, table)
-    who, old = table.players[1].id, table.players[1].connection_id
+    player_id, old = table.players[1].id, table.players[1].connection_id
     await race(
-        outcome_code(write_with_retry(contested, table, lambda seen: writes.mark_away(seen, 1, who, old, MUCH_LATER))),
         outcome_code(
-            write_with_retry(contested, table, lambda seen: writes.mark_present(seen, 1, who, "newer", MUCH_LATER))
+            write_with_retry(contested, table, lambda seen: writes.mark_away(seen, 1, player_id, old, MUCH_LATER))
+        ),
+        outcome_code(
+            write_with_retry(
+                contested, table, lambda seen: writes.mark_present(seen, 1, player_id, "newer", MUCH_LATER)
+            )
         ),
     )
-    back = (await load_game(contested, table)).players[1]
-    assert (back.connection_id, back.away_since) == ("newer", None)
+    player = (await load_game(contested, table)).players[1]
+    assert (player.connection_id, player.away_since) == ("newer", None)
 
 
-async def test_what_an_old_connection_says_does_not_touch_the_new_one(contested: Store):
-    old = next(each for each in seats_in(room()) if isinstance(each, Connection))
+async def test_writes_of_an_old_connection_do_not_change_the_new_one(contested: Store):
+    old = next(item for item in seats_in(room()) if isinstance(item, Connection))
     new = replace(
         old, connection_id="newer", connected_at=MUCH_LATER, last_active_at=MUCH_LATER, ttl=MUCH_LATER // 1000 + 9
     )
     await store_items(contested, old)
-    mine = (old.player_id, old.connection_id)
+    old_ids = (old.player_id, old.connection_id)
     await race(
         write_until_answered(contested, writes.connect(new)),
-        *(contested.write(writes.touch_connection(*mine, MUCH_LATER + 50)) for _ in range(2)),
-        *(contested.write(writes.disconnect(*mine)) for _ in range(2)),
+        *(contested.write(writes.touch_connection(*old_ids, MUCH_LATER + 50)) for _ in range(2)),
+        *(contested.write(writes.disconnect(*old_ids)) for _ in range(2)),
         contested.write(writes.release_connection(old.game_id, old.player_id, MUCH_LATER)),
     )
     assert await contested.get(connection_of(old.player_id), strong=True) == new

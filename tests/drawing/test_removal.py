@@ -1,4 +1,4 @@
-"""Somebody who deletes their account is nobody in every game, and the others keep theirs."""
+"""A removed account is anonymous in every game, and other players are unchanged."""
 
 from random import Random
 
@@ -17,54 +17,55 @@ from zataku.table import Entity, Store
 NOW = int(START) * 1000
 
 
-async def stored(store: Store, items: list[Entity]) -> Game:
+async def store_game(store: Store, items: list[Entity]) -> Game:
     await store.write_many(put=items)
-    (found,) = [item for item in items if isinstance(item, Game)]
-    return found
+    (game_item,) = [item for item in items if isinstance(item, Game)]
+    return game_item
 
 
 async def remove_account(store: Store, clock: ManualClock, player_id: str) -> None:
     await removal(app_context(store, clock))(AccountId(player_id))
 
 
-async def reload_game(store: Store, made: Game) -> Game:
-    found = await store.get(game(made.game_id))
+async def reload_game(store: Store, of: Game) -> Game:
+    found = await store.get(game(of.game_id))
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize("at", [0, 2])
-async def test_a_game_under_way_goes_on_without_the_name(strict: Store, clock: ManualClock, at: int):
-    made = await stored(strict, list(ongoing_game(Random(1), NOW)))
-    leaver = made.players[at]
+async def test_a_game_in_play_continues_with_an_anonymous_player(strict: Store, clock: ManualClock, at: int):
+    original = await store_game(strict, list(ongoing_game(Random(1), NOW)))
+    leaver = original.players[at]
     await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    found = await reload_game(strict, made)
+    found = await reload_game(strict, original)
     left = found.players[at]
     assert (left.name, left.left_at, left.total) == (ANONYMOUS_NAME, NOW, leaver.total)
-    assert [other for other in found.players if other != left] == [it for it in made.players if it != leaver]
-    assert found.host_id == (made.host_id if at else made.players[1].id)
+    assert [other for other in found.players if other != left] == [
+        other for other in original.players if other != leaver
+    ]
+    assert found.host_id == (original.host_id if at else original.players[1].id)
     assert found.current_round is not None
-    assert made.current_round is not None
-    if made.current_round.current_turn.drawer_id == leaver.id:
+    assert original.current_round is not None
+    if original.current_round.current_turn.drawer_id == leaver.id:
         assert found.current_round.current_turn.drawer_id == left.id
 
 
-async def test_a_finished_game_keeps_points_pictures_and_what_was_said(strict: Store, clock: ManualClock):
+async def test_a_finished_game_keeps_points_pictures_and_messages(strict: Store, clock: ManualClock):
     items = list(played_game(Random(2), NOW - 3_600_000, Measure(players=3, rounds=2, picture=400, messages=20)))
-    made = await stored(strict, items)
-    leaver = made.players[1]
+    original = await store_game(strict, items)
+    leaver = original.players[1]
     await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    store_items = await all_items(strict, [esiritori])
+    lines = await all_items(strict, [esiritori])
     for kind in (Round, Picture, ChatMessage):
-        assert sum(line.startswith(f"{kind.__name__} ") for line in store_items) == sum(
-            type(it) is kind for it in items
-        )
-    assert [it.total for it in (await reload_game(strict, made)).players] == [it.total for it in made.players]
+        assert sum(line.startswith(f"{kind.__name__} ") for line in lines) == sum(type(item) is kind for item in items)
+    found = await reload_game(strict, original)
+    assert [player.total for player in found.players] == [player.total for player in original.players]
 
 
-async def test_a_room_that_waits_has_a_free_seat_again(strict: Store, clock: ManualClock):
+async def test_a_waiting_room_has_a_free_seat_again(strict: Store, clock: ManualClock):
     room = settled_room(Random(3), NOW, Measure(players=3))
     room = replace(room, settings=replace(room.settings, player_count=4))
     host = room.players[0]
@@ -72,49 +73,50 @@ async def test_a_room_that_waits_has_a_free_seat_again(strict: Store, clock: Man
     await strict.write_many(put=[room, *seats_in(room), message])
     await remove_account(strict, clock, host.id)
     found = await reload_game(strict, room)
-    assert ([it.id for it in found.players], found.host_id) == ([it.id for it in room.players[1:]], room.players[1].id)
+    assert [player.id for player in found.players] == [player.id for player in room.players[1:]]
+    assert found.host_id == room.players[1].id
     assert await items_containing(strict, [esiritori], host.id, f'"{host.name}"') == []
 
 
-async def test_a_removal_that_was_broken_off_goes_on_under_the_same_mask(strict: Store, clock: ManualClock):
-    made = await stored(strict, list(ongoing_game(Random(4), NOW)))
-    leaver = made.players[0]
+async def test_an_interrupted_removal_continues_under_the_same_pseudonym(strict: Store, clock: ManualClock):
+    original = await store_game(strict, list(ongoing_game(Random(4), NOW)))
+    leaver = original.players[0]
     calls = 0
 
-    class Broken(Exception):
+    class WriteFailed(Exception):
         pass
 
-    class Breaking:
-        """A store that gives up in the middle."""
+    class FailingStore:
+        """A store whose writes fail after the sixth."""
 
         def __getattr__(self, name: str):
             nonlocal calls
             calls += name in ("save", "write")
             if calls > 6:
-                raise Broken
+                raise WriteFailed
             return getattr(strict, name)
 
-    with pytest.raises(Broken):
-        await remove_account(Breaking(), clock, leaver.id)  # type: ignore[arg-type]  a store to its last letter
+    with pytest.raises(WriteFailed):
+        await remove_account(FailingStore(), clock, leaver.id)  # type: ignore[arg-type]  delegates to a store
     assert await items_containing(strict, [esiritori], leaver.id) != []
     await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    masked = (await reload_game(strict, made)).players[0].id
-    assert any(masked in line for line in await all_items(strict, [esiritori]) if line.startswith("ChatMessage"))
+    pseudonym = (await reload_game(strict, original)).players[0].id
+    assert any(pseudonym in line for line in await all_items(strict, [esiritori]) if line.startswith("ChatMessage"))
 
 
 async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock):
-    made = await stored(strict, list(ongoing_game(Random(5), NOW)))
-    await remove_account(strict, clock, made.players[0].id)
-    game_after = await all_items(strict, [esiritori])
-    await remove_account(strict, clock, made.players[0].id)
-    assert await all_items(strict, [esiritori]) == game_after
-    assert [each async for each in strict.each(games_of_player(made.players[0].id))] == []
+    original = await store_game(strict, list(ongoing_game(Random(5), NOW)))
+    await remove_account(strict, clock, original.players[0].id)
+    items_after = await all_items(strict, [esiritori])
+    await remove_account(strict, clock, original.players[0].id)
+    assert await all_items(strict, [esiritori]) == items_after
+    assert [seat async for seat in strict.each(games_of_player(original.players[0].id))] == []
 
 
-async def test_the_owner_of_a_room_that_did_not_know_is_refused(strict: Store, clock: ManualClock):
+async def test_a_removal_increments_the_version_that_the_rooms_owner_checks(strict: Store, clock: ManualClock):
     room = settled_room(Random(6), NOW, Measure(players=3))
-    load_game = in_play(Random(6), room, 1, 1)
-    await strict.write_many(put=[load_game, *seats_in(room)])
+    playing = in_play(Random(6), room, 1, 1)
+    await strict.write_many(put=[playing, *seats_in(room)])
     await remove_account(strict, clock, room.players[1].id)
-    assert (await reload_game(strict, load_game)).version > load_game.version
+    assert (await reload_game(strict, playing)).version > playing.version

@@ -1,4 +1,4 @@
-"""The smallest game, the largest and one under way, and that the largest fits."""
+"""The sample games, and the sizes of the largest."""
 
 from collections import Counter
 from pathlib import Path
@@ -48,9 +48,9 @@ def count_kinds(items: list[Entity]) -> Counter[str]:
 
 @pytest.mark.parametrize("make", [minimal_game, ongoing_game])
 def test_the_same_arguments_give_the_same_items(make):
-    once, reload_game, other = (list(make(Random(seed), NOW)) for seed in (1, 1, 2))
-    assert once == reload_game
-    assert once != other
+    first, same_seed, other_seed = (list(make(Random(seed), NOW)) for seed in (1, 1, 2))
+    assert first == same_seed
+    assert first != other_seed
 
 
 def test_the_minimal_game_has_2_players_1_round_and_60_seconds():
@@ -70,15 +70,17 @@ def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries()
     assert (table.current_round.round_number, table.current_round.current_turn.turn_number) == (2, 3)
     assert len(table.score_histories) == 20
     assert count_kinds(items) == {"Seat": 10, "Connection": 10, "Round": 1, "Strokes": 20, "ChatMessage": 50, "Game": 1}
-    # The points of both rounds add up to everybody's total.
+    # The points of both rounds add up to each player's total.
     (first,) = (item for item in items if isinstance(item, Round))
     for player, score in zip(table.players, first.round_scores, strict=True):
-        now = sum(entry.signed for entry in table.score_histories if entry.player_id == player.id)
-        assert player.total == score.points + now
+        current_points = sum(entry.signed for entry in table.score_histories if entry.player_id == player.id)
+        assert player.total == score.points + current_points
 
 
 @pytest.mark.parametrize("name", METERED_STORES)
-async def test_the_maximal_game_is_kept_whole_and_every_item_fits(name: StoreName, tmp_path: Path, clock: ManualClock):
+async def test_the_maximal_game_is_stored_completely_and_every_item_fits(
+    name: StoreName, tmp_path: Path, clock: ManualClock
+):
     sizes: dict[str, int] = {}
     async with temporary_store(name, tmp_path, TABLES, clock) as store:
         batch: list[Entity] = []
@@ -103,34 +105,39 @@ async def test_the_maximal_game_is_kept_whole_and_every_item_fits(name: StoreNam
         }
         assert max(sizes.values()) < ITEM_BYTES
         assert sizes == LARGEST
-        await _read_back(store, GameId(game_id))
+        await assert_maximal_game_stored(store, GameId(game_id))
 
 
-async def _read_back(store, game_id: GameId) -> None:
-    """Everything that was made again lies there as it was made."""
-    made = list(maximal_game(Random(1), NOW))
-    assert await store.get(game(game_id)) == made[-1]
+async def assert_maximal_game_stored(store, game_id: GameId) -> None:
+    """Assert that the store has every item of the maximal game, generated a second time."""
+    items = list(maximal_game(Random(1), NOW))
+    assert await store.get(game(game_id)) == items[-1]
     chat_messages = [message async for message in store.each(latest_chat(game_id))]
-    assert chat_messages == [item for item in made if isinstance(item, ChatMessage)][::-1]
+    assert chat_messages == [item for item in items if isinstance(item, ChatMessage)][::-1]
     rounds = [played async for played in store.each(rounds_of(game_id))]
-    assert rounds == [item for item in made if isinstance(item, Round)]
+    assert rounds == [item for item in items if isinstance(item, Round)]
     keys = [picture_of(game_id, played.round_number, turn.turn_number) for played in rounds for turn in played.turns]
-    assert await store.get_many(keys) == [item for item in made if isinstance(item, Picture)]
+    assert await store.get_many(keys) == [item for item in items if isinstance(item, Picture)]
 
 
-def test_the_largest_transactions_are_far_from_100_items_and_4_mb():
+def test_the_largest_transactions_are_far_below_100_items_and_4_mb():
     random = Random(1)
     table = settled_room(random, NOW, MAXIMAL)
     last, full = in_play(random, table, 10, 10), in_play(random, table, 10, 10, "finished")
     picture = a_picture(random, last, 10, 10, last.players[9].id, last.updated_at, MAXIMAL.picture)
-    heavy: list[Plan[Game]] = [
+    plans: list[Plan[Game]] = [
         finish_turn(last, 1, turn_id_of(last), picture.data, 150, last.updated_at),
         finish_round(full, 1, turn_id_of(full), full.updated_at),
     ]
     sizes = [
-        sum(size(it) for step in plan.steps for it in (getattr(step, "entity", None), getattr(step, "was", None)) if it)
-        for plan in heavy
+        sum(
+            size(entity)
+            for step in plan.steps
+            for entity in (getattr(step, "entity", None), getattr(step, "was", None))
+            if entity
+        )
+        for plan in plans
     ]
     assert max(sizes) < 150_000
     assert size(full) == 23_586
-    assert [len(plan.steps) for plan in heavy] == [2, 2]
+    assert [len(plan.steps) for plan in plans] == [2, 2]

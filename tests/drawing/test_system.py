@@ -1,4 +1,4 @@
-"""The drawing game on the home page, and its demonstration."""
+"""The drawing game's card on the home page, and its demo data."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ from zataku.table import Store
 NOW = int(START) * 1000
 
 
-async def test_only_rooms_that_can_be_found_and_joined_are_counted(embedded: Store, clock: ManualClock):
+async def test_only_public_waiting_rooms_are_counted(embedded: Store, clock: ManualClock):
     rooms = [settled_room(Random(number), NOW, Measure(players=2)) for number in range(4)]
     hidden = msgspec.structs.replace(rooms[1], settings=msgspec.structs.replace(rooms[1].settings, public=False))
     await embedded.write_many(put=[rooms[0], hidden, in_play(Random(2), rooms[2], 1, 1), rooms[3]])
@@ -31,18 +31,18 @@ async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClo
     assert consumed.reads <= 1.5
 
 
-async def test_the_demonstration_opens_two_rooms_once(strict: Store, clock: ManualClock):
+async def test_the_demo_opens_two_rooms_once(strict: Store, clock: ManualClock):
     system = plug(app_context(strict, clock))
     assert system.demo is not None
     await system.demo()
     shown = await all_items(strict, [esiritori])
     await system.demo()
     assert await all_items(strict, [esiritori]) == shown
-    count_kinds = [line.split(" ", 1)[0] for line in shown]
-    assert (count_kinds.count(Game.__name__), count_kinds.count(Seat.__name__)) == (2, 2)
+    kinds = [line.split(" ", 1)[0] for line in shown]
+    assert (kinds.count(Game.__name__), kinds.count(Seat.__name__)) == (2, 2)
 
 
-async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(embedded: Store, clock: ManualClock):
+async def test_a_server_restarted_days_later_does_not_open_the_demo_rooms_again(embedded: Store, clock: ManualClock):
     system = plug(app_context(embedded, clock))
     assert system.demo is not None
     await system.demo()
@@ -53,7 +53,7 @@ async def test_a_server_that_starts_again_days_later_does_not_open_them_anew(emb
         assert msgspec.to_builtins(await system.home(user_identity())) == {"openRooms": 0}
 
 
-async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
+async def test_the_demo_opens_no_rooms_in_a_store_with_games(embedded: Store, clock: ManualClock):
     await embedded.write_many(put=[settled_room(Random(1), NOW, Measure(players=2))])
     system = plug(app_context(embedded, clock))
     assert system.demo is not None
@@ -61,27 +61,27 @@ async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock:
     assert msgspec.to_builtins(await system.home(user_identity())) == {"openRooms": 1}
 
 
-async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
-    class Broken(Exception):
+async def test_an_interrupted_demo_is_resumed(strict: Store, clock: ManualClock):
+    class WriteFailed(Exception):
         pass
 
-    class Breaking:
-        """A store that gives up after the first room."""
+    class FailingStore:
+        """A store whose writes fail after the first room."""
 
         calls = 0
 
         def __getattr__(self, name: str):
             self.calls += name == "write"
             if self.calls > 1:
-                raise Broken
+                raise WriteFailed
             return getattr(strict, name)
 
-    demo = plug(app_context(Breaking(), clock)).demo  # type: ignore[arg-type]  a store to its last letter
+    demo = plug(app_context(FailingStore(), clock)).demo  # type: ignore[arg-type]  delegates to a store
     assert demo is not None
-    with pytest.raises(Broken):
+    with pytest.raises(WriteFailed):
         await demo()
-    reload_game = plug(app_context(strict, clock)).demo
-    assert reload_game is not None
-    await reload_game()
-    count_kinds = [line.split(" ", 1)[0] for line in await all_items(strict, [esiritori])]
-    assert count_kinds.count(Game.__name__) == 2
+    second_run = plug(app_context(strict, clock)).demo
+    assert second_run is not None
+    await second_run()
+    kinds = [line.split(" ", 1)[0] for line in await all_items(strict, [esiritori])]
+    assert kinds.count(Game.__name__) == 2

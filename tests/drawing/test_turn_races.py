@@ -1,4 +1,4 @@
-"""Many at once in a turn: words, guesses, pictures, and what follows."""
+"""Concurrent writes in a turn: words, guesses, pictures, ends of turns and rounds."""
 
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
@@ -64,7 +64,7 @@ async def test_a_round_ends_once_and_keeps_all_its_points(contested: Store):
     assert played.ended_at == game_after.current_round.ended_at
 
 
-async def test_everybody_guesses_at_the_same_moment_and_every_point_counts(contested: Store):
+async def test_of_simultaneous_correct_guesses_every_point_counts(contested: Store):
     table = in_play(seeded_random(), room(5, 5), 1, 1)
     await store_items(contested, table)
     now, turn = table.updated_at + 1000, turn_id_of(table)
@@ -86,34 +86,34 @@ async def test_everybody_guesses_at_the_same_moment_and_every_point_counts(conte
     assert sum(player.total for player in game_after.players) == sum(
         entry.points for entry in game_after.score_histories
     )
-    assert len([chat_messages async for chat_messages in contested.each(strong_query(latest_chat(table.game_id)))]) == 4
+    assert len([message async for message in contested.each(strong_query(latest_chat(table.game_id)))]) == 4
 
 
-async def test_one_message_sent_many_times_is_kept_once(contested: Store):
+async def test_a_message_sent_many_times_is_stored_once(contested: Store):
     table = in_play(seeded_random(), room(), 1, 1)
-    chat_messages = new_message(table.players[1])
-    plans = [writes.post_chat(table, 1, replace(chat_messages, content=f"{n}"), table.updated_at) for n in range(6)]
+    message = new_message(table.players[1])
+    plans = [writes.post_chat(table, 1, replace(message, content=f"{n}"), table.updated_at) for n in range(6)]
     result = await race(*map(contested.write, plans))
     assert result.allows(1)
-    assert len([chat_messages async for chat_messages in contested.each(strong_query(latest_chat(table.game_id)))]) == 1
+    assert len([stored async for stored in contested.each(strong_query(latest_chat(table.game_id)))]) == 1
 
 
-async def test_one_word_is_chosen_by_the_drawer_or_by_time(contested: Store):
+async def test_one_word_is_chosen_by_the_drawer_or_by_the_timeout(contested: Store):
     table = in_play(seeded_random(), room(), 1, 1, "setting_answer")
     await store_items(contested, table)
     drawer, now = table.players[0].id, table.updated_at
 
-    def chosen(word: str) -> Callable[[Game], Plan[Game]]:
+    def choose(word: str) -> Callable[[Game], Plan[Game]]:
         return lambda seen: writes.choose_answer(seen, 1, turn_id_of(table), drawer, word, None, now)
 
-    ended = await race(*(outcome_code(write_with_retry(contested, table, chosen(word))) for word in ANSWERS[:4]))
+    ended = await race(*(outcome_code(write_with_retry(contested, table, choose(word))) for word in ANSWERS[:4]))
     game_after = await load_game(contested, table)
     assert game_after.version == table.version + 1
     assert game_after.current_round.current_turn.answer in ANSWERS[:4]
     assert ended.won.count("done") <= 1
 
 
-async def test_a_turn_begins_once_and_one_that_comes_late_does_not_begin_another(contested: Store):
+async def test_a_turn_begins_once_and_a_late_write_does_not_begin_another(contested: Store):
     table = in_play(seeded_random(), room(5, 5), 1, 1, "finished")
     await store_items(contested, table)
 
@@ -128,13 +128,13 @@ async def test_a_turn_begins_once_and_one_that_comes_late_does_not_begin_another
     assert set(ended.won) <= {"done", "not_now"}
 
 
-async def test_a_deadline_that_is_tried_again_does_not_end_the_next_turn(contested: Store):
+async def test_a_retried_deadline_does_not_end_the_next_turn(contested: Store):
     table = in_play(seeded_random(), room(), 1, 1)
     await store_items(contested, table)
     first, now, drawer = turn_id_of(table), table.updated_at, table.players[1].id
 
-    async def go_on() -> str:
-        await outcome_code(write_with_retry(contested, table, ended))
+    async def play_next_turn() -> str:
+        await outcome_code(write_with_retry(contested, table, end_turn))
         second = TurnId(an_id(Random(2)))
         begin = outcome_code(
             write_with_retry(
@@ -148,11 +148,11 @@ async def test_a_deadline_that_is_tried_again_does_not_end_the_next_turn(contest
             )
         )
 
-    def ended(seen: Game) -> Plan[Game]:
+    def end_turn(seen: Game) -> Plan[Game]:
         return writes.finish_turn(seen, 1, first, None, 30, now)
 
-    await race(go_on(), *(outcome_code(write_with_retry(contested, table, ended)) for _ in range(2)))
-    late = await race(*(outcome_code(write_with_retry(contested, table, ended)) for _ in range(3)))
+    await race(play_next_turn(), *(outcome_code(write_with_retry(contested, table, end_turn)) for _ in range(2)))
+    late = await race(*(outcome_code(write_with_retry(contested, table, end_turn)) for _ in range(3)))
     assert late.won == ["not_now"] * 3
     game_after = await load_game(contested, table)
     assert (game_after.current_round.current_turn.turn_number, game_after.current_round.current_turn.status) == (
@@ -163,17 +163,17 @@ async def test_a_deadline_that_is_tried_again_does_not_end_the_next_turn(contest
     assert game_after.players[0].total == -30
 
 
-async def test_after_a_round_comes_one_more_or_the_end(contested: Store):
+async def test_a_round_is_followed_by_one_more_or_by_the_end_of_the_game(contested: Store):
     table, _ = between_rounds(seeded_random(), room(), 1)
     await store_items(contested, table)
     last, now, drawer = round_id_of(table), table.updated_at, table.players[0].id
 
-    def begin_turn_plan(at: int) -> Plan[Game]:
+    def begin_round_plan(at: int) -> Plan[Game]:
         ids = RoundId(an_id(Random(at))), TurnId(an_id(Random(-at)))
         return writes.begin_round(table, 1, last, *ids, drawer, ANSWERS[:3], now)
 
     ends = [writes.finish_game(table, 1, last, now + n) for n in range(3)]
-    result = await race(*map(contested.write, [*map(begin_turn_plan, range(1, 4)), *ends]))
+    result = await race(*map(contested.write, [*map(begin_round_plan, range(1, 4)), *ends]))
     assert result.allows(1)
     game_after = await load_game(contested, table)
     assert game_after.version == table.version + 1
@@ -181,9 +181,9 @@ async def test_after_a_round_comes_one_more_or_the_end(contested: Store):
 
 
 async def flush_parts(store: Store, of: Game, epoch: int, parts: list[str]) -> None:
-    """An owner of the room keeps its parts, each after all that it knows; refused, it reads what lies there.
+    """Write the parts of one owner, each after all parts it knows; after a rejection it reads the stored parts.
 
-    It is one who does not learn that it lost the room, which is the worst that can happen.
+    This owner never notices that it lost the room, which is the worst case.
     """
     known = 0
     for data in parts:
@@ -195,37 +195,39 @@ async def flush_parts(store: Store, of: Game, epoch: int, parts: list[str]) -> N
                     )
                 )
             except (ConditionFailed, ResultUnknown):
-                log = [part async for part in store.each(strokes_of(of.game_id, 1, 1))]
-                known = len(log)
-                if any((part.epoch, part.data) == (epoch, data) for part in log):
+                stored = [part async for part in store.each(strokes_of(of.game_id, 1, 1))]
+                known = len(stored)
+                if any((part.epoch, part.data) == (epoch, data) for part in stored):
                     break
             else:
                 known += 1
                 break
 
 
-async def test_two_owners_who_draw_at_once_lose_no_part_and_keep_none_twice(contested: Store):
+async def test_owners_who_write_parts_at_once_lose_none_and_store_none_twice(contested: Store):
     table = in_play(seeded_random(), room(), 1, 1)
     await store_items(contested, table)
     parts = {epoch: [b64encode(f"{epoch} {n:03}".encode()).decode() for n in range(5)] for epoch in (1, 2, 3)}
     await race(*(flush_parts(contested, table, epoch, drawn) for epoch, drawn in parts.items()))
-    log = [part async for part in contested.each(strokes_of(table.game_id, 1, 1))]
-    assert [part.number for part in log] == list(range(1, 16))
+    stored = [part async for part in contested.each(strokes_of(table.game_id, 1, 1))]
+    assert [part.number for part in stored] == list(range(1, 16))
     for epoch, drawn in parts.items():
-        assert [part.data for part in log if part.epoch == epoch] == drawn
+        assert [part.data for part in stored if part.epoch == epoch] == drawn
 
 
-async def test_a_part_that_is_refused_says_who_wrote_the_other(store: Store):
+async def test_a_rejected_part_reports_the_epoch_of_the_stored_one(store: Store):
     table = in_play(seeded_random(), room(), 1, 1)
     taken = replace(table, epoch=2)
     await store_items(store, some_strokes(seeded_random(), taken, 1, table.updated_at))
-    with pytest.raises(ConditionFailed) as refused:
+    with pytest.raises(ConditionFailed) as error:
         await store.write(writes.flush_strokes(table, 1, turn_id_of(table), 1, "QQ==", table.updated_at))
-    assert isinstance(refused.value.current, Strokes)
-    assert refused.value.current.epoch == 2
+    assert isinstance(error.value.current, Strokes)
+    assert error.value.current.epoch == 2
 
 
-async def test_what_the_cap_removes_does_not_come_back_by_being_kept(contested: Store, monkeypatch: pytest.MonkeyPatch):
+async def test_keeping_a_message_does_not_restore_it_after_the_cap_removed_it(
+    contested: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(jobs, "MAX_CHAT_MESSAGES", 5)
     table = room()
     chat_messages = [
@@ -233,7 +235,9 @@ async def test_what_the_cap_removes_does_not_come_back_by_being_kept(contested: 
     ]
     await store_items(contested, *chat_messages)
     newest = [Change("INSERT", 0.0, None, message, False, str(message.number), {}) for message in chat_messages]
-    await race(jobs.cap_chat(contested, newest), *(contested.write(writes.keep_message(one)) for one in chat_messages))
+    await race(
+        jobs.cap_chat(contested, newest), *(contested.write(writes.keep_message(message)) for message in chat_messages)
+    )
     left = [message async for message in contested.each(oldest_chat(table.game_id))]
     assert [message.number for message in left] == [8, 9, 10, 11, 12]
     assert all(message.player_id == table.players[0].id for message in left)

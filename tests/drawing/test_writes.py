@@ -1,4 +1,4 @@
-"""What may happen at a table, and what is then stored."""
+"""The writes of the drawing game, and the items they store."""
 
 import pytest
 from msgspec.structs import replace
@@ -132,7 +132,7 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
     )
 
 
-async def test_leaving_frees_the_seat_and_hands_over_to_whoever_sat_down_first(store: Store):
+async def test_leaving_frees_the_seat_and_makes_the_first_to_join_the_host(store: Store):
     table = await store.put(room())
     await store_items(store, *seats_in(table))
     table = await store.write(writes.leave_seat(table, 1, HOST, MUCH_LATER))
@@ -141,12 +141,12 @@ async def test_leaving_frees_the_seat_and_hands_over_to_whoever_sat_down_first(s
     table = await store.write(writes.kick(table, 1, GUEST, THIRD, MUCH_LATER + 1))
     table = await store.write(writes.leave_seat(table, 1, GUEST, MUCH_LATER + 2))
     assert (table.players, table.host_id, table.listed) == ((), None, None)
-    back = new_player(seeded_random(), game_after=200_000)
-    table = await store.write(join_plan(table, back))
-    assert (table.host_id, table.listed) == (back.id, "waiting")
+    newcomer = new_player(seeded_random(), joined_after=200_000)
+    table = await store.write(join_plan(table, newcomer))
+    assert (table.host_id, table.listed) == (newcomer.id, "waiting")
 
 
-async def test_who_leaves_a_game_under_way_keeps_name_and_points(store: Store):
+async def test_a_player_who_leaves_a_game_in_play_keeps_name_and_points(store: Store):
     table = await store.put(DRAWING)
     table = await store.write(writes.leave_seat(table, 1, HOST, SOON))
     assert (table.players[0].left_at, table.host_id, len(table.players)) == (SOON, GUEST, 3)
@@ -154,7 +154,7 @@ async def test_who_leaves_a_game_under_way_keeps_name_and_points(store: Store):
         writes.mark_present(table, 1, HOST, "new-socket", SOON)
 
 
-async def test_a_lost_connection_keeps_the_seat_and_the_moment_of_the_loss(store: Store):
+async def test_a_lost_connection_keeps_the_seat_and_the_time_of_the_loss(store: Store):
     table = await store.put(DRAWING)
     socket = table.players[1].connection_id
     table = await store.write(writes.mark_away(table, 1, GUEST, socket, SOON))
@@ -166,34 +166,34 @@ async def test_a_lost_connection_keeps_the_seat_and_the_moment_of_the_loss(store
         writes.mark_away(table, 1, GUEST, socket, SOON + 10)
 
 
-async def test_a_connection_is_touched_and_closed_by_itself_only(store: Store):
-    made = next(each for each in seats_in(WAITING) if isinstance(each, Connection))
-    mine = (made.player_id, made.connection_id)
-    await store.write(writes.connect(made))
-    touched = await store.write(writes.touch_connection(*mine, MUCH_LATER))
+async def test_only_the_current_connection_can_be_touched_or_closed(store: Store):
+    connection = next(item for item in seats_in(WAITING) if isinstance(item, Connection))
+    old_ids = (connection.player_id, connection.connection_id)
+    await store.write(writes.connect(connection))
+    touched = await store.write(writes.touch_connection(*old_ids, MUCH_LATER))
     assert (touched.last_active_at, touched.ttl) == (MUCH_LATER, MUCH_LATER // 1000 + CONNECTION_SECONDS)
-    await store.write(writes.connect(replace(made, connection_id="newer")))
-    for late in (writes.touch_connection(*mine, MUCH_LATER + 1), writes.disconnect(*mine)):
+    await store.write(writes.connect(replace(connection, connection_id="newer")))
+    for late in (writes.touch_connection(*old_ids, MUCH_LATER + 1), writes.disconnect(*old_ids)):
         with pytest.raises(ConditionFailed):
             await store.write(late)
-    await store.write(writes.disconnect(made.player_id, "newer"))
-    assert await store.get(connection_of(made.player_id), strong=True) is None
+    await store.write(writes.disconnect(connection.player_id, "newer"))
+    assert await store.get(connection_of(connection.player_id), strong=True) is None
 
 
 async def test_a_message_or_a_part_of_a_picture_is_never_replaced(store: Store):
     message = new_message(DRAWING.players[1])
     await store.write(writes.post_chat(DRAWING, 1, message, SOON))
     part = await store.write(writes.flush_strokes(DRAWING, 1, TURN, 1, DATA, SOON))
-    for reload_game in (
+    for duplicate in (
         writes.post_chat(DRAWING, 1, replace(message, content="b"), SOON),
         writes.flush_strokes(DRAWING, 1, TURN, 1, "QQ==", SOON),
     ):
         with pytest.raises(ConditionFailed):
-            await store.write(reload_game)
+            await store.write(duplicate)
     await finds(store, strokes_of(DRAWING.game_id, 1, 1), part)
 
 
-async def test_messages_carry_what_the_game_knows_of_them(store: Store):
+async def test_messages_have_the_type_turn_and_name_of_the_game(store: Store):
     player = DRAWING.players[1]
     chat_messages = [
         await store.write(writes.post_chat(DRAWING, 1, new_message(player, 1), SOON)),
@@ -202,29 +202,29 @@ async def test_messages_carry_what_the_game_knows_of_them(store: Store):
             writes.post_notice(DRAWING, 1, new_message(new_player(seeded_random()), 3), "いない人", SOON + 2)
         ),
     ]
-    assert [(one.type, one.is_guess, one.is_correct, one.turn_number) for one in chat_messages] == [
+    assert [(message.type, message.is_guess, message.is_correct, message.turn_number) for message in chat_messages] == [
         ("normal", None, None, None),
         ("guess", True, False, 1),
         ("system", None, None, None),
     ]
-    assert [one.player_name for one in chat_messages] == [player.name, player.name, "いない人"]
-    assert {one.ttl for one in chat_messages} == {SOON // 1000 + RETENTION_SECONDS}
+    assert [message.player_name for message in chat_messages] == [player.name, player.name, "いない人"]
+    assert {message.ttl for message in chat_messages} == {SOON // 1000 + RETENTION_SECONDS}
     assert (await store.page(last_message(DRAWING.game_id), limit=1)).items == chat_messages[2:]
 
 
-async def test_who_left_is_not_reached_in_the_game_but_may_be_elsewhere_or_back(store: Store):
-    made = next(each for each in seats_in(WAITING) if isinstance(each, Connection))
-    part = writes.release_connection(made.game_id, made.player_id, MUCH_LATER)
-    for now_there in (replace(made, game_id=GameId(A_TURN)), replace(made, connected_at=MUCH_LATER)):
-        await store.write(writes.connect(now_there))
+async def test_releasing_a_connection_spares_one_of_another_game_or_a_newer_one(store: Store):
+    connection = next(item for item in seats_in(WAITING) if isinstance(item, Connection))
+    release = writes.release_connection(connection.game_id, connection.player_id, MUCH_LATER)
+    for spared in (replace(connection, game_id=GameId(A_TURN)), replace(connection, connected_at=MUCH_LATER)):
+        await store.write(writes.connect(spared))
         with pytest.raises(ConditionFailed):
-            await store.write(part)
-    await store.write(writes.connect(made))
-    await store.write(part)
-    assert await store.get(connection_of(made.player_id), strong=True) is None
+            await store.write(release)
+    await store.write(writes.connect(connection))
+    await store.write(release)
+    assert await store.get(connection_of(connection.player_id), strong=True) is None
 
 
-async def test_a_room_is_opened_once(store: Store):
+async def test_a_room_is_created_once(store: Store):
     host = replace(new_player(seeded_random()), connection_id=None)
     plan = create_plan(WAITING.game_id, host, settings())
     assert len(plan.steps) == 2
@@ -249,10 +249,10 @@ async def test_a_kept_game_and_its_children_do_not_expire(store: Store):
             child = await store.write(plan)
             assert child is not None
             assert child.ttl is None
-    # Also somebody who left while it was played.
+    # A player who left during the game may keep it too.
     table = await store.put(replace(table, players=(table.players[0], replace(table.players[1], left_at=NOW))))
     table = await store.write(writes.keep_game(table, 1, table.players[1].id, table.updated_at))
     assert table
     assert table.ttl is None
-    # Whoever keeps it again changes nothing.
+    # Keeping it again changes nothing.
     assert (await store.write(writes.keep_game(table, 1, table.players[0].id, table.updated_at))).ttl is None
