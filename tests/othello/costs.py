@@ -1,4 +1,4 @@
-"""The case that each budget speaks of: what lies there before, and the call that is paid for."""
+"""The case that each budget describes: stored items and the call to measure."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -82,7 +82,7 @@ MOVES = [
 
 
 def case_with(*items: Entity, then: Callable[[Store], Awaitable[Any]]) -> Case:
-    """Items that lie there already, and the call."""
+    """The case of a call with these items stored."""
 
     async def prepare(store: Store) -> Callable[[], Awaitable[Any]]:
         await store.write_many(put=items)
@@ -92,17 +92,17 @@ def case_with(*items: Entity, then: Callable[[Store], Awaitable[Any]]) -> Case:
 
 
 def write_case(plan: Plan[Any], *items: Entity) -> Case:
-    """A write onto what lies there."""
+    """The case of a write with these items stored."""
     return case_with(*items, then=lambda store: store.write(plan))
 
 
 def get_case(key: Key[Any], *items: Entity) -> Case:
-    """A read of one item."""
+    """The case of a read of one item."""
     return case_with(*items, then=lambda store: store.get(key))
 
 
 def page_case(query: Query[Any], items: Sequence[Entity], limit: int = 50) -> Case:
-    """A read of one page, which is full of what it looks for."""
+    """The case of a read of one full page."""
 
     async def read(store: Store) -> None:
         assert len((await store.page(query, limit=limit)).items) == min(limit, len(items))

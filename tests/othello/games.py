@@ -1,4 +1,4 @@
-"""A game in the middle of a vote, and the moments around it."""
+"""A game with an open vote, its neighbouring states, and their times."""
 
 from collections import Counter
 from typing import Any
@@ -37,16 +37,16 @@ AFTER_D3 = board_after("D3")
 new_game = Game(game_id=GAME, ai_side="BLACK", board_state=format_board(OPENING), created_at=NOW, updated_at=NOW)
 voted_game = replace(new_game, current_turn=TURN, board_state=AFTER_D3, voting_deadline=DEADLINE)
 closed_game = replace(voted_game, closed_turn=TURN)
-# White may take ten squares: F2 C3 B4 F4 F5 E6 C7 D7 E7 G7.
+# White has ten legal squares: F2 C3 B4 F4 F5 E6 C7 D7 E7 G7.
 wide_game = replace(voted_game, board_state=board_after("C4", "E3", "F6", "C6", "D6", "C5", "B6", "A7", "E2"))
-# Black has moved last, and nobody has a move any more.
+# Black has moved last, and neither side has a move.
 full_game = replace(
     closed_game, current_turn=61, board_state=format_board(((1,) * 8,) * 3 + ((2,) * 8,) * 5), voting_deadline=None
 )
 
 
 def user_id_of(number: int) -> UserId:
-    """One of many users."""
+    """The id of the user with this number."""
     return UserId(str(UUID(int=number + 1, version=4)))
 
 
@@ -56,8 +56,8 @@ def user_named(name: str, number: int = 0) -> User:
 
 
 def candidate(position: str, **changes: object) -> Candidate:
-    """A candidate of the AI in the turn that is voted on."""
-    made = Candidate(
+    """A candidate of the AI in the turn with the open vote."""
+    default = Candidate(
         candidate_id=candidate_id(GAME, TURN, position),
         game_id=GAME,
         turn_number=TURN,
@@ -67,11 +67,11 @@ def candidate(position: str, **changes: object) -> Candidate:
         created_at=NOW,
         voting_deadline=DEADLINE,
     )
-    return replace(made, **changes)
+    return replace(default, **changes)
 
 
 def vote(number: int, choice: CandidateId, turn: int = TURN) -> Vote:
-    """The vote of one of many users."""
+    """The vote of the user with this number."""
     return Vote(
         game_id=GAME, turn_number=turn, user_id=user_id_of(number), candidate_id=choice, created_at=NOW, updated_at=NOW
     )
@@ -81,19 +81,23 @@ C3, E3, C5 = candidate("C3"), candidate("E3"), candidate("C5")
 
 
 async def counts(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
-    """What the candidates of the turn say, without those that nobody voted for."""
-    return {it.candidate_id: it.vote_count async for it in store.each(ballot_of(GAME, turn)) if it.vote_count}
+    """The vote counts of the candidates of the turn, without zeros."""
+    return {
+        candidate.candidate_id: candidate.vote_count
+        async for candidate in store.each(ballot_of(GAME, turn))
+        if candidate.vote_count
+    }
 
 
 async def tally(store: Store, turn: int = TURN) -> dict[CandidateId, int]:
-    """What the votes of the turn say."""
-    return dict(Counter([it.candidate_id async for it in store.each(votes_in(GAME, turn))]))
+    """The votes of the turn, counted by candidate."""
+    return dict(Counter([cast.candidate_id async for cast in store.each(votes_in(GAME, turn))]))
 
 
 async def assert_refused(store: Store, plan: Plan[Any]) -> None:
-    """The plan is refused by a condition and leaves everything as it was."""
+    """Assert that a condition of the plan fails and the store is unchanged."""
     before = await contents(store)
-    with pytest.raises((ConditionFailed, TransactionCancelled)) as problem:
+    with pytest.raises((ConditionFailed, TransactionCancelled)) as error:
         await store.write(plan)
-    assert not getattr(problem.value, "conflict", False)
+    assert not getattr(error.value, "conflict", False)
     assert await contents(store) == before

@@ -1,4 +1,4 @@
-"""Every question that the table answers, on every store."""
+"""Each access pattern of Othello by vote, on every store."""
 
 from random import Random
 
@@ -72,10 +72,10 @@ async def test_games_are_listed_by_status_newest_first(store: Store):
         )
         for at in range(5)
     ]
-    is_over = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
-    await store.write_many(put=[*games[:2], is_over, *games[3:], user_named("はな")])
+    finished = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
+    await store.write_many(put=[*games[:2], finished, *games[3:], user_named("はな")])
     await finds(store, games_with("ACTIVE"), games[4], games[3], games[1], games[0])
-    await finds(store, games_with("FINISHED"), is_over)
+    await finds(store, games_with("FINISHED"), finished)
     assert [it.game_id for it in await paged(store, games_with("ACTIVE"), 3)] == [
         games[at].game_id for at in (4, 3, 1, 0)
     ]
@@ -87,7 +87,7 @@ async def test_a_game_is_found_by_id(store: Store):
     assert await store.get(game(OTHER)) is None
 
 
-async def test_moves_come_in_turn_order_past_the_tenth(store: Store):
+async def test_moves_are_read_in_turn_order_also_after_the_tenth(store: Store):
     moves = [move(turn) for turn in range(0, 120, 7)]
     await store.write_many(put=[voted_game, *reversed(moves), move(3, OTHER), commentary(1)])
     await finds(store, moves_of(GAME), *moves)
@@ -101,7 +101,7 @@ async def test_candidates_are_those_of_the_turn(store: Store):
     await finds(store, candidates_of(OTHER, TURN))
 
 
-async def test_the_ballot_of_a_turn_is_read_as_it_is_right_now(store: Store):
+async def test_the_ballot_of_a_turn_is_read_strongly(store: Store):
     await store.write_many(put=[E3, C5, candidate("C3", turn_number=11), vote(1, C3.candidate_id)])
     await store.put(replace(C3, vote_count=1))
     found = [it async for it in store.each(ballot_of(GAME, TURN))]
@@ -115,7 +115,7 @@ async def test_a_vote_is_found_by_turn_and_user(store: Store):
     assert await store.get(vote_of(GAME, TURN, user_id_of(2))) is None
 
 
-async def test_a_users_votes_come_newest_first_without_proposals(store: Store):
+async def test_a_users_votes_are_listed_newest_first_without_proposals(store: Store):
     votes = [
         replace(vote(1, C3.candidate_id, turn), created_at=format_instant(START + turn)) for turn in range(1, 12, 2)
     ]
@@ -125,13 +125,13 @@ async def test_a_users_votes_come_newest_first_without_proposals(store: Store):
     assert await paged(store, votes_by(user_id_of(3)), 2) == []
 
 
-async def test_commentary_comes_in_turn_order(store: Store):
+async def test_commentary_is_read_in_turn_order(store: Store):
     comments = [commentary(turn) for turn in (0, 2, 9, 10, 11, 100)]
     await store.write_many(put=[*reversed(comments), move(1), voted_game, commentary(1, OTHER)])
     await finds(store, commentary_of(GAME), *comments)
 
 
-async def test_a_users_proposals_come_newest_first_and_the_ais_are_nobodys(store: Store):
+async def test_a_users_proposals_are_listed_newest_first_without_those_of_the_ai(store: Store):
     mine = [
         candidate("C3", turn_number=turn, created_by=f"USER#{user_id_of(1)}", created_at=format_instant(START + turn))
         for turn in (1, 3, 11)
@@ -154,13 +154,13 @@ async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
     assert [format_board(board)] == [it.board_state for it in items if isinstance(it, Game)]
 
 
-async def test_all_votes_of_a_turn_are_read_at_once_as_they_are(store: Store):
+async def test_all_votes_of_a_turn_are_read_strongly(store: Store):
     votes = [vote(at, C3.candidate_id) for at in range(30)]
     await store.write_many(put=[*votes, vote(1, C3.candidate_id, 11), C3])
     await finds(store, votes_in(GAME, TURN), *sorted(votes, key=lambda it: it.user_id))
 
 
-async def test_what_has_expired_is_gone(store: Store, clock: ManualClock):
+async def test_expired_items_are_not_returned(store: Store, clock: ManualClock):
     await store.put(replace(vote(1, C3.candidate_id), expires_at=int(START) + 100))
     kept = await store.put(replace(C3, voting_deadline=DEADLINE))
     await clock.advance(100)

@@ -1,4 +1,4 @@
-"""Every access pattern costs what it says, and items are as large as the departures say."""
+"""Access patterns cost their budgets, and items have the sizes stated in the departures."""
 
 from msgspec.structs import replace
 
@@ -32,15 +32,15 @@ async def test_commentary_in_one_language_costs_four_units(priced: Store):
     assert await measure_cost(priced, SHORT_COMMENT) == Budget(writes=4)
 
 
-async def test_marking_a_whole_game_costs_what_the_departure_says(embedded: Store):
-    is_over = replace(full_game, status="FINISHED", winner="AI")
+async def test_setting_the_expiry_of_a_whole_game_costs_the_figure_of_the_departure(embedded: Store):
+    finished = replace(full_game, status="FINISHED", winner="AI")
     commentary = Commentary(game_id=GAME, turn_number=0, content=SAID.ja, content_i18n=SAID, created_at=NOW)
     items: list[Entity] = [*MOVES, *(replace(commentary, turn_number=turn) for turn in range(60))]
     for turn in range(1, 60, 2):
         items += [replace(it, turn_number=turn) for it in ASKED]
         items.append(candidate("C5", turn_number=turn, created_by=f"USER#{user_id_of(0)}"))
         items += [vote(at, C3.candidate_id, turn) for at in range(100)]
-    await embedded.write_many(put=[is_over, *items])
+    await embedded.write_many(put=[finished, *items])
     calls = [
         set_item_expiry(GAME, items[at : at + MAX_STAMPED_ITEMS], EXPIRY, NOW)
         for at in range(0, len(items), MAX_STAMPED_ITEMS)
@@ -55,7 +55,7 @@ def _size(entity: Entity) -> int:
     return item_size(binding_of(type(entity)).encode(entity))
 
 
-def test_items_are_as_large_as_the_departures_say():
+def test_items_have_the_sizes_stated_in_the_departures():
     texts = Contents(ja=WIDE * 500, ko=WIDE * 500, en=WIDE * 500)
     commentary = Commentary(game_id=GAME, turn_number=120, content=texts.ja, content_i18n=texts, created_at=NOW)
     assert _size(replace(commentary, expires_at=253_402_300_799)) == 8222

@@ -1,4 +1,4 @@
-"""The settings of the table, and what is said about it."""
+"""The settings of the table and its design document."""
 
 from zataku.othello.departures import DEPARTURES
 from zataku.othello.design import board_game
@@ -31,17 +31,17 @@ def test_items_expire_by_expires_at():
 
 
 def test_the_table_is_encrypted_with_the_key_that_aws_manages():
-    made = template([board_game], env="prod")["Resources"]["VoteBoardGameTable"]["Properties"]
-    assert made["SSESpecification"] == {"SSEEnabled": True}
-    assert made["BillingMode"] == "PAY_PER_REQUEST"
+    properties = template([board_game], env="prod")["Resources"]["VoteBoardGameTable"]["Properties"]
+    assert properties["SSESpecification"] == {"SSEEnabled": True}
+    assert properties["BillingMode"] == "PAY_PER_REQUEST"
     assert board_game.capacity == OnDemand()
 
 
-def test_items_outlive_the_stack_in_prod_alone():
+def test_the_table_is_retained_in_prod_only():
     assert [board_game.deletion_policy(env) for env in ("prod", "staging", "dev")] == ["Retain", "Delete", "Delete"]
 
 
-def test_a_store_without_transactions_is_refused():
+def test_the_table_requires_transactions_and_ttl():
     assert required_capabilities(board_game) == {"transactions", "ttl"}
 
 
@@ -50,7 +50,7 @@ def test_the_document_sets_neither_stream_nor_recovery():
     assert not board_game.recovery
 
 
-def test_every_kind_of_item_says_what_it_is():
+def test_every_kind_of_item_has_its_entity_type():
     assert {binding.tag_field for binding in board_game.bindings} == {"entityType"}
     assert [binding.tag for binding in board_game.bindings] == [
         "USER",
@@ -71,7 +71,7 @@ def test_every_departure_has_a_reason_and_a_figure():
     assert all(it.difference and it.reason and any(map(str.isdigit, it.figure)) for it in DEPARTURES)
 
 
-def test_the_document_tells_the_steps_of_every_write():
+def test_the_document_shows_the_steps_of_every_write():
     document = design_document([board_game], title="Othello by vote")
     writes = document[document.index("### Writes") : document.index("### Sizes and costs")]
     assert writes.count("```text") == len(board_game.writes) == 15

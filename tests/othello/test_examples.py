@@ -1,4 +1,4 @@
-"""The items of the design document, to the letter."""
+"""The example items of the design document, stored unchanged."""
 
 import json
 from typing import Any
@@ -69,7 +69,7 @@ DOCUMENT = [(User, USER), (Game, GAME), (Candidate, CANDIDATE), (Vote, VOTE)]
 
 
 @pytest.mark.parametrize(("kind", "text"), DOCUMENT, ids=["user", "game", "candidate", "vote"])
-async def test_an_example_is_stored_as_the_document_has_it(store: Store, kind: type[Entity], text: str):
+async def test_an_example_is_stored_as_in_the_document(store: Store, kind: type[Entity], text: str):
     item: dict[str, Any] = json.loads(text)
     binding = binding_of(kind)
     entity = binding.decode(item)
@@ -87,14 +87,14 @@ def test_a_candidate_of_a_user_is_listed_under_the_user():
     assert item["GSI2SK"] == "CANDIDATE#2025-02-19T15:00:00Z"
 
 
-def test_the_examples_that_writes_are_told_with_follow_the_document():
+def test_the_examples_of_the_writes_follow_the_document():
     for entity, text, own in (
         (examples.PLAYER, USER, set[str]()),
         (examples.VOTED_GAME, GAME, {"boardState"}),
         (examples.CANDIDATE, CANDIDATE, {"SK", "candidateId"}),
         (examples.VOTE, VOTE, {"candidateId"}),
     ):
-        item, told = binding_of(type(entity)).encode(entity), json.loads(text)
-        assert {name: item[name] for name in told if name not in own} == {
-            name: value for name, value in told.items() if name not in own
+        item, documented = binding_of(type(entity)).encode(entity), json.loads(text)
+        assert {name: item[name] for name in documented if name not in own} == {
+            name: value for name, value in documented.items() if name not in own
         }

@@ -1,4 +1,4 @@
-"""How a game ends, and how it is forgotten."""
+"""The end of a game, and the expiry of its items."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ async def test_a_game_ends_once_and_is_listed_as_finished(store: Store):
 
 
 @pytest.mark.parametrize(("black", "winner"), [(3, "COLLECTIVE"), (4, "DRAW"), (5, "AI")])
-async def test_who_has_more_discs_has_won(embedded: Store, black: int, winner: str):
+async def test_the_player_with_more_discs_wins(embedded: Store, black: int, winner: str):
     board = format_board(((1,) * 8,) * black + ((2,) * 8,) * (8 - black))
     last = await embedded.put(replace(full_game, board_state=board))
     now = await embedded.write(finish(last, SOON))
@@ -62,7 +62,7 @@ async def test_a_game_does_not_end_during_a_vote_or_at_another_turn(embedded: St
         finish(new_game, SOON)
 
 
-async def test_what_is_left_of_a_finished_game_gets_its_end(store: Store):
+async def test_all_items_of_a_finished_game_get_an_expiry(store: Store):
     items = [MOVE, SAID, C3, vote(1, C3.candidate_id)]
     await store.write_many(put=[FINISHED, *items])
     await store.write(set_item_expiry(GAME, items, END, NOW))
@@ -72,43 +72,43 @@ async def test_what_is_left_of_a_finished_game_gets_its_end(store: Store):
     assert await store.snapshot(*keys) == [replace(it, expires_at=END) for it in (*items, FINISHED)]
 
 
-async def test_a_job_that_comes_too_late_reads_anew(store: Store, clock: ManualClock):
-    remove_account, kept = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
-    await store.write_many(put=[FINISHED, remove_account, kept])
-    await store.write(set_item_expiry(GAME, [remove_account], END, NOW))
+async def test_an_expiry_for_a_deleted_item_fails_until_the_job_reads_again(store: Store, clock: ManualClock):
+    expiring, kept = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
+    await store.write_many(put=[FINISHED, expiring, kept])
+    await store.write(set_item_expiry(GAME, [expiring], END, NOW))
     await clock.advance(RETENTION_SECONDS)
     late = format_instant(START + RETENTION_SECONDS)
-    await assert_refused(store, set_item_expiry(GAME, [remove_account, kept], END + DAY, late))
+    await assert_refused(store, set_item_expiry(GAME, [expiring, kept], END + DAY, late))
     await store.write(set_item_expiry(GAME, [kept], END + DAY, late))
 
 
-async def test_a_game_that_is_on_does_not_expire(embedded: Store):
+async def test_an_active_game_does_not_expire(embedded: Store):
     await embedded.write_many(put=[voted_game, C3])
     await assert_refused(embedded, set_item_expiry(GAME, [C3], END, NOW))
     await assert_refused(embedded, set_game_expiry(GAME, END, NOW))
 
 
-def test_a_game_is_kept_for_ninety_days_after_its_end_and_one_after_the_job():
+def test_a_game_expires_ninety_days_after_its_end_and_a_day_after_the_job_at_the_earliest():
     assert RETENTION_SECONDS == 90 * 86_400
     assert expiry_of(replace(FINISHED, updated_at=NOW), SOON) == END
     assert expiry_of(replace(FINISHED, updated_at=NOW), format_instant(END)) == END + DAY
 
 
-def test_nothing_is_marked_with_a_moment_that_has_passed():
-    for stamp in (
+def test_an_expiry_in_the_past_is_rejected():
+    for set_expiry in (
         lambda: set_item_expiry(GAME, [C3], int(START), NOW),
         lambda: set_game_expiry(GAME, int(START), NOW),
     ):
         with pytest.raises(RuleViolation, match="in the past"):
-            stamp()
+            set_expiry()
 
 
-def test_items_are_marked_by_the_hundred_and_of_one_game():
+def test_an_expiry_is_set_for_1_to_99_items_of_one_game():
     votes = [vote(at, C3.candidate_id) for at in range(100)]
     for items, code in (([], "wrong_number"), (votes, "wrong_number")):
         with pytest.raises(RuleViolation) as problem:
             set_item_expiry(GAME, items, END, NOW)
         assert problem.value.code == code
-    opponent: Any = candidate_id(GAME, 0, "A1")
+    other_game_id: Any = candidate_id(GAME, 0, "A1")
     with pytest.raises(RuleViolation, match="another game"):
-        set_item_expiry(opponent, votes[:1], END, NOW)
+        set_item_expiry(other_game_id, votes[:1], END, NOW)

@@ -1,4 +1,4 @@
-"""Many at once: one vote each, counts that equal votes, turns that are played once."""
+"""Concurrent writes: one vote per user, counts equal to votes, turns played once."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -64,32 +64,32 @@ def write_until_known(store: Store, plan: Plan[Any]) -> Awaitable[Any]:
 
 
 async def assert_consistent(store: Store) -> dict[CandidateId, int]:
-    """The counts, which equal the votes."""
+    """Assert that the counts equal the votes; returns the counts."""
     found = await counts(store)
     assert found == await tally(store)
     return found
 
 
-async def snapshots(store: Store, voters: int, while_: "asyncio.Future[Any]") -> int:
-    """Look at counts and votes of one moment again and again; gives how often."""
+async def check_snapshots(store: Store, voters: int, running: "asyncio.Future[Any]") -> int:
+    """Compare counts and votes in snapshots until the future is done; returns the number of snapshots."""
     keys: list[Any] = [binding_of(Candidate).key_of(it) for it in CANDIDATES]
     keys += [vote_of(GAME, TURN, user_id_of(at)) for at in range(voters)]
-    looks = 0
-    while not while_.done() or looks == 0:
+    checked = 0
+    while not running.done() or checked == 0:
         found: list[Any] = await store.snapshot(*keys)
         votes = [it.candidate_id for it in found[3:] if it]
         assert [it.vote_count for it in found[:3]] == [votes.count(it) for it in IDS]
-        looks += 1
+        checked += 1
         await asyncio.sleep(0)
-    return looks
+    return checked
 
 
 async def race_with_readers(store: Store, voters: int, racing: Awaitable[Race[T]]) -> Race[T]:
-    """A race during which counts equal votes at every moment that somebody looks."""
+    """Run a race while snapshots check that counts equal votes."""
     running = asyncio.ensure_future(racing)
-    looking = asyncio.ensure_future(snapshots(store, voters, running))
+    checking = asyncio.ensure_future(check_snapshots(store, voters, running))
     ended = await running
-    assert await looking >= 1
+    assert await checking >= 1
     return ended
 
 
@@ -141,7 +141,7 @@ async def test_many_users_change_their_votes_at_once(contested: Store):
 
 
 async def close_current_turn(store: Store) -> None:
-    """Close the turn, whatever becomes of the replies."""
+    """Close the turn, with retries after lost replies."""
     ended = await race(store.write(close_turn(GAME, TURN, DEADLINE)))
     found = await store.get(game(GAME), strong=True)
     assert found is not None
@@ -150,30 +150,31 @@ async def close_current_turn(store: Store) -> None:
         await close_current_turn(store)
 
 
-async def test_no_vote_lands_after_the_turn_was_closed_and_none_before_is_lost(contested: Store):
+async def test_no_vote_is_counted_after_the_close_and_none_before_is_lost(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES, vote(99, C3.candidate_id)])
     await contested.put(replace(C3, vote_count=1))
-    # A clock that runs late: these votes believe that the deadline is still ahead.
+    # A slow clock: for these votes the deadline is still in the future.
     early = format_instant(0)
     won: list[Vote] = []
 
-    async def voting(at: int) -> Vote:
-        for _ in range(at % 5):
+    async def cast(number: int) -> Vote:
+        for _ in range(number % 5):
             await asyncio.sleep(0)
-        made = await write_until_known(contested, cast_vote(GAME, TURN, user_id_of(at), IDS[at % 3], early))
-        won.append(made)
-        return made
+        plan = cast_vote(GAME, TURN, user_id_of(number), IDS[number % 3], early)
+        stored = await write_until_known(contested, plan)
+        won.append(stored)
+        return stored
 
-    async def closing() -> dict[CandidateId, int]:
+    async def close_after_five_votes() -> dict[CandidateId, int]:
         while len(won) < 5:
             await asyncio.sleep(0)
         await close_current_turn(contested)
         return await counts(contested)
 
-    frozen = asyncio.ensure_future(closing())
+    closing = asyncio.ensure_future(close_after_five_votes())
     changing = race(write_until_known(contested, change_vote(vote(99, C3.candidate_id), E3.candidate_id, early)))
-    ended, changed = await asyncio.gather(race(*map(voting, range(16))), changing)
-    at_the_close = await frozen
+    ended, changed = await asyncio.gather(race(*map(cast, range(16))), changing)
+    at_the_close = await closing
     assert await assert_consistent(contested) == at_the_close
     assert sum(at_the_close.values()) == len(ended.won) + 1
     assert len(changed.won) + len(changed.refused) == 1
@@ -186,7 +187,7 @@ async def test_no_vote_lands_after_the_turn_was_closed_and_none_before_is_lost(c
     assert len(late.refused) == 4
 
 
-async def test_a_square_is_proposed_once_whoever_is_first(contested: Store):
+async def test_a_square_is_proposed_once_by_a_user_or_the_engine(contested: Store):
     await contested.put(voted_game)
     users = (
         write_until_known(contested, propose(voted_game, Proposal("C3", "角を守る。"), user_id_of(at), NOW))
@@ -202,7 +203,7 @@ async def test_a_square_is_proposed_once_whoever_is_first(contested: Store):
     assert {it.position for it in found} == ({"C3", "E3"} if ended.won[0].created_by == "AI" else {"C3"})
 
 
-async def test_nothing_is_proposed_after_the_deadline_by_anyone(contested: Store):
+async def test_no_user_proposes_a_square_after_the_deadline(contested: Store):
     await contested.put(voted_game)
     ended = await race(
         *(
@@ -214,16 +215,16 @@ async def test_nothing_is_proposed_after_the_deadline_by_anyone(contested: Store
     assert [it async for it in contested.each(ballot_of(GAME, TURN))] == []
 
 
-async def test_many_close_the_turn_and_it_is_closed_once(contested: Store):
+async def test_of_many_closes_of_a_turn_one_succeeds(contested: Store):
     await contested.put(voted_game)
     ended = await race(*(contested.write(close_turn(GAME, TURN, DEADLINE)) for _ in range(6)))
     found = await contested.get(game(GAME), strong=True)
-    happened = found is not None and found.closed_turn == TURN
-    assert happened or ended.unknown
-    assert ended.allows(int(happened))
+    is_closed = found is not None and found.closed_turn == TURN
+    assert is_closed or ended.unknown
+    assert ended.allows(int(is_closed))
 
 
-async def test_many_advance_the_game_and_it_moves_by_one_turn(contested: Store):
+async def test_many_advances_at_once_move_the_game_by_one_turn(contested: Store):
     candidates = [C3, replace(E3, vote_count=3), C5]
     await contested.write_many(put=[closed_game, *candidates])
     jobs = (write_until_known(contested, advance(closed_game, candidates, format_instant(at))) for at in range(6))
@@ -270,11 +271,11 @@ async def test_no_turn_is_played_while_it_is_open(contested: Store):
     assert await contested.get(game(GAME), strong=True) == voted_game
 
 
-async def test_a_turn_is_never_played_without_a_candidate_that_came_in(contested: Store):
+async def test_a_turn_is_never_played_on_an_incomplete_list_of_candidates(contested: Store):
     await contested.write_many(put=[voted_game, C3])
 
     async def job() -> Any:
-        # What an eventually consistent read may have given: the candidates of a moment ago.
+        # An eventually consistent read may return an older list of candidates.
         await close_current_turn(contested)
         return await write_until_known(contested, advance(closed_game, [C3], AFTER))
 
@@ -282,13 +283,13 @@ async def test_a_turn_is_never_played_without_a_candidate_that_came_in(contested
         write_until_known(contested, propose(voted_game, Proposal(it, "こちら。"), user_id_of(1), NOW))
         for it in ("E3", "C5")
     ]
-    proposed, play_move = await asyncio.gather(race(*proposals), race(job()))
+    proposed, advanced = await asyncio.gather(race(*proposals), race(job()))
     found = [it async for it in contested.each(ballot_of(GAME, TURN))]
     assert len(found) == 1 + len(proposed.won)
-    assert len(play_move.won) == int(not proposed.won)
+    assert len(advanced.won) == int(not proposed.won)
 
 
-async def test_a_candidate_that_is_decided_takes_no_vote_any_more(contested: Store):
+async def test_a_decided_candidate_accepts_no_more_votes(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
     won: list[Vote] = []
 
@@ -324,26 +325,26 @@ async def test_the_engine_opens_a_turn_once(contested: Store):
 
 
 @pytest.mark.parametrize("proposing", [True, False])
-async def test_a_turn_is_opened_again_once_and_not_after_the_next_close(contested: Store, proposing: bool):
+async def test_a_turn_is_reopened_once_and_not_after_the_next_close(contested: Store, proposing: bool):
     await contested.put(closed_game)
-    again = replace(voted_game, voting_deadline=TOMORROW)
+    reopened = replace(voted_game, voting_deadline=TOMORROW)
     reopening = reopen_turn(closed_game, TOMORROW, AFTER)
 
-    async def patiently(plan: Plan[Any]) -> None:
+    async def write_until_won(plan: Plan[Any]) -> None:
         while not (await race(write_until_known(contested, plan))).won:
             await asyncio.sleep(0)
 
-    async def crowd() -> None:
+    async def propose_and_close() -> None:
         if proposing:
-            await patiently(propose(again, Proposal("C3", "間に合った。"), user_id_of(1), AFTER))
-        await patiently(close_turn(GAME, TURN, TOMORROW))
+            await write_until_won(propose(reopened, Proposal("C3", "間に合った。"), user_id_of(1), AFTER))
+        await write_until_won(close_turn(GAME, TURN, TOMORROW))
 
-    async def slowly(steps: int) -> Any:
+    async def reopen_after(steps: int) -> Any:
         for _ in range(steps):
             await asyncio.sleep(0)
         return await write_until_known(contested, reopening)
 
-    ended, _ = await asyncio.gather(race(*map(slowly, range(0, 18, 3))), crowd())
+    ended, _ = await asyncio.gather(race(*map(reopen_after, range(0, 18, 3))), propose_and_close())
     late = await race(write_until_known(contested, reopening))
     assert (len(ended.won), len(ended.refused), len(late.refused)) == (1, 5, 1)
     found = await contested.get(game(GAME), strong=True)
@@ -351,7 +352,7 @@ async def test_a_turn_is_opened_again_once_and_not_after_the_next_close(conteste
     assert (found.closed_turn, found.voting_deadline) == (TURN, TOMORROW)
 
 
-async def test_the_ai_answers_once(contested: Store):
+async def test_the_ai_plays_a_turn_once(contested: Store):
     await contested.put(new_game)
     squares = ("D3", "C4", "F5", "E6")
     ended = await race(*(write_until_known(contested, play_turn(new_game, it, NOW, DEADLINE)) for it in squares))
@@ -368,12 +369,12 @@ async def test_a_game_ends_once(contested: Store):
     assert all(it == found for it in ended.won)
 
 
-async def test_an_id_a_name_and_a_comment_have_one_author(contested: Store):
+async def test_of_concurrent_registrations_profile_changes_and_comments_one_succeeds(contested: Store):
     names = [user_named(name) for name in ("はな", "민지", "Zoë")]
-    signed = await race(*(contested.write(register_user(it)) for it in names))
-    there = await contested.get(user(user_id_of(0)), strong=True)
-    assert signed.allows(int(there is not None))
-    assert all(it == there for it in signed.won)
+    registered = await race(*(contested.write(register_user(it)) for it in names))
+    stored = await contested.get(user(user_id_of(0)), strong=True)
+    assert registered.allows(int(stored is not None))
+    assert all(it == stored for it in registered.won)
     was = await contested.put(names[0])
     changed = await race(*(contested.write(change_profile(was, it, None, None, SOON)) for it in ("花", "華", "はなこ")))
     now = await contested.get(user(user_id_of(0)), strong=True)

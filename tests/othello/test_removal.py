@@ -1,4 +1,4 @@
-"""Somebody who deletes their account has voted for nobody's sake: counts and moves stay, the name goes."""
+"""A removed account is anonymous; counts and moves stay."""
 
 from collections import Counter
 from random import Random
@@ -14,12 +14,12 @@ from zataku.othello.samples import running_game, users
 from zataku.platform.limits import AccountId
 from zataku.table import Store
 
-HERE = [board_game]
+TABLES = [board_game]
 
 
 @pytest.fixture
-async def store_account(strict: Store) -> str:
-    """Somebody who voted and proposed in a game that is on."""
+async def account_id(strict: Store) -> str:
+    """The id of a user who voted and proposed in a running game."""
     random = Random(7)
     voters = users(random, int(START))
     items = [*voters, *running_game(random, int(START) - 6 * 86_400, voters)]
@@ -29,21 +29,21 @@ async def store_account(strict: Store) -> str:
 
 
 async def remove_account(store: Store, clock: ManualClock, user_id: str) -> None:
-    # An index may be late; whoever removes comes again.
+    # The index read is eventually consistent, so removal jobs run again.
     for _ in range(2):
         await removal(app_context(store, clock))(AccountId(user_id))
 
 
-async def test_nothing_names_the_account_any_more(strict: Store, clock: ManualClock, store_account: str):
-    assert len(await items_containing(strict, HERE, store_account)) > 3
-    await remove_account(strict, clock, store_account)
-    assert await items_containing(strict, HERE, store_account) == []
+async def test_no_item_contains_the_id_of_a_removed_account(strict: Store, clock: ManualClock, account_id: str):
+    assert len(await items_containing(strict, TABLES, account_id)) > 3
+    await remove_account(strict, clock, account_id)
+    assert await items_containing(strict, TABLES, account_id) == []
 
 
-async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: ManualClock, store_account: str):
-    before = [each async for each in strict.scan(board_game)]
-    await remove_account(strict, clock, store_account)
-    after = [each async for each in strict.scan(board_game)]
+async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: ManualClock, account_id: str):
+    before = [item async for item in strict.scan(board_game)]
+    await remove_account(strict, clock, account_id)
+    after = [item async for item in strict.scan(board_game)]
     for kind in (Move, Candidate, Vote):
         assert sum(isinstance(it, kind) for it in before) == sum(isinstance(it, kind) for it in after)
     votes = Counter((it.turn_number, it.candidate_id) for it in after if isinstance(it, Vote))
@@ -53,17 +53,15 @@ async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: M
     assert sorted(repr(it) for it in after if isinstance(it, Move)) == moves
 
 
-async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, store_account: str):
-    await remove_account(strict, clock, store_account)
-    after = await all_items(strict, HERE)
-    await remove_account(strict, clock, store_account)
-    assert await all_items(strict, HERE) == after
+async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, account_id: str):
+    await remove_account(strict, clock, account_id)
+    after = await all_items(strict, TABLES)
+    await remove_account(strict, clock, account_id)
+    assert await all_items(strict, TABLES) == after
 
 
-async def test_two_votes_of_one_account_become_those_of_two_nobodies(
-    strict: Store, clock: ManualClock, store_account: str
-):
+async def test_each_vote_of_a_removed_account_gets_a_different_id(strict: Store, clock: ManualClock, account_id: str):
     others = {it.user_id async for it in strict.scan(board_game) if isinstance(it, Vote)}
-    await remove_account(strict, clock, store_account)
+    await remove_account(strict, clock, account_id)
     new = [it.user_id async for it in strict.scan(board_game) if isinstance(it, Vote) and it.user_id not in others]
     assert len(new) == len(set(new)) > 1

@@ -1,4 +1,4 @@
-"""The rules of Othello, held against published counts."""
+"""The rules of Othello, compared with published perft counts."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from zataku.othello.rules.board import (
 
 
 def count_leaves(board: Board, side: Side, depth: int, passed: bool = False) -> int:
-    """How many games of that many moves there are; a pass is a move."""
+    """The number of games of that many moves; a pass is a move."""
     if depth == 0:
         return 1
     squares = legal_moves(board, side)
@@ -28,27 +28,27 @@ def count_leaves(board: Board, side: Side, depth: int, passed: bool = False) -> 
     return sum(count_leaves(play_move(board, side, square), opponent(side), depth - 1) for square in squares)
 
 
-def test_there_are_as_many_games_as_everyone_else_counts():
+def test_the_number_of_games_equals_the_published_perft_counts():
     assert [count_leaves(START, "BLACK", depth) for depth in range(1, 6)] == [4, 12, 56, 244, 1396]
 
 
-def test_black_begins_at_one_of_four_squares():
+def test_black_has_four_legal_first_moves():
     assert legal_moves(START, "BLACK") == ["D3", "C4", "F5", "E6"]
 
 
-def test_a_move_turns_what_lies_between():
+def test_a_move_flips_the_discs_between():
     board = play_move(START, "BLACK", "D3")
     assert (count_discs(board, "BLACK"), count_discs(board, "WHITE")) == (4, 1)
     assert board[2][3] == board[3][3] == 1
 
 
 @pytest.mark.parametrize("square", ["A1", "D4", "C3", "E3"])
-def test_a_square_that_turns_nothing_is_refused(square: str):
+def test_a_square_that_flips_nothing_is_rejected(square: str):
     with pytest.raises(ValueError, match="may not"):
         play_move(START, "BLACK", square)
 
 
-def test_a_game_is_over_when_nobody_has_a_move_and_who_has_more_discs_wins():
+def test_a_game_is_over_when_neither_side_has_a_move_and_more_discs_win():
     black: Row = (1,) * 8
     white: Row = (2,) * 8
     board: Board = (*(black,) * 5, *(white,) * 3)

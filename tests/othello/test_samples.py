@@ -1,4 +1,4 @@
-"""Games that are made up are games all the same."""
+"""Generated sample games follow the rules."""
 
 from collections import Counter
 from random import Random
@@ -18,7 +18,7 @@ SEED = 3
 
 
 def sample_users() -> list[User]:
-    """Those who vote."""
+    """The voters of the samples."""
     return users(Random(1), BEGIN)
 
 
@@ -29,12 +29,12 @@ def items_of_kind(items: list[object], kind: type) -> list:
 
 @pytest.fixture(scope="module", params=["BLACK", "WHITE"])
 def finished(request: pytest.FixtureRequest) -> list[object]:
-    """All items of a game that is over."""
+    """All items of a finished game."""
     return list(finished_game(Random(SEED), BEGIN, sample_users(), request.param))
 
 
 def replay_moves(moves: list[Move]) -> Board:
-    """The board after the moves, each of which must be legal, and a pass only where there is no other."""
+    """The board after the moves; asserts that each is legal, and a pass only without another move."""
     board = START
     for turn, move in enumerate(moves):
         assert (move.turn_number, move.side) == (turn, side_of(turn))
@@ -64,26 +64,26 @@ def test_a_finished_game_has_passes_in_it():
     assert "PASS" in {move.position for move in moves}
 
 
-def test_what_the_crowd_played_was_elected_and_counts_equal_votes(finished: list[object]):
+def test_moves_of_the_crowd_are_elected_and_counts_equal_votes(finished: list[object]):
     game: Game = items_of_kind(finished, Game)[0]
     candidates, votes = items_of_kind(finished, Candidate), items_of_kind(finished, Vote)
     tally = Counter(vote.candidate_id for vote in votes)
     assert len({(vote.turn_number, vote.user_id) for vote in votes}) == len(votes)
     assert {it.candidate_id: it.vote_count for it in candidates if it.vote_count} == dict(tally)
     for move in items_of_kind(finished, Move):
-        mine = [it for it in candidates if it.turn_number == move.turn_number]
+        ballot = [it for it in candidates if it.turn_number == move.turn_number]
         if move.side == game.ai_side or move.position == "PASS":
-            assert not mine
+            assert not ballot
             assert move.candidate_id is None
         else:
-            best = winning_candidate(mine)
+            best = winning_candidate(ballot)
             assert (move.position, move.candidate_id) == (best.position, best.candidate_id)
-            assert {it.candidate_id: it.status for it in mine} == {
-                it.candidate_id: "ADOPTED" if it is best else "CLOSED" for it in mine
+            assert {it.candidate_id: it.status for it in ballot} == {
+                it.candidate_id: "ADOPTED" if it is best else "CLOSED" for it in ballot
             }
 
 
-def test_candidates_are_made_and_voted_for_in_their_time(finished: list[object]):
+def test_candidates_are_created_and_voted_for_before_the_deadline(finished: list[object]):
     candidates = {it.candidate_id: it for it in items_of_kind(finished, Candidate)}
     for it in candidates.values():
         assert it.candidate_id == candidate_id(it.game_id, it.turn_number, it.position)
@@ -94,14 +94,14 @@ def test_candidates_are_made_and_voted_for_in_their_time(finished: list[object])
         assert voted_candidate.created_at <= vote.created_at < voted_candidate.voting_deadline
 
 
-def test_every_turn_is_commented_on(finished: list[object]):
+def test_every_turn_has_commentary(finished: list[object]):
     turns = [it.turn_number for it in items_of_kind(finished, Commentary)]
     assert turns == [it.turn_number for it in items_of_kind(finished, Move)]
 
 
 @pytest.mark.parametrize("ai_side", ["BLACK", "WHITE"])
 @pytest.mark.parametrize("turns", [0, 1, 11, 12])
-def test_a_running_game_is_being_voted_on(ai_side: Side, turns: int):
+def test_a_running_game_has_an_open_vote(ai_side: Side, turns: int):
     items = list(running_game(Random(SEED), BEGIN, sample_users(), ai_side, turns))
     game: Game = items_of_kind(items, Game)[0]
     assert game.status == "ACTIVE"
@@ -125,11 +125,11 @@ def test_the_same_seed_gives_the_same_items():
     )
 
 
-def test_everything_that_is_made_up_can_be_stored(finished: list[object]):
+def test_every_generated_item_can_be_stored(finished: list[object]):
     for item in (*users(Random(2), BEGIN, 40), *finished):
         binding_of(type(item)).encode(item)
 
 
-def test_names_are_told_apart():
+def test_generated_names_are_unique():
     names = [user.username for user in users(Random(2), BEGIN, 40)]
     assert len(set(names)) == 40

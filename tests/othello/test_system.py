@@ -1,4 +1,4 @@
-"""Othello by vote on the home page, and its demonstration."""
+"""The card of Othello by vote on the home page, and its demo data."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -27,13 +27,13 @@ async def fill_demo(store: Store, clock: ManualClock) -> System:
     return system
 
 
-async def test_without_a_game_nothing_is_shown(embedded: Store, clock: ManualClock):
+async def test_without_a_game_every_field_of_the_card_is_null(embedded: Store, clock: ManualClock):
     home = await plug(app_context(embedded, clock)).home(user_identity())
     assert msgspec.to_builtins(home) == {"gameId": None, "turn": None, "endsAt": None, "votes": None}
 
 
 @pytest.mark.parametrize("hour", [9, 14.5, 15])
-async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store, hour: float):
+async def test_the_demo_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store, hour: float):
     clock = ManualClock(START + hour * 3600)
     system = await fill_demo(embedded, clock)
     home = await system.home(user_identity())
@@ -46,17 +46,17 @@ async def test_the_demonstrated_turn_ends_at_the_next_midnight_in_tokyo(embedded
     assert (home.game_id, home.turn, home.votes) == (A_GAME, TURNS, 4)
 
 
-async def test_everybody_can_vote_in_the_demonstrated_turn(embedded: Store, clock: ManualClock):
+async def test_any_user_can_vote_in_the_demo_turn(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
     ballot = [it async for it in embedded.each(ballot_of(A_GAME, TURNS))]
-    who = user_identity().account_id
-    await embedded.write(cast_vote(A_GAME, TURNS, who, ballot[0].candidate_id, format_instant(clock.now())))
+    user_id = user_identity().account_id
+    await embedded.write(cast_vote(A_GAME, TURNS, user_id, ballot[0].candidate_id, format_instant(clock.now())))
     home = await system.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.votes == 5
 
 
-async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualClock):
+async def test_the_demo_moves_are_in_the_past(embedded: Store, clock: ManualClock):
     await fill_demo(embedded, clock)
     moves = [it async for it in embedded.each(moves_of(A_GAME))]
     assert [it.turn_number for it in moves] == list(range(TURNS))
@@ -65,7 +65,7 @@ async def test_the_moves_before_lie_in_the_past(embedded: Store, clock: ManualCl
     assert len(votes) == 9 * 3 + 4
 
 
-async def test_the_demonstration_happens_once_and_not_beside_a_game_of_others(strict: Store, clock: ManualClock):
+async def test_a_second_run_of_the_demo_changes_nothing(strict: Store, clock: ManualClock):
     system = await fill_demo(strict, clock)
     assert system.demo is not None
     shown = await all_items(strict, [board_game])
@@ -74,7 +74,7 @@ async def test_the_demonstration_happens_once_and_not_beside_a_game_of_others(st
     assert await all_items(strict, [board_game]) == shown
 
 
-async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock: ManualClock):
+async def test_the_demo_adds_no_game_to_a_store_with_games(embedded: Store, clock: ManualClock):
     context = app_context(embedded, clock)
     await embedded.write_many(put=list(running_game(context.random, int(START) - 86_400, [])))
     before = await all_items(embedded, [board_game])
@@ -82,23 +82,23 @@ async def test_nothing_is_demonstrated_where_people_play(embedded: Store, clock:
     assert await all_items(embedded, [board_game]) == before
 
 
-async def test_a_demonstration_that_was_broken_off_is_gone_on_with(strict: Store, clock: ManualClock):
+async def test_an_interrupted_demo_is_resumed(strict: Store, clock: ManualClock):
     with pytest.raises(StoreFailed):
-        await fill_demo(FailingStore(strict, 40), clock)  # type: ignore[arg-type]  a store to its last letter
+        await fill_demo(FailingStore(strict, 40), clock)  # type: ignore[arg-type]  delegates to a store
     await fill_demo(strict, clock)
     found = await strict.get(game(A_GAME), strong=True)
     assert isinstance(found, Game)
     assert (found.current_turn, found.opened_turn) == (TURNS, TURNS)
 
 
-async def test_a_turn_whose_time_is_over_has_no_end_either(embedded: Store, clock: ManualClock):
+async def test_a_turn_after_its_deadline_shows_no_end(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
     await clock.advance(2 * 86_400)
     home = await system.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)
 
 
-async def test_a_closed_turn_has_no_end(embedded: Store, clock: ManualClock):
+async def test_a_closed_turn_shows_no_end(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
     found = await embedded.get(game(A_GAME), strong=True)
     assert found is not None

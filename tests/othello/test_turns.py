@@ -1,4 +1,4 @@
-"""How a turn is closed, opened again, played and commented on, and when that is refused."""
+"""Writes that close, reopen, play and comment on a turn, and when they fail."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ from zataku.table.schema.entity import binding_of
 
 REASON = Proposal("C3", "角を守る手です。")
 LATER_STILL = format_instant(START + 2 * 86_400)
-# Twelve black discs around four white ones: white may take all twenty squares around them.
+# Twelve black discs around four white ones: all twenty squares around them are legal for white.
 WALL = tuple(
     tuple(
         0 if not (2 <= row <= 5 and 2 <= column <= 5) else 2 if 3 <= row <= 4 and 3 <= column <= 4 else 1
@@ -56,15 +56,15 @@ WALL = tuple(
     )
     for row in range(8)
 )
-# White has A1 alone, and beside it one black disc that it could take from C1.
+# White has only A1, and beside it is one black disc that a move at C1 flips.
 CORNER = ((2, 1, *(0,) * 6), *((0,) * 8,) * 7)
 
 
-def refusal_code(make: Any, *given: Any) -> str:
-    """The code with which the game itself refuses."""
-    with pytest.raises(RuleViolation) as problem:
-        make(*given)
-    return problem.value.code
+def violation_code(write: Any, *arguments: Any) -> str:
+    """The code of the rule violation that the write raises."""
+    with pytest.raises(RuleViolation) as error:
+        write(*arguments)
+    return error.value.code
 
 
 async def test_a_turn_is_closed_at_its_deadline_and_once(store: Store):
@@ -76,12 +76,12 @@ async def test_a_turn_is_closed_at_its_deadline_and_once(store: Store):
     await assert_refused(store, close_turn(GAME, TURN, AFTER))
 
 
-async def test_a_turn_that_nobody_votes_in_cannot_be_closed(embedded: Store):
+async def test_a_turn_without_a_vote_cannot_be_closed(embedded: Store):
     await embedded.put(new_game)
     await assert_refused(embedded, close_turn(GAME, 0, AFTER))
 
 
-async def test_a_closed_turn_without_candidates_is_opened_again(store: Store):
+async def test_a_closed_turn_without_candidates_can_be_reopened(store: Store):
     await store.put(voted_game)
     await assert_refused(store, reopen_turn(closed_game, TOMORROW, AFTER))
     await store.write(close_turn(GAME, TURN, DEADLINE))
@@ -92,7 +92,7 @@ async def test_a_closed_turn_without_candidates_is_opened_again(store: Store):
 
 
 @pytest.mark.parametrize("square", votable_squares(closed_game))
-async def test_a_turn_in_which_something_was_proposed_is_not_opened_again(embedded: Store, square: str):
+async def test_a_turn_with_a_candidate_is_not_reopened(embedded: Store, square: str):
     await embedded.write_many(put=[closed_game, candidate(square)])
     await assert_refused(embedded, reopen_turn(closed_game, TOMORROW, AFTER))
 
@@ -105,11 +105,11 @@ async def test_a_slow_reopening_does_not_undo_a_later_close(embedded: Store):
     await assert_refused(embedded, slow)
 
 
-def test_a_turn_is_opened_again_for_a_later_deadline_that_lies_ahead():
+def test_a_turn_is_reopened_only_with_a_later_deadline_in_the_future():
     for deadline, now in ((AFTER, AFTER), (NOW, AFTER), (DEADLINE, SOON), (SOON, NOW)):
-        assert refusal_code(reopen_turn, closed_game, deadline, now) == "wrong_deadline"
-    assert refusal_code(reopen_turn, voted_game, TOMORROW, AFTER) == "not_closed"
-    assert refusal_code(reopen_turn, replace(closed_game, current_turn=2), TOMORROW, AFTER) == "not_closed"
+        assert violation_code(reopen_turn, closed_game, deadline, now) == "wrong_deadline"
+    assert violation_code(reopen_turn, voted_game, TOMORROW, AFTER) == "not_closed"
+    assert violation_code(reopen_turn, replace(closed_game, current_turn=2), TOMORROW, AFTER) == "not_closed"
 
 
 def test_most_votes_win_and_of_equals_the_earliest():
@@ -122,7 +122,7 @@ def test_most_votes_win_and_of_equals_the_earliest():
         winning_candidate([])
 
 
-async def test_a_turn_is_played_as_elected(store: Store):
+async def test_the_elected_candidate_is_played(store: Store):
     winner = replace(E3, vote_count=2)
     await store.write_many(put=[closed_game, C3, winner, C5])
     await store.write(advance(closed_game, [C3, winner, C5], AFTER))
@@ -152,7 +152,7 @@ async def test_a_turn_is_played_as_elected(store: Store):
 async def test_a_turn_is_not_played_before_it_is_closed(embedded: Store):
     await embedded.write_many(put=[voted_game, C3])
     await assert_refused(embedded, advance(closed_game, [C3], AFTER))
-    assert refusal_code(advance, voted_game, [C3], AFTER) == "not_closed"
+    assert violation_code(advance, voted_game, [C3], AFTER) == "not_closed"
 
 
 async def test_a_turn_is_not_played_on_counts_that_have_changed(embedded: Store):
@@ -167,21 +167,21 @@ async def test_a_candidate_is_decided_on_once(embedded: Store, status: str):
 
 
 @pytest.mark.parametrize("left_out", ["C3", "E3", "C5"])
-async def test_a_turn_is_not_played_on_some_of_its_candidates(embedded: Store, left_out: str):
+async def test_a_turn_is_not_played_on_an_incomplete_list_of_candidates(embedded: Store, left_out: str):
     everything = [replace(C3, vote_count=3), E3, C5]
     await embedded.write_many(put=[closed_game, *everything])
     await assert_refused(embedded, advance(closed_game, [it for it in everything if it.position != left_out], AFTER))
     await embedded.write(advance(closed_game, everything, AFTER))
 
 
-async def test_a_turn_that_was_opened_again_is_not_played_as_it_was_before(embedded: Store):
+async def test_a_reopened_turn_is_not_played_on_the_state_before(embedded: Store):
     await embedded.write_many(put=[replace(closed_game, voting_deadline=TOMORROW), C3])
     await assert_refused(embedded, advance(closed_game, [C3], AFTER))
 
 
-def test_a_turn_is_not_played_with_candidates_of_another():
-    assert refusal_code(advance, closed_game, [candidate("C3", turn_number=3)], AFTER) == "wrong_turn"
-    assert refusal_code(advance, closed_game, [candidate("H8")], AFTER) == "not_legal"
+def test_a_turn_is_not_played_with_a_candidate_of_another_turn_or_an_illegal_square():
+    assert violation_code(advance, closed_game, [candidate("C3", turn_number=3)], AFTER) == "wrong_turn"
+    assert violation_code(advance, closed_game, [candidate("H8")], AFTER) == "not_legal"
 
 
 async def test_every_square_of_a_wide_board_is_decided_in_one_transaction(store: Store):
@@ -204,13 +204,13 @@ async def test_the_ai_plays_and_the_crowd_gets_a_deadline(store: Store):
 
 
 @pytest.mark.parametrize("position", ["D4", "A1", "PASS", "Z9", ""])
-def test_the_ai_plays_by_the_rules(position: str):
-    assert refusal_code(play_turn, new_game, position, SOON, DEADLINE) == "not_legal"
+def test_an_illegal_move_of_the_ai_is_rejected(position: str):
+    assert violation_code(play_turn, new_game, position, SOON, DEADLINE) == "not_legal"
 
 
-def test_the_crowd_needs_a_deadline_that_lies_ahead():
+def test_a_turn_of_the_crowd_needs_a_deadline_in_the_future():
     for deadline in (None, SOON, NOW):
-        assert refusal_code(play_turn, new_game, "D3", SOON, deadline) == "wrong_deadline"
+        assert violation_code(play_turn, new_game, "D3", SOON, deadline) == "wrong_deadline"
 
 
 def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | None) -> Plan[Move]:
@@ -223,7 +223,7 @@ def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | 
 async def test_a_crowd_without_a_move_passes_and_the_ai_needs_no_deadline(embedded: Store):
     waiting = await embedded.put(replace(new_game, ai_side="WHITE", board_state=format_board(CORNER)))
     assert not legal_moves(CORNER, "BLACK")
-    assert refusal_code(play_turn, waiting, "PASS", SOON, DEADLINE) == "wrong_deadline"
+    assert violation_code(play_turn, waiting, "PASS", SOON, DEADLINE) == "wrong_deadline"
     move = await embedded.write(play_turn(waiting, "PASS", SOON))
     assert move is not None
     assert (move.side, move.position, move.played_by) == ("BLACK", "PASS", "COLLECTIVE")
@@ -232,29 +232,29 @@ async def test_a_crowd_without_a_move_passes_and_the_ai_needs_no_deadline(embedd
 
 
 def test_a_turn_in_which_the_crowd_can_only_pass_has_no_deadline():
-    # White takes B1 by C1, and nothing black is left: the game is over.
-    assert refusal_code(plan_of, CORNER, "WHITE", 1, "C1", DEADLINE) == "wrong_deadline"
+    # White's C1 flips B1, and no black disc is left: the game is over.
+    assert violation_code(plan_of, CORNER, "WHITE", 1, "C1", DEADLINE) == "wrong_deadline"
     assert plan_of(CORNER, "WHITE", 1, "C1", None).steps
     # The AI passes, and the crowd has a move.
-    assert refusal_code(plan_of, CORNER, "BLACK", 0, "PASS", None) == "wrong_deadline"
+    assert violation_code(plan_of, CORNER, "BLACK", 0, "PASS", None) == "wrong_deadline"
     assert plan_of(CORNER, "BLACK", 0, "PASS", DEADLINE).steps
 
 
-def test_nobody_plays_when_the_game_is_over():
+def test_no_move_is_played_when_the_game_is_over():
     for position in ("PASS", "A1"):
-        assert refusal_code(play_turn, replace(full_game, ai_side="WHITE"), position, SOON, None) == "game_over"
+        assert violation_code(play_turn, replace(full_game, ai_side="WHITE"), position, SOON, None) == "game_over"
 
 
-async def test_no_move_is_made_past_a_vote(embedded: Store):
+async def test_a_turn_with_a_vote_is_not_played_without_it(embedded: Store):
     stuck = replace(voted_game, ai_side="WHITE", current_turn=0, board_state=format_board(CORNER))
     await embedded.put(stuck)
     await assert_refused(embedded, play_turn(stuck, "PASS", SOON))
     with pytest.raises(RuleViolation, match="voted for"):
         play_turn(voted_game, "C3", SOON)
-    assert refusal_code(play_turn, voted_game, "PASS", SOON, None) == "not_legal"
+    assert violation_code(play_turn, voted_game, "PASS", SOON, None) == "not_legal"
 
 
-def test_a_text_that_is_no_board_allows_nothing():
+def test_every_write_rejects_a_game_with_an_invalid_board():
     broken: Game = replace(closed_game, board_state="x")
     for attempt in (
         lambda: advance(broken, [C3], AFTER),
@@ -266,7 +266,7 @@ def test_a_text_that_is_no_board_allows_nothing():
             attempt()
 
 
-async def test_a_turn_that_was_played_is_commented_on_once(store: Store):
+async def test_a_played_turn_gets_commentary_once(store: Store):
     commentary = add_commentary(GAME, 0, "白が一つ角に近づいた。", NOW)
     await assert_refused(store, commentary)
     await store.put(voted_game)
@@ -275,12 +275,12 @@ async def test_a_turn_that_was_played_is_commented_on_once(store: Store):
     await assert_refused(store, add_commentary(GAME, 0, "別の見方。", SOON))
 
 
-async def test_nothing_is_said_about_a_finished_game_any_more(embedded: Store):
+async def test_a_finished_game_gets_no_more_commentary(embedded: Store):
     await embedded.put(replace(full_game, status="FINISHED", winner="AI"))
     await assert_refused(embedded, add_commentary(GAME, 0, "遅すぎた。", NOW))
 
 
-def test_a_wide_board_is_a_real_one():
+def test_the_boards_of_the_tests_have_their_legal_squares():
     assert votable_squares(wide_game) == ["F2", "C3", "B4", "F4", "F5", "E6", "C7", "D7", "E7", "G7"]
     assert votable_squares(voted_game) == ["C3", "E3", "C5"]
     assert legal_moves(OPENING, "BLACK") == votable_squares(new_game)

@@ -1,4 +1,4 @@
-"""What each write does, and when it is refused. Nothing else changes then."""
+"""The effect of each write, and the conditions under which it fails and changes nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,12 +51,12 @@ FINISHED = replace(closed_game, status="FINISHED", winner="AI", voting_deadline=
 REASON = Proposal("C3", "角を守る手です。")
 
 
-async def test_an_id_is_given_once(store: Store):
+async def test_a_user_id_is_registered_once(store: Store):
     await store.write(register_user(HANA))
     await assert_refused(store, register_user(replace(HANA, username="花子")))
 
 
-async def test_a_profile_changes_unless_it_did_meanwhile(store: Store):
+async def test_a_profile_change_fails_after_a_concurrent_one(store: Store):
     await store.put(HANA)
     await store.write(change_profile(HANA, "花", "/icons/hana.png", "hana@example.com", SOON))
     now = await store.get(user(user_id_of(1)), strong=True)
@@ -64,7 +64,7 @@ async def test_a_profile_changes_unless_it_did_meanwhile(store: Store):
     await assert_refused(store, change_profile(HANA, "華", None, None, AFTER))
 
 
-async def test_a_game_begins_once(store: Store):
+async def test_a_game_is_opened_once(store: Store):
     await store.write(open_game(new_game))
     await finds(store, games_with("ACTIVE"), new_game)
     await assert_refused(store, open_game(replace(new_game, ai_level=9)))
@@ -85,7 +85,7 @@ async def test_a_game_begins_once(store: Store):
         ({"time_zone": "Asia/Edo"}, "unknown_zone"),
     ],
 )
-def test_a_game_cannot_begin_in_the_middle(changes: dict[str, Any], code: str):
+def test_a_game_with_progress_or_a_wrong_setting_cannot_be_opened(changes: dict[str, Any], code: str):
     with pytest.raises(RuleViolation) as problem:
         open_game(replace(new_game, **changes))
     assert problem.value.code == code
@@ -112,12 +112,12 @@ async def test_the_engine_opens_all_candidates_or_none(store: Store):
 
 
 @pytest.mark.parametrize("number", [0, 4])
-def test_the_engine_opens_one_to_three(number: int):
+def test_the_engine_opens_one_to_three_candidates(number: int):
     with pytest.raises(RuleViolation, match="1 to 3"):
         open_candidates(voted_game, [REASON] * number, NOW)
 
 
-async def test_a_user_proposes_a_square_that_is_free(store: Store):
+async def test_a_user_proposes_a_square_without_a_candidate(store: Store):
     await store.write_many(put=[voted_game, E3])
     made = await store.write(propose(voted_game, REASON, user_id_of(1), SOON))
     assert made == candidate("C3", created_by=f"USER#{user_id_of(1)}", description=REASON.description, created_at=SOON)
@@ -127,7 +127,7 @@ async def test_a_user_proposes_a_square_that_is_free(store: Store):
 
 
 @pytest.mark.parametrize("square", ["D4", "H8", "D3", "c3", "PASS", ""])
-def test_only_a_legal_square_is_proposed(square: str):
+def test_an_illegal_square_cannot_be_proposed(square: str):
     for plan in (
         lambda: propose(voted_game, Proposal(square, "ここ"), user_id_of(1), NOW),
         lambda: open_candidates(voted_game, [REASON, Proposal(square, "ここ")], NOW),
@@ -137,12 +137,12 @@ def test_only_a_legal_square_is_proposed(square: str):
         assert problem.value.code == "not_legal"
 
 
-def test_nothing_is_proposed_while_nobody_votes():
+def test_a_square_cannot_be_proposed_in_a_turn_without_a_vote():
     with pytest.raises(RuleViolation, match="no vote"):
         propose(new_game, REASON, user_id_of(1), NOW)
 
 
-async def test_a_reason_that_breaks_the_limits_is_refused_before_anything_is_written(store: Store):
+async def test_a_reason_outside_its_limits_is_rejected_before_anything_is_written(store: Store):
     await store.put(voted_game)
     with pytest.raises(WrongType):
         await store.write(propose(voted_game, Proposal("C3", "あ" * 201), user_id_of(1), NOW))
@@ -150,7 +150,7 @@ async def test_a_reason_that_breaks_the_limits_is_refused_before_anything_is_wri
         propose(voted_game, Proposal("C3", "\u3000"), user_id_of(1), NOW)
 
 
-CHOOSING: dict[str, Callable[[str], Plan[Any]]] = {
+WRITES_DURING_VOTE: dict[str, Callable[[str], Plan[Any]]] = {
     "propose": lambda now: propose(voted_game, Proposal("C5", "左へ"), user_id_of(2), now),
     "open_candidates": lambda now: open_candidates(voted_game, [Proposal("C5", "左へ")], now),
     "cast_vote": lambda now: cast_vote(GAME, TURN, user_id_of(2), C3.candidate_id, now),
@@ -158,9 +158,9 @@ CHOOSING: dict[str, Callable[[str], Plan[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CHOOSING)
-async def test_nothing_is_proposed_or_voted_when_voting_is_not_open(store: Store, name: str):
-    plan = CHOOSING[name]
+@pytest.mark.parametrize("name", WRITES_DURING_VOTE)
+async def test_proposals_and_votes_fail_when_voting_is_not_open(store: Store, name: str):
+    plan = WRITES_DURING_VOTE[name]
     await store.write_many(put=[voted_game, vote(1, C3.candidate_id), replace(C3, vote_count=1), E3])
     await assert_refused(store, plan(DEADLINE))
     await assert_refused(store, plan(AFTER))
@@ -179,7 +179,7 @@ async def test_nothing_is_proposed_or_voted_when_voting_is_not_open(store: Store
     await store.write(plan(format_instant(START + 3599)))
 
 
-async def test_a_candidate_repeats_the_deadline_that_its_game_has_now(store: Store):
+async def test_a_proposal_fails_when_the_deadline_of_its_game_has_changed(store: Store):
     await store.put(replace(voted_game, voting_deadline=TOMORROW))
     await assert_refused(store, propose(voted_game, REASON, user_id_of(1), NOW))
 
@@ -193,7 +193,7 @@ async def test_a_vote_is_counted_once(store: Store):
 
 
 @pytest.mark.parametrize("status", ["CLOSED", "ADOPTED"])
-async def test_a_candidate_that_is_decided_takes_no_votes(store: Store, status: str):
+async def test_a_decided_candidate_accepts_no_votes(store: Store, status: str):
     await store.write_many(put=[voted_game, replace(C3, status=status)])
     await assert_refused(store, cast_vote(GAME, TURN, user_id_of(1), C3.candidate_id, NOW))
 
@@ -214,22 +214,22 @@ async def test_a_changed_vote_moves_from_one_count_to_the_other(store: Store):
     await assert_refused(store, change_vote(first, C5.candidate_id, SOON))
 
 
-async def test_a_vote_that_is_not_there_cannot_change(store: Store):
+async def test_a_missing_vote_cannot_be_changed(store: Store):
     await store.write_many(put=[voted_game, replace(C3, vote_count=1), E3])
     await assert_refused(store, change_vote(vote(1, C3.candidate_id), E3.candidate_id, SOON))
 
 
-async def test_a_count_never_falls_below_nothing(store: Store):
+async def test_a_count_never_falls_below_zero(store: Store):
     await store.write_many(put=[voted_game, vote(1, C3.candidate_id), C3, E3])
     await assert_refused(store, change_vote(vote(1, C3.candidate_id), E3.candidate_id, SOON))
 
 
-def test_changing_a_vote_to_the_same_candidate_is_no_change():
+def test_changing_a_vote_to_the_same_candidate_is_rejected():
     with pytest.raises(RuleViolation, match="already"):
         change_vote(vote(1, C3.candidate_id), C3.candidate_id, SOON)
 
 
-def test_a_key_of_another_kind_does_not_pass_for_a_vote():
+def test_invalid_ids_are_rejected_in_keys():
     with pytest.raises(WrongType):
         Vote.key(game_id=f"{GAME}#TURN#1", turn_number=1, user_id=user_id_of(1))
     with pytest.raises(WrongType):
