@@ -1,1 +1,1 @@
-"""The shogi record library: keep, replay, analyse and share game records."""
+"""The shogi record library: storage, tags, sharing and analysis of game records."""

@@ -1,4 +1,4 @@
-"""Authorisation of views: the one place that decides who may see a record, from strong reads of base items."""
+"""Authorisation of record views, decided by strong reads of base items only."""
 
 from msgspec import Struct
 
@@ -19,24 +19,23 @@ class SharedRecord(Struct, frozen=True, kw_only=True):
     created: str
 
 
-def public_view(found: Record) -> SharedRecord:
-    """The view of a record for everybody but its owner."""
+def public_view(record: Record) -> SharedRecord:
+    """A record without the fields that only its owner sees."""
     return SharedRecord(
-        username=found.username,
-        kifu_id=found.kifu_id,
-        kifu=found.kifu,
-        first_or_second=found.first_or_second,
-        result=found.result,
-        created=found.created,
+        username=record.username,
+        kifu_id=record.kifu_id,
+        kifu=record.kifu,
+        first_or_second=record.first_or_second,
+        result=record.result,
+        created=record.created,
     )
 
 
 async def shared_record(store: Store, code: ShareCode) -> SharedRecord | None:
-    """What is shared under a code right now, or None.
+    """The record that is shared under a code, or None.
 
-    CommonGSI says where it may be, and may be a moment late in both directions; the record itself, read strongly, must
-    be shared under this very code. A link that was switched off opens nothing from the moment that was acknowledged; a
-    new one may take a moment to open.
+    CommonGSI is eventually consistent, so the record it refers to is read strongly and must have this code. A disabled
+    link opens nothing once the write is acknowledged; a new one may take a moment to open.
     """
     async for place in store.each(records_under_code(code)):
         found = await store.get(record(place.username, place.kifu_id))
@@ -48,10 +47,10 @@ async def shared_record(store: Store, code: ShareCode) -> SharedRecord | None:
 async def visible_record(
     store: Store, viewer: UserName | None, owner: UserName, kifu_id: KifuId
 ) -> Record | SharedRecord | None:
-    """The whole record for its owner, and what others see of it for those who may see it right now.
+    """The whole record for its owner, the public view for other users who may see it, otherwise None.
 
-    Everybody may if it is public, and so may those whom the owner has allowed this record or all records. A guest is
-    None. None comes back also when there is no such record, so that nobody learns which.
+    A public record is visible to everyone, others to users with a permission for the record or the library. `viewer`
+    is None for a guest. The result is None also when the record does not exist, so that ids cannot be probed.
     """
     found = await store.get(record(owner, kifu_id))
     if found is None or viewer == owner:

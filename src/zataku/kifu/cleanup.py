@@ -6,8 +6,8 @@ transaction that checks the tag, or the claim of the record's slug. The items ar
 its local indexes, never through SwapIndex, which may be stale. An interrupted run leaves the marker, and deleting again
 what is deleted changes nothing.
 
-The table's stream tells when there is something to do. It keeps changes for 24 hours: after a longer outage,
-`clean_up_user` finds the markers of a user without it, for one read unit where there are none.
+The table's stream triggers the cleanup. It keeps changes for 24 hours: after a longer outage, `clean_up_user` finds the
+markers of a user without it, at one read unit where there are none.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -37,14 +37,14 @@ from zataku.kifu.writes.positions import delete_positions
 from zataku.table import Change, Key, Store
 
 CONSUMER = "unlinking"
-# The most keys of one batch.
+# The largest number of keys in one batch.
 BATCH = 100
 
 
 async def consume_changes(store: Store, *, limit: int = 100, wait: float = 0) -> int:
-    """Process the next changes of the stream; returns how many, so that 0 means up to date.
+    """Process the next changes of the stream; returns their number, so that 0 means up to date.
 
-    They are acknowledged together. A process that dies before sees them again, and finds no markers of what is done.
+    They are acknowledged together. After a crash they are read again, and those already processed have no marker.
     """
     stream = store.stream(kifu_table, CONSUMER)
     changes = await stream.read(limit, wait)
@@ -103,10 +103,11 @@ def _marker_key(marker: RemovedRecord | RemovedTag | ReplacedText) -> Key[Any]:
             return ReplacedText.key(username=marker.username, kifu_id=marker.kifu_id, text=marker.text)
 
 
-async def _delete_tag_links(store: Store, gone: RemovedTag) -> None:
+async def _delete_tag_links(store: Store, marker: RemovedTag) -> None:
     """Delete the links of a tag. They are stored by record, so every record is checked: 2,000 read units at most."""
     async for batch in _batches(
-        Tagging.key(kifu_id=found.kifu_id, tag_id=gone.tag_id) async for found in store.each(library_of(gone.username))
+        Tagging.key(kifu_id=listed.kifu_id, tag_id=marker.tag_id)
+        async for listed in store.each(library_of(marker.username))
     ):
         links = await store.get_many(batch, strong=True)
         await _delete(store, [key for key, link in zip(batch, links, strict=True) if link is not None])
@@ -135,9 +136,9 @@ async def _delete_positions(store: Store, username: UserName, kifu_id: KifuId, t
 
 
 async def _delete(store: Store, keys: Iterable[Key[Any]]) -> None:
-    gone = list(keys)
-    if gone:
-        await store.write_many(delete=gone)
+    batch = list(keys)
+    if batch:
+        await store.write_many(delete=batch)
 
 
 async def _batches(keys: AsyncIterator[Key[Any]]) -> AsyncIterator[list[Key[Any]]]:

@@ -1,6 +1,6 @@
 """The table of the library, its six indexes and its entities.
 
-The eight entities of the document come first, in its order, then those that uniqueness and search need.
+The eight entities of the document come first, in its order, then those for uniqueness, search and cleanup.
 """
 
 from zataku.kifu.limits import (
@@ -54,7 +54,7 @@ kifu_table = Table(
         Waiver(
             rule="item-too-large",
             subject="Record",
-            reason="The text is limited to 300 KB in bytes when a record is made; its type counts 4 bytes a character.",
+            reason="The text is limited to 300 KB on construction; the lint assumes 4 bytes a character.",
             limit="348,526 bytes for the largest record of 409,600 that an item takes",
         ),
     ],
@@ -77,7 +77,7 @@ latest_update_index = kifu_table.local_index(
     index={"cgsi_pk": "kifu#scode#{share_code}", "clsi_sk": "slug#{slug}"},
 )
 class Record(Entity, frozen=True, kw_only=True):
-    """A record of a game. It has a slug, unique among its owner's records, and a code while it is shared by link."""
+    """The record of a game. Its slug is unique among the owner's records; it has a share code while it is shared."""
 
     username: InKey[NamedUser]
     kifu_id: InKey[KifuKey]
@@ -102,7 +102,7 @@ class Record(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="users#{username}", sk="uname#{username}")
 class UserSettings(Entity, frozen=True, kw_only=True):
-    """How many records and tags a user has and may have. Without caps of their own the system's hold."""
+    """The numbers and caps of a user's records and tags. Without caps of their own, those of the system hold."""
 
     username: InKey[NamedUser]
     kifu_max: KifuCap | None = None
@@ -115,8 +115,8 @@ class UserSettings(Entity, frozen=True, kw_only=True):
 class SystemSettings(Entity, frozen=True, kw_only=True):
     """The caps of users who have none of their own.
 
-    One item in a partition of its own: it is read for every new record or tag, which one partition
-    bears 6,000 times a second, and hardly ever written.
+    It is one item in a partition of its own: it is read for every new record or tag, which one partition allows 6,000
+    times a second, and hardly ever written.
     """
 
     kifu_max: KifuCap = DEFAULT_KIFU_MAX
@@ -125,7 +125,7 @@ class SystemSettings(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="tag#uname#{username}", sk="tid#{tag_id}", index={"clsi_sk": "tname#{name}"})
 class Tag(Entity, frozen=True, kw_only=True):
-    """A tag that a user puts on records; its name is unique among the user's tags."""
+    """A tag for a user's records. Its name is unique among the user's tags."""
 
     username: InKey[NamedUser]
     tag_id: InKey[TagKey]
@@ -140,7 +140,7 @@ class Tag(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="tag#kid#{kifu_id}", sk="tid#{tag_id}")
 class Tagging(Entity, frozen=True, kw_only=True):
-    """That a record has a tag. Both belong to the same user."""
+    """The link between a record and a tag of the same user."""
 
     kifu_id: InKey[KifuKey]
     tag_id: InKey[TagKey]
@@ -148,7 +148,7 @@ class Tagging(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="kallowed#kid#{kifu_id}", sk="uname#{username}")
 class RecordPermission(Entity, frozen=True, kw_only=True):
-    """That a user may see one record of somebody else."""
+    """The permission of a user to see one record of another user."""
 
     kifu_id: InKey[KifuKey]
     username: InKey[NamedUser]
@@ -156,7 +156,7 @@ class RecordPermission(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="uallowed#uname#{owner}", sk="uname#{username}")
 class LibraryPermission(Entity, frozen=True, kw_only=True):
-    """That a user may see all records of somebody else."""
+    """The permission of a user to see all records of another user."""
 
     owner: InKey[NamedUser]
     username: InKey[NamedUser]
@@ -164,7 +164,7 @@ class LibraryPermission(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="analysis#{analysis_id}", sk="aid#{analysis_id}", index={"cgsi_pk": "analysis#uname#{username}"})
 class Analysis(Entity, frozen=True, kw_only=True):
-    """What an engine was asked and what it found; gone a day after it was finished."""
+    """A request to an engine and its result. It expires a day after it was finished."""
 
     analysis_id: InKey[AnalysisKey]
     username: InKey[NamedUser]
@@ -181,7 +181,7 @@ class Analysis(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="kept#kid#{kifu_id}", sk="aid#{analysis_id}")
 class KeptAnalysis(Entity, frozen=True, kw_only=True):
-    """A result that the owner keeps with the record. It stays as long as the record does."""
+    """A result that the owner keeps with the record. It is deleted with the record."""
 
     kifu_id: InKey[KifuKey]
     analysis_id: InKey[AnalysisKey]
@@ -194,9 +194,9 @@ class KeptAnalysis(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="uniq#uname#{username}", sk="slug#{slug}")
 class SlugClaim(Entity, frozen=True, kw_only=True):
-    """Which record has a slug. It is there exactly as long as a record with this slug is, and stands in for it.
+    """The claim of a slug by a record. It exists exactly as long as a record has this slug, and stands in for it.
 
-    `text` goes up whenever the moves change, so that what was made from the old ones is told from the rest.
+    `text` is incremented when the moves change, which separates positions of the old moves from those of the new.
     """
 
     username: InKey[NamedUser]
@@ -210,7 +210,7 @@ class SlugClaim(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="uniq#uname#{username}", sk="tname#{name}")
 class TagNameClaim(Entity, frozen=True, kw_only=True):
-    """Which tag has a name. It is there exactly as long as a tag of this name is."""
+    """The claim of a name by a tag. It exists exactly as long as a tag has this name."""
 
     username: InKey[NamedUser]
     name: InKey[TagName]
@@ -222,7 +222,7 @@ class TagNameClaim(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="pos#uname#{username}", sk="at#{position}#{kifu_id}#{text:06d}")
 class Position(Entity, frozen=True, kw_only=True):
-    """That a record, as its moves stood in one text, reached a position."""
+    """A position that one text of a record reaches."""
 
     username: InKey[NamedUser]
     position: InKey[PositionKey]
@@ -232,7 +232,7 @@ class Position(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="pos#uname#{username}", sk="of#{kifu_id}#{text:06d}#{part:03d}")
 class PositionList(Entity, frozen=True, kw_only=True):
-    """Up to 98 of the positions that a record reached, so that they can be taken away without reading its moves."""
+    """Up to 98 of the positions that a record reaches, so that they can be deleted without reading its moves."""
 
     username: InKey[NamedUser]
     kifu_id: InKey[KifuKey]
@@ -242,7 +242,7 @@ class PositionList(Entity, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if len(self.positions) % HASH_BYTES:
-            raise ValueError("A list of positions has 8 bytes for each.")
+            raise ValueError("A list of positions has 8 bytes for each position.")
 
     @property
     def hashes(self) -> list[PositionHash]:

@@ -22,18 +22,18 @@ class TagsFull(KifuError):
 
 
 class NotOwner(KifuError):
-    """The record, tag or analysis belongs to somebody else."""
+    """The record, tag or analysis belongs to another user."""
 
     code = "not_yours"
 
 
 class InvalidChange(KifuError):
-    """The change is not one that this write makes."""
+    """The change is not one that this write carries out."""
 
     code = "unfit_change"
 
 
 class TooManyItems(KifuError):
-    """More items than one transaction takes."""
+    """More items than fit in one transaction."""
 
     code = "too_many_at_once"

@@ -1,7 +1,7 @@
 """Removal of an account from the record library: records, tags, analyses and permissions.
 
-Records and tags are removed one by one, each with a marker, and `clean_up_user` deletes what depended on them. A run
-that starts again finds what is left; the settings with the counts are deleted last.
+Records and tags are removed one by one, each with a marker, and `clean_up_user` deletes what depended on them. A
+repeated run continues with the remaining items; the settings with the counts are deleted last.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -40,15 +40,15 @@ def removal(context: AppContext) -> Remove:
     async def remove(account_id: AccountId) -> None:
         username = library_of_account(account_id)
         store = context.store
-        async for found in store.each(library_of(username)):
-            await _remove_record(store, username, found.kifu_id)
+        async for listed in store.each(library_of(username)):
+            await _remove_record(store, username, listed.kifu_id)
         async for named in store.each(tags_named(username)):
             await _remove_tag(store, username, named.tag_id)
         await clean_up_user(store, username)
         async for allowed in store.each(library_viewers(username)):
             await store.write(disallow_library(username, allowed.username))
-        await _delete(store, store.each(permissions_of_user(username)), _permission)
-        await _delete(store, store.each(analyses_of(username)), _analysis)
+        await _delete(store, store.each(permissions_of_user(username)), _permission_key)
+        await _delete(store, store.each(analyses_of(username)), _analysis_key)
         await store.delete(UserSettings.key(username=username))
 
     return remove
@@ -72,7 +72,7 @@ async def _remove_tag(store: Store, username: UserName, tag_id: TagId) -> None:
 
 
 async def _try_remove(store: Store, plan: Plan[E]) -> bool:
-    """Carry a removal out. False when the item was changed meanwhile, or the outcome is unknown: read it again."""
+    """Carry out a removal; False when the item has changed or the outcome is unknown, so that it must be read again."""
     try:
         await store.write(plan)
     except (TransactionCancelled, ResultUnknown):
@@ -80,17 +80,17 @@ async def _try_remove(store: Store, plan: Plan[E]) -> bool:
     return True
 
 
-async def _delete(store: Store, found: AsyncIterator[Item], key: Callable[[Item], Key[Any]]) -> None:
-    keys = [key(item) async for item in found]
+async def _delete(store: Store, items: AsyncIterator[Item], key: Callable[[Item], Key[Any]]) -> None:
+    keys = [key(item) async for item in items]
     for at in range(0, len(keys), _BATCH):
         await store.write_many(delete=keys[at : at + _BATCH])
 
 
-def _analysis(found: Analysis) -> Key[Analysis]:
-    return Analysis.key(analysis_id=found.analysis_id)
+def _analysis_key(analysis: Analysis) -> Key[Analysis]:
+    return Analysis.key(analysis_id=analysis.analysis_id)
 
 
-def _permission(found: Permission) -> Key[Any]:
-    if isinstance(found, RecordPermission):
-        return RecordPermission.key(kifu_id=found.kifu_id, username=found.username)
-    return LibraryPermission.key(owner=found.owner, username=found.username)
+def _permission_key(permission: Permission) -> Key[Any]:
+    if isinstance(permission, RecordPermission):
+        return RecordPermission.key(kifu_id=permission.kifu_id, username=permission.username)
+    return LibraryPermission.key(owner=permission.owner, username=permission.username)

@@ -1,4 +1,4 @@
-"""Games for the sample library: real openings, written down as KIF."""
+"""Games for the sample library: real openings in the KIF format."""
 
 from random import Random
 
@@ -9,7 +9,7 @@ from zataku.kifu.limits import KifuText, Side
 _FILES = "０１２３４５６７８９"
 _RANKS = "零一二三四五六七八九"
 
-# Each move is from, to, piece: 7776歩 goes from 77 to 76, 2277角成 promotes.
+# A move is origin, target, piece: 7776歩 moves from 77 to 76, 2277角成 promotes.
 OPENINGS: dict[str, str] = {
     "矢倉": "7776歩 8384歩 7968銀 3334歩 6766歩 7162銀 5756歩 5354歩 3948銀 3142銀 4958金 4132金 6978金 5141玉",
     "四間飛車": "7776歩 3334歩 6766歩 8384歩 2868飛 7162銀 5948玉 5142玉 4838玉 4232玉 3828玉 5354歩 3938銀",
@@ -21,7 +21,7 @@ OPENINGS: dict[str, str] = {
 
 
 class Game(Struct, frozen=True, kw_only=True):
-    """Who played whom, which opening, and how far the moves go."""
+    """A sample game: its players, opening, number of moves and ending."""
 
     opening: str
     first: str
@@ -32,12 +32,12 @@ class Game(Struct, frozen=True, kw_only=True):
 
     @property
     def winner(self) -> Side:
-        """Who wins where a player gives up or runs out of time: the one who moved last."""
+        """The side that wins when the other resigns or runs out of time: the one that moved last."""
         return "first" if self.moves % 2 else "second"
 
 
 def random_game(random: Random, owner: str, opponent: str, day: str, ending: str) -> tuple[Game, Side]:
-    """A game of the owner's against somebody, with either side."""
+    """A random game of the owner against an opponent, and the owner's side."""
     opening = random.choice(sorted(OPENINGS))
     side: Side = random.choice(("first", "second"))
     first, second = (owner, opponent) if side == "first" else (opponent, owner)
@@ -46,12 +46,12 @@ def random_game(random: Random, owner: str, opponent: str, day: str, ending: str
 
 
 def moves_of(game: Game) -> list[str]:
-    """The moves as the opening lists them."""
+    """The moves of the game in the notation of `OPENINGS`."""
     return OPENINGS[game.opening].split()[: game.moves]
 
 
 def format_kif(game: Game) -> KifuText:
-    """The game as a KIF file has it: headers, numbered moves with the square they come from, and the ending."""
+    """The game as a KIF file: headers, numbered moves with their origin squares, and the ending."""
     lines = [
         f"開始日時：{game.day.replace('-', '/')}",
         "手合割：平手",

@@ -1,7 +1,7 @@
-"""A library of records to show and to test with: the same random source and start give the same items.
+"""A sample library for demos and tests: the same random source and start give the same items.
 
-The games are openings that stop early. Who resigned or ran out of time follows from the moves; a repetition or an
-impasse is only said. Positions are left out: whoever loads the library computes them by the rules of the game.
+The games are openings that stop early. The winner by resignation or time follows from the moves; a repetition or an
+impasse is only stated. Positions are left out: they follow from the moves by the rules of the game.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ from zataku.kifu.writes.analyses import compress_result
 from zataku.table import Entity, format_instant
 
 HANAKO, MINJUN, OLIVIA = UserName("hanako"), UserName("min-jun"), UserName("olivia_w")
-# Of 500 records so many belong to each.
+# The fraction of the records that belongs to each user.
 SHARES: dict[UserName, float] = {HANAKO: 0.6, MINJUN: 0.3, OLIVIA: 0.1}
 NAMES: dict[UserName, str] = {HANAKO: "高橋花子", MINJUN: "김민준", OLIVIA: "Olivia West"}
 OPPONENTS = ("鈴木", "佐藤健", "田中", "渡辺", "이서연", "박지호", "J. Smith", "María")
@@ -66,7 +66,7 @@ MEMOS = (
     "Missed a mate in five.",
     "千日手模様",
 )
-# How a game ends on the last line, and how for the owner; None is for the moves to say.
+# The ending on the last line, and the result for the owner; None where it follows from the moves.
 ENDINGS: tuple[tuple[str, Result | None], ...] = (
     ("投了", None),
     ("投了", None),
@@ -80,32 +80,34 @@ DAY = 24 * 60 * 60
 
 
 def library(random: Random, start: float, records: int = 500) -> Iterator[Entity]:
-    """Three users with their tags, records, links, permissions and analyses, item by item, the counts all right."""
+    """The items of three users: settings with counts, tags, records, links, permissions and analyses."""
     yield SystemSettings()
     for username, share in SHARES.items():
-        yield from _shelf(random, start, username, max(1, int(records * share)))
+        yield from _user_items(random, start, username, max(1, int(records * share)))
     yield LibraryPermission(owner=HANAKO, username=MINJUN)
     yield LibraryPermission(owner=OLIVIA, username=HANAKO)
 
 
-def _shelf(random: Random, start: float, username: UserName, count: int) -> Iterator[Entity]:
-    """All that one user has."""
+def _user_items(random: Random, start: float, username: UserName, count: int) -> Iterator[Entity]:
+    """The items of one user."""
     yield UserSettings(username=username, kifu_count=count, tag_count=len(TAG_NAMES))
     tags = {name: new_tag_id(random) for name in TAG_NAMES}
     for number, (name, tag_id) in enumerate(tags.items()):
-        made = format_instant(start + number)
-        yield Tag(username=username, tag_id=tag_id, name=name, created=made, latest_access=made, latest_update=made)
+        created = format_instant(start + number)
+        yield Tag(
+            username=username, tag_id=tag_id, name=name, created=created, latest_access=created, latest_update=created
+        )
         yield TagNameClaim(username=username, name=name, tag_id=tag_id)
     for number in range(count):
         yield from _record(random, start + number * DAY / 4, username, number, tags)
 
 
 def _record(random: Random, at: float, username: UserName, number: int, tags: dict[str, TagId]) -> Iterator[Entity]:
-    """One record with its claim, tags, and now and then a permission or an analysis."""
+    """One record with its claim and tags, and for some a permission or an analysis."""
     ending, result = random.choice(ENDINGS)
     opponent = random.choice(OPPONENTS)
     game, side = random_game(random, NAMES[username], opponent, format_instant(at)[:10], ending)
-    kifu_id, made = new_kifu_id(random), format_instant(at)
+    kifu_id, created = new_kifu_id(random), format_instant(at)
     shared = random.random() < 0.1
     slug = f"{random.choice(FOLDERS)}/{opponent}-{number + 1:04d}"
     chosen = sorted({game.opening, *random.sample(TAG_NAMES, random.randint(0, 2))})
@@ -120,7 +122,7 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
         memo=random.choice(MEMOS),
         public=random.random() < 0.05,
         share=shared,
-        created=made,
+        created=created,
         latest_access=format_instant(at + random.randrange(30) * DAY),
         latest_update=format_instant(at + random.randrange(7) * DAY),
     )
@@ -128,7 +130,9 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
     for name in chosen:
         yield Tagging(kifu_id=kifu_id, tag_id=tags[name])
     if random.random() < 0.1:
-        yield RecordPermission(kifu_id=kifu_id, username=random.choice([it for it in SHARES if it != username]))
+        yield RecordPermission(
+            kifu_id=kifu_id, username=random.choice([viewer for viewer in SHARES if viewer != username])
+        )
     if random.random() < 0.1:
         yield from _analysis(random, at, username, kifu_id, game)
 
@@ -150,8 +154,8 @@ def _analysis(random: Random, at: float, username: UserName, kifu_id: KifuId, ga
 
 
 def largest_record(username: UserName, kifu_id: KifuId, start: float) -> Record:
-    """A record of 300 KB with the longest memo, slug and code: as large as one can be."""
-    made = format_instant(start)
+    """The largest possible record: 300 KB of text with the longest memo, slug and code."""
+    created = format_instant(start)
     line = "*この手はどうだったか。\n"
     text = line * (KIFU_BYTES // len(line.encode()))
     return Record(
@@ -165,14 +169,14 @@ def largest_record(username: UserName, kifu_id: KifuId, start: float) -> Record:
         memo="𠮷" * 10_000,
         public=False,
         share=True,
-        created=made,
-        latest_access=made,
-        latest_update=made,
+        created=created,
+        latest_access=created,
+        latest_update=created,
     )
 
 
 def examples() -> Iterator[Entity]:
-    """An item of each kind, of a library of some records, for the design document."""
+    """Items of every entity, from a library of 60 records, for the design document."""
     random, start = Random(1), 1_771_669_800.0
     items = list(library(random, start, 60))
     yield from items

@@ -50,7 +50,7 @@ def home_of(context: AppContext) -> Home:
 
 
 def plug(context: AppContext) -> Plugin:
-    """The record library, wired. Records are private, so it has no demo."""
+    """The record library, wired. Records are private, so there is no demo."""
 
     async def consume_changes(changes: Sequence[Change]) -> None:
         for change in changes:

@@ -1,6 +1,6 @@
 """Every write of the library, each one conditional write or one transaction.
 
-A write takes what the caller has loaded with strong reads, and is carried out only if the rule still holds then. One
+A write takes items that the caller has read strongly, and is carried out only if its conditions still hold. A write
 that depends on a record without changing it checks the claim of the record's slug, which exists as long as the record.
 """
 

@@ -1,4 +1,4 @@
-"""Writes of analyses: requested, finished once, kept by the owner; and the compressed form of a result."""
+"""Writes that request, finish and keep analyses, and the compression of results."""
 
 import zlib
 from base64 import b64decode, b64encode
@@ -31,7 +31,7 @@ MAX_RESULT_BYTES: Final = 4 * 1024 * 1024
 status = path(Analysis, lambda analysis: analysis.status)
 response = path(Analysis, lambda analysis: analysis.response)
 expired = path(Analysis, lambda analysis: analysis.expired)
-FOUND = Analysis(
+FINISHED = Analysis(
     analysis_id=AnalysisId("fdjsklfadf"),
     username=UserName("h-akira"),
     created="2025-12-31T11:11:31Z",
@@ -40,7 +40,7 @@ FOUND = Analysis(
     kifu_id=KifuId("fdsaj9d9s0"),
 )
 NOW = {"now": "2025-12-31T11:11:31Z"}
-CLAIM = SlugClaim(username=FOUND.username, slug="社団戦/2025/鈴木", kifu_id=KifuId("fdsaj9d9s0"))
+CLAIM = SlugClaim(username=FINISHED.username, slug="社団戦/2025/鈴木", kifu_id=KifuId("fdsaj9d9s0"))
 
 
 @kifu_table.write(budget=Budget(writes=4), example=NOW)
@@ -51,8 +51,8 @@ def request_analysis(
     kifu_id: KifuKey | None = None,
     request: Request | None = None,
 ) -> Plan[Analysis]:
-    """A user asks for an analysis. It waits for an engine, a day at most."""
-    asked = Analysis(
+    """Request an analysis for a user. It waits for an engine for at most a day."""
+    requested = Analysis(
         analysis_id=analysis_id,
         username=username,
         created=now,
@@ -61,12 +61,12 @@ def request_analysis(
         kifu_id=kifu_id,
         request=request,
     )
-    return Plan(put(asked, if_absent=True))
+    return Plan(put(requested, if_absent=True))
 
 
 @kifu_table.write(budget=Budget(writes=60, of="a result of 20 KB"), example=NOW)
 def finish_analysis(analysis_id: AnalysisKey, outcome: Finished, result: Response, now: Instant) -> Plan[Analysis]:
-    """An analysis succeeds or fails, once. It is gone after a day."""
+    """Store the outcome of an analysis, once. It expires after a day."""
     check_bytes(result, RESPONSE_BYTES, "The result of the analysis")
     return Plan(
         update(
@@ -79,13 +79,13 @@ def finish_analysis(analysis_id: AnalysisKey, outcome: Finished, result: Respons
     )
 
 
-@kifu_table.write(budget=Budget(writes=62, of="a result of 20 KB"), example={"analysis": FOUND, "claim": CLAIM})
+@kifu_table.write(budget=Budget(writes=62, of="a result of 20 KB"), example={"analysis": FINISHED, "claim": CLAIM})
 def keep_result(analysis: Analysis, claim: SlugClaim, now: Instant) -> Plan[KeptAnalysis]:
-    """The owner keeps a result with the record, if that is still there. A finished analysis never changes."""
+    """Keep a result with its record, if the record exists. A finished analysis never changes."""
     if (analysis.username, analysis.kifu_id) != (claim.username, claim.kifu_id):
-        raise NotOwner("The analysis is about another record.")
+        raise NotOwner("The analysis is of another record. Keep it with that record.")
     if analysis.status != "succeeded" or analysis.response is None:
-        raise InvalidChange("The analysis has no result to keep.")
+        raise InvalidChange("The analysis has no result to keep. Wait until it has succeeded.")
     kept = KeptAnalysis(
         kifu_id=claim.kifu_id, analysis_id=analysis.analysis_id, response=analysis.response, kept_at=now
     )
@@ -93,7 +93,7 @@ def keep_result(analysis: Analysis, claim: SlugClaim, now: Instant) -> Plan[Kept
 
 
 def compress_result(result: str) -> Response:
-    """The result, compressed where that is shorter. Raises ValueError when it does not fit an item even so."""
+    """The result, compressed where that is shorter. Raises ValueError when it exceeds the limit even so."""
     check_bytes(result, MAX_RESULT_BYTES, "The result of the analysis before it is compressed")
     compressed = COMPRESSED_PREFIX + b64encode(zlib.compress(result.encode(), 9)).decode()
     response = compressed if len(compressed) < len(result.encode()) or result.startswith(COMPRESSED_PREFIX) else result
@@ -108,5 +108,5 @@ def decompress_result(response: Response) -> str:
     decompressor = zlib.decompressobj()
     result = decompressor.decompress(b64decode(response[len(COMPRESSED_PREFIX) :], validate=True), MAX_RESULT_BYTES)
     if not decompressor.eof:
-        raise ValueError("The result of the analysis is cut off or larger than it may be.")
+        raise ValueError("The result of the analysis is truncated or larger than the limit.")
     return result.decode()

@@ -1,7 +1,7 @@
 """Conditions that several writes share: on the claim of a record's slug, and on the caps of a user.
 
-The claim stands in for its record: a check in a transaction costs as much as a write of the item, and a record is
-large.
+The claim stands in for its record: a condition check in a transaction costs as much as a write of the item, and a
+record is large.
 """
 
 from zataku.kifu.entities import SlugClaim, SystemSettings, UserSettings
@@ -16,28 +16,28 @@ kifu_max = path(UserSettings, lambda user: user.kifu_max)
 tag_max = path(UserSettings, lambda user: user.tag_max)
 
 DEFAULTS = SystemSettings()
-# The owner of what the design document makes up.
+# The owner of the examples in the design document.
 NEW_USER = UserSettings(username=UserName("username"))
 
 
 def claim_key(claim: SlugClaim) -> Key[SlugClaim]:
-    """Where the claim lies."""
+    """The key of a claim."""
     return SlugClaim.key(username=claim.username, slug=claim.slug)
 
 
 def claim_unchanged(claim: SlugClaim) -> Condition[SlugClaim]:
-    """The record is still there, under the slug that was read."""
+    """The condition that the record still exists with this slug."""
     return claimed_by.equals(claim.kifu_id)
 
 
 def text_unchanged(claim: SlugClaim) -> Condition[SlugClaim]:
-    """The record is still there, and its moves have not changed since the claim was read."""
+    """The condition that the record still exists with this slug and these moves."""
     return claim_unchanged(claim) & text.equals(claim.text)
 
 
 def below_cap(
-    count: Path[UserSettings, int | None], own: Path[UserSettings, int | None], cap: int | None, most: int
+    count: Path[UserSettings, int | None], own: Path[UserSettings, int | None], own_cap: int | None, cap: int
 ) -> Condition[UserSettings]:
-    """There is room for one more, and the user's own cap is still the one that was read."""
-    unchanged = own.missing() if cap is None else own.equals(cap)
-    return (count.missing() | count.below(most)) & unchanged
+    """The condition that the count is below the cap, and that the user's own cap is as it was read."""
+    unchanged = own.missing() if own_cap is None else own.equals(own_cap)
+    return (count.missing() | count.below(cap)) & unchanged

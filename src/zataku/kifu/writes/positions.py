@@ -1,4 +1,4 @@
-"""Writes about the positions that records reached."""
+"""Writes of the positions that records reach."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,9 +13,9 @@ A_LIST = PositionList(username=UserName("h-akira"), kifu_id=KifuId("fdsaj9d9s0")
 
 
 def position_parts(positions: Iterable[PositionKey]) -> list[list[PositionKey]]:
-    """The positions of a game, each once, in parts that `keep_positions` takes one by one."""
-    once = list(dict.fromkeys(positions))
-    return [once[at : at + MAX_PART_POSITIONS] for at in range(0, len(once), MAX_PART_POSITIONS)]
+    """The distinct positions of a game, in parts for `keep_positions`."""
+    distinct = list(dict.fromkeys(positions))
+    return [distinct[start : start + MAX_PART_POSITIONS] for start in range(0, len(distinct), MAX_PART_POSITIONS)]
 
 
 def _position(listed: PositionList, position: PositionHash) -> Position:
@@ -24,12 +24,12 @@ def _position(listed: PositionList, position: PositionHash) -> Position:
 
 @kifu_table.write(budget=Budget(writes=299, of="98 positions"), example={"part": 0, "positions": ["0123456789abcdef"]})
 def keep_positions(claim: SlugClaim, part: int, positions: Sequence[PositionKey]) -> Plan[PositionList]:
-    """Up to 98 positions of a record can be searched for, if it is still there with the same moves.
+    """Add up to 98 positions of a record to the search, if the record exists with the same moves.
 
-    Read the claim first, strongly, and the moves after it: a job whose moves have changed meanwhile is refused. A
-    longer game has more parts, and no position is in two of them: a part that is there, or that has a position of
-    another part, is refused. A job that stopped half-way is done again, passing over the parts that are there.
-    Positions of earlier texts lie beside them until `cleanup` deletes them.
+    Read the claim first, strongly, and then the moves: a job whose moves have changed since is refused. A longer game
+    has several parts, and no position is in two of them: a part that exists, or that has a position of another part, is
+    refused. An interrupted job is repeated, skipping the parts that exist. Positions of earlier texts stay until
+    `cleanup` deletes them.
     """
     if len(positions) > MAX_PART_POSITIONS:
         raise TooManyItems(f"A part has at most {MAX_PART_POSITIONS} positions. Split them with position_parts.")
@@ -41,7 +41,10 @@ def keep_positions(claim: SlugClaim, part: int, positions: Sequence[PositionKey]
 
 @kifu_table.write(budget=Budget(writes=297, of="98 positions"), example={"listed": A_LIST})
 def delete_positions(listed: PositionList) -> Plan[PositionList]:
-    """A part of a record's positions goes. To take it away twice is no error."""
+    """Delete a part of a record's positions. Deleting it twice is no error."""
     username, kifu_id, text = listed.username, listed.kifu_id, listed.text
-    gone = [delete(Position.key(username=username, position=at, kifu_id=kifu_id, text=text)) for at in listed.hashes]
-    return Plan(delete(PositionList.key(username=username, kifu_id=kifu_id, text=text, part=listed.part)), *gone)
+    deletions = [
+        delete(Position.key(username=username, position=position, kifu_id=kifu_id, text=text))
+        for position in listed.hashes
+    ]
+    return Plan(delete(PositionList.key(username=username, kifu_id=kifu_id, text=text, part=listed.part)), *deletions)

@@ -1,4 +1,4 @@
-"""Writes of records: added, changed, moved, shared, allowed, removed."""
+"""Writes that add, change, move, share and remove records, and that permit others to see them."""
 
 from msgspec.structs import replace
 
@@ -64,7 +64,7 @@ A_VIEW = {"viewer": "h-akira", "username": "h-akira", "now": A_MOMENT}
 
 def _require_claim_of(claim: SlugClaim, record: Record) -> None:
     if (claim.username, claim.slug, claim.kifu_id) != (record.username, record.slug, record.kifu_id):
-        raise InvalidChange("The claim is not the one of this record. Read both again.")
+        raise InvalidChange("The claim belongs to another record or slug. Read both again.")
 
 
 # Records
@@ -72,12 +72,12 @@ def _require_claim_of(claim: SlugClaim, record: Record) -> None:
 
 @kifu_table.write(budget=Budget(writes=16, of=TYPICAL), example={"owner": NEW_USER, "system": DEFAULTS})
 def add_record(record: Record, owner: UserSettings, system: SystemSettings = DEFAULTS) -> Plan[Record]:
-    """A record comes into its owner's library, if its slug is free and the owner has fewer than allowed."""
+    """Add a record to its owner's library, if its slug is free and the owner has fewer records than allowed."""
     if owner.username != record.username:
-        raise NotOwner("The settings are those of another user than the record's.")
+        raise NotOwner("The settings belong to another user than the record. Read those of its owner.")
     cap = system.kifu_max if owner.kifu_max is None else owner.kifu_max
     if (owner.kifu_count or 0) >= cap:
-        raise LibraryFull(f"The library has {cap:,} records, as many as allowed. Remove some first.")
+        raise LibraryFull(f"The library has {cap:,} records, as many as allowed. Remove one first.")
     return Plan(
         put(record, if_absent=True),
         put(SlugClaim(username=record.username, slug=record.slug, kifu_id=record.kifu_id), if_absent=True),
@@ -90,14 +90,14 @@ def add_record(record: Record, owner: UserSettings, system: SystemSettings = DEF
 
 
 def _update_record(record: Record, was: Record, now: Instant) -> Record:
-    """The record as the owner wants it, changed now; refused where another write has to do it."""
+    """The changed record with its new time. Raises InvalidChange where another write is responsible."""
     if replace(record, latest_update=was.latest_update) == was:
-        raise InvalidChange("Nothing of the record changes.")
+        raise InvalidChange("The record already is like this. Change a field.")
     if (record.slug, record.share_code) != (was.slug, was.share_code):
-        raise InvalidChange("A slug changes by move_record, a share code by share_record and unshare_record.")
+        raise InvalidChange("Change a slug with move_record, and a share code with share_record or unshare_record.")
     if (record.created, record.latest_access) != (was.created, was.latest_access):
-        raise InvalidChange("The time it was added never changes, the time of the last look by touch_record.")
-    # A clock that is slow turns no time back.
+        raise InvalidChange("The time of creation never changes. Change the time of the last view with touch_record.")
+    # A slow clock must not set the time back.
     return replace(record, latest_update=max(now, was.latest_update))
 
 
@@ -105,14 +105,14 @@ def _update_record(record: Record, was: Record, now: Instant) -> Record:
     budget=Budget(writes=6, of=f"the memo of {TYPICAL}"), example={"record": REVISED, "was": A_GAME, "now": A_MOMENT}
 )
 def change_record(record: Record, was: Record, now: Instant) -> Plan[Record]:
-    """The owner changes side, result, memo, or whether everybody may see it. The time of the last change becomes now.
+    """Change side, result, memo or visibility of a record, and set the time of the last change.
 
-    Refused when the record was changed since it was read. In the very second of the change that was read, times do not
-    tell: then it is refused only where the same field was changed, and changes of others stay. Looks and share links do
-    not stand in the way and stay. Moves, slug and share code have writes of their own.
+    Refused when the record was changed since it was read. Changes within the same second have the same time: then it is
+    refused only where the same field was changed, and other changes stay. Views and share links do not conflict. Moves,
+    slug and share code have writes of their own.
     """
     if record.kifu != was.kifu:
-        raise InvalidChange("Moves change by change_moves.")
+        raise InvalidChange("Change the moves with change_moves.")
     return Plan(save(_update_record(record, was, now), was=was))
 
 
@@ -121,16 +121,17 @@ def change_record(record: Record, was: Record, now: Instant) -> Plan[Record]:
     example={"record": replace(REVISED, kifu="手合割：香落ち"), "was": A_GAME, "claim": A_CLAIM, "now": A_MOMENT},
 )
 def change_moves(record: Record, was: Record, claim: SlugClaim, now: Instant) -> Plan[Record]:
-    """The owner changes the moves, and whatever else `change_record` changes. The record has a new text from then on.
+    """Change the moves of a record, and any field that `change_record` changes. The record gets a new text number.
 
-    Refused when moves were changed since record and claim were read, and where `change_record` is. Positions of the old
-    text come no more, and `cleanup` deletes those that exist. After 999,999 changes there is no other.
+    Refused when the moves were changed since record and claim were read, and where `change_record` is refused. No
+    positions of the old text can be added, and `cleanup` deletes the existing ones. At most 999,999 changes are
+    possible.
     """
     _require_claim_of(claim, was)
     if record.kifu == was.kifu:
-        raise InvalidChange("The moves stay as they are. Everything else changes by change_record.")
+        raise InvalidChange("The moves are unchanged. Change other fields with change_record.")
     if claim.text >= MAX_TEXTS:
-        raise InvalidChange("The moves have changed as often as they may. Add the record anew.")
+        raise InvalidChange("The moves have been changed as often as allowed. Add them as a new record.")
     return Plan(
         save(_update_record(record, was, now), was=was),
         update(claim_key(claim), text.add(1), when=text_unchanged(claim)),
@@ -140,10 +141,10 @@ def change_moves(record: Record, was: Record, claim: SlugClaim, now: Instant) ->
 
 @kifu_table.write(budget=Budget(writes=18, of=TYPICAL), example={"slug": "社団戦/2025/田中"})
 def move_record(record: Record, claim: SlugClaim, slug: Slug, now: Instant) -> Plan[Record]:
-    """A record gets another slug, if that is free. At no moment has it none, and the old one is free at once."""
+    """Give a record another slug, if that is free. The old one becomes free in the same transaction."""
     _require_claim_of(claim, record)
     if slug == record.slug:
-        raise InvalidChange("The record has this slug already.")
+        raise InvalidChange("The record already has this slug. Choose another one.")
     return Plan(
         save(replace(record, slug=slug, latest_update=max(now, record.latest_update)), was=record),
         delete(claim_key(claim), when=text_unchanged(claim)),
@@ -153,10 +154,10 @@ def move_record(record: Record, claim: SlugClaim, slug: Slug, now: Instant) -> P
 
 @kifu_table.write(budget=Budget(writes=19, of=TYPICAL))
 def remove_record(claim: SlugClaim) -> Plan[Record]:
-    """A record goes, with its slug and its place in the owner's count. From then on nothing is added to it.
+    """Remove a record, release its slug and decrement the owner's count. Nothing can be added to it afterwards.
 
-    Its tags, permissions, positions and kept results may be more than a transaction takes: a note of it is written for
-    `cleanup`, which deletes them. Until then a link may name a record that is not there, which readers pass over.
+    Its links, permissions, positions and kept results may not fit in a transaction: a marker is written for `cleanup`,
+    which deletes them. Until then a link may refer to a removed record; readers skip it.
     """
     return Plan(
         delete(Record.key(username=claim.username, kifu_id=claim.kifu_id)),
@@ -168,9 +169,9 @@ def remove_record(claim: SlugClaim) -> Plan[Record]:
 
 @kifu_table.write(budget=Budget(writes=6, of=TYPICAL), example=A_VIEW)
 def touch_record(viewer: NamedUser, username: NamedUser, kifu_id: KifuKey, now: Instant) -> Plan[Record]:
-    """The owner looked at a record. Written at most once an hour, since the whole item is copied into two indexes."""
+    """Set the time of the owner's last view, at most once an hour, since the whole item is copied into two indexes."""
     if viewer != username:
-        raise NotOwner("Only the owner's views are remembered.")
+        raise NotOwner("Only views of the owner are recorded.")
     due = latest_access.at_most(add_seconds(now, -ACCESS_SECONDS))
     return Plan(update(Record.key(username=username, kifu_id=kifu_id), latest_access.set(now), when=due))
 
@@ -180,34 +181,34 @@ def touch_record(viewer: NamedUser, username: NamedUser, kifu_id: KifuKey, now: 
 
 @kifu_table.write(budget=Budget(writes=10, of=TYPICAL), example={"code": "ABC123abc456def"})
 def share_record(record: Record, code: SharedCode) -> Plan[Record]:
-    """A record can be seen by whoever has the code. A code that it had before opens nothing any more.
+    """Share a record under a code, which replaces an earlier code.
 
-    Refused when it was shared or unshared since it was read. Sharing is no change of the record: `latest_update` stays.
+    Refused when it was shared or unshared since it was read. Sharing does not change `latest_update`.
     """
     if record.share_code == code:
-        raise InvalidChange("The record was shared under this code when it was read.")
+        raise InvalidChange("The record already has this share code. Choose another one.")
     return Plan(save(replace(record, share=True, share_code=code), was=record))
 
 
 @kifu_table.write(budget=Budget(writes=10, of=TYPICAL), example={"record": SHARED})
 def unshare_record(record: Record) -> Plan[Record]:
-    """The share link of a record is switched off. Once this is acknowledged, its code opens nothing.
+    """Disable the share link of a record. Its code opens nothing once this is acknowledged.
 
-    Refused when it was shared anew or unshared since it was read, or is gone.
+    Refused when the record was shared again, unshared or removed since it was read.
     """
     if not record.share:
-        raise InvalidChange("The record was not shared when it was read.")
+        raise InvalidChange("The record is not shared. Read it again.")
     return Plan(save(replace(record, share=False, share_code=None), was=record))
 
 
 def _require_other_user(owner: NamedUser, username: NamedUser) -> None:
     if owner == username:
-        raise InvalidChange("The owner sees the records anyway.")
+        raise InvalidChange("The owner needs no permission. Name another user.")
 
 
 @kifu_table.write(budget=Budget(writes=5), example={"username": "h-akira2"})
 def allow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
-    """A user may see one record of the owner's, if that is still there. To allow it twice is no error."""
+    """Permit a user to see one record, if it exists. Permitting twice is no error."""
     _require_other_user(claim.username, username)
     return Plan(
         put(RecordPermission(kifu_id=claim.kifu_id, username=username)),
@@ -217,7 +218,7 @@ def allow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission
 
 @kifu_table.write(budget=Budget(writes=5))
 def disallow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
-    """A user may no longer see one record of the owner's. To disallow it twice is no error."""
+    """Withdraw a user's permission for one record. Withdrawing twice is no error."""
     return Plan(
         delete(RecordPermission.key(kifu_id=claim.kifu_id, username=username)),
         check(claim_key(claim), claim_unchanged(claim)),
@@ -226,12 +227,12 @@ def disallow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermiss
 
 @kifu_table.write(budget=Budget(writes=2), example={"username": "h-akira2"})
 def allow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
-    """A user may see all records of the owner's. To allow it twice is no error."""
+    """Permit a user to see all records of the owner. Permitting twice is no error."""
     _require_other_user(owner, username)
     return Plan(put(LibraryPermission(owner=owner, username=username)))
 
 
 @kifu_table.write(budget=Budget(writes=2))
 def disallow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
-    """A user may no longer see all records of the owner's. To disallow it twice is no error."""
+    """Withdraw a user's permission for all records of the owner. Withdrawing twice is no error."""
     return Plan(delete(LibraryPermission.key(owner=owner, username=username)))
