@@ -141,7 +141,7 @@ def test_a_user_is_shown_by_any_spelling_of_the_name(bare: CommandLine, hana: Ac
 def test_an_admin_is_made_and_unmade(bare: CommandLine, hana: Account) -> None:
     assert bare.good("accounts", "grant-admin", "hana") == "Hana is an admin.\n"
     assert "admin" in bare.good("accounts", "show", "hana")
-    assert bare.good("accounts", "revoke-admin", "hana") == "Hana is no admin.\n"
+    assert bare.good("accounts", "revoke-admin", "hana") == "Hana is no longer an admin.\n"
     assert "admin" not in bare.good("accounts", "show", "hana")
 
 

@@ -67,7 +67,7 @@ def test_the_stores_name_must_be_typed_before_it_is_replaced(host: CommandLine, 
     code, shown = at_terminal("store", "restore", "copy.db", typing="yes\n")
     assert code == 1
     assert "Type zataku.db to go on: " in shown
-    assert "That is not its name. Nothing was changed." in shown
+    assert "That is not the name. Nothing was changed." in shown
     assert store.read_bytes() == before
     code, shown = at_terminal("store", "restore", "copy.db", typing="zataku.db\n")
     assert code == 0

@@ -32,7 +32,9 @@ app.command(
     "zataku.cli.design_commands:app", name="design", help="Look at the designs of tables: list, check, show, export."
 )
 app.command(
-    "zataku.cli.store_commands:app", name="store", help="Look after the store: its state, copies, moves and upkeep."
+    "zataku.cli.store_commands:app",
+    name="store",
+    help="Look after the store: state, backups, transfers, upkeep.",
 )
 app.command(
     "zataku.cli.account_commands:app", name="accounts", help="Look after accounts: passwords, admins, sessions."

@@ -35,7 +35,7 @@ _INTERRUPTED = "Look with `zataku accounts show`, then try again."
 
 @app.command
 def show(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
-    """Say what is known about a user: role, language, sessions and keys.
+    """Show what is known about a user: role, language, sessions and keys.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def show(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
 def reset_password(name: str, /, *, server: ServerOptions = DEFAULT_SERVER, stdin: Flag = False) -> int:
     """Give a user another password, sign them out everywhere and revoke their API keys.
 
-    A random one is made and printed, unless it is given.
+    A random password is made and printed, unless one is given.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def reset_password(name: str, /, *, server: ServerOptions = DEFAULT_SERVER, stdi
 
 @app.command
 def grant_admin(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
-    """Let a user look after the server.
+    """Make a user an admin of the server.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ def grant_admin(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
 
 @app.command
 def revoke_admin(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
-    """Let a user look after the server no more.
+    """Take the admin role from a user.
 
     Parameters
     ----------
     name
         The user's name, in any spelling.
     """
-    print(f"{run_to_end(_perform(server.target(), 'revoke-admin', name), _INTERRUPTED)} is no admin.")
+    print(f"{run_to_end(_perform(server.target(), 'revoke-admin', name), _INTERRUPTED)} is no longer an admin.")
     return 0
 
 
@@ -149,7 +149,9 @@ def _read_password() -> str:
 
 def _confirm(name: str) -> None:
     if not sys.stdin.isatty():
-        raise InvalidRequest(f"This deletes everything that {name} owns. Nobody is here to confirm it: add --yes.")
+        raise InvalidRequest(
+            f"This deletes everything that {name} owns. There is no terminal to confirm it: add --yes."
+        )
     print_note(f"This deletes everything that {name} owns.")
     print(f"Type {name} to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != name:

@@ -96,8 +96,8 @@ def _prepare_folder(path: Path) -> bool:
 def _confirm(url: StoreUrl) -> None:
     """Ask for the store's name, so that no store is replaced by accident."""
     if not sys.stdin.isatty():
-        raise BadInput(f"This replaces everything in {url}. Nobody is here to confirm it: add --yes.")
+        raise BadInput(f"This replaces everything in {url}. There is no terminal to confirm it: add --yes.")
     print_note(f"This replaces everything in {url}.")
     print(f"Type {url.name} to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != url.name:
-        raise BadInput("That is not its name. Nothing was changed.")
+        raise BadInput("That is not the name. Nothing was changed.")

@@ -42,7 +42,7 @@ def _row(design: Design) -> tuple[str, ...]:
 
 @app.command
 def lint(*names: str, designs: Designs | None = None) -> int:
-    """Look for slips in designs. Ends with 1 when one is neither mended nor waived.
+    """Check designs for mistakes. Ends with 1 when one is neither fixed nor waived.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def migrate(*, store: StoreOptions = DEFAULT_STORE, dry_run: Flag = False, resum
     resume
         Go on store a migration that was stopped says it was.
     """
-    again = "What was upgraded stays so. Start again, from the beginning or from store it stopped."
+    again = "Upgraded items stay upgraded. Start again, from the beginning or from where it stopped."
     done = run_to_end(_migrate(store, dry_run=dry_run, resume=resume), again)
     _print_result(done, dry_run=dry_run)
     return 1 if done.skipped else 0

@@ -49,13 +49,13 @@ def settings(
 
 
 def load_or_explain(typed: Mapping[str, object], config: str | None) -> "LoadedSettings | None":
-    """The settings that hold; of one that cannot be, the person at the keyboard is told."""
+    """The effective settings. An invalid one is reported on standard error."""
     from zataku.server.settings import BadSetting, load_settings
 
     try:
         return load_settings(typed, os.environ, config)
-    except BadSetting as refused:
-        print(f"zataku: {refused.message} ({refused.code})", file=sys.stderr)
+    except BadSetting as error:
+        print(f"zataku: {error.message} ({error.code})", file=sys.stderr)
         return None
 
 

@@ -13,7 +13,7 @@ from zataku.table.backend.port import Size
 
 
 def stats(*, store: StoreOptions = DEFAULT_STORE, json: Flag = False) -> int:
-    """Say how much lies in each table and index, and what each access pattern has used.
+    """Show the size of each table and index, and what each access pattern has used.
 
     Parameters
     ----------

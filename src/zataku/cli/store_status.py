@@ -15,7 +15,7 @@ from zataku.table.embedded.file.lock import lock_holder
 
 
 def status(*, store: StoreOptions = DEFAULT_STORE) -> int:
-    """Say store the store is, what it can do, and whether its tables are as designed. Ends with 1 when they are not."""
+    """Show where the store is, what it can do, and whether its tables match their designs. Ends with 1 if not."""
     found = run_to_end(_read_status(store), NOTHING_CHANGED)
     _print_status(found)
     return 0 if found.is_sound else 1
