@@ -17,5 +17,5 @@ strict = store_fixture(["strict"], TABLES)
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The time of the test, moved by hand."""
+    """The clock of the test, which stands still until it is advanced."""
     return ManualClock(START)

@@ -1,4 +1,4 @@
-"""For each access pattern the case that its budget speaks of."""
+"""For each access pattern the case that its budget describes."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -55,30 +55,30 @@ HASHES = [PositionHash(f"{at:016x}") for at in range(98)]
 LISTED = PositionList(username=ME, kifu_id=kid(0), text=0, part=0, positions=bytes.fromhex("".join(HASHES)))
 
 
-def read_case(asked: Query[Any] | Key[Any], *there: Entity) -> Case:
-    """A page of 50, or one item, of what is there."""
+def read_case(read: Query[Any] | Key[Any], *stored: Entity) -> Case:
+    """The case of reading a page of 50, or one item, of the stored items."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
-        await store.write_many(put=there)
-        if isinstance(asked, Key):
-            return lambda: store.get(asked)
-        return lambda: store.page(asked)
+        await store.write_many(put=stored)
+        if isinstance(read, Key):
+            return lambda: store.get(read)
+        return lambda: store.page(read)
 
     return case
 
 
-def write_case(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
-    """A write on what is there."""
+def write_case(make: Callable[[], Plan[Any]], *stored: Entity) -> Case:
+    """The case of a write to the stored items."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
-        await store.write_many(put=there)
+        await store.write_many(put=stored)
         return lambda: store.write(make())
 
     return case
 
 
 def add_case(make: Callable[..., Plan[Any]], entity: Entity) -> Case:
-    """Something new in a library that is there."""
+    """The case of adding an entity to an existing library."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
         await create_users(store)
@@ -88,13 +88,13 @@ def add_case(make: Callable[..., Plan[Any]], entity: Entity) -> Case:
     return case
 
 
-def remove_case(make: Callable[[], Plan[Any]], *there: Entity) -> Case:
-    """Something taken out of a library that counts it."""
+def remove_case(make: Callable[[], Plan[Any]], *stored: Entity) -> Case:
+    """The case of removing an entity from a library that counts it."""
 
     async def case(store: Store) -> Callable[[], Awaitable[Any]]:
         await create_users(store)
         await store.put(replace(await settings(store), kifu_count=1, tag_count=1))
-        await store.write_many(put=there)
+        await store.write_many(put=stored)
         return lambda: store.write(make())
 
     return case

@@ -42,7 +42,7 @@ def a_record(number: int = 0, *, username: UserName = ME, **fields: Any) -> Reco
 
 
 def a_record_of(size: int, number: int = 0, **fields: Any) -> Record:
-    """A record whose text has so many bytes."""
+    """A record whose text has the given number of bytes."""
     return a_record(number, kifu="a" * size, **fields)
 
 
@@ -64,21 +64,21 @@ async def claim_of(store: Store, record: Record) -> SlugClaim:
 
 
 def write_attempts(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
-    """Transactions for a race, each with a token, so that no answer gets lost."""
+    """Transactions for a race, each with a token, so that no reply gets lost."""
     return [store.write(plan, token=f"race-{next(_RACERS)}") for plan in plans]
 
 
-async def tag_exists(store: Store, made: Tag) -> bool:
-    return await store.get(tag(made.username, made.tag_id)) is not None
+async def tag_exists(store: Store, expected: Tag) -> bool:
+    return await store.get(tag(expected.username, expected.tag_id)) is not None
 
 
 async def create_users(store: Store, *usernames: UserName) -> None:
-    """Users with empty libraries, written without the chance of a lost reply."""
+    """Create users with empty libraries, without the risk of a lost reply."""
     await store.write_many(put=[UserSettings(username=it, kifu_count=0, tag_count=0) for it in usernames or (ME,)])
 
 
 async def add_records(store: Store, *records: Record) -> tuple[Record, ...]:
-    """Records that are in the library the proper way."""
+    """Add records to the library by its own writes."""
     for number, record in enumerate(records):
         owner = await settings(store, record.username)
         await store.write(add_record(record, owner), token=f"record-{record.kifu_id}-{number}"[:36])
@@ -86,7 +86,7 @@ async def add_records(store: Store, *records: Record) -> tuple[Record, ...]:
 
 
 async def add_tags(store: Store, *tags: Tag) -> tuple[Tag, ...]:
-    """Tags that were made the proper way."""
+    """Add tags to the library by its own writes."""
     for it in tags:
         await store.write(add_tag(it, await settings(store, it.username)), token=f"tag-{it.username}-{it.tag_id}"[:36])
     return tags

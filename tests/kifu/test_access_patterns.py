@@ -1,4 +1,4 @@
-"""Every question that the library answers, asked of every kind of store."""
+"""Every access pattern of the library, on every kind of store."""
 
 from msgspec.structs import replace
 
@@ -73,7 +73,7 @@ async def test_records_come_by_the_time_they_were_added(store: Store):
     await finds(store, design.library_of(ME), *lines)
 
 
-async def test_records_come_by_the_time_of_the_last_look(store: Store):
+async def test_records_come_by_the_time_of_the_last_view(store: Store):
     await store_library(store)
     lines = [AccessedRecord(**named_fields(it), share=it.share, latest_access=it.latest_access) for it in THREE]
     await finds(store, design.records_by_access(ME, newest_first=False), lines[1], lines[2], lines[0])
@@ -99,7 +99,7 @@ async def test_a_folder_has_its_records_and_those_of_folders_inside(store: Store
     await finds(store, design.records_in_folder(ME, ""), *(NamedRecord(**named_fields(it)) for it in everything))
 
 
-async def test_a_custom_url_means_one_record(store: Store):
+async def test_a_slug_identifies_one_record(store: Store):
     await store_library(store)
     await finds(store, design.record_at(ME, THREE[0].slug), NamedRecord(**named_fields(THREE[0])))
     await finds(store, design.record_at(ME, "社団戦/2025"))
@@ -124,7 +124,7 @@ async def test_a_share_code_leads_to_its_record(store: Store):
     await finds(store, design.records_under_code(ShareCode("ABC123ABC123ABC")))
 
 
-async def test_claims_say_who_has_a_slug_or_a_name(store: Store):
+async def test_claims_have_the_holder_of_a_slug_or_a_name(store: Store):
     slug = SlugClaim(username=ME, slug="a/b", kifu_id=kid(1), text=2)
     name = TagNameClaim(username=ME, name="a/b", tag_id=tid(1))
     await store.write_many(put=[slug, name])
@@ -135,7 +135,7 @@ async def test_claims_say_who_has_a_slug_or_a_name(store: Store):
     assert design.tag_name_claim(ME, "a/b").strong
 
 
-async def test_settings_of_a_user_and_of_the_system(store: Store):
+async def test_settings_of_a_user_and_of_the_system_are_read(store: Store):
     store_account, system = UserSettings(username=ME, kifu_max=3000, kifu_count=7), SystemSettings(kifu_max=3000)
     await store.write_many(put=[store_account, system])
     assert await store.get(design.user_settings(ME)) == store_account
@@ -155,14 +155,14 @@ async def test_tags_come_by_name_and_by_time(store: Store):
     assert await store.get(design.tag(ME, tid(1))) == made[1]
 
 
-async def test_links_are_read_from_both_ends(store: Store):
+async def test_links_are_read_from_both_sides(store: Store):
     links = [Tagging(kifu_id=kid(record), tag_id=tid(tag)) for record, tag in ((1, 1), (1, 2), (2, 1))]
     await store.write_many(put=[*links, a_tag(1), *THREE])
     await finds(store, design.tags_of_record(kid(1)), links[0], links[1])
     await finds(store, design.records_with_tag(tid(1)), links[0], links[2])
 
 
-async def test_permissions_are_read_from_both_ends(store: Store):
+async def test_permissions_are_read_from_both_sides(store: Store):
     store_account = RecordPermission(kifu_id=kid(1), username=FRIEND)
     other = RecordPermission(kifu_id=kid(1), username=STRANGER)
     library = LibraryPermission(owner=ME, username=FRIEND)
@@ -177,7 +177,7 @@ async def test_permissions_are_read_from_both_ends(store: Store):
     assert await store.get(design.library_permission(ME, STRANGER)) is None
 
 
-async def test_analyses_come_in_the_order_they_were_asked_for(store: Store):
+async def test_analyses_come_in_the_order_of_their_requests(store: Store):
     ids = [AnalysisId(f"01JGE1XYZ{at}{'0' * 16}") for at in range(3)]
     made = [Analysis(analysis_id=it, username=ME, created=NOW, status="waiting") for it in ids]
     await store.write_many(put=[*made, replace(made[0], analysis_id=AnalysisId("fdjsklfadf"), username=FRIEND)])
@@ -186,7 +186,7 @@ async def test_analyses_come_in_the_order_they_were_asked_for(store: Store):
     assert await store.get(design.analysis(ids[1])) == made[1]
 
 
-async def test_kept_results_lie_with_their_record(store: Store):
+async def test_kept_results_are_listed_by_record(store: Store):
     kept = [
         KeptAnalysis(kifu_id=kid(1), analysis_id=AnalysisId(f"01JGE1XYZ{at}{'0' * 16}"), response="{}", kept_at=NOW)
         for at in range(2)
@@ -208,7 +208,7 @@ async def test_games_are_found_by_a_position(store: Store):
     await finds(store, design.positions_of(ME, kid(1)), *stored_lists)
 
 
-async def test_what_is_gone_is_noted_for_its_owner(store: Store):
+async def test_removals_leave_markers_for_their_owner(store: Store):
     cleanup_markers = [
         RemovedRecord(username=ME, kifu_id=kid(1)),
         ReplacedText(username=ME, kifu_id=kid(1), text=7),

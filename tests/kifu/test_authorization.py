@@ -1,4 +1,4 @@
-"""Who sees what, decided by base items alone."""
+"""Authorisation of views, decided by base items alone."""
 
 import pytest
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ async def test_the_owner_sees_everything_and_others_nothing(store: Store):
     assert await visible_record(store, ME, ME, kid(9)) is None
 
 
-async def test_everybody_sees_a_public_record_until_it_is_private(store: Store):
+async def test_everyone_sees_a_public_record_until_it_is_private(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     public = await store.write(change_record(replace(store_account, public=True), store_account, NOW))
@@ -43,7 +43,7 @@ async def test_everybody_sees_a_public_record_until_it_is_private(store: Store):
     assert await visible_record(store, None, ME, kid(0)) is None
 
 
-async def test_one_record_for_a_named_user(store: Store):
+async def test_a_user_with_a_permission_for_a_record_sees_it(store: Store):
     await create_users(store)
     store_account, other = await add_records(store, a_record(0), a_record(1))
     claim = await claim_of(store, store_account)
@@ -55,7 +55,7 @@ async def test_one_record_for_a_named_user(store: Store):
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
 
 
-async def test_all_records_for_a_named_user(store: Store):
+async def test_a_user_with_a_permission_for_a_library_sees_all_records(store: Store):
     await create_users(store)
     made = await add_records(store, a_record(0), a_record(1))
     await store.write(allow_library(ME, FRIEND))
@@ -66,7 +66,7 @@ async def test_all_records_for_a_named_user(store: Store):
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
 
 
-async def test_a_code_opens_its_record_until_it_is_switched_off(store: Store):
+async def test_a_code_opens_its_record_until_the_link_is_disabled(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     shared = await store.write(share_record(store_account, CODE))
@@ -77,7 +77,7 @@ async def test_a_code_opens_its_record_until_it_is_switched_off(store: Store):
     assert await shared_record(store, CODE) is None
 
 
-async def test_a_new_code_shuts_the_old_one(store: Store):
+async def test_a_new_code_replaces_the_old_one(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     first = await store.write(share_record(store_account, CODE))
@@ -88,15 +88,15 @@ async def test_a_new_code_shuts_the_old_one(store: Store):
     await eventually(lambda: shared_record(store, NEXT), public_view(second))
 
 
-def test_what_changes_nothing_is_not_acknowledged():
-    """Somebody may have shared the record, or shut the link, since it was read."""
+def test_sharing_under_the_same_code_or_unsharing_an_unshared_record_is_refused():
+    """The record may have been shared or unshared since it was read."""
     with pytest.raises(InvalidChange):
         unshare_record(a_record())
     with pytest.raises(InvalidChange):
         share_record(a_record(share=True, share_code=CODE), CODE)
 
 
-async def test_a_record_that_is_gone_cannot_be_shared_or_unshared(store: Store):
+async def test_a_removed_record_cannot_be_shared_or_unshared(store: Store):
     for plan in (share_record(a_record(), CODE), unshare_record(a_record(share=True, share_code=CODE))):
         with pytest.raises(ConditionFailed):
             await store.write(plan)

@@ -1,4 +1,4 @@
-"""What the owner changes of a record, when that is refused, and which times it leaves behind."""
+"""Changes of a record by its owner: what is refused, and which times are stored."""
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from zataku.kifu.writes import change_moves, change_record, move_record, rename_
 from zataku.table import ConditionFailed, Store, TransactionCancelled, add_seconds
 
 
-async def test_a_change_is_dated_and_refused_to_whoever_read_an_older_record(store: Store):
+async def test_a_change_sets_its_time_and_is_refused_on_an_older_state(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     changed = await store.write(change_record(replace(store_account, memo="序盤"), store_account, add_seconds(NOW, 5)))
@@ -60,12 +60,12 @@ async def test_no_time_goes_back(store: Store):
         {"latest_access": add_seconds(NOW, 1)},
     ],
 )
-def test_what_a_plain_change_does_not_do(change: dict[str, object]):
+def test_a_change_that_needs_another_write_is_refused(change: dict[str, object]):
     with pytest.raises(InvalidChange):
         change_record(replace(a_record(), **change), a_record(), NOW)
 
 
-async def test_new_moves_are_a_new_text(store: Store):
+async def test_new_moves_get_a_new_text_number(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     claim = await claim_of(store, store_account)
@@ -82,7 +82,7 @@ async def test_new_moves_are_a_new_text(store: Store):
         await store.write(change_moves(replace(changed, kifu="z"), changed, claim, add_seconds(NOW, 2)))
 
 
-def test_new_moves_are_refused_where_they_do_not_fit():
+def test_invalid_changes_of_moves_are_refused():
     store_account = a_record()
     new, claim = (
         replace(store_account, kifu="x"),
@@ -100,8 +100,8 @@ def test_new_moves_are_refused_where_they_do_not_fit():
             change_moves(record, store_account, its, NOW)
 
 
-async def test_a_move_that_missed_new_moves_is_refused(store: Store):
-    """The claim under the new slug would have the number of the old text."""
+async def test_a_new_slug_is_refused_after_new_moves(store: Store):
+    """The claim of the new slug would have the number of the old text."""
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     claim = await claim_of(store, store_account)

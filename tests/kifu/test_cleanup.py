@@ -1,4 +1,4 @@
-"""What a removed record or tag leaves behind is taken away, whatever happens to the consumer."""
+"""Items that depended on a removed record or tag are deleted, even if the consumer fails."""
 
 import pytest
 from msgspec.structs import replace
@@ -52,25 +52,25 @@ async def remaining_items(store: Store, *keys: object) -> list[Entity]:
     return [it for it in await store.get_many(list(keys), strong=True) if it is not None]
 
 
-async def test_a_removed_tag_loses_its_links_and_no_others(store: Store):
+async def test_only_the_links_of_a_removed_tag_are_deleted(store: Store):
     await create_users(store)
     records = [a_record(at) for at in range(101)]
     links = [Tagging(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records]
     kept = [Tagging(kifu_id=it.kifu_id, tag_id=tid(1)) for it in records[:3]]
-    remove_account, _ = await add_tags(store, a_tag(0), a_tag(1))
+    removed, _ = await add_tags(store, a_tag(0), a_tag(1))
     await store.write_many(put=[*records, *links, *kept])
-    await store.write(remove_tag(remove_account))
+    await store.write(remove_tag(removed))
     await run_cleanup(store)
     assert await remaining_items(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records)) == []
     assert await remaining_items(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(1)) for it in kept)) == kept
 
 
-async def test_a_removed_record_loses_all_that_belongs_to_it(store: Store):
+async def test_all_items_of_a_removed_record_are_deleted(store: Store):
     await create_users(store)
-    remove_account, stays = await add_records(store, a_record(0), a_record(1))
-    belongings: list[Entity] = []
-    for record in (remove_account, stays):
-        belongings += [
+    removed, stays = await add_records(store, a_record(0), a_record(1))
+    dependents: list[Entity] = []
+    for record in (removed, stays):
+        dependents += [
             RecordPermission(kifu_id=record.kifu_id, username=FRIEND),
             RecordPermission(kifu_id=record.kifu_id, username=STRANGER),
             KeptAnalysis(kifu_id=record.kifu_id, analysis_id=AnalysisId("fdjsklfadf"), response="{}", kept_at=NOW),
@@ -81,16 +81,16 @@ async def test_a_removed_record_loses_all_that_belongs_to_it(store: Store):
             Position(username=ME, position="1" * 16, kifu_id=record.kifu_id, text=3),
             PositionList(username=ME, kifu_id=record.kifu_id, text=3, part=999, positions=bytes.fromhex("1" * 16)),
         ]
-    await store.write_many(put=belongings)
-    await store.write(remove_record(await claim_of(store, remove_account)))
+    await store.write_many(put=dependents)
+    await store.write(remove_record(await claim_of(store, removed)))
     await run_cleanup(store)
-    for it in belongings:
+    for it in dependents:
         key = binding_of(type(it)).key_of(it)
-        assert (await store.get(key, strong=True) is None) == (it.kifu_id == remove_account.kifu_id)
+        assert (await store.get(key, strong=True) is None) == (it.kifu_id == removed.kifu_id)
     assert await cleanup_markers(store) == []
 
 
-async def test_a_consumer_that_dies_begins_again_and_finishes(store: Store):
+async def test_a_consumer_that_crashes_starts_again_and_finishes(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     (tag,) = await add_tags(store, a_tag())
@@ -98,7 +98,7 @@ async def test_a_consumer_that_dies_begins_again_and_finishes(store: Store):
     await store.write(remove_tag(tag))
     stream = store.stream(kifu_table, CONSUMER)
     for change in await stream.read(1000):
-        # The work is done, but the consumer dies before it says so.
+        # The work is done, but the consumer crashes before it acknowledges.
         await clean_up_after(store, change)
     assert await remaining_items(store, Tagging.key(kifu_id=kid(0), tag_id=tag.tag_id)) == []
     await run_cleanup(store)
@@ -106,7 +106,7 @@ async def test_a_consumer_that_dies_begins_again_and_finishes(store: Store):
     assert [it async for it in store.each(design.tags_of_record(kid(0)))] == []
 
 
-async def test_a_record_that_came_back_keeps_its_belongings(store: Store):
+async def test_a_restored_record_keeps_its_items(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     await store.write(remove_record(await claim_of(store, store_account)))
@@ -117,54 +117,54 @@ async def test_a_record_that_came_back_keeps_its_belongings(store: Store):
     assert await remaining_items(store, design.record_permission(kid(0), FRIEND)) == [permission]
 
 
-async def test_the_largest_library_loses_a_tag_for_a_read_unit_a_record(embedded: Store):
+async def test_cleanup_of_a_tag_costs_a_read_unit_for_each_record_of_the_largest_library(embedded: Store):
     count = 2000
-    remove_account = a_tag()
-    await embedded.write_many(put=[UserSettings(username=ME, tag_count=1), remove_account])
+    removed = a_tag()
+    await embedded.write_many(put=[UserSettings(username=ME, tag_count=1), removed])
     records: list[Record] = [a_record(at) for at in range(count)]
     await embedded.write_many(put=records)
-    await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=remove_account.tag_id) for it in records])
-    await embedded.write_many(put=[TagNameClaim(username=ME, name=remove_account.name, tag_id=remove_account.tag_id)])
-    await embedded.write(remove_tag(remove_account))
-    note = RemovedTag(username=ME, tag_id=remove_account.tag_id)
+    await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=removed.tag_id) for it in records])
+    await embedded.write_many(put=[TagNameClaim(username=ME, name=removed.name, tag_id=removed.tag_id)])
+    await embedded.write(remove_tag(removed))
+    note = RemovedTag(username=ME, tag_id=removed.tag_id)
     with embedded.measured("unlinking") as consumed:
         await clean_up(embedded, note)
     assert consumed.writes == 2 * count + 2
-    # One for each link, two for the note and the tag itself, the rest for the list of records.
+    # One for each link, two for the marker and the tag itself, the rest for the list of records.
     assert consumed.reads == count + 51
-    assert await embedded.count(design.records_with_tag(remove_account.tag_id)) == 0
+    assert await embedded.count(design.records_with_tag(removed.tag_id)) == 0
     with embedded.measured("unlinking again") as again:
         await clean_up(embedded, note)
     assert (again.reads, again.writes) == (1, 0)
 
 
-async def test_after_a_long_outage_a_user_is_tidied_without_the_stream(store: Store):
+async def test_after_a_long_outage_a_user_is_cleaned_up_without_the_stream(store: Store):
     await create_users(store, ME, FRIEND)
-    remove_account, changed, theirs = await add_records(store, a_record(0), a_record(1), a_record(2, username=FRIEND))
+    removed, changed, theirs = await add_records(store, a_record(0), a_record(1), a_record(2, username=FRIEND))
     (tag,) = await add_tags(store, a_tag())
-    for it in (remove_account, changed):
+    for it in (removed, changed):
         claim = await claim_of(store, it)
         await store.write(tag_record(claim, tag))
         await store.write(allow_record(claim, FRIEND))
         await store.write(keep_positions(claim, 0, ["0" * 16]))
     await store.write(allow_record(await claim_of(store, theirs), ME))
     await store.write(remove_tag(tag))
-    await store.write(remove_record(await claim_of(store, remove_account)))
+    await store.write(remove_record(await claim_of(store, removed)))
     new = replace(changed, kifu="x")
     await store.write(change_moves(new, changed, await claim_of(store, changed), NOW))
     assert await clean_up_user(store, FRIEND) == 0
     assert await clean_up_user(store, ME) == 3
     assert await clean_up_user(store, ME) == 0
-    for record, allowed in ((remove_account, []), (changed, [FRIEND]), (theirs, [ME])):
+    for record, allowed in ((removed, []), (changed, [FRIEND]), (theirs, [ME])):
         assert [it.username async for it in store.each(design.record_viewers(record.kifu_id))] == allowed
         assert [it async for it in store.each(design.tags_of_record(record.kifu_id))] == []
         assert [it async for it in store.each(design.positions_of(ME, record.kifu_id))] == []
-    # What the stream still says is done already.
+    # The changes that are still in the stream are already processed.
     await run_cleanup(store)
     assert await remaining_items(store, design.record(ME, kid(1))) == [new]
 
 
-async def test_who_dies_half_way_leaves_the_note(embedded: Store, monkeypatch: pytest.MonkeyPatch):
+async def test_an_interrupted_cleanup_leaves_the_marker(embedded: Store, monkeypatch: pytest.MonkeyPatch):
     await create_users(embedded)
     (store_account,) = await add_records(embedded, a_record())
     claim = await claim_of(embedded, store_account)
@@ -181,8 +181,8 @@ async def test_who_dies_half_way_leaves_the_note(embedded: Store, monkeypatch: p
     assert [it async for it in embedded.each(design.positions_of(ME, kid(0)))] == []
 
 
-async def test_a_record_with_more_links_than_a_transaction_takes_is_removed(embedded: Store):
-    """They may be left over from tags that are gone, whose links nobody has taken away yet."""
+async def test_a_record_with_more_links_than_fit_in_a_transaction_is_removed(embedded: Store):
+    """They may be links of removed tags that are not cleaned up yet."""
     await create_users(embedded)
     (store_account,) = await add_records(embedded, a_record())
     links = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in range(130)]

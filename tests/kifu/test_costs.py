@@ -1,4 +1,4 @@
-"""What each access pattern costs is what its budget says, and what the largest record costs."""
+"""Every access pattern costs its budget, and the largest record costs what the departures state."""
 
 from msgspec.structs import replace
 
@@ -29,8 +29,8 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
     assert await budget_mismatches(priced, CASES) == {}
 
 
-async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
-    """The figures that the departures give."""
+async def test_a_record_of_300_kilobytes_costs_what_the_departures_state(embedded: Store):
+    """The figures of the departures."""
     await create_users(embedded)
     large = a_record_of(KIFU_BYTES)
     with embedded.measured("add") as add_case:
@@ -51,7 +51,7 @@ async def test_what_a_record_of_300_kilobytes_costs(embedded: Store):
     assert (moving.writes, remove_case.writes) == (911, 916)
 
 
-async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
+async def test_the_positions_of_a_game_of_120_moves_cost_what_the_departures_state(embedded: Store):
     claim = await embedded.put(CLAIM)
     parts = position_parts(PositionHash(f"{at:016x}") for at in range(121))
     with embedded.measured("positions") as consumed:
@@ -61,7 +61,7 @@ async def test_what_the_positions_of_a_game_of_120_moves_cost(embedded: Store):
     assert consumed.by_resource["ShogiProject", "SwapIndex"] == (0, 123)
 
 
-def test_the_largest_record_is_as_large_as_the_waiver_says():
+def test_the_largest_record_has_the_size_in_the_waiver():
     largest = largest_record("u" * 32, "k" * 32, START)
     item = binding_of(type(largest)).encode(largest)
     size = sum(size_of(name) + size_of(value) for name, value in item.items())

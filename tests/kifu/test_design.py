@@ -1,4 +1,4 @@
-"""The table is set up as the document says, and the document that the design prints can stand beside it."""
+"""Table, indexes and generated document of the design."""
 
 import re
 
@@ -16,7 +16,7 @@ from zataku.table.schema.table import required_capabilities
 WITH_SHARE = include("cgsi_pk", "clsi_sk", "share")
 
 
-def test_the_keys_and_indexes_are_the_documents():
+def test_the_keys_and_indexes_are_those_of_the_document():
     assert [(key.name, key.type) for key in kifu_table.keys] == [("pk", "S"), ("sk", "S")]
     found = {
         name: (index.schema.local, index.schema.pk.name, index.schema.sk.name, index.schema.projection)
@@ -33,7 +33,7 @@ def test_the_keys_and_indexes_are_the_documents():
 
 
 @pytest.mark.parametrize(("env", "name"), [("prod", "ShogiProject"), ("dev", "ShogiProject-dev")])
-def test_the_name_has_the_environment_outside_prod(env: str, name: str):
+def test_the_table_name_ends_in_the_environment_outside_prod(env: str, name: str):
     assert kifu_table.schema(env).name == name
 
 
@@ -45,7 +45,7 @@ def test_the_settings_of_the_table():
     assert (kifu_table.deletion_policy("prod"), kifu_table.deletion_policy("dev")) == ("Retain", "Delete")
 
 
-def test_the_template_keeps_the_table_in_prod():
+def test_the_template_retains_the_table_in_prod():
     made = template([kifu_table], env="prod")["Resources"]["ShogiProjectTable"]
     assert made["DeletionPolicy"] == "Retain"
     assert made["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expired", "Enabled": True}
@@ -70,7 +70,7 @@ def test_every_write_shows_its_steps():
     assert [name for name, write in kifu_table.writes.items() if sample_plan(write) is None] == []
 
 
-def test_the_printed_document_has_all_names_of_the_seed():
+def test_the_generated_document_has_all_keys_of_the_design():
     (design,) = find_designs(["zataku.kifu.design"], {})[-1:]
     text = design_document(design.tables, title=design.title, departures=design.departures)
     for word in (

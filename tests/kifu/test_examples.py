@@ -1,4 +1,4 @@
-"""The document's own items, read and written back: nothing is lost, and only two keys differ."""
+"""The items of the document are read and written back without loss; only two keys differ."""
 
 from pathlib import Path
 from typing import Any
@@ -89,12 +89,12 @@ def test_an_item_of_the_document_is_read_and_written_back_as_it_was(kind: type[E
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
-def test_an_item_of_the_document_is_of_one_kind_only(kind: type[Entity], example: dict[str, Any]):
+def test_an_item_of_the_document_belongs_to_one_entity(kind: type[Entity], example: dict[str, Any]):
     item = stored_example(kind, example)
     assert [made.entity for made in kifu_table.bindings if made.owns(item)] == [kind]
 
 
-async def test_the_items_of_the_document_lie_in_a_store_as_they_are(tmp_path: Path):
+async def test_the_items_of_the_document_are_stored_unchanged(tmp_path: Path):
     clock = ManualClock(1_000_000_000)
     async with await open_embedded(tmp_path / "kifu.db", [kifu_table], clock=clock) as store:
         entities = [binding_of(kind).decode(stored_example(kind, example)) for kind, example in EXAMPLES]
@@ -103,7 +103,7 @@ async def test_the_items_of_the_document_lie_in_a_store_as_they_are(tmp_path: Pa
         assert sorted(map(repr, found)) == sorted(map(repr, entities))
 
 
-async def test_a_result_is_gone_when_its_time_has_passed(embedded: Store, clock: ManualClock):
+async def test_an_expired_result_is_not_read(embedded: Store, clock: ManualClock):
     kind, example = EXAMPLES[-1]
     analysis = binding_of(kind).decode(stored_example(kind, example) | {"expired": int(START) + 60})
     await embedded.put(analysis)
