@@ -1,4 +1,4 @@
-"""What names, ids and texts may be, with examples on both sides of each limit."""
+"""Limits of names, ids and texts, with examples on both sides of each limit."""
 
 import zlib
 from base64 import b64encode
@@ -68,12 +68,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, it) for name, (_, them) in FORMS.items() for it in them])
-def test_what_fits_a_form_is_accepted(name: str, value: object):
+def test_a_valid_value_is_accepted(name: str, value: object):
     assert msgspec.convert(value, FORMS[name][0], builtin_types=(bytes,)) == value
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, it) for name, them in REFUSED.items() for it in them])
-def test_what_does_not_fit_a_form_is_refused(name: str, value: object):
+def test_an_invalid_value_is_refused(name: str, value: object):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(value, FORMS[name][0], builtin_types=(bytes,))
 
@@ -106,7 +106,7 @@ BAD_SLUGS = [
     "a\u2028b",
     "a\x7f",
     "a\u202eb",
-    "か\u3099",  # two characters that pass for が
+    "か\u3099",  # two characters that look like が
     "\u3000a",
     "a\ud800",
     "\u200b",
@@ -126,7 +126,7 @@ def test_a_slug_is_a_path(slug: str):
 
 
 @pytest.mark.parametrize("slug", BAD_SLUGS)
-def test_a_slug_that_is_no_path_is_refused(slug: str):
+def test_a_slug_that_is_not_a_path_is_refused(slug: str):
     with pytest.raises(ValueError, match="slug|surrogates"):
         a_record(slug=slug)
     with pytest.raises(ValueError, match="slug|surrogates"):
@@ -156,7 +156,7 @@ def test_a_tag_name_is_up_to_127_characters_of_any_script(name: str):
 @pytest.mark.parametrize(
     "name", ["", " a", "a\t", "a\nb", "か\u3099", "a\u202e", "\ud800", "\u200b", "矢\u200b倉", "矢\u3164倉"]
 )
-def test_a_tag_name_that_passes_for_another_is_refused(name: str):
+def test_a_tag_name_that_looks_like_another_is_refused(name: str):
     with pytest.raises(ValueError, match="tag name"):
         a_tag(name=name)
 
@@ -208,7 +208,7 @@ def test_positions_have_eight_bytes_each():
         PositionList(username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(9))
 
 
-def test_new_ids_have_their_forms_and_differ():
+def test_new_ids_are_valid_and_differ():
     random = Random(1)
     made = [(new_kifu_id, limits.KifuKey), (new_tag_id, limits.TagKey), (new_share_code, limits.SharedCode)]
     for make, form in made:
@@ -218,7 +218,7 @@ def test_new_ids_have_their_forms_and_differ():
             msgspec.convert(one, form)
 
 
-def test_analysis_ids_sort_by_their_moments():
+def test_analysis_ids_sort_by_time():
     random = Random(1)
     moments = [0, 1, 31, 32, 1_767_225_600_000, 1_767_225_600_001, 4_102_444_800_000, (1 << 48) - 1]
     ids = [new_analysis_id(random, moment) for moment in moments]
@@ -230,24 +230,24 @@ def test_analysis_ids_sort_by_their_moments():
             new_analysis_id(random, bad)
 
 
-def test_moments_come_back_as_they_were():
+def test_instants_survive_a_round_trip():
     assert parse_instant("2025-12-31T11:11:31Z") == 1_767_179_491
     assert format_instant(1_767_179_491.9) == "2025-12-31T11:11:31Z"
     assert add_seconds("2025-12-31T23:30:00Z", 3600) == "2026-01-01T00:30:00Z"
 
 
 @pytest.mark.parametrize("result", ["", "{}", '{"moves": ["７六歩"]}', "x" * 100_000, "zlib:not really"])
-def test_a_packed_result_comes_back_as_it_was(result: str):
+def test_a_compressed_result_survives_a_round_trip(result: str):
     assert decompress_result(compress_result(result)) == result
 
 
-def test_a_result_that_stays_too_large_is_refused():
+def test_a_result_that_is_too_large_after_compression_is_refused():
     noise = Random(1).randbytes(60_000).hex()
     with pytest.raises(ValueError, match="65,536"):
         compress_result(noise)
 
 
-def test_a_result_that_swells_without_end_is_refused_both_ways():
+def test_a_result_above_the_uncompressed_limit_is_refused_both_ways():
     assert len(decompress_result(compress_result("x" * MAX_RESULT_BYTES))) == MAX_RESULT_BYTES
     with pytest.raises(ValueError, match="4,194,304"):
         compress_result("x" * (MAX_RESULT_BYTES + 1))

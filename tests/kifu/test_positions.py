@@ -1,4 +1,4 @@
-"""Positions of a record: in parts, never of moves that it has no more."""
+"""Positions of a record are written in parts, and only for its current moves."""
 
 import pytest
 from msgspec.structs import replace
@@ -23,17 +23,17 @@ async def stored_lists(store: Store) -> list[PositionList]:
     return [it async for it in store.each(design.positions_of(ME, kid(0)))]
 
 
-async def store_positions(store: Store, claim: SlugClaim, *numbers: int) -> list[PositionHash]:
-    """Which of these the record is found by, as it stands in this text."""
+async def stored_positions(store: Store, claim: SlugClaim, *numbers: int) -> list[PositionHash]:
+    """The given positions by which this text of the record is found."""
     keys = [Position.key(username=ME, position=at, kifu_id=kid(0), text=claim.text) for at in hashes(*numbers)]
     return [it.position for it in await store.get_many(keys, strong=True) if it is not None]
 
 
-async def test_positions_come_and_go_in_parts(store: Store):
+async def test_positions_are_written_and_deleted_in_parts(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     claim = await claim_of(store, store_account)
-    # The game comes back to its first position, as at a repetition.
+    # The game returns to its first position, as in a repetition.
     parts = position_parts(hashes(*(at % 120 for at in range(150))))
     assert [len(part) for part in parts] == [98, 22]
     for number, part in enumerate(parts):
@@ -45,23 +45,23 @@ async def test_positions_come_and_go_in_parts(store: Store):
     for it in (*found, found[0]):
         await store.write(delete_positions(it))
     assert await stored_lists(store) == []
-    assert await store_positions(store, claim, *range(120)) == []
+    assert await stored_positions(store, claim, *range(120)) == []
     with pytest.raises(TooManyItems):
         keep_positions(claim, 0, hashes(*range(99)))
 
 
 async def test_no_position_is_in_two_parts(store: Store):
-    """Otherwise the one that goes first would take it from the other."""
+    """Otherwise deleting one part would remove a position of the other."""
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     claim = await claim_of(store, store_account)
     await store.write(keep_positions(claim, 0, hashes(1, 2)))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(claim, 1, hashes(2, 3)))
-    assert await store_positions(store, claim, 1, 2, 3) == hashes(1, 2)
+    assert await stored_positions(store, claim, 1, 2, 3) == hashes(1, 2)
 
 
-async def test_a_slow_job_adds_nothing_to_new_moves_and_takes_nothing_from_them(store: Store):
+async def test_a_late_job_neither_adds_to_nor_deletes_from_the_positions_of_new_moves(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     old = await claim_of(store, store_account)
@@ -74,8 +74,8 @@ async def test_a_slow_job_adds_nothing_to_new_moves_and_takes_nothing_from_them(
         await store.write(keep_positions(old, 1, hashes(4)))
     await store.write(delete_positions(before))
     assert [it.hashes for it in await stored_lists(store)] == [hashes(1, 3)]
-    assert await store_positions(store, new, 1, 2, 3, 4) == hashes(1, 3)
-    assert await store_positions(store, old, 1, 2, 3, 4) == []
+    assert await stored_positions(store, new, 1, 2, 3, 4) == hashes(1, 3)
+    assert await stored_positions(store, old, 1, 2, 3, 4) == []
 
 
 async def test_jobs_for_old_moves_race_with_new_ones(contested: Store):
@@ -99,14 +99,14 @@ async def test_jobs_for_old_moves_race_with_new_ones(contested: Store):
     late = await race(*write_attempts(contested, *(keep_positions(old, part, hashes(part)) for part in range(4, 8))))
     assert late.won == []
     await race(*write_attempts(contested, *(keep_positions(new, part, hashes(part)) for part in range(4))))
-    await create_claim(contested)
+    await clean_up_all(contested)
     assert [(it.text, it.hashes) for it in await stored_lists(contested)] == [(1, hashes(part)) for part in range(4)]
-    assert await store_positions(contested, new, *range(8)) == hashes(*range(4))
-    assert await store_positions(contested, old, *range(8)) == []
+    assert await stored_positions(contested, new, *range(8)) == hashes(*range(4))
+    assert await stored_positions(contested, old, *range(8)) == []
 
 
-async def create_claim(store: Store) -> None:
-    """Tidied, however many replies got lost."""
+async def clean_up_all(store: Store) -> None:
+    """Clean up until no marker is left, repeating after lost replies."""
     while not (await race(clean_up_user(store, ME))).won:
         pass
     assert [it async for it in store.each(design.cleanup_markers_of(ME))] == []

@@ -1,4 +1,4 @@
-"""Rules that hold however many try at once. Where replies get lost, the final state decides."""
+"""Rules that hold under concurrent writes. Where replies get lost, the final state is checked."""
 
 import asyncio
 
@@ -53,21 +53,21 @@ FOUND = Analysis(analysis_id=AID, username=ME, created=NOW, status="succeeded", 
 
 
 async def library(store: Store) -> list[Record]:
-    """All records of mine, each read strongly."""
+    """All records of the user, each read strongly."""
     lines = [it async for it in store.each(design.library_of(ME))]
     found = await store.get_many([design.record(ME, it.kifu_id) for it in lines], strong=True)
     return [it for it in found if it is not None]
 
 
 async def assert_claims_match(store: Store) -> None:
-    """The slugs of the records are the claims, one for one, and the count is their number."""
+    """Slugs and claims match one to one, and the count is their number."""
     records = await library(store)
     claims = [
         it async for it in store.scan(design.kifu_table) if isinstance(it, SlugClaim)
-    ]  # The scan may be late; what it names is read again.
+    ]  # The scan may be stale, so the claims are read again.
     now = await store.get_many([design.slug_claim(ME, it.slug) for it in [*claims, *records]], strong=True)
-    there = {(it.slug, it.kifu_id) for it in now if it is not None}
-    assert there == {(it.slug, it.kifu_id) for it in records}
+    existing = {(it.slug, it.kifu_id) for it in now if it is not None}
+    assert existing == {(it.slug, it.kifu_id) for it in records}
     assert (await settings(store)).kifu_count == len(records)
 
 
@@ -92,12 +92,12 @@ async def test_many_tags_race_for_one_name(contested: Store):
     claim = await contested.get(design.tag_name_claim(ME, "矢倉"))
     assert claim is not None
     assert (await contested.get(design.tag(ME, claim.tag_id))).name == "矢倉"
-    there = await contested.get_many([design.tag(ME, a_tag(at).tag_id) for at in (0, 1, 2, 3, 4, 90)], strong=True)
-    assert [it.name for it in there if it is not None].count("矢倉") == 1
-    assert (await settings(contested)).tag_count == len([it for it in there if it is not None])
+    existing = await contested.get_many([design.tag(ME, a_tag(at).tag_id) for at in (0, 1, 2, 3, 4, 90)], strong=True)
+    assert [it.name for it in existing if it is not None].count("矢倉") == 1
+    assert (await settings(contested)).tag_count == len([it for it in existing if it is not None])
 
 
-async def test_a_full_library_takes_no_more_however_many_come(contested: Store):
+async def test_concurrent_additions_do_not_exceed_the_cap_on_records(contested: Store):
     await contested.write_many(put=[UserSettings(username=ME, kifu_max=3, tag_max=3)])
     owner = await settings(contested)
     ended = await race(*(contested.write(add_record(a_record(at), owner)) for at in range(8)))
@@ -106,13 +106,13 @@ async def test_a_full_library_takes_no_more_however_many_come(contested: Store):
     assert len(await library(contested)) == 3
 
 
-async def test_a_full_set_of_tags_takes_no_more_however_many_come(contested: Store):
+async def test_concurrent_additions_do_not_exceed_the_cap_on_tags(contested: Store):
     await contested.write_many(put=[UserSettings(username=ME, kifu_max=3, tag_max=2)])
     owner = await settings(contested)
     ended = await race(*(contested.write(add_tag(a_tag(at), owner)) for at in range(6)))
     assert ended.allows(2)
-    there = await contested.get_many([design.tag(ME, a_tag(at).tag_id) for at in range(6)], strong=True)
-    assert len([it for it in there if it is not None]) == 2 == (await settings(contested)).tag_count
+    existing = await contested.get_many([design.tag(ME, a_tag(at).tag_id) for at in range(6)], strong=True)
+    assert len([it for it in existing if it is not None]) == 2 == (await settings(contested)).tag_count
 
 
 async def test_two_records_that_want_each_others_slugs(contested: Store):
@@ -130,7 +130,7 @@ async def test_two_records_that_want_each_others_slugs(contested: Store):
     assert len({it.slug for it in await library(contested)}) == 2
 
 
-async def test_a_record_goes_while_others_lean_on_it(contested: Store):
+async def test_a_record_is_removed_while_other_writes_depend_on_it(contested: Store):
     await create_users(contested)
     (store_account,) = await add_records(contested, a_record())
     tags = await add_tags(contested, *(a_tag(at) for at in range(3)))
@@ -162,7 +162,7 @@ async def test_a_record_goes_while_others_lean_on_it(contested: Store):
         assert [it async for it in contested.each(remaining_items)] == []
 
 
-async def test_two_removals_at_once_count_once(contested: Store):
+async def test_two_concurrent_removals_decrement_the_count_once(contested: Store):
     await create_users(contested)
     store_account, _ = await add_records(contested, a_record(0), a_record(1))
     tag, _ = await add_tags(contested, a_tag(0), a_tag(1))
@@ -174,7 +174,7 @@ async def test_two_removals_at_once_count_once(contested: Store):
     assert (found.kifu_count, found.tag_count) == (1, 1)
 
 
-async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
+async def test_a_removed_tag_gets_no_more_links(contested: Store):
     await create_users(contested)
     records = await add_records(contested, *(a_record(at) for at in range(8)))
     (tag,) = await add_tags(contested, a_tag())
@@ -188,7 +188,7 @@ async def test_a_tag_that_is_gone_gets_no_more_links(contested: Store):
         )
     )
     assert await contested.get(design.tag(ME, tag.tag_id)) is None
-    # Records that never had it, so that nothing but the missing tag can refuse them.
+    # Records that never had the tag, so that only the missing tag can be the reason for the refusal.
     late = await race(*write_attempts(contested, *(tag_record(claim, tag) for claim in claims[4:])))
     assert (late.won, len(late.refused)) == ([], 4)
     while not (await race(clean_up_user(contested, ME))).won:
@@ -208,7 +208,7 @@ async def test_an_analysis_that_finishes_many_times_finishes_once(contested: Sto
         assert [found] == ended.won
 
 
-async def test_many_looks_at_once_are_written_once(contested: Store):
+async def test_concurrent_views_are_written_once(contested: Store):
     await contested.write_many(put=[a_record()])
     at = add_seconds(NOW, 3600)
     ended = await race(*(contested.write(touch_record(ME, ME, kid(0), at)) for _ in range(8)))
@@ -216,20 +216,20 @@ async def test_many_looks_at_once_are_written_once(contested: Store):
     assert (await contested.get(design.record(ME, kid(0)))).latest_access == at
 
 
-async def test_a_code_opens_nothing_once_switching_it_off_was_acknowledged(contested: Store):
+async def test_a_code_opens_nothing_once_unsharing_is_acknowledged(contested: Store):
     shared = a_record(share=True, share_code=CODE)
     await contested.write_many(put=[shared])
     off = asyncio.Event()
 
     async def look() -> list[tuple[bool, bool]]:
-        """Whether it was off before the look began, and whether the code still opened."""
+        """Whether the link was disabled before the read began, and whether the code still opened the record."""
         seen = []
         for _ in range(10):
             before = off.is_set()
             seen.append((before, await shared_record(contested, CODE) is not None))
         return seen
 
-    async def switch_off() -> None:
+    async def disable_link() -> None:
         try:
             await contested.write(unshare_record(shared))
         except ResultUnknown:
@@ -237,12 +237,12 @@ async def test_a_code_opens_nothing_once_switching_it_off_was_acknowledged(conte
                 await race(contested.write(unshare_record(shared)))
         off.set()
 
-    looks = await asyncio.gather(*(look() for _ in range(5)), switch_off())
+    looks = await asyncio.gather(*(look() for _ in range(5)), disable_link())
     assert not any(before and opened for seen in looks[:-1] for before, opened in seen)
     assert await shared_record(contested, CODE) is None
 
 
-async def test_of_two_new_codes_one_is_shared(contested: Store):
+async def test_of_two_new_codes_one_is_stored(contested: Store):
     await contested.write_many(put=[a_record()])
     codes = [ShareCode(f"{at}kihofkwif4tF") for at in range(6)]
     ended = await race(*(contested.write(share_record(a_record(), code)) for code in codes))
@@ -252,7 +252,7 @@ async def test_of_two_new_codes_one_is_shared(contested: Store):
     assert found.share_code in codes
 
 
-async def test_of_a_new_code_and_switching_off_one_wins(contested: Store):
+async def test_of_a_new_code_and_unsharing_one_wins(contested: Store):
     shared = a_record(share=True, share_code=CODE)
     await contested.write_many(put=[shared])
     new = ShareCode("Nkihofkwif4tF")

@@ -1,4 +1,4 @@
-"""Somebody who deletes their account takes the whole library along, and leaves that of others as it is."""
+"""Deleting an account removes its whole library and leaves those of other users unchanged."""
 
 from random import Random
 
@@ -31,7 +31,7 @@ HERE = [kifu_table]
 
 
 async def fill_library(store: Store, owner: UserName, other: UserName, number: int) -> list[str]:
-    """A library with everything that there can be, shared with somebody; gives the ids in it."""
+    """Fill a library with items of every entity, shared with another user; returns the ids in it."""
     random = Random(number)
     records = await add_records(store, *(a_record(number + at, username=owner) for at in range(3)))
     tags = [a_tag(number + at, username=owner) for at in range(2)]
@@ -46,14 +46,14 @@ async def fill_library(store: Store, owner: UserName, other: UserName, number: i
     await store.write(allow_record(claim, other), token=f"allow-{number}")
     await store.write(allow_library(owner, other), token=f"library-{number}")
     await store.write(share_record(records[1], new_share_code(random)))
-    asked = new_analysis_id(random, int(START) * 1000)
-    await store.write(request_analysis(asked, owner, NOW, kifu_id=records[0].kifu_id))
-    return [owner, asked, *(it.kifu_id for it in records), *(it.tag_id for it in tags)]
+    analysis_id = new_analysis_id(random, int(START) * 1000)
+    await store.write(request_analysis(analysis_id, owner, NOW, kifu_id=records[0].kifu_id))
+    return [owner, analysis_id, *(it.kifu_id for it in records), *(it.tag_id for it in tags)]
 
 
 @pytest.fixture
 async def store_account(strict: Store) -> list[str]:
-    """The account's library, beside a friend's; both let each other see it."""
+    """The ids of the account's library; another user's library exists, and both may see each other's."""
     await create_users(strict, ME, FRIEND)
     ids = await fill_library(strict, ME, FRIEND, 100)
     await fill_library(strict, FRIEND, ME, 500)
@@ -61,12 +61,12 @@ async def store_account(strict: Store) -> list[str]:
 
 
 async def remove_account(store: Store, clock: ManualClock) -> None:
-    # An index may be late; whoever removes comes again.
+    # An index may be stale, so the removal is repeated.
     for _ in range(2):
         await removal(app_context(store, clock))(ACCOUNT)
 
 
-def test_an_account_id_makes_the_longest_name_that_fits():
+def test_an_account_id_makes_a_valid_user_name():
     assert UserName("00000000000040 00a000000000000009".replace(" ", "")) == ME
     assert len(ME) == 32
 
@@ -83,22 +83,20 @@ async def test_the_library_of_others_stays_as_it_was(strict: Store, clock: Manua
     assert set(await all_items(strict, HERE)) == before
 
 
-async def test_a_removal_that_was_broken_off_is_gone_on_with(
-    strict: Store, clock: ManualClock, store_account: list[str]
-):
-    for most in (1, 3, 5):
+async def test_an_interrupted_removal_is_continued(strict: Store, clock: ManualClock, store_account: list[str]):
+    for max_calls in (1, 3, 5):
         calls = 0
 
         class Broken(Exception):
             pass
 
         class Breaking:
-            """A store that gives up in the middle."""
+            """A store that fails after some calls."""
 
-            def __getattr__(self, name: str, most: int = most):
+            def __getattr__(self, name: str, max_calls: int = max_calls):
                 nonlocal calls
                 calls += name in ("write", "delete", "write_many")
-                if calls > most:
+                if calls > max_calls:
                     raise Broken
                 return getattr(strict, name)
 
@@ -108,6 +106,6 @@ async def test_a_removal_that_was_broken_off_is_gone_on_with(
     assert await items_containing(strict, HERE, *store_account) == []
 
 
-async def test_an_account_without_a_library_has_nothing_to_lose(strict: Store, clock: ManualClock):
+async def test_removing_an_account_without_a_library_succeeds(strict: Store, clock: ManualClock):
     await remove_account(strict, clock)
     assert await all_items(strict, HERE) == []

@@ -1,4 +1,4 @@
-"""The sample library is the same each time and keeps every rule of a real one."""
+"""The sample library is reproducible and follows the rules of a real one."""
 
 from collections import Counter
 from itertools import islice
@@ -38,7 +38,7 @@ def test_the_same_source_gives_the_same_library(items: list[Entity]):
     assert list(islice(library(Random(1), START), 30)) != items[:30]
 
 
-def test_it_comes_item_by_item():
+def test_the_library_is_generated_item_by_item():
     assert len(list(islice(library(Random(1), START, records=10**9), 100))) == 100
 
 
@@ -53,12 +53,12 @@ def test_there_are_500_records_of_every_sort(items: list[Entity]):
     assert items_of_kind(items, LibraryPermission)
 
 
-def test_every_item_can_be_stored_and_lies_alone_at_its_key(items: list[Entity]):
+def test_every_item_can_be_stored_and_has_its_own_key(items: list[Entity]):
     keys = Counter((made["pk"], made["sk"]) for made in (binding_of(type(it)).encode(it) for it in items))
     assert set(keys.values()) == {1}
 
 
-def test_claims_counts_and_links_are_right(items: list[Entity]):
+def test_claims_counts_and_links_match(items: list[Entity]):
     records = items_of_kind(items, Record)
     claims = {(it.username, it.slug): it for it in items_of_kind(items, SlugClaim)}
     assert {key: it.kifu_id for key, it in claims.items()} == {(it.username, it.slug): it.kifu_id for it in records}
@@ -74,7 +74,7 @@ def test_claims_counts_and_links_are_right(items: list[Entity]):
         assert user.tag_count == len([it for it in tags.values() if it.username == user.username])
 
 
-def test_results_are_what_the_moves_and_the_last_line_say(items: list[Entity]):
+def test_results_follow_from_the_moves_and_the_last_line(items: list[Entity]):
     said = {"千日手": {"sennichite"}, "持将棋": {"jishogi"}, "中断": {"draw", "none"}}
     for it in items_of_kind(items, Record):
         *_, last = it.kifu.splitlines()
@@ -82,7 +82,7 @@ def test_results_are_what_the_moves_and_the_last_line_say(items: list[Entity]):
         if ending in said:
             assert it.result in said[ending]
         else:
-            # Who would have to move gives up or runs out of time: the first player on odd numbers.
+            # The player to move resigns or runs out of time: the first player on odd numbers.
             loser = "first" if int(number) % 2 else "second"
             assert it.result == ("lose" if it.first_or_second == loser else "win")
 
@@ -97,7 +97,7 @@ def test_a_game_reads_as_kif(opening: str):
     assert ("同　銀(68)" in format_kif(game)) == (opening == "角換わり")
 
 
-async def test_the_library_can_be_put_into_a_store_and_seen(embedded: Store, items: list[Entity]):
+async def test_the_library_can_be_stored_and_read(embedded: Store, items: list[Entity]):
     await embedded.write_many(put=items)
     store_account = next(it for it in items_of_kind(items, Record) if it.username == HANAKO and not it.public)
     assert await visible_record(embedded, MINJUN, HANAKO, store_account.kifu_id) == public_view(store_account)

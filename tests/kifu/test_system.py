@@ -24,7 +24,7 @@ async def test_the_three_records_that_changed_last_are_shown_by_their_names(embe
     assert msgspec.to_builtins(home) == {"count": 5, "latest": latest}
 
 
-async def test_whoever_has_kept_nothing_costs_nothing(embedded: Store, clock: ManualClock):
+async def test_the_card_of_a_user_without_records_costs_nothing(embedded: Store, clock: ManualClock):
     home = plug(app_context(embedded, clock)).home
     with embedded.measured("guest") as consumed:
         assert msgspec.to_builtins(await home(user_identity(role="guest", is_stored=False))) == {

@@ -1,4 +1,4 @@
-"""What each write does, and what it refuses, one at a time."""
+"""The effect and the refusals of every write, one at a time."""
 
 import pytest
 from msgspec.structs import replace
@@ -64,7 +64,7 @@ async def links_of(store: Store, record: Record) -> list[Tagging]:
     return [it async for it in store.each(design.tags_of_record(record.kifu_id))]
 
 
-async def test_a_user_is_welcomed_once(store: Store):
+async def test_user_settings_are_created_once(store: Store):
     await store.write(create_user_settings(ME))
     await add_records(store, a_record())
     with pytest.raises(ConditionFailed):
@@ -93,7 +93,7 @@ async def test_a_user_without_settings_has_no_library(store: Store):
 
 
 @pytest.mark.parametrize(("own", "system", "fits"), [(None, 2, 2), (3, 2, 3), (1, 2, 1), (0, 2, 0), (None, 0, 0)])
-async def test_the_users_own_cap_goes_before_the_systems(embedded: Store, own: int | None, system: int, fits: int):
+async def test_a_users_own_cap_overrides_the_systems(embedded: Store, own: int | None, system: int, fits: int):
     await embedded.put(UserSettings(username=ME, kifu_max=own, tag_max=own))
     caps = SystemSettings(kifu_max=system, tag_max=system)
     for number in range(fits):
@@ -172,7 +172,7 @@ async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
         move_record(first, await claim_of(store, second), "c", NOW)
 
 
-async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_note(store: Store):
+async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_marker(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     claim = await claim_of(store, store_account)
@@ -188,8 +188,8 @@ async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_note(
     assert (await settings(store)).kifu_count == 0
 
 
-async def test_a_count_never_falls_below_nothing(store: Store):
-    """A count that is wrong stops the removal, rather than let somebody have more than allowed."""
+async def test_a_count_never_falls_below_zero(store: Store):
+    """A wrong count stops the removal instead of allowing more records than the cap."""
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     (tag,) = await add_tags(store, a_tag())
@@ -202,7 +202,7 @@ async def test_a_count_never_falls_below_nothing(store: Store):
     assert await tag_exists(store, tag)
 
 
-async def test_a_look_is_written_once_an_hour(store: Store):
+async def test_a_view_is_written_once_an_hour(store: Store):
     await create_users(store)
     await add_records(store, a_record())
     for seconds, written in ((0, False), (3599, False), (3600, True), (7199, False), (7200, True)):
@@ -218,7 +218,7 @@ async def test_a_look_is_written_once_an_hour(store: Store):
         await store.write(touch_record(ME, ME, kid(9), NOW))
 
 
-async def test_a_look_does_not_stand_in_the_way_of_a_change(store: Store):
+async def test_a_view_does_not_conflict_with_a_change(store: Store):
     await create_users(store)
     (store_account,) = await add_records(store, a_record())
     await store.write(touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)))
@@ -227,7 +227,7 @@ async def test_a_look_does_not_stand_in_the_way_of_a_change(store: Store):
     assert (found.memo, found.latest_access) == ("x", add_seconds(NOW, 3600))
 
 
-async def test_a_look_at_a_tag_is_written_once_an_hour(store: Store):
+async def test_a_view_of_a_tag_is_written_once_an_hour(store: Store):
     await create_users(store)
     (tag,) = await add_tags(store, a_tag())
     with pytest.raises(ConditionFailed):
@@ -238,7 +238,7 @@ async def test_a_look_at_a_tag_is_written_once_an_hour(store: Store):
         await store.write(touch_tag(ME, tid(9), at))
 
 
-async def test_a_tag_name_is_unique_through_making_renaming_and_removing(store: Store):
+async def test_a_tag_name_stays_unique_when_tags_are_added_renamed_and_removed(store: Store):
     await create_users(store)
     first, second = await add_tags(store, a_tag(0, name="矢倉"), a_tag(1, name="雁木"))
     with pytest.raises(TransactionCancelled):
@@ -275,7 +275,7 @@ async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
             write(claim, theirs)
 
 
-async def test_nothing_leans_on_a_record_that_is_gone_nor_on_another_under_its_slug(store: Store):
+async def test_writes_that_depend_on_a_removed_record_are_refused_even_if_its_slug_is_reused(store: Store):
     await create_users(store)
     (remove_account,) = await add_records(store, a_record(0))
     tag, lost = await add_tags(store, a_tag(0), a_tag(1))
@@ -307,7 +307,7 @@ async def test_nothing_leans_on_a_record_that_is_gone_nor_on_another_under_its_s
             await store.write(plan)
 
 
-def test_nobody_is_allowed_what_is_their_own():
+def test_a_permission_for_the_owner_is_refused():
     claim = SlugClaim(username=ME, slug="a", kifu_id=kid(0))
     with pytest.raises(InvalidChange):
         allow_record(claim, ME)
@@ -348,7 +348,7 @@ async def test_a_result_is_kept_with_its_record(store: Store):
     assert [it async for it in store.each(design.kept_analyses(kid(0)))] == [kept]
 
 
-def test_additions_are_for_ones_own_library():
+def test_additions_to_another_users_library_are_refused():
     with pytest.raises(NotOwner):
         add_record(a_record(), UserSettings(username=FRIEND))
     with pytest.raises(NotOwner):
