@@ -44,7 +44,8 @@ serve: $(SERVE_STAMP) $(WEB_STAMP) ## Start Zataku (HOST, PORT, DATA can be set)
 test: check $(PEERS_STAMP) ## Run every check and every test
 	@sh scripts/system.sh $(SYSTEM_NEEDS) || echo "Tests that need them are left out." >&2
 	@# Neighbours stay in one process and share what they set up; compiled modules are kept for all that tests start.
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist worksteal
+	@# Native tracebacks are made without parsing source, which Python 3.11 cannot do in two threads at once.
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist worksteal --tb=native
 
 check: $(DEV_STAMP) $(WEB_STAMP) ## Lint, formatting, types and the direction of imports
 	@sh scripts/beside.sh "$(BIN)/basedpyright" \
