@@ -36,7 +36,7 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 def room(talks: ServerProcess) -> Iterator[Room]:
     opened = Room(talks)
     yield opened
-    opened.leave()
+    opened.close()
 
 
 Open = Callable[..., Screen]
@@ -93,7 +93,7 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_ever_touch(screen: Op
         for text in some:
             await phone.post_comment(text)
 
-    talking = room.connected_clients(PHONES, talk)
+    talking = room.run_clients(PHONES, talk)
     # As fast as they can fly; meanwhile somebody changes the window and the letters.
     for flown, (width, key) in zip(
         range(0, COMMENTS, ROUND), itertools.cycle([(1600, "-"), (1200, "+")]), strict=False
@@ -196,11 +196,11 @@ def test_twenty_claps_raise_a_wave_once_and_a_still_seal_where_nothing_may_move(
         await asyncio.gather(*(phone.react("clap", 5) for phone in clients))
         await clients[0].react("lol", 1)
 
-    room.connected_clients(3, clap).result(timeout=20)
+    room.run_clients(3, clap).result(timeout=20)
     for shown in (moving, still):
         expect(shown.page.locator(".tag", has_text="clap").first).to_be_visible()
         assert shown.page.evaluate("() => waves") == 0
-    room.connected_clients(6, clap).result(timeout=20)
+    room.run_clients(6, clap).result(timeout=20)
     expect(moving.page.locator(".wave .crest").first).to_be_visible()
     expect(still.page.locator(".bravo")).to_have_text("bravo")
     expect(moving.page.locator(".wave")).to_have_count(0)

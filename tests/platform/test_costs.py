@@ -1,6 +1,6 @@
 """Every access pattern costs what its budget says."""
 
-from tests.platform.cost_cases import ALSO, CASES, ME, SESSIONS, USER
+from tests.platform.costs import ALSO, CASES, ME, SESSIONS, USER
 from tests.platform.items import hashed
 from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.platform.design import account, platform, session

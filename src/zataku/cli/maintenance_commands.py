@@ -22,7 +22,7 @@ def migrate(*, store: StoreOptions = DEFAULT_STORE, dry_run: Flag = False, resum
     dry_run
         Only count what would be upgraded.
     resume
-        Go on store a migration that was stopped says it was.
+        Continue from where a stopped migration says that it stopped.
     """
     again = "Upgraded items stay upgraded. Start again, from the beginning or from where it stopped."
     done = run_to_end(_migrate(store, dry_run=dry_run, resume=resume), again)
