@@ -83,7 +83,7 @@ def can_equal(binding: Binding[Any], template: KeyTemplate, value: KeyValue, loo
 
 
 def can_be_within(binding: Binding[Any], template: KeyTemplate, key_range: KeyRange | None, loose: bool) -> bool:
-    """True when the template can make a key within the key_range."""
+    """True when the template can make a key within the range."""
     if key_range is None or not isinstance(key_range.low, str):
         return True
     if key_range.sign in ("=", "begins"):
