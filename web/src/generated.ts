@@ -101,7 +101,7 @@ export interface Done {
   result?: unknown;
 }
 
-/** The number of public rooms with a free seat, counted up to 100. */
+/** The number of public rooms that wait for players, counted up to 100. */
 export interface DrawingHome {
   openRooms: number;
 }
@@ -732,7 +732,7 @@ export interface Prices {
   gigabyteMonth: number;
 }
 
-/** What went wrong: a code for programs, a sentence for people, and what is known about it. */
+/** An error as it is sent: a code for programs, a sentence for users, and further values. */
 export interface Problem {
   code: string;
   message: string;

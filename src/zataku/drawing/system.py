@@ -18,7 +18,7 @@ MAX_COUNTED_ROOMS = 100
 
 
 class DrawingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The number of public rooms with a free seat, counted up to 100."""
+    """The number of public rooms that wait for players, counted up to 100."""
 
     open_rooms: int
 
