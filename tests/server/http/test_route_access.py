@@ -25,7 +25,7 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import Scope
 from zataku.realtime.messages import Do, Join
 from zataku.server.app import Application
-from zataku.server.http.authentication import Authentication, check_declarations
+from zataku.server.http.authentication import Authentication, check_declarations, route_access
 from zataku.server.http.origins import Origins
 from zataku.server.http.routes import build_litestar
 
@@ -328,8 +328,14 @@ async def test_a_route_that_does_not_say_who_may_call_it_keeps_the_server_from_s
         return
 
     check_declarations(Litestar([declared], openapi_config=None))
-    with pytest.raises(LookupError, match="/api/secret does not declare"):
-        check_declarations(Litestar([undeclared, declared], openapi_config=None))
+    app = Litestar([undeclared, declared], openapi_config=None)
+    with pytest.raises(LookupError, match=r"^/api/secret: .* does not declare who may call it"):
+        check_declarations(app)
+    route = next(route for route in app.routes if route.path == "/api/secret")
+    assert isinstance(route, HTTPRoute)
+    handlers = [handler for handler in route.route_handlers if handler.http_methods == {"GET"}]
+    with pytest.raises(LookupError, match="does not declare"):
+        route_access(*handlers)
 
 
 async def test_a_route_of_a_system_lies_under_its_own_path() -> None:

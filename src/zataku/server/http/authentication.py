@@ -72,8 +72,15 @@ def current_identity(scope: Scope) -> Identity:
 
 
 def route_access(handler: BaseRouteHandler) -> RouteAccess:
-    """What a route declares of its callers. Litestar's own OPTIONS handlers declare nothing and are public."""
-    return handler.opt.get(OPTION, PUBLIC)
+    """What a route declares of its callers; Litestar's own OPTIONS handlers are public.
+
+    Raises LookupError for any other route that declares nothing, so that a forgotten declaration refuses every caller.
+    """
+    if OPTION in handler.opt:
+        return handler.opt[OPTION]
+    if isinstance(handler, HTTPRouteHandler) and handler.http_methods == {"OPTIONS"}:
+        return PUBLIC
+    raise LookupError(f"{handler} does not declare who may call it. Add opt=... of zataku.accounts.route_access.")
 
 
 def check_declarations(app: Litestar) -> None:
@@ -81,11 +88,9 @@ def check_declarations(app: Litestar) -> None:
     for route in app.routes:
         handlers = route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]
         for handler in handlers:
-            is_options = isinstance(handler, HTTPRouteHandler) and handler.http_methods == {"OPTIONS"}
-            if OPTION not in handler.opt and not is_options:
-                raise LookupError(
-                    f"{route.path} does not declare who may call it. Add opt=... of zataku.accounts.route_access."
-                )
-            system = route_access(handler).system
+            try:
+                system = route_access(handler).system
+            except LookupError as error:
+                raise LookupError(f"{route.path}: {error}") from None
             if system is not None and not f"{route.path}/".startswith(f"/api/{system}/"):
                 raise LookupError(f"{route.path} belongs to {system}, so its path must begin with /api/{system}.")
