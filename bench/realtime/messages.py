@@ -2,7 +2,7 @@
 
 import msgspec
 
-from zataku.realtime.messages import Passing
+from zataku.realtime.messages import TransientBroadcast
 from zataku.realtime.sockets import frames
 
 ROOM = "bench/1"
@@ -21,7 +21,7 @@ def transient_command(number: int) -> bytes:
 
 def broadcast(number: int) -> bytes:
     """The message in which every client receives an event."""
-    return msgspec.json.encode(Passing(to=ROOM, events=[msgspec.Raw(event(number))]))
+    return msgspec.json.encode(TransientBroadcast(to=ROOM, events=[msgspec.Raw(event(number))]))
 
 
 FRAME_BYTES = len(frames.text(broadcast(0)))

@@ -10,7 +10,7 @@ from bench.realtime.messages import ROOM
 from zataku.clock import SystemClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Do, Join, Joined, Leave, Pass, Passing
+from zataku.realtime.messages import CommandMessage, Join, Joined, Leave, TransientBroadcast, TransientMessage
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.protocol import uvicorn_options
@@ -35,11 +35,11 @@ class BroadcastHandler:
     async def leave(self, socket: Socket, message: Leave) -> None:
         self._hub.unsubscribe(socket, message.to)
 
-    async def execute(self, socket: Socket, message: Do) -> None:
+    async def execute(self, socket: Socket, message: CommandMessage) -> None:
         pass
 
-    def handle_transient(self, _: Socket, message: Pass) -> None:
-        self._hub.broadcast(message.to, msgspec.json.encode(Passing(to=message.to, events=[message.what])))
+    def handle_transient(self, _: Socket, message: TransientMessage) -> None:
+        self._hub.broadcast(message.to, msgspec.json.encode(TransientBroadcast(to=message.to, events=[message.what])))
 
     def handle_binary(self, _: Socket, topic: str, payload: bytes) -> None:
         self._hub.broadcast_binary(topic, payload)

@@ -51,7 +51,7 @@ from zataku.live.service import LiveRooms
 from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.identity import Identity
 from zataku.realtime.bus.in_process import InProcessBus
-from zataku.realtime.messages import Join, Place
+from zataku.realtime.messages import Join, Position
 from zataku.table import ResultUnknown, Store, Throttled
 
 TOPIC = f"live/{HALL}"
@@ -76,7 +76,7 @@ async def do(at: RoomProcess, command: Command, who: Identity = SORA) -> object:
     return await at.rooms.execute(TOPIC, who, command)
 
 
-async def shown(at: RoomProcess, who: Identity, place: Place | None = None) -> list[dict[str, Any]]:
+async def shown(at: RoomProcess, who: Identity, place: Position | None = None) -> list[dict[str, Any]]:
     """What somebody gets who joins, from a place or anew."""
     connection = RecordingConnection()
     socket = at.hub.open(connection, who, "192.0.2.1")
@@ -96,7 +96,7 @@ async def test_resuming_from_an_earlier_position_shows_no_hidden_comment(alone: 
     (joined, *_) = await shown(alone, guest(1))
     at = joined["at"]
     for back in range(8):
-        messages = await shown(alone, guest(2 + back), Place(at["epoch"], at["seq"] - back))
+        messages = await shown(alone, guest(2 + back), Position(at["epoch"], at["seq"] - back))
         assert "SECRET" not in str(messages)
 
 

@@ -17,7 +17,7 @@ from zataku.clock import AdvanceableClock, now_ms
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Do, Join
+from zataku.realtime.messages import CommandMessage, Join
 from zataku.server.app import Application, open_application
 from zataku.server.pages.languages import LANGUAGES
 from zataku.server.settings import Settings
@@ -109,7 +109,7 @@ async def test_its_room_takes_commands_and_needs_its_scopes(application: Applica
     realtime = application.services.realtime
     reader = Identity(account_id=AccountId("a"), role="user", language="en", scopes=frozenset({"quotes:read"}))
     writer = replace(reader, scopes=frozenset({"quotes:write"}))
-    join, read = Join(id=1, to="quotes/board"), Do(id=2, to="quotes/board", what=Raw(b'{"k":"read"}'))
+    join, read = Join(id=1, to="quotes/board"), CommandMessage(id=2, to="quotes/board", what=Raw(b'{"k":"read"}'))
     sockets = [realtime.hub.open(MemoryConnection(), identity, "198.51.100.1") for identity in (reader, writer)]
     await realtime.router.join(sockets[0], join)
     await realtime.router.execute(sockets[1], read)

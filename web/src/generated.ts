@@ -52,12 +52,6 @@ export interface Backups {
   restoring: Restoring | null;
 }
 
-/** The heartbeat, with the server's time in milliseconds. */
-export interface Beat {
-  t: "beat";
-  now: number;
-}
-
 /** Change the name or the language. What is left out stays. */
 export interface ChangeMe {
   name?: string;
@@ -70,10 +64,28 @@ export interface ChangePassword {
   new: string;
 }
 
-/** The server is stopping. Open a new socket after so many milliseconds. */
-export interface ComeBack {
-  t: "come_back";
-  after: number;
+export type ClientMessage = Join | Leave | CommandMessage | TransientMessage;
+
+/** A command is executed and stored. */
+export interface CommandDone {
+  t: "done";
+  id: number;
+  result?: unknown;
+}
+
+/** A durable command: answered by `done` when it is stored, or by `refused`. */
+export interface CommandMessage {
+  t: "do";
+  id: number;
+  to: string;
+  what: unknown;
+}
+
+/** A command or a join was refused and changed nothing. */
+export interface CommandRefused {
+  t: "refused";
+  id: number;
+  error: Problem;
 }
 
 /** The typed name of the backup, so that nothing is replaced by accident. */
@@ -84,21 +96,6 @@ export interface Confirmed {
 /** Delete the account. Users give their password. */
 export interface DeleteAccount {
   password?: string | null;
-}
-
-/** A durable command: answered by `done` when it is stored, or by `refused`. */
-export interface Do {
-  t: "do";
-  id: number;
-  to: string;
-  what: unknown;
-}
-
-/** A command is executed and stored. */
-export interface Done {
-  t: "done";
-  id: number;
-  result?: unknown;
 }
 
 /** The number of public rooms that wait for players, counted up to 100. */
@@ -124,6 +121,12 @@ export interface Events {
   events: unknown[];
 }
 
+/** Events of a topic were dropped. Fetch its data again. */
+export interface EventsMissed {
+  t: "missed";
+  to: string;
+}
+
 /** A field by its attribute name. A secret one is never shown. */
 export interface FieldShape {
   name: string;
@@ -133,13 +136,10 @@ export interface FieldShape {
   secret: boolean;
 }
 
-export type FromBrowser = Join | Leave | Do | Pass;
-
-/** The subscription has ended: the topic is closed or cannot be served. Join again only after `unavailable`. */
-export interface Gone {
-  t: "gone";
-  to: string;
-  error: Problem;
+/** The heartbeat, with the server's time in milliseconds. */
+export interface HeartbeatMessage {
+  t: "beat";
+  now: number;
 }
 
 /** Metrics of the last minutes: `at` has the times, each of the other lists as many values. */
@@ -243,7 +243,7 @@ export interface Join {
   t: "join";
   id: number;
   to: string;
-  at?: Place | null;
+  at?: Position | null;
   since?: string | null;
 }
 
@@ -253,7 +253,7 @@ export interface Joined {
   id: number;
   to: string;
   channel: number;
-  at?: Place;
+  at?: Position;
   snapshot?: unknown;
   here?: number;
 }
@@ -622,10 +622,10 @@ export interface Me {
   createdAt: number | null;
 }
 
-/** Events of a topic were dropped. Fetch its data again. */
-export interface Missed {
-  t: "missed";
-  to: string;
+/** A message could not be read or exceeded a limit. The socket closes when this goes on. */
+export interface MessageRejected {
+  t: "wrong";
+  error: Problem;
 }
 
 /** The cost of a month at the use since the server started. */
@@ -634,13 +634,6 @@ export interface MonthCost {
   writes: number;
   storage: number;
   total: number;
-}
-
-/** A command or a join was refused and changed nothing. */
-export interface No {
-  t: "refused";
-  id: number;
-  error: Problem;
 }
 
 /** Everyone who is connected to this process, the longest first; `left_out` counts those beyond the limit. */
@@ -684,20 +677,6 @@ export interface Overview {
   jobs: JobCount;
 }
 
-/** A transient command: executed at once and never answered. */
-export interface Pass {
-  t: "pass";
-  to: string;
-  what: unknown;
-}
-
-/** Transient events of a room, or the events of a topic; they are not stored. */
-export interface Passing {
-  t: "passing";
-  to: string;
-  events: unknown[];
-}
-
 /** The use of one access pattern since the server started, and since the store was created. */
 export interface PatternFigures {
   name: string;
@@ -710,7 +689,7 @@ export interface PatternFigures {
 }
 
 /** A client's position in a room. */
-export interface Place {
+export interface Position {
   epoch: number;
   seq: number;
 }
@@ -745,6 +724,12 @@ export interface RankingHome {
   first: string[];
 }
 
+/** The server is stopping. Open a new socket after so many milliseconds. */
+export interface Reconnect {
+  t: "come_back";
+  after: number;
+}
+
 /** The last restore since the server started: first the backup `saved_as` is made, then all is replaced. */
 export interface Restoring {
   name: string;
@@ -762,6 +747,8 @@ export interface RoomCount {
   rooms: number;
   people: number;
 }
+
+export type ServerMessage = Welcome | HeartbeatMessage | Joined | CommandDone | CommandRefused | Events | TransientBroadcast | Snapshot | EventsMissed | Presence | TopicClosed | Reconnect | MessageRejected;
 
 /** A browser in which the caller is signed in. Its id is not a secret. */
 export interface SessionView {
@@ -789,7 +776,7 @@ export interface SignUp {
 export interface Snapshot {
   t: "snapshot";
   to: string;
-  at: Place;
+  at: Position;
   snapshot: unknown;
 }
 
@@ -837,7 +824,26 @@ export interface Tables {
   sizedAt: number;
 }
 
-export type ToBrowser = Welcome | Beat | Joined | Done | No | Events | Passing | Snapshot | Missed | Presence | Gone | ComeBack | Wrong;
+/** The subscription has ended: the topic is closed or cannot be served. Join again only after `unavailable`. */
+export interface TopicClosed {
+  t: "gone";
+  to: string;
+  error: Problem;
+}
+
+/** Transient events of a room, or the events of a topic; they are not stored. */
+export interface TransientBroadcast {
+  t: "passing";
+  to: string;
+  events: unknown[];
+}
+
+/** A transient command: executed at once and never answered. */
+export interface TransientMessage {
+  t: "pass";
+  to: string;
+  what: unknown;
+}
 
 /** The number of calls, and the units of all of them. */
 export interface UnitsUsed {
@@ -851,12 +857,6 @@ export interface Welcome {
   t: "welcome";
   now: number;
   beat: number;
-}
-
-/** A message could not be read or exceeded a limit. The socket closes when this goes on. */
-export interface Wrong {
-  t: "wrong";
-  error: Problem;
 }
 
 /** Every operation: what it takes and what it answers. */

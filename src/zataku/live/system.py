@@ -66,7 +66,7 @@ SYSTEM = System(
     messages={
         "Command": messages.Command,
         "Event": messages.Event,
-        "Passing": messages.React,
+        "Transient": messages.React,
         "Snapshot": messages.Snapshot,
     },
     plug=plug,

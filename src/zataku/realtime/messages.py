@@ -24,7 +24,7 @@ class _Down(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="ca
     pass
 
 
-class Place(msgspec.Struct, frozen=True):
+class Position(msgspec.Struct, frozen=True):
     """A client's position in a room."""
 
     epoch: int
@@ -39,7 +39,7 @@ class Join(_Up, frozen=True, kw_only=True, tag="join"):
 
     id: int
     to: str
-    at: Place | None = None
+    at: Position | None = None
     since: str | None = None
 
 
@@ -49,7 +49,7 @@ class Leave(_Up, frozen=True, kw_only=True, tag="leave"):
     to: str
 
 
-class Do(_Up, frozen=True, kw_only=True, tag="do"):
+class CommandMessage(_Up, frozen=True, kw_only=True, tag="do"):
     """A durable command: answered by `done` when it is stored, or by `refused`."""
 
     id: int
@@ -57,14 +57,14 @@ class Do(_Up, frozen=True, kw_only=True, tag="do"):
     what: Raw
 
 
-class Pass(_Up, frozen=True, kw_only=True, tag="pass"):
+class TransientMessage(_Up, frozen=True, kw_only=True, tag="pass"):
     """A transient command: executed at once and never answered."""
 
     to: str
     what: Raw
 
 
-FromBrowser: TypeAlias = Join | Leave | Do | Pass
+ClientMessage: TypeAlias = Join | Leave | CommandMessage | TransientMessage
 
 
 # To the client
@@ -77,7 +77,7 @@ class Welcome(_Down, frozen=True, kw_only=True, tag="welcome"):
     beat: int
 
 
-class Beat(_Down, frozen=True, kw_only=True, tag="beat"):
+class HeartbeatMessage(_Down, frozen=True, kw_only=True, tag="beat"):
     """The heartbeat, with the server's time in milliseconds."""
 
     now: int
@@ -89,19 +89,19 @@ class Joined(_Down, frozen=True, kw_only=True, tag="joined"):
     id: int
     to: str
     channel: int
-    at: Place | None = None
+    at: Position | None = None
     snapshot: Raw | None = None
     here: int | None = None
 
 
-class Done(_Down, frozen=True, kw_only=True, tag="done"):
+class CommandDone(_Down, frozen=True, kw_only=True, tag="done"):
     """A command is executed and stored."""
 
     id: int
     result: Raw | None = None
 
 
-class No(_Down, frozen=True, kw_only=True, tag="refused"):
+class CommandRefused(_Down, frozen=True, kw_only=True, tag="refused"):
     """A command or a join was refused and changed nothing."""
 
     id: int
@@ -118,7 +118,7 @@ class Events(_Down, frozen=True, kw_only=True, tag="events"):
     events: list[Raw]
 
 
-class Passing(_Down, frozen=True, kw_only=True, tag="passing"):
+class TransientBroadcast(_Down, frozen=True, kw_only=True, tag="passing"):
     """Transient events of a room, or the events of a topic; they are not stored."""
 
     to: str
@@ -129,11 +129,11 @@ class Snapshot(_Down, frozen=True, kw_only=True, tag="snapshot"):
     """The state of a room: the client was too slow, or another process acquired the room."""
 
     to: str
-    at: Place
+    at: Position
     snapshot: Raw
 
 
-class Missed(_Down, frozen=True, kw_only=True, tag="missed"):
+class EventsMissed(_Down, frozen=True, kw_only=True, tag="missed"):
     """Events of a topic were dropped. Fetch its data again."""
 
     to: str
@@ -146,25 +146,37 @@ class Presence(_Down, frozen=True, kw_only=True, tag="presence"):
     here: int
 
 
-class Gone(_Down, frozen=True, kw_only=True, tag="gone"):
+class TopicClosed(_Down, frozen=True, kw_only=True, tag="gone"):
     """The subscription has ended: the topic is closed or cannot be served. Join again only after `unavailable`."""
 
     to: str
     error: Problem
 
 
-class ComeBack(_Down, frozen=True, kw_only=True, tag="come_back"):
+class Reconnect(_Down, frozen=True, kw_only=True, tag="come_back"):
     """The server is stopping. Open a new socket after so many milliseconds."""
 
     after: int
 
 
-class Wrong(_Down, frozen=True, kw_only=True, tag="wrong"):
+class MessageRejected(_Down, frozen=True, kw_only=True, tag="wrong"):
     """A message could not be read or exceeded a limit. The socket closes when this goes on."""
 
     error: Problem
 
 
-ToBrowser: TypeAlias = (
-    Welcome | Beat | Joined | Done | No | Events | Passing | Snapshot | Missed | Presence | Gone | ComeBack | Wrong
+ServerMessage: TypeAlias = (
+    Welcome
+    | HeartbeatMessage
+    | Joined
+    | CommandDone
+    | CommandRefused
+    | Events
+    | TransientBroadcast
+    | Snapshot
+    | EventsMissed
+    | Presence
+    | TopicClosed
+    | Reconnect
+    | MessageRejected
 )

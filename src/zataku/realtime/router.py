@@ -2,7 +2,7 @@
 
 import msgspec
 
-from zataku.realtime.messages import Do, Join, Leave, Pass
+from zataku.realtime.messages import CommandMessage, Join, Leave, TransientMessage
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.sockets.socket import Socket
 from zataku.realtime.topics import Topics
@@ -32,7 +32,7 @@ class SocketRouter:
         """Unsubscribe a socket."""
         self._leave(socket, message.to)
 
-    async def execute(self, socket: Socket, message: Do) -> bytes | None:
+    async def execute(self, socket: Socket, message: CommandMessage) -> bytes | None:
         """Execute a durable command of a room; its body is decoded and its reply encoded here."""
         _require_scope(socket, message.to, "write")
         body = self._rooms.decode_command(message.to, bytes(message.what))
@@ -40,7 +40,7 @@ class SocketRouter:
             reply = await handle.execute(socket.identity, body)
         return None if reply is None else _encode(reply)
 
-    def handle_transient(self, socket: Socket, message: Pass) -> None:
+    def handle_transient(self, socket: Socket, message: TransientMessage) -> None:
         """Pass on a transient command."""
         _require_scope(socket, message.to, "write")
         self._rooms.handle_transient(socket, message.to, bytes(message.what))

@@ -9,7 +9,7 @@ from msgspec import Raw
 from zataku.errors import Forbidden, NotFound
 from zataku.platform.identity import Identity
 from zataku.realtime.bus.client import BusClient
-from zataku.realtime.messages import Join, Joined, Missed, Passing
+from zataku.realtime.messages import EventsMissed, Join, Joined, TransientBroadcast
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.socket import Socket
 
@@ -76,14 +76,14 @@ class Topics:
 
     def catch_up(self, socket: Socket, topic: str) -> None:
         """Tell a socket that was too slow that it missed events."""
-        self._hub.send(socket, Missed(to=topic))
+        self._hub.send(socket, EventsMissed(to=topic))
 
     def _receive(self, topic: str, event: bytes) -> None:
-        self._hub.broadcast(topic, _encode(Passing(to=topic, events=[Raw(event)])))
+        self._hub.broadcast(topic, _encode(TransientBroadcast(to=topic, events=[Raw(event)])))
 
     def _handle_gap(self) -> None:
         for topic in self._members:
-            self._hub.broadcast(topic, _encode(Missed(to=topic)))
+            self._hub.broadcast(topic, _encode(EventsMissed(to=topic)))
 
 
 def _channel(topic: str) -> str:

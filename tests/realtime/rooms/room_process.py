@@ -16,7 +16,7 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.bus.client import BusClient
 from zataku.realtime.bus.port import Bus
-from zataku.realtime.messages import Join, Leave, Pass, Place
+from zataku.realtime.messages import Join, Leave, Position, TransientMessage
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.router import SocketRouter
 from zataku.realtime.sockets.hub import Hub
@@ -70,7 +70,7 @@ class CounterClient:
     def __init__(self, process: "RoomProcess", socket: Socket, connection: RecordingConnection) -> None:
         self.process, self.socket, self.connection = process, socket, connection
         self.sum: int | None = None
-        self.at: Place | None = None
+        self.at: Position | None = None
         self.snapshots = 0
         self.resumed = 0
         self.seen: list[dict[str, Any]] = []
@@ -93,13 +93,13 @@ class CounterClient:
                 self._shown(message)
                 self.here = message["here"]
             case "joined":
-                assert "at" not in message or self.at == Place(**message["at"])
+                assert "at" not in message or self.at == Position(**message["at"])
                 self.resumed += 1
             case "snapshot":
                 self._shown(message)
             case "events":
-                assert self.at == Place(message["epoch"], message["after"]), (self.at, message)
-                self.at = Place(message["epoch"], message["seq"])
+                assert self.at == Position(message["epoch"], message["after"]), (self.at, message)
+                self.at = Position(message["epoch"], message["seq"])
                 self.seen += message["events"]
                 for event in message["events"]:
                     if "sum" in event:
@@ -120,11 +120,11 @@ class CounterClient:
 
     def _shown(self, message: dict[str, Any]) -> None:
         self.snapshots += 1
-        self.at = Place(**message["at"])
+        self.at = Position(**message["at"])
         self.sum = message["snapshot"]["sum"]
         self.lines = message["snapshot"]["lines"]
 
-    async def join(self, topic: str = ROOM, *, at: Place | None = None, since: str | None = None) -> "CounterClient":
+    async def join(self, topic: str = ROOM, *, at: Position | None = None, since: str | None = None) -> "CounterClient":
         async with asyncio.timeout(20):
             await self.process.router.join(self.socket, Join(id=1, to=topic, at=at, since=since))
         return self.read()
@@ -133,7 +133,9 @@ class CounterClient:
         await self.process.router.leave(self.socket, Leave(to=topic))
 
     def send_transient(self, what: Any, topic: str = ROOM) -> None:
-        self.process.router.handle_transient(self.socket, Pass(to=topic, what=msgspec.Raw(msgspec.json.encode(what))))
+        self.process.router.handle_transient(
+            self.socket, TransientMessage(to=topic, what=msgspec.Raw(msgspec.json.encode(what)))
+        )
 
     def disconnect(self) -> None:
         self.process.router.disconnected(self.socket)

@@ -16,7 +16,7 @@ from tests.realtime.rooms.room_process import (
     wait_until,
 )
 from zataku.errors import Forbidden
-from zataku.realtime.messages import Place
+from zataku.realtime.messages import Position
 from zataku.realtime.rooms.history import MAX_EVENTS
 from zataku.table import Store, path
 
@@ -34,7 +34,7 @@ async def test_a_client_that_joins_during_commands_misses_no_event(alone: RoomPr
     await joining
     await alone.add(1)
     assert hana.read().sum == 6
-    assert hana.at == Place(1, began + 6)
+    assert hana.at == Position(1, began + 6)
 
 
 @pytest.mark.parametrize("shared_snapshot", [False, True])
@@ -90,11 +90,11 @@ async def test_a_position_that_is_too_old_or_of_another_epoch_gets_a_snapshot(al
     assert old is not None
     for _ in range(0, MAX_EVENTS + 50, 50):
         await asyncio.gather(*(alone.add(1) for _ in range(50)))
-    for at in (old, Place(7, old.seq), Place(1, old.seq + 10_000), Place(1, -5)):
+    for at in (old, Position(7, old.seq), Position(1, old.seq + 10_000), Position(1, -5)):
         late = await alone.client().join(at=at)
         assert (late.snapshots, late.sum) == (1, hana.read().sum)
     near = alone.client()
-    near.at, near.sum = Place(1, old.seq + 900), 900
+    near.at, near.sum = Position(1, old.seq + 900), 900
     await near.join(at=near.at)
     assert (near.snapshots, near.sum) == (0, hana.sum)
 

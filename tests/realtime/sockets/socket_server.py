@@ -14,7 +14,15 @@ from websockets.asyncio.client import ClientConnection, connect
 from zataku.clock import Clock, SystemClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Do, Join, Joined, Leave, Missed, Pass, Passing
+from zataku.realtime.messages import (
+    CommandMessage,
+    EventsMissed,
+    Join,
+    Joined,
+    Leave,
+    TransientBroadcast,
+    TransientMessage,
+)
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.protocol import uvicorn_options
@@ -31,7 +39,7 @@ def guest(name: str = "a") -> Identity:
 def transient_event(topic: str, number: int, size: int = 0) -> bytes:
     """A transient event with a number, padded to a size."""
     said = msgspec.json.encode({"n": number, "pad": "x" * size} if size else {"n": number})
-    return msgspec.json.encode(Passing(to=topic, events=[msgspec.Raw(said)]))
+    return msgspec.json.encode(TransientBroadcast(to=topic, events=[msgspec.Raw(said)]))
 
 
 class RecordingHandler:
@@ -44,7 +52,7 @@ class RecordingHandler:
         self.disconnects: list[tuple[Socket, list[str]]] = []
         self.any_disconnected = asyncio.Event()
         self._changed = asyncio.Event()
-        self.on_execute: Callable[[Socket, Do], Awaitable[bytes | None]] | None = None
+        self.on_execute: Callable[[Socket, CommandMessage], Awaitable[bytes | None]] | None = None
         self.on_join: Callable[[Socket, Join], Awaitable[None]] | None = None
 
     async def wait_until(self, true: Callable[[], object]) -> None:
@@ -66,11 +74,11 @@ class RecordingHandler:
         self.hub.unsubscribe(socket, message.to)
         self._record("leave", message.to)
 
-    async def execute(self, socket: Socket, message: Do) -> bytes | None:
+    async def execute(self, socket: Socket, message: CommandMessage) -> bytes | None:
         self._record("do", message.id)
         return bytes(message.what) if self.on_execute is None else await self.on_execute(socket, message)
 
-    def handle_transient(self, socket: Socket, message: Pass) -> None:
+    def handle_transient(self, socket: Socket, message: TransientMessage) -> None:
         self._record("pass", bytes(message.what))
 
     def handle_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
@@ -78,7 +86,7 @@ class RecordingHandler:
         self.hub.broadcast_binary(topic, payload)
 
     async def catch_up(self, socket: Socket, topic: str) -> None:
-        self.hub.send(socket, Missed(to=topic))
+        self.hub.send(socket, EventsMissed(to=topic))
 
     def disconnected(self, socket: Socket) -> None:
         self.disconnects.append((socket, list(socket.topics)))

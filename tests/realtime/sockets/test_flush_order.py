@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.realtime.sockets.memory_connection import MemoryConnection, make_hub, open_socket
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Missed
+from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
@@ -52,7 +52,7 @@ class Model:
                     if heard == topic and name in {None, hearer}:
                         self.expected[hearer].append(payload)
             case "send", str(), _:
-                self.hub.send(self.people[name][0], Missed(to=str(number)))
+                self.hub.send(self.people[name][0], EventsMissed(to=str(number)))
                 if not self.people[name][0].is_closed:
                     self.expected[name].append(payload)
             case "end", str(), _ if number % 8 == 0:

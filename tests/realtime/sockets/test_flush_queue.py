@@ -8,7 +8,7 @@ from tests.realtime.sockets.memory_connection import MemoryConnection, frames_in
 from tests.realtime.sockets.socket_server import guest
 from zataku.errors import RateLimited, Unavailable
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Missed
+from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 
 TICK = SocketLimits().flush_seconds
@@ -80,10 +80,10 @@ async def test_a_message_to_one_socket_never_overtakes_a_broadcast():
     _, other = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
-    hub.send(asker, Missed(to="x"))
+    hub.send(asker, EventsMissed(to="x"))
     hub.broadcast("live/1", b"3")
     await clock.advance(TICK)
-    assert connection.payloads == [b"1", b"2", msgspec.json.encode(Missed(to="x")), b"3"]
+    assert connection.payloads == [b"1", b"2", msgspec.json.encode(EventsMissed(to="x")), b"3"]
     assert other.payloads == [b"1", b"2", b"3"]
     assert len(connection.writes) == len(other.writes) == 2
 
@@ -92,7 +92,7 @@ async def test_a_message_to_one_socket_goes_out_at_once_when_nothing_is_queued()
     hub, _ = make_hub()
     asker, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
-    hub.send(asker, Missed(to="x"))
+    hub.send(asker, EventsMissed(to="x"))
     assert len(connection.writes) == 2
 
 
@@ -127,10 +127,10 @@ async def test_a_socket_that_subscribes_during_a_tick_gets_only_later_messages()
     hub.broadcast("live/1", b"2")
     late, connection = open_socket(hub)
     hub.subscribe(late, "live/1")
-    hub.send(late, Missed(to="live/1"))
+    hub.send(late, EventsMissed(to="live/1"))
     hub.broadcast("live/1", b"3")
     await clock.advance(TICK)
-    assert connection.payloads == [msgspec.json.encode(Missed(to="live/1")), b"3"]
+    assert connection.payloads == [msgspec.json.encode(EventsMissed(to="live/1")), b"3"]
 
 
 async def test_a_socket_that_unsubscribes_during_a_tick_gets_the_earlier_messages():
@@ -152,7 +152,7 @@ async def test_nothing_is_queued_for_an_ended_socket():
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
     hub.close(socket, 1000, "")
-    hub.send(socket, Missed(to="live/1"))
+    hub.send(socket, EventsMissed(to="live/1"))
     hub.forget(socket)
     hub.forget(socket)
     hub.broadcast("live/1", b"3")

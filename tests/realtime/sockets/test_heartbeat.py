@@ -5,7 +5,7 @@ from websockets.frames import Opcode
 
 from tests.realtime.sockets.memory_connection import YieldingClock, frames_in, make_hub, open_socket
 from tests.realtime.sockets.socket_server import close_code, receive, run_server
-from zataku.realtime.messages import Beat
+from zataku.realtime.messages import HeartbeatMessage
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
@@ -19,7 +19,7 @@ async def test_every_heartbeat_is_one_write_of_the_same_bytes_for_all():
     await hub.start(no_catch_up)
     connections = [open_socket(hub)[1] for _ in range(3)]
     await clock.advance(20)
-    beat = msgspec.json.encode(Beat(now=int(clock.now() * 1000)))
+    beat = msgspec.json.encode(HeartbeatMessage(now=int(clock.now() * 1000)))
     assert frames_in(connections[0].writes[0]) == [(Opcode.PING, b""), (Opcode.TEXT, beat)]
     assert len({id(connection.writes[0]) for connection in connections}) == 1
     assert [len(connection.writes) for connection in connections] == [1, 1, 1]

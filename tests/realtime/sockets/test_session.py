@@ -14,7 +14,7 @@ from tests.realtime.sockets.socket_server import (
     transient_event,
 )
 from zataku.errors import Conflict, NotFound
-from zataku.realtime.messages import Do, Join
+from zataku.realtime.messages import CommandMessage, Join
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
@@ -40,7 +40,7 @@ async def test_a_command_is_answered_with_its_result():
 
 
 async def test_an_error_names_its_command_and_the_reason():
-    async def refuse(_: Socket, asked: Do) -> bytes | None:
+    async def refuse(_: Socket, asked: CommandMessage) -> bytes | None:
         raise Conflict("The room is closed.", code="closed", room="1")
 
     async with run_server() as server, server.client("live/1") as client:
@@ -62,7 +62,7 @@ async def test_joining_can_be_refused():
 
 
 async def test_a_failure_is_logged_and_the_client_gets_only_a_reference():
-    async def fail(_: Socket, asked: Do) -> bytes | None:
+    async def fail(_: Socket, asked: CommandMessage) -> bytes | None:
         raise RuntimeError("secret")
 
     async with run_server() as server, server.client("live/1") as client:
@@ -77,7 +77,7 @@ async def test_a_failure_is_logged_and_the_client_gets_only_a_reference():
 async def test_a_slow_room_does_not_hold_up_another():
     go_on = asyncio.Event()
 
-    async def slow(_: Socket, asked: Do) -> bytes | None:
+    async def slow(_: Socket, asked: CommandMessage) -> bytes | None:
         if asked.to == "slow/1":
             await go_on.wait()
         return None
@@ -94,7 +94,7 @@ async def test_a_slow_room_does_not_hold_up_another():
 async def test_eight_commands_run_at_once_and_the_next_waits_in_the_network():
     go_on = asyncio.Event()
 
-    async def slow(_: Socket, asked: Do) -> bytes | None:
+    async def slow(_: Socket, asked: CommandMessage) -> bytes | None:
         await go_on.wait()
         return None
 
@@ -166,7 +166,7 @@ async def test_a_client_that_disconnects_during_its_join_is_never_a_member():
 async def test_a_command_continues_when_its_socket_has_ended():
     reached, go_on, stored = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def slow(_: Socket, asked: Do) -> bytes | None:
+    async def slow(_: Socket, asked: CommandMessage) -> bytes | None:
         reached.set()
         await go_on.wait()
         stored.set()

@@ -8,12 +8,12 @@ from structlog.testing import capture_logs
 
 from tests.realtime.sockets.memory_connection import make_hub, open_socket
 from tests.realtime.sockets.socket_server import receive, run_server, transient_event, wait_until
-from zataku.realtime.messages import Missed
+from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
 SMALL = SocketLimits(max_backlog_bytes=1000)
-MISSED = msgspec.json.encode(Missed(to="live/1"))
+MISSED = msgspec.json.encode(EventsMissed(to="live/1"))
 
 
 async def test_a_slow_reader_gets_no_broadcasts_and_then_catches_up():
@@ -24,7 +24,7 @@ async def test_a_slow_reader_gets_no_broadcasts_and_then_catches_up():
         assert (late, topic) == (slow[0], "live/1")
         await asyncio.sleep(0)
         hub.broadcast("live/1", b"while it is brought up to date")
-        hub.send(late, Missed(to=topic))
+        hub.send(late, EventsMissed(to=topic))
 
     await hub.start(behind)
     slow[1].stuck = True
@@ -73,10 +73,10 @@ async def test_a_tick_too_large_for_a_reader_keeps_its_replies():
     connection.stuck = True
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", bytes(900))
-    hub.send(slow, Missed(to="answer"))
+    hub.send(slow, EventsMissed(to="answer"))
     hub.broadcast("live/1", bytes(900))
     await clock.advance(0.05)
-    assert connection.payloads == [b"1", msgspec.json.encode(Missed(to="answer"))]
+    assert connection.payloads == [b"1", msgspec.json.encode(EventsMissed(to="answer"))]
     assert hub.counters.dropped == 2
     await hub.stop()
 
@@ -87,7 +87,7 @@ async def test_a_reader_that_has_drained_is_not_slow_however_large_the_message()
     _, second = open_socket(hub, "live/1")
     hub.broadcast("live/1", bytes(5000))
     hub.broadcast("live/1", bytes(5000))
-    hub.send(one, Missed(to="live/1"))
+    hub.send(one, EventsMissed(to="live/1"))
     await clock.advance(0.05)
     assert (len(first.payloads), len(second.payloads)) == (3, 2)
     assert hub.counters.slow == 0
@@ -114,7 +114,7 @@ async def test_a_client_that_sends_commands_and_reads_no_reply_is_closed():
     asker, connection = open_socket(hub)
     connection.stuck = True
     for _ in range(200):
-        hub.send(asker, Missed(to="x" * 20))
+        hub.send(asker, EventsMissed(to="x" * 20))
     assert connection.code == 1013
     assert connection.pending_bytes() < 2 * SMALL.max_backlog_bytes + 100
 

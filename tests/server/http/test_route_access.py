@@ -23,7 +23,7 @@ from zataku.errors import RequestError
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import Scope
-from zataku.realtime.messages import Do, Join
+from zataku.realtime.messages import CommandMessage, Join
 from zataku.server.app import Application
 from zataku.server.http.authentication import Authentication, check_declarations, route_access
 from zataku.server.http.origins import Origins
@@ -312,7 +312,7 @@ async def test_every_caller_joins_and_commands_what_the_table_says(
     for caller in Outcomes._fields:
         socket = hub.open(MemoryConnection(), await callers.identity(caller), "198.51.100.1")
         joins.append(await outcome(router.join(socket, Join(id=1, to=name))))
-        commands.append(await outcome(router.execute(socket, Do(id=2, to=name, what=command))))
+        commands.append(await outcome(router.execute(socket, CommandMessage(id=2, to=name, what=command))))
         router.disconnected(socket)
         hub.forget(socket)
     assert (Outcomes(*joins), Outcomes(*commands)) == TOPICS[topic]

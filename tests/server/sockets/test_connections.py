@@ -13,7 +13,7 @@ from tests.platform.items import numbered
 from tests.realtime.sockets.memory_connection import MemoryConnection, YieldingClock
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
-from zataku.realtime.messages import Do, Join, Pass
+from zataku.realtime.messages import CommandMessage, Join, TransientMessage
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.server.app import Application
 from zataku.server.sockets.connections import CHECK_INTERVAL, ConnectionHub, close_expired_connections
@@ -30,7 +30,7 @@ async def test_a_key_joins_and_commands_on_a_socket_what_its_scopes_allow(
 ) -> None:
     room = "live/" + (await browser.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
     hub, doorway = application.services.realtime.hub, application.services.realtime.router
-    say = Do(id=2, to=room, what=Raw(b'{"k":"comment","content":"hello"}'))
+    say = CommandMessage(id=2, to=room, what=Raw(b'{"k":"comment","content":"hello"}'))
     stranger, reader, writer = (
         hub.open(MemoryConnection(), replace(PROGRAM, scopes=frozenset(scopes)), "198.51.100.1")
         for scopes in (["drawing:read"], ["live:read"], ["live:write"])
@@ -47,7 +47,7 @@ async def test_a_key_joins_and_commands_on_a_socket_what_its_scopes_allow(
             await refused
         assert missing.value.code == "scope_missing"
     with pytest.raises(Forbidden):
-        doorway.handle_transient(reader, Pass(to=room, what=Raw(b"{}")))
+        doorway.handle_transient(reader, TransientMessage(to=room, what=Raw(b"{}")))
     with pytest.raises(Forbidden):
         doorway.handle_binary(reader, room, b"x")
     for socket in (stranger, reader, writer):

@@ -6,11 +6,11 @@ from typing import TypeAlias
 from msgspec import Raw
 
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Events, Passing, ToBrowser
+from zataku.realtime.messages import Events, ServerMessage, TransientBroadcast
 from zataku.realtime.rooms.behaviour import Event
 from zataku.realtime.rooms.bus_messages import DurableEvents, EventUpdate
 
-Addressed: TypeAlias = tuple[ToBrowser, frozenset[AccountId] | None]
+Addressed: TypeAlias = tuple[ServerMessage, frozenset[AccountId] | None]
 """A message and the accounts that it is for; None for everybody."""
 
 
@@ -31,17 +31,17 @@ def messages_for_all(topic: str, update: EventUpdate, accounts: Collection[Accou
     return addressed
 
 
-def message_for(account: AccountId, topic: str, update: EventUpdate) -> ToBrowser | None:
+def message_for(account: AccountId, topic: str, update: EventUpdate) -> ServerMessage | None:
     """The message in which an account gets an update; None when it may see nothing of it."""
     return _message(topic, update, [event for event in update.events if _may_see(account, event)])
 
 
-def _message(topic: str, update: EventUpdate, visible: Sequence[Event]) -> ToBrowser | None:
+def _message(topic: str, update: EventUpdate, visible: Sequence[Event]) -> ServerMessage | None:
     events = [Raw(event.body) for event in visible]
     if isinstance(update, DurableEvents):
         # Sent even without a visible event, since it advances the client's position.
         return Events(to=topic, epoch=update.epoch, after=update.after, seq=update.seq, events=events)
-    return Passing(to=topic, events=events) if events else None
+    return TransientBroadcast(to=topic, events=events) if events else None
 
 
 def _may_see(account: AccountId, event: Event) -> bool:

@@ -4,7 +4,7 @@ from collections import deque
 
 from msgspec.structs import replace
 
-from zataku.realtime.messages import Place
+from zataku.realtime.messages import Position
 from zataku.realtime.rooms.bus_messages import DurableEvents, EventUpdate, PresenceCount, TransientEvents
 
 MAX_EVENTS = 1_000
@@ -61,23 +61,23 @@ class UpdateHistory:
         elif isinstance(update, TransientEvents):
             self._append_transient(update)
 
-    def reaches(self, place: Place) -> bool:
+    def reaches(self, place: Position) -> bool:
         """True when all durable events after a position are here."""
         first = self._durable[0].after if self._durable else self.seq
         return place.epoch == self.epoch and first <= place.seq <= self.seq
 
-    def can_resume(self, place: Place) -> bool:
+    def can_resume(self, place: Position) -> bool:
         """True when a client at that position is up to date after the durable events that follow it."""
         return self.reaches(place) and place.seq > self._changed_at
 
-    def after(self, place: Place, number: int) -> list[EventUpdate] | None:
+    def after(self, place: Position, number: int) -> list[EventUpdate] | None:
         """All updates after a position and an update number, in order; None when some are not here any more."""
         if not self.reaches(place) or not self._transient_after <= number <= self.number:
             return None
         found = [*self.durable_after(place), *(update for update in self._transient if update.number > number)]
         return sorted(found, key=lambda update: update.number)
 
-    def durable_after(self, place: Place) -> list[DurableEvents]:
+    def durable_after(self, place: Position) -> list[DurableEvents]:
         """The durable events after a position that `reaches` allows."""
         found: list[DurableEvents] = []
         for update in reversed(self._durable):

@@ -20,7 +20,7 @@ from zataku.background_tasks import BackgroundTasks
 from zataku.errors import Problem, RequestError, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import Gone, Join, Joined, Place, Presence, Snapshot
+from zataku.realtime.messages import Join, Joined, Position, Presence, Snapshot, TopicClosed
 from zataku.realtime.rooms.behaviour import RoomBehaviour
 from zataku.realtime.rooms.bus_messages import (
     DurableEvents,
@@ -160,7 +160,7 @@ class Mirror:
         assert snapshot.body is not None
         channel = self._hub.subscribe(socket, self.topic)
         self._add(socket)
-        place, body = Place(snapshot.epoch, snapshot.seq), Raw(snapshot.body)
+        place, body = Position(snapshot.epoch, snapshot.seq), Raw(snapshot.body)
         self._hub.send(
             socket,
             Joined(id=join.id, to=self.topic, channel=channel, at=place, snapshot=body, here=self.present),
@@ -189,7 +189,7 @@ class Mirror:
         if socket in self.members:
             self._send_snapshot(socket, snapshot, updates)
 
-    async def _resume(self, socket: Socket, join: Join, at: Place) -> bool:
+    async def _resume(self, socket: Socket, join: Join, at: Position) -> bool:
         await self._in_sync.wait()
         if not self._history.can_resume(at):
             return False
@@ -215,7 +215,7 @@ class Mirror:
         self.accounts[socket.identity.account_id] += 1
 
     def _remove(self, socket: Socket, problem: Problem) -> None:
-        self._hub.send(socket, Gone(to=self.topic, error=problem))
+        self._hub.send(socket, TopicClosed(to=self.topic, error=problem))
         self.leave(socket)
 
     # Snapshots
@@ -240,7 +240,7 @@ class Mirror:
             self._restart_history(snapshot.epoch, snapshot.seq, snapshot.number)
             if not self._in_sync.is_set():
                 return None
-        return self._history.after(Place(snapshot.epoch, snapshot.seq), snapshot.number)
+        return self._history.after(Position(snapshot.epoch, snapshot.seq), snapshot.number)
 
     def _restart_history(self, epoch: int, seq: int, number: int, *, is_reset: bool = False) -> None:
         self._history.restart(epoch, seq, number, is_reset=is_reset)
@@ -298,7 +298,7 @@ class Mirror:
         updates: dict[AccountId, list[EventUpdate]] = {}
         for account, snapshot in snapshots.items():
             if isinstance(snapshot, RoomSnapshot):
-                found = self._history.after(Place(snapshot.epoch, snapshot.seq), snapshot.number)
+                found = self._history.after(Position(snapshot.epoch, snapshot.seq), snapshot.number)
                 if found is None:
                     return False
                 updates[account] = found
@@ -325,7 +325,7 @@ class Mirror:
 
     def _snapshot_message(self, snapshot: RoomSnapshot) -> Snapshot:
         assert snapshot.body is not None
-        return Snapshot(to=self.topic, at=Place(snapshot.epoch, snapshot.seq), snapshot=Raw(snapshot.body))
+        return Snapshot(to=self.topic, at=Position(snapshot.epoch, snapshot.seq), snapshot=Raw(snapshot.body))
 
     def _send_updates(self, socket: Socket, updates: Sequence[EventUpdate]) -> None:
         for update in updates:

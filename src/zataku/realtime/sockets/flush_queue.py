@@ -16,7 +16,7 @@ import structlog
 
 from zataku.clock import Clock
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import ToBrowser
+from zataku.realtime.messages import ServerMessage
 from zataku.realtime.sockets import frames
 from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.limits import SocketLimits
@@ -51,7 +51,7 @@ class FlushQueue:
         self._queued_sockets: dict[Socket, None] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def send(self, socket: Socket, message: ToBrowser) -> None:
+    def send(self, socket: Socket, message: ServerMessage) -> None:
         """Send a message to one socket."""
         if not socket.is_closed:
             self._send(socket, frames.text(_encode(message)))

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from zataku.realtime.messages import Do, Join, Leave, Pass
+from zataku.realtime.messages import CommandMessage, Join, Leave, TransientMessage
 from zataku.realtime.sockets.socket import Socket
 
 
@@ -25,14 +25,14 @@ class SocketHandler(Protocol):
         """Unsubscribe a socket: `hub.unsubscribe`."""
         ...
 
-    async def execute(self, socket: Socket, message: Do) -> bytes | None:
+    async def execute(self, socket: Socket, message: CommandMessage) -> bytes | None:
         """Execute a durable command. Returns its reply as JSON, which is sent as `Done`.
 
         It continues when the socket ends meanwhile.
         """
         ...
 
-    def handle_transient(self, socket: Socket, message: Pass) -> None:
+    def handle_transient(self, socket: Socket, message: TransientMessage) -> None:
         """Pass on a transient command. A `RequestError` drops it."""
         ...
 

@@ -12,7 +12,7 @@ from zataku.clock import Clock
 from zataku.errors import RateLimited, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.messages import ComeBack
+from zataku.realtime.messages import Reconnect
 from zataku.realtime.sockets.connection import Connection
 from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.flush_queue import FlushQueue
@@ -109,7 +109,7 @@ class Hub:
         """Close every socket and ask its client to reconnect after so many milliseconds: the server stops."""
         self._flush_queue.flush()
         for socket in list(self._sockets):
-            self.send(socket, ComeBack(after=reconnect_after_ms + self._random.randrange(RECONNECT_SPREAD_MS)))
+            self.send(socket, Reconnect(after=reconnect_after_ms + self._random.randrange(RECONNECT_SPREAD_MS)))
             self.close(socket, _SERVICE_RESTART, "The server stops. Come back soon.")
 
     @property

@@ -11,7 +11,17 @@ import structlog
 from zataku.clock import now_ms
 from zataku.errors import InvalidRequest, NotFound, PayloadTooLarge, Problem, RateLimited, RequestError
 from zataku.platform.identity import Identity
-from zataku.realtime.messages import Do, Done, FromBrowser, Join, Leave, No, Pass, Welcome, Wrong
+from zataku.realtime.messages import (
+    ClientMessage,
+    CommandDone,
+    CommandMessage,
+    CommandRefused,
+    Join,
+    Leave,
+    MessageRejected,
+    TransientMessage,
+    Welcome,
+)
 from zataku.realtime.sockets import frames
 from zataku.realtime.sockets.connection import Connection
 from zataku.realtime.sockets.handler import SocketHandler
@@ -27,7 +37,7 @@ INVALID_MESSAGE_TOKENS = 4
 """What a message that cannot be decoded costs, in commands."""
 _POLICY_VIOLATION = 1008
 
-_decoder: msgspec.json.Decoder[FromBrowser] = msgspec.json.Decoder(FromBrowser)
+_decoder: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
 log = structlog.get_logger(__name__)
 
 
@@ -49,7 +59,7 @@ class Endpoint:
             socket = self._hub.open(connection, identity, address)
         except RateLimited as limited:
             # A browser can read a message, but not the status of a failed handshake.
-            connection.write(frames.text(msgspec.json.encode(Wrong(error=limited.problem))))
+            connection.write(frames.text(msgspec.json.encode(MessageRejected(error=limited.problem))))
             connection.close(_POLICY_VIOLATION, limited.message)
             return
         session = SocketSession(self._hub, self._handler, socket)
@@ -116,9 +126,11 @@ class SocketSession:
         except (msgspec.DecodeError, RecursionError) as error:
             self._refuse_invalid(InvalidRequest(f"The message could not be read: {error}"))
             return
-        limited = self._rate_limit(socket.transient_bucket if isinstance(message, Pass) else socket.command_bucket)
+        limited = self._rate_limit(
+            socket.transient_bucket if isinstance(message, TransientMessage) else socket.command_bucket
+        )
         if limited is not None:
-            self._refuse(message.id if isinstance(message, Join | Do) else None, limited.problem)
+            self._refuse(message.id if isinstance(message, Join | CommandMessage) else None, limited.problem)
             return
         await self._dispatch(message)
 
@@ -153,15 +165,15 @@ class SocketSession:
             await asyncio.wait(transitions)
         return [task for task, is_command in running.items() if is_command]
 
-    async def _dispatch(self, message: FromBrowser) -> None:
+    async def _dispatch(self, message: ClientMessage) -> None:
         match message:
             case Join():
                 await self._start(self._join(message, self._transition_of(message.to)), transition=message.to)
             case Leave():
                 await self._start(self._leave(message, self._transition_of(message.to)), transition=message.to)
-            case Do():
+            case CommandMessage():
                 await self._start(self._execute(message, self._transition_of(message.to)), is_command=True)
-            case Pass():
+            case TransientMessage():
                 await self._handle_now(message.to, lambda: self._handler.handle_transient(self._socket, message))
 
     async def _join(self, message: Join, before: asyncio.Task[None] | None) -> None:
@@ -178,7 +190,7 @@ class SocketSession:
             except Exception as error:  # noqa: BLE001 - it is logged, and the client gets a reference
                 self._refuse(None, _problem_of(error, message.to))
 
-    async def _execute(self, message: Do, before: asyncio.Task[None] | None) -> None:
+    async def _execute(self, message: CommandMessage, before: asyncio.Task[None] | None) -> None:
         if await self._is_open_after(before):
             try:
                 reply = await self._handler.execute(self._socket, message)
@@ -186,7 +198,7 @@ class SocketSession:
                 self._refuse(message.id, _problem_of(error, message.to))
             else:
                 result = None if reply is None else msgspec.Raw(reply)
-                self._hub.send(self._socket, Done(id=message.id, result=result))
+                self._hub.send(self._socket, CommandDone(id=message.id, result=result))
 
     async def _handle_now(self, topic: str, handle: Callable[[], None]) -> None:
         """Call something that does not wait, after a join or leave of its topic that is still running."""
@@ -258,7 +270,7 @@ class SocketSession:
         self._refuse(None, (limited or error).problem)
 
     def _refuse(self, message_id: int | None, problem: Problem) -> None:
-        answer = Wrong(error=problem) if message_id is None else No(id=message_id, error=problem)
+        answer = MessageRejected(error=problem) if message_id is None else CommandRefused(id=message_id, error=problem)
         self._hub.send(self._socket, answer)
 
 

@@ -71,7 +71,7 @@ async def current_types(systems: tuple[System, ...] = SYSTEMS) -> str:
 
 def types_of(description: ApiDescription, systems: Sequence[System]) -> str:
     """The types of everything that crosses the wire: messages of sockets, those of the systems, and the HTTP API."""
-    unions: dict[str, object] = {"FromBrowser": realtime.FromBrowser, "ToBrowser": realtime.ToBrowser}
+    unions: dict[str, object] = {"ClientMessage": realtime.ClientMessage, "ServerMessage": realtime.ServerMessage}
     structs: list[object] = [Problem]
     for system in systems:
         for name, message in system.messages.items():

@@ -8,7 +8,7 @@
 
 import { NoReply, PendingCommands } from './pendingCommands'
 import { retryDelay, ServerClock, Transport } from './transport'
-import type { Problem, ToBrowser } from '../../generated'
+import type { Problem, ServerMessage } from '../../generated'
 import { Topic, type Handlers, type TopicConnection } from './topic'
 
 export type Phase = 'idle' | 'connecting' | 'open' | 'lost'
@@ -27,7 +27,7 @@ const STABLE_AFTER_MS = 5_000
 const CLOSE_WHEN_UNUSED_MS = 10_000
 
 type Timer = ReturnType<typeof setTimeout>
-type TopicMessage = Extract<ToBrowser, { to: string }>
+type TopicMessage = Extract<ServerMessage, { to: string }>
 
 export class Connection implements TopicConnection {
   readonly clock = new ServerClock()
@@ -153,7 +153,7 @@ export class Connection implements TopicConnection {
     for (const topic of [...this.#topics.values()]) topic.join()
   }
 
-  #receive(message: ToBrowser): void {
+  #receive(message: ServerMessage): void {
     if ('to' in message) return this.#receiveForTopic(this.#topics.get(message.to), message)
     switch (message.t) {
       case 'beat':

@@ -1,6 +1,6 @@
 /** A WebSocket for tests: the test plays the server. */
 
-import type { FromBrowser, ToBrowser } from '../../generated'
+import type { ClientMessage, ServerMessage } from '../../generated'
 
 export class FakeSocket {
   static readonly OPEN = 1
@@ -15,7 +15,7 @@ export class FakeSocket {
 
   readyState = 0
   binaryType = 'blob'
-  sent: FromBrowser[] = []
+  sent: ClientMessage[] = []
   sentBinary: Uint8Array[] = []
   onmessage: (message: { data: string | ArrayBuffer }) => void = () => {}
   onclose: () => void = () => {}
@@ -25,7 +25,7 @@ export class FakeSocket {
   }
 
   send(frame: string | Uint8Array): void {
-    if (typeof frame === 'string') this.sent.push(JSON.parse(frame) as FromBrowser)
+    if (typeof frame === 'string') this.sent.push(JSON.parse(frame) as ClientMessage)
     else this.sentBinary.push(frame)
   }
 
@@ -41,7 +41,7 @@ export class FakeSocket {
     return this
   }
 
-  deliver(message: ToBrowser): void {
+  deliver(message: ServerMessage): void {
     this.onmessage({ data: JSON.stringify(message) })
   }
 
@@ -55,13 +55,13 @@ export class FakeSocket {
   }
 
   /** The last message of a type that the page sent. */
-  lastSent<T extends FromBrowser['t']>(type: T): FromBrowser & { t: T } {
+  lastSent<T extends ClientMessage['t']>(type: T): ClientMessage & { t: T } {
     const found = this.sent.findLast((message) => message.t === type)
     if (!found) throw new Error(`no ${type} was sent`)
-    return found as FromBrowser & { t: T }
+    return found as ClientMessage & { t: T }
   }
 
-  countSent(type: FromBrowser['t']): number {
+  countSent(type: ClientMessage['t']): number {
     return this.sent.filter((message) => message.t === type).length
   }
 }

@@ -5,7 +5,7 @@
  * a second gap in a row means starting over with a snapshot.
  */
 
-import type { Place, Problem, ToBrowser } from '../../generated'
+import type { Position, Problem, ServerMessage } from '../../generated'
 import { retryDelay } from './transport'
 
 /** A page's callbacks for a topic. */
@@ -38,7 +38,7 @@ export interface TopicConnection {
 const SNAPSHOT_AFTER_GAPS = 2
 
 export class Topic {
-  position: Place | undefined
+  position: Position | undefined
   channel: number | undefined
   ready = false
   #joinRequest: number | undefined
@@ -71,7 +71,7 @@ export class Topic {
     return this.#joinRequest === id
   }
 
-  joined(message: ToBrowser & { t: 'joined' }): void {
+  joined(message: ServerMessage & { t: 'joined' }): void {
     this.#joinRequest = undefined
     this.channel = message.channel
     const hasSnapshot = 'snapshot' in message
@@ -85,7 +85,7 @@ export class Topic {
     this.#hasJoined = true
   }
 
-  events(message: ToBrowser & { t: 'events' }): void {
+  events(message: ServerMessage & { t: 'events' }): void {
     // Events between a join request and its answer are sent again after it.
     if (this.#joinRequest !== undefined || !this.position) return
     const { epoch, seq } = this.position
@@ -96,7 +96,7 @@ export class Topic {
     if (message.events.length) this.#notify(() => this.handlers.onEvents?.(message.events as never[]))
   }
 
-  snapshot(message: ToBrowser & { t: 'snapshot' }): void {
+  snapshot(message: ServerMessage & { t: 'snapshot' }): void {
     if (this.#joinRequest === undefined) this.#replace(message.at, message.snapshot)
   }
 
@@ -129,7 +129,7 @@ export class Topic {
     this.#retryTimer = setTimeout(() => this.join(), delay)
   }
 
-  #replace(at: Place | undefined, snapshot: unknown): void {
+  #replace(at: Position | undefined, snapshot: unknown): void {
     this.#gaps = 0
     this.position = at
     this.#notify(() => this.handlers.onSnapshot?.(snapshot as never))

@@ -4,12 +4,12 @@
  * A server that is silent for two and a half heartbeats counts as lost, whatever the state of the socket.
  */
 
-import type { FromBrowser, ToBrowser } from '../../generated'
+import type { ClientMessage, ServerMessage } from '../../generated'
 
 /** Callbacks of a transport. None is called after `onLost`. */
 export interface TransportHandlers {
   onWelcome: (now: number) => void
-  onMessage: (message: ToBrowser) => void
+  onMessage: (message: ServerMessage) => void
   onBinary: (channel: number, payload: Uint8Array) => void
   onLost: () => void
 }
@@ -43,7 +43,7 @@ export class Transport {
     return this.welcomed && Date.now() - this.#lastReceived > this.#beatMs * OVERDUE_AFTER_BEATS
   }
 
-  send(message: FromBrowser): boolean {
+  send(message: ClientMessage): boolean {
     if (!this.#isOpen) return false
     this.#socket.send(JSON.stringify(message))
     return true
@@ -83,12 +83,12 @@ export class Transport {
       const [high = 0, low = 0] = new Uint8Array(frame, 0, 2)
       return this.handlers.onBinary((high << 8) | low, new Uint8Array(frame, 2))
     }
-    const message = JSON.parse(frame) as ToBrowser
+    const message = JSON.parse(frame) as ServerMessage
     if (message.t === 'welcome') this.#welcome(message)
     else this.handlers.onMessage(message)
   }
 
-  #welcome({ now, beat }: ToBrowser & { t: 'welcome' }): void {
+  #welcome({ now, beat }: ServerMessage & { t: 'welcome' }): void {
     this.#beatMs = beat
     this.welcomed = true
     clearTimeout(this.#timer)
