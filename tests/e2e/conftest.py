@@ -6,11 +6,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from tests.e2e.browser import chromium
+from tests.e2e.browser import TIMEOUT_MS, chromium
 from tests.e2e.server_process import ServerProcess
 from tests.support.dynamodb_servers import free_port, shared_server
+
+# A page on a busy machine is slower than Playwright's five seconds; what never comes still fails.
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")

@@ -126,7 +126,10 @@ class SocketClient:
         assert self._socket is not None
         number = next(self._ids)
         future = self._replies[number] = asyncio.get_running_loop().create_future()
-        await self._socket.send(json.dumps({**message, "id": number}))
+        try:
+            await self._socket.send(json.dumps({**message, "id": number}))
+        except ConnectionClosed as closed:
+            raise ConnectionError("The socket closed.") from closed
         reply = await asyncio.wait_for(future, TIMEOUT_SECONDS)
         if reply["t"] == "refused":
             raise ServerError(reply["error"])

@@ -113,8 +113,16 @@ async def test_what_a_killed_server_left_half_brought_is_removed(admin_app: Admi
     assert left_behind(admin_app) == set()
 
 
-async def test_two_who_begin_at_once_make_one_backup(admin_app: AdminApp) -> None:
+async def test_two_who_begin_at_once_make_one_backup(admin_app: AdminApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    backup, answered = admin_app.store.backup, asyncio.Event()
+
+    async def backup_after_answers(*args: Any, **options: Any) -> None:
+        await answered.wait()
+        await backup(*args, **options)
+
+    monkeypatch.setattr(admin_app.store, "backup", backup_after_answers)
     answers = await asyncio.gather(*(admin_app.http.post("/api/admin/backups") for _ in range(5)))
+    answered.set()
     await admin_app.backups.wait_until_idle()
     assert sorted(answer.status_code for answer in answers) == [202, 409, 409, 409, 409]
     assert len(await named(admin_app)) == 1
