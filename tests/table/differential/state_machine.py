@@ -137,6 +137,9 @@ class DifferentialMachine(RuleBasedStateMachine):
         write = data.draw(writes(self.table, key))
         assert not isinstance(write, port.CheckItem)
         self.both(write, lambda store, consumed: store.write(write, consumed))
+        if may_pad(write):
+            # The answer may be equal all the same: a list that was padded would show only in what is read later.
+            self.run(self._even_out())
 
     @rule(data=st.data(), key=keys)
     def write_something_bad(self, data: st.DataObject, key: port.ItemKey) -> None:
