@@ -53,9 +53,9 @@ from zataku.table.backend.table_schema import (
 from zataku.table.backend.values import Item, KeyType, KeyValue
 from zataku.table.schema.access_pattern import ItemPattern, Query, QueryPattern, Span
 from zataku.table.schema.alarm import Alarm, capacity_alarm, error_rate_alarm, throttle_alarm
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.design_notes import Budget, Departure, Waiver
 from zataku.table.schema.entity import Entity, InKey, Key, Nullable, View, derived
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit, Path, path, some
 from zataku.table.schema.field_types import (
     UUID_PATTERN,

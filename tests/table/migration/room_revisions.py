@@ -4,7 +4,7 @@ from msgspec import field
 
 from zataku.table import NEW_AND_OLD, Entity, Span, Store, Table, View, include, path
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.revised_binding import RevisedBinding
+from zataku.table.schema.revised_bindings import RevisedBinding
 from zataku.table.schema.revisions import Attributes
 
 NAME = "MeetingRooms"

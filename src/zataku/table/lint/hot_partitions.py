@@ -8,7 +8,7 @@ from typing import Any
 from zataku.table.lint.report import Violation
 from zataku.table.schema.analysis.annotations import choices_of_field, types_of_field
 from zataku.table.schema.analysis.key_sources import indexed_bindings, key_source
-from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 

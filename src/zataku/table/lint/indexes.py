@@ -11,8 +11,8 @@ from zataku.table.lint.report import Violation
 from zataku.table.schema.access_pattern import Query
 from zataku.table.schema.analysis.key_sources import binding_of_result, indexed_bindings, key_source
 from zataku.table.schema.analysis.sample_calls import sample_queries
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.table import Table
 from zataku.table.store.row_readers import from_key
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from zataku.table.backend.port import KeyRange
 from zataku.table.backend.values import KeyValue
 from zataku.table.schema.analysis.annotations import choices_of_field, types_of_field
-from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate, Slot
 
 # Characters that ids, dates and paths contain; any other sign of a template separates its parts.

@@ -8,7 +8,7 @@ from zataku.table.lint.report import Violation
 from zataku.table.schema.access_pattern import Query, QueryPattern, Span
 from zataku.table.schema.analysis.key_sources import binding_of_result, indexed_bindings, key_source
 from zataku.table.schema.analysis.sample_calls import call_with_samples
-from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.table import Table
 
 

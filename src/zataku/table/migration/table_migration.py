@@ -16,7 +16,7 @@ from msgspec import Struct
 from zataku.table.backend.errors import BadInput, ConditionFailed, ItemUnreadable, TableError
 from zataku.table.backend.port import Position, Row, Rows, ScanItems
 from zataku.table.backend.values import Item, pack, unpack, unpack_row
-from zataku.table.schema.revised_binding import RevisedBinding
+from zataku.table.schema.revised_bindings import RevisedBinding
 from zataku.table.schema.table import Table
 from zataku.table.store.row_readers import binding_for_item
 from zataku.table.store.store import Store

@@ -13,7 +13,7 @@ from zataku.table.schema.entity import Derived
 from zataku.table.schema.key_template import KeyTemplate
 
 if TYPE_CHECKING:
-    from zataku.table.schema.binding import Binding
+    from zataku.table.schema.entity_bindings import Binding
 
 _NUMBERS = (int, float, Decimal)
 _TYPE_NAMES: dict[KeyType, str] = {"S": "text", "N": "a number", "B": "bytes"}

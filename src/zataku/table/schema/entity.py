@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zataku.table.backend.values import KeyValue
-    from zataku.table.schema.binding import Binding
+    from zataku.table.schema.entity_bindings import Binding
 
 T = TypeVar("T")
 E = TypeVar("E", bound="Entity")

@@ -26,12 +26,12 @@ from zataku.table.schema.access_pattern import (
     register_query,
 )
 from zataku.table.schema.alarm import Alarm, check_alarms
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import field_markers, stored_fields
 from zataku.table.schema.design_notes import Budget, Waiver
 from zataku.table.schema.entity import IN_KEY, Entity, Key, View, binding_of, bindings
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.plan import Plan, WritePattern, register_write
-from zataku.table.schema.revised_binding import RevisedBinding
+from zataku.table.schema.revised_bindings import RevisedBinding
 from zataku.table.schema.revisions import Upgrade
 
 E = TypeVar("E", bound=Entity)

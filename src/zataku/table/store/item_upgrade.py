@@ -16,8 +16,8 @@ from zataku.table.backend.errors import ConditionFailed, Conflict
 from zataku.table.backend.port import Backend, Row, TransactWrite, UpdateItem, Written
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import unpack_row
-from zataku.table.schema.binding import Binding
-from zataku.table.schema.revised_binding import ItemUpgrade, RevisedBinding
+from zataku.table.schema.entity_bindings import Binding
+from zataku.table.schema.revised_bindings import ItemUpgrade, RevisedBinding
 from zataku.table.store.metering import MeteredCalls
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import DesignError, ItemUnreadable
 from zataku.table.backend.values import Item, unpack_row
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField, field_markers, stored_fields
 from zataku.table.schema.entity import IN_KEY, Entity, View, binding_of
-from zataku.table.schema.revised_binding import RevisedBinding
+from zataku.table.schema.entity_bindings import Binding
+from zataku.table.schema.revised_bindings import RevisedBinding
 
 if TYPE_CHECKING:
     from zataku.table.backend.port import Row

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from zataku.table.backend.errors import BadInput, Reason, TooManyItems, TransactionCancelled
 from zataku.table.backend.limits import TOKEN_CHARACTERS, TRANSACTION_ITEMS
 from zataku.table.backend.port import Row, TransactWrite
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.entity import Entity, Key, binding_of
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
 from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update
 from zataku.table.store import write_requests

@@ -11,8 +11,8 @@ from zataku.table.backend.errors import BadInput, BadKey, BadUpdate, StaleIndexK
 from zataku.table.backend.port import CheckItem, DeleteItem, ItemKey, PutItem, UpdateItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.entity import Entity, Key, binding_of
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
 from zataku.table.schema.key_template import KeyTemplate
 

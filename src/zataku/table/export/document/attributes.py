@@ -14,9 +14,9 @@ from zataku.table.export.document.type_descriptions import (
     structs_in,
     type_name,
 )
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField, accepts_none, stored_fields
 from zataku.table.schema.entity import Derived
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 

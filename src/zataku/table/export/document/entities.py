@@ -15,8 +15,8 @@ from zataku.table.export.document.attributes import HEADINGS, attribute_rows, pa
 from zataku.table.export.document.notation import code_span, markdown_table
 from zataku.table.schema.analysis.item_size import max_item_size
 from zataku.table.schema.analysis.sample_values import sample_item
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.entity import Entity
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.table import Table
 
 Examples: TypeAlias = Mapping[type[Entity], Entity]

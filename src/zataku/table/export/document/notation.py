@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
-from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate, Slot
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 from msgspec import Meta, Struct
 
 from zataku.table.backend.values import KeyType
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.entity import Derived
+from zataku.table.schema.entity_bindings import Binding
 
 NUMBERS = (int, float, Decimal)
 

@@ -8,7 +8,7 @@ from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.values import size_of
 from zataku.table.schema.analysis.annotations import key_type, types_of_field
 from zataku.table.schema.analysis.value_size import SizeBound, max_text_size, max_value_size
-from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 

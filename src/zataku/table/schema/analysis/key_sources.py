@@ -4,7 +4,7 @@ from typing import Any
 
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.schema.analysis.annotations import key_type, types_of_field
-from zataku.table.schema.binding import Binding
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 

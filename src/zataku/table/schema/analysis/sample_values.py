@@ -16,9 +16,9 @@ from zataku.table.backend.errors import TableError
 from zataku.table.backend.values import Item
 from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, plain_types
 from zataku.table.schema.analysis.regex import matching_text
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.entity import Entity, binding_of
+from zataku.table.schema.entity_bindings import Binding
 
 LISTS = (list, tuple, Sequence)
 SETS = (set, frozenset, AbstractSet)

@@ -42,7 +42,7 @@ E = TypeVar("E", bound=Entity)
 class Binding(Generic[E]):
     """Converts one kind of entity to items and back."""
 
-    # The revision of the entity, where its design numbers them: see `revised_binding`.
+    # The revision of the entity, where its design numbers them: see `revised_bindings`.
     revision: int | None = None
 
     def __init__(

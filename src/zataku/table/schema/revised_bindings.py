@@ -10,10 +10,10 @@ from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import equal
 from zataku.table.backend.errors import ItemUnreadable
 from zataku.table.backend.values import Item, extension, unpack
-from zataku.table.schema.binding import Binding
 from zataku.table.schema.codec import StoredField
 from zataku.table.schema.declaration_checks import check_revision_attribute
 from zataku.table.schema.entity import Entity
+from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.revisions import Revisions, Upgrade
 
 if TYPE_CHECKING:
