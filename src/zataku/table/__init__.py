@@ -73,7 +73,7 @@ from zataku.table.schema.field_types import (
 from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update
 from zataku.table.schema.revisions import Attributes
 from zataku.table.schema.table import NEW_AND_OLD, Index, Table, binary, number
-from zataku.table.store.metering import Meter
+from zataku.table.store.capacity_meter import Meter
 from zataku.table.store.paging import Page
 from zataku.table.store.permissions import (
     CHECK,

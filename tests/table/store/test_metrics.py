@@ -5,7 +5,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.table.store.test_metering import LUNCH, Count, election
+from tests.table.store.test_capacity_meter import LUNCH, Count, election
 from zataku.table.store.metrics import StoreCollector
 from zataku.table.store_factory import open_embedded
 

@@ -25,7 +25,7 @@ from zataku.table.backend import port as port
 from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.store.metering import Meter, MeteredCalls
+from zataku.table.store.capacity_meter import Meter, MeteredCalls
 from zataku.table.store.retry import Retry, RetryPolicy
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 from zataku.table.transfer import Phase, export_store, import_store

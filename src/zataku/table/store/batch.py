@@ -7,7 +7,7 @@ from zataku.table.backend.errors import SameItemTwice, Throttled
 from zataku.table.backend.limits import BATCH_GETS, BATCH_WRITES
 from zataku.table.backend.port import Backend, DeleteItem, GetItem, ItemKey, PutItem, Row
 from zataku.table.backend.validation import check_item
-from zataku.table.store.metering import MeteredCalls
+from zataku.table.store.capacity_meter import MeteredCalls
 
 
 class Batches:

@@ -18,7 +18,7 @@ from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import unpack_row
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.revised_bindings import ItemUpgrade, RevisedBinding
-from zataku.table.store.metering import MeteredCalls
+from zataku.table.store.capacity_meter import MeteredCalls
 
 
 class OutdatedItem(Struct, frozen=True):

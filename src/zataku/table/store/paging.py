@@ -18,7 +18,7 @@ from zataku.table.schema.access_pattern import Query
 from zataku.table.schema.entity import Entity, View
 from zataku.table.schema.table import Index, Table
 from zataku.table.store import cursor as cursors
-from zataku.table.store.metering import MeteredCalls
+from zataku.table.store.capacity_meter import MeteredCalls
 from zataku.table.store.row_readers import (
     RowsReader,
     attributes_of,

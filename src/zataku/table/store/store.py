@@ -51,8 +51,8 @@ from zataku.table.schema.plan import Plan
 from zataku.table.schema.table import Index, Table, required_capabilities
 from zataku.table.store import write_requests
 from zataku.table.store.batch import Batches
+from zataku.table.store.capacity_meter import Meter, MeteredCalls
 from zataku.table.store.item_upgrade import ItemUpgrader, find_outdated
-from zataku.table.store.metering import Meter, MeteredCalls
 from zataku.table.store.paging import Page, Paging
 from zataku.table.store.permissions import Permissions
 from zataku.table.store.restricted_backend import RestrictedBackend

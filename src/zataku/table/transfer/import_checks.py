@@ -8,7 +8,7 @@ from zataku.table.backend.errors import BadInput, ExportDamaged, SchemaRefused, 
 from zataku.table.backend.port import Backend, ScanItems
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.validation import check_item
-from zataku.table.store.metering import MeteredCalls
+from zataku.table.store.capacity_meter import MeteredCalls
 from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line
 from zataku.table.transfer.export_reader import ExportContents, ExportedTable
 from zataku.table.transfer.parts import Part

@@ -15,7 +15,7 @@ from zataku.table.backend.port import Backend, PutItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
 from zataku.table.store.batch import Batches
-from zataku.table.store.metering import MeteredCalls
+from zataku.table.store.capacity_meter import MeteredCalls
 from zataku.table.transfer.atomic_files import PathLock
 from zataku.table.transfer.export_reader import ExportedTable, open_export
 from zataku.table.transfer.export_record import store_identity

@@ -10,7 +10,7 @@ from msgspec import Struct
 from zataku.table.backend.port import Backend, Position, Rows, ScanItems
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
-from zataku.table.store.metering import Meter, MeteredCalls
+from zataku.table.store.capacity_meter import Meter, MeteredCalls
 from zataku.table.store.retry import Retry
 from zataku.table.transfer.parts import Part
 

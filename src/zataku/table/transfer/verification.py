@@ -11,7 +11,7 @@ from zataku.table.backend.port import Backend, GetItem, ItemKey, Row
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item, unpack_row
 from zataku.table.store.batch import Batches
-from zataku.table.store.metering import MeteredCalls
+from zataku.table.store.capacity_meter import MeteredCalls
 from zataku.table.transfer.dynamodb_json import ItemChecksum, encode_line
 from zataku.table.transfer.export_reader import ExportedTable
 from zataku.table.transfer.reads import TransferProgress, item_batches, prefetched_pages

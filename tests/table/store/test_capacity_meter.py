@@ -11,7 +11,7 @@ from zataku.table import Entity, Span, Store, Table, path
 from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import ConditionFailed, Throttled, TransactionCancelled, WrongType
 from zataku.table.embedded import EmbeddedBackend
-from zataku.table.store.metering import Meter
+from zataku.table.store.capacity_meter import Meter
 from zataku.table.store.retry import Retry, RetryPolicy
 from zataku.table.store_factory import open_embedded
 from zataku.table.strict.strict_backend import Faults, StrictBackend
