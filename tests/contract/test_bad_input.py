@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from msgspec import Meta
 
-from tests.contract.test_conditions import Thing, shelf
+from tests.contract.writes.test_conditions import Thing, shelf
 from tests.support.designs.board import Candidate, Game, Move, Settings, Vote, board
 from tests.support.designs.connections import Connection, connections
 from tests.support.designs.measures import Measure, Word, measures, words, words_in

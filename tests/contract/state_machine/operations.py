@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.contract.model import Item, Rule
+from tests.contract.state_machine.model import Item, Rule
 from tests.support.designs.pieces import Lid, Piece
 from zataku.table import Condition, Edit, Key, path
 

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from tests.contract.model import Item, ModelChange, ModelKey, key_in_model
-from tests.contract.operations import BOXES, COLOURS, boxes, items, key_of
-from tests.contract.write_machine import WriteMachine
+from tests.contract.state_machine.model import Item, ModelChange, ModelKey, key_in_model
+from tests.contract.state_machine.operations import BOXES, COLOURS, boxes, items, key_of
+from tests.contract.state_machine.write_machine import WriteMachine
 from tests.support.designs.pieces import box_back, box_of, coloured, coloured_back, pieces, weighed, weighed_back
 from tests.support.store_reads import drained, paged
 from zataku.table import Change, Query

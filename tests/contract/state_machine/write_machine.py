@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from msgspec.structs import replace
 
-from tests.contract.model import Item, Model, ModelConditionFailed, ModelWrite, key_in_model
-from tests.contract.operations import changes_for, demands_for, items, key_of, lives
+from tests.contract.state_machine.model import Item, Model, ModelConditionFailed, ModelWrite, key_in_model
+from tests.contract.state_machine.operations import changes_for, demands_for, items, key_of, lives
 from tests.contract.stores import StoreKind
 from tests.support.designs.pieces import pieces
 from zataku.clock import ManualClock

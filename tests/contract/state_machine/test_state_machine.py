@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.contract.model_comparison import ModelComparisonMachine
+from tests.contract.state_machine.model_comparison import ModelComparisonMachine
 from tests.contract.stores import STORES, StoreKind
 
 
