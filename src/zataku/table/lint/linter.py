@@ -9,9 +9,9 @@ from zataku.table.lint.documentation import no_example, undocumented
 from zataku.table.lint.hot_partitions import hot_partition
 from zataku.table.lint.indexes import projection_lacks_field, unfed_index
 from zataku.table.lint.item_size import item_too_large
-from zataku.table.lint.padding import unpadded_number
 from zataku.table.lint.patterns import stranger_in_span, unanswerable_pattern
 from zataku.table.lint.report import Finding, Report, Rule, Waived
+from zataku.table.lint.unpadded_numbers import unpadded_number
 from zataku.table.schema.design_notes import Waiver
 from zataku.table.schema.table import Table
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from zataku.table.lint.key_matching import can_be_within, can_equal
 from zataku.table.lint.report import Violation
+from zataku.table.lint.template_matcher import can_be_within, can_equal
 from zataku.table.schema.access_pattern import Query, QueryPattern, Span
 from zataku.table.schema.analysis.key_sources import binding_of_result, indexed_bindings, key_source
 from zataku.table.schema.analysis.sample_calls import call_with_samples

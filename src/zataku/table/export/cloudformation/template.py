@@ -11,7 +11,7 @@ from zataku.table.backend.table_schema import TableSchema
 from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
 from zataku.table.export.cloudformation.policies import STORE_TABLE, opening_policy, template_policy
 from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
-from zataku.table.export.cloudformation.scaling import scaling_resources
+from zataku.table.export.cloudformation.scaling_policies import scaling_resources
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix, Permissions
 
