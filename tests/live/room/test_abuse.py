@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.live.room_commands import (
+from tests.live.room.room_commands import (
     HALL,
     MIDORI,
     SORA,

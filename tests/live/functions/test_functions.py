@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.live.entities import HALL, SORA, room, said, socket, uuid
-from tests.live.room_commands import HALL as ROOM
-from tests.live.room_commands import SORA as SENDER
-from tests.live.room_commands import command_of, execute_all, guest, open_hall, post_comment
-from tests.live.test_permissions import DOCUMENT as DOCUMENT_ROWS
+from tests.live.functions.test_permissions import DOCUMENT as DOCUMENT_ROWS
+from tests.live.room.room_commands import HALL as ROOM
+from tests.live.room.room_commands import SORA as SENDER
+from tests.live.room.room_commands import command_of, execute_all, guest, open_hall, post_comment
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.live.room_commands import (
+from tests.live.room.room_commands import (
     HALL,
     MIDORI,
     SORA,

@@ -2,7 +2,17 @@
 
 import msgspec
 
-from tests.live.room_commands import HALL, MIDORI, SORA, close, command_of, execute_all, guest, open_hall, post_comment
+from tests.live.room.room_commands import (
+    HALL,
+    MIDORI,
+    SORA,
+    close,
+    command_of,
+    execute_all,
+    guest,
+    open_hall,
+    post_comment,
+)
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.messages import BlockSender, React, Snapshot

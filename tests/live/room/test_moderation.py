@@ -6,7 +6,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from tests.live.room_commands import (
+from tests.live.room.room_commands import (
     HALL,
     MIDORI,
     SORA,

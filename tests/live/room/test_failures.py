@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.room_commands import (
+from tests.live.room.room_commands import (
     HALL,
     FailingStore,
     close,
