@@ -3,21 +3,17 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from tests.support.loop_time import LoopTime
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.h11_protocol import TimedHttpProtocol
 
-DEADLINE = 5.0
-
-
-class ImpatientProtocol(TimedHttpProtocol):
-    header_seconds = 0.2
-    body_seconds = 0.4
+HEADER_SECONDS, BODY_SECONDS = TimedHttpProtocol.header_seconds, TimedHttpProtocol.body_seconds
+DEADLINE = 10.0
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -26,82 +22,108 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     await send_json(send, 200, "here")
 
 
+class ObservedProtocol(TimedHttpProtocol):
+    """Tells the test of every connection and every piece that has arrived."""
+
+    def __init__(self, config: uvicorn.Config, arrivals: "asyncio.Queue[bytes]") -> None:
+        super().__init__(config, ServerState(), {})
+        self._arrivals = arrivals
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._arrivals.put_nowait(b"")
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._arrivals.put_nowait(data)
+
+
+class Client:
+    """A connection to the server, in a loop whose time is advanced."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, arrivals: "asyncio.Queue[bytes]"):
+        self._reader, self._writer, self._arrivals = reader, writer, arrivals
+        self._time = LoopTime()
+
+    async def send(self, data: bytes) -> None:
+        """Send some bytes, and wait until the server has handled them."""
+        self._writer.write(data)
+        async with asyncio.timeout(DEADLINE):
+            while data:
+                data = data[len(await self._arrivals.get()) :]
+
+    async def send_slowly(self, data: bytes, seconds: float) -> None:
+        """Send some bytes one by one, with a pause before each."""
+        for byte in data:
+            await self._time.advance(seconds)
+            await self.send(bytes([byte]))
+
+    async def advance(self, seconds: float) -> None:
+        """Let the time pass in which nothing is sent."""
+        await self._time.advance(seconds)
+
+    async def read_answer(self) -> bytes:
+        """One answer of the app, with its headers."""
+        async with asyncio.timeout(DEADLINE):
+            return await self._reader.readuntil(b'"here"')
+
+    async def read_to_end(self) -> bytes:
+        """Everything until the server closes the connection."""
+        async with asyncio.timeout(DEADLINE):
+            return await self._reader.read()
+
+
 @pytest.fixture
-async def port() -> AsyncIterator[int]:
-    config = uvicorn.Config(app, lifespan="off", log_config=None, timeout_keep_alive=30)  # type: ignore[arg-type]
+async def client() -> AsyncIterator[Client]:
+    config = uvicorn.Config(app, lifespan="off", log_config=None, timeout_keep_alive=10_000)  # type: ignore[arg-type]
     config.load()
+    arrivals: asyncio.Queue[bytes] = asyncio.Queue()
     loop = asyncio.get_running_loop()
-    async with await loop.create_server(lambda: ImpatientProtocol(config, ServerState(), {}), "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1]
+    async with await loop.create_server(lambda: ObservedProtocol(config, arrivals), "127.0.0.1", 0) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
+        await arrivals.get()
+        yield Client(reader, writer, arrivals)
+        writer.close()
 
 
-async def test_a_silent_connection_is_closed(port: int):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        assert await reader.read() == b""
-    writer.close()
+async def test_a_silent_connection_is_closed(client: Client):
+    await client.advance(HEADER_SECONDS)
+    assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
-async def test_headers_that_do_not_end_close_the_connection(port: int, before: bytes):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        if before:
-            writer.write(before)
-            await reader.readuntil(b'"here"')
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
-        sending = asyncio.create_task(send_slowly(writer))
-        assert await read_to_end(reader) == b""
-    sending.cancel()
-    writer.close()
+async def test_headers_that_do_not_end_close_the_connection(client: Client, before: bytes):
+    if before:
+        await client.send(before)
+        await client.read_answer()
+    await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n")
+    await client.send_slowly(b"X-More: ", HEADER_SECONDS / 10)
+    await client.advance(HEADER_SECONDS / 4)
+    assert await client.read_to_end() == b""
 
 
-async def read_to_end(reader: asyncio.StreamReader) -> bytes:
-    """Everything until the connection ends. A peer that still sends when it is closed may get a reset instead."""
-    received = b""
-    with suppress(ConnectionResetError):
-        while piece := await reader.read(65536):
-            received += piece
-    return received
+async def test_a_slow_body_is_read_to_its_end(client: Client):
+    await client.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+    await client.send_slowly(b"abcdef", HEADER_SECONDS)
+    assert (await client.read_answer()).startswith(b"HTTP/1.1 200")
 
 
-async def send_slowly(writer: asyncio.StreamWriter) -> None:
-    while True:
-        await asyncio.sleep(0.05)
-        writer.write(b"X-More: 1\r\n")
+async def test_a_body_that_goes_on_after_its_answer_closes_the_connection(client: Client):
+    await client.send(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+    await client.read_answer()
+    await client.send_slowly(b"abc", BODY_SECONDS / 4)
+    await client.advance(BODY_SECONDS / 4)
+    assert await client.read_to_end() == b""
 
 
-async def test_a_slow_body_is_read_to_its_end(port: int):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
-        for _ in range(6):
-            await asyncio.sleep(0.06)
-            writer.write(b"x")
-        assert b"200" in await reader.readline()
-    writer.close()
-
-
-async def test_a_body_that_goes_on_after_its_answer_closes_the_connection(port: int):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
-        sending = asyncio.create_task(send_slowly(writer))
-        assert b'"here"' in await read_to_end(reader)
-    sending.cancel()
-    writer.close()
-
-
-async def test_a_connection_stays_open_when_the_rest_of_an_answered_request_arrives(port: int):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        for _ in range(2):
-            writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
-            await reader.readuntil(b'"here"')
-            writer.write(b"abcdef")
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        await reader.readuntil(b'"here"')
-    writer.close()
+async def test_a_connection_stays_open_when_the_rest_of_an_answered_request_arrives(client: Client):
+    for _ in range(2):
+        await client.send(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+        await client.read_answer()
+        await client.send(b"abcdef")
+        await client.advance(BODY_SECONDS)
+    await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    await client.read_answer()
 
 
 @pytest.mark.parametrize(
@@ -112,37 +134,28 @@ async def test_a_connection_stays_open_when_the_rest_of_an_answered_request_arri
     ],
     ids=["whole", "early"],
 )
-async def test_the_next_request_has_its_own_time_limit(port: int, before: bytes):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        head, rest = before[:-3], before[-3:]
-        writer.write(head)
-        await asyncio.sleep(0.05)
-        writer.write(rest + b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
-        await reader.readuntil(b'"here"')
-        for _ in range(9):
-            await asyncio.sleep(0.06)
-            writer.write(b"x")
-        await reader.readuntil(b'"here"')
-    writer.close()
+async def test_the_next_request_has_its_own_time_limit(client: Client, before: bytes):
+    head, rest = before[:-3], before[-3:]
+    await client.send(head)
+    await client.advance(BODY_SECONDS / 2)
+    await client.send(rest + b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n")
+    await client.read_answer()
+    await client.send_slowly(b"abcdef", HEADER_SECONDS)
+    await client.read_answer()
 
 
-async def test_malformed_bytes_after_an_answer_close_the_connection_only(port: int, caplog: pytest.LogCaptureFixture):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        writer.write(b"POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
-        await reader.readuntil(b'"here"')
-        writer.write(b"nonsense\r\n")
-        assert await reader.read() == b""
-    writer.close()
-    assert [line for line in caplog.records if line.levelname == "ERROR"] == []
+async def test_malformed_bytes_after_an_answer_close_the_connection_only(
+    client: Client, caplog: pytest.LogCaptureFixture
+):
+    await client.send(b"POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    await client.read_answer()
+    await client.send(b"nonsense\r\n")
+    assert await client.read_to_end() == b""
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-async def test_bytes_that_are_no_request_get_an_error_in_the_shape_of_all_errors(port: int):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(DEADLINE):
-        writer.write(b"HELLO\r\n\r\n")
-        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+async def test_bytes_that_are_no_request_get_an_error_in_the_shape_of_all_errors(client: Client):
+    await client.send(b"HELLO\r\n\r\n")
+    head, _, body = (await client.read_to_end()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")
     assert json.loads(body)["error"]["code"] == "bad_request"
-    writer.close()

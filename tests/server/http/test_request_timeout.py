@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.loop_time import LoopTime
 from zataku.errors import Unavailable
 from zataku.server.http.request_timeout import RequestTimedOut, RequestTimeout
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_an_answer_that_does_not_begin_is_cancelled() -> None:
@@ -31,15 +30,16 @@ async def test_a_body_that_does_not_arrive_is_a_request_timeout() -> None:
 
 
 async def test_an_answer_that_has_begun_has_no_timeout() -> None:
-    told: list[object] = []
+    sent: list[object] = []
+    time = LoopTime()
 
     async def slow(_scope: object, _receive: object, send: Any) -> None:
         await send({"type": "http.response.start"})
-        await asyncio.sleep(0.05)
+        await time.advance(1)
         await send({"type": "http.response.body"})
 
     async def send(message: object) -> None:
-        told.append(message)
+        sent.append(message)
 
     await RequestTimeout(0.01).handle({}, send, send, slow)  # type: ignore[arg-type, typeddict-item]
-    assert len(told) == 2
+    assert len(sent) == 2
