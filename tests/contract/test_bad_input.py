@@ -14,7 +14,7 @@ from tests.contract.writes.test_conditions import Thing, shelf
 from tests.support.designs.board import Candidate, Game, Move, Settings, Vote, board
 from tests.support.designs.connections import Connection, connections
 from tests.support.designs.measures import Measure, Word, measures, words, words_in
-from tests.support.store_reads import contents, together
+from tests.support.store_reads import contents, run_transaction
 from zataku.table import (
     BadCursor,
     BadInput,
@@ -100,20 +100,20 @@ async def grown_past_the_limit(store: Store) -> None:
 
 
 async def too_much_together(store: Store) -> None:
-    await together(store, *[lambda tx, at=at: tx.put(large(at)) for at in range(11)])
+    await run_transaction(store, *[lambda tx, at=at: tx.put(large(at)) for at in range(11)])
 
 
 async def too_many_together(store: Store) -> None:
-    await together(store, *[lambda tx, at=at: tx.put(Word(language="x", word=f"{at}")) for at in range(101)])
+    await run_transaction(store, *[lambda tx, at=at: tx.put(Word(language="x", word=f"{at}")) for at in range(101)])
 
 
 async def one_item_twice_together(store: Store) -> None:
     one = Word(language="en", word="w")
-    await together(store, lambda tx: tx.put(one), lambda tx: tx.delete(Word.key(language="en", word="w")))
+    await run_transaction(store, lambda tx: tx.put(one), lambda tx: tx.delete(Word.key(language="en", word="w")))
 
 
 async def one_bad_item_in_a_transaction(store: Store) -> None:
-    await together(
+    await run_transaction(
         store, lambda tx: tx.put(Word(language="x", word="fine")), lambda tx: tx.put(Odd(code="c", level="x", kind="k"))
     )
 
@@ -331,7 +331,7 @@ async def test_keys_of_exactly_the_longest_length_are_accepted(open_store):
 
 async def test_a_transaction_just_below_four_megabytes_is_accepted(open_store):
     store = await open_store(words)
-    await together(store, *[lambda tx, at=at: tx.put(large(at)) for at in range(10)])
+    await run_transaction(store, *[lambda tx, at=at: tx.put(large(at)) for at in range(10)])
     assert await store.count(words_in("en")) == 10
 
 

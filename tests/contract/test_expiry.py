@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.designs.board import Game, GameLine, Move, Vote, board, game_line, games_with, moves_of, votes_of
 from tests.support.designs.kifu import Analysis, kifu
-from tests.support.store_reads import contents, drained, eventually, finds, together
+from tests.support.store_reads import assert_query_returns, contents, drain, eventually, run_transaction
 from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Store, TransactionCancelled, path
 
@@ -71,7 +71,7 @@ async def test_an_expired_item_counts_as_absent_in_a_transaction(store: Store, c
         tx.check_absent(KEY)
         tx.put(Game(game_id="g2"))
     with pytest.raises(TransactionCancelled):
-        await together(store, lambda tx: tx.check(KEY), lambda tx: tx.put(Game(game_id="g3")))
+        await run_transaction(store, lambda tx: tx.check(KEY), lambda tx: tx.put(Game(game_id="g3")))
     async with store.transact() as tx:
         tx.put(Game(game_id="g1", note="new"), if_absent=True)
     assert await contents(store) == {repr(Game(game_id="g2")): 1, repr(Game(game_id="g1", note="new")): 1}
@@ -82,7 +82,7 @@ async def test_an_expired_item_cannot_be_updated(store: Store, clock: ManualCloc
     with pytest.raises(ConditionFailed):
         await store.update(KEY, turn.add(1))
     with pytest.raises(TransactionCancelled):
-        await together(store, lambda tx: tx.update(KEY, turn.add(1)))
+        await run_transaction(store, lambda tx: tx.update(KEY, turn.add(1)))
 
 
 async def test_more_time_can_be_given_before_it_is_up(store: Store, clock: ManualClock, expiring: Game):
@@ -105,7 +105,7 @@ async def test_a_sweep_deletes_what_has_expired_and_nothing_else(store: Store, c
     assert await store.sweep() == 30
     assert await store.sweep() == 0
     assert await store.count(moves_of("g1")) == 11
-    await finds(store, moves_of("g1"), *moves[30:], forever)
+    await assert_query_returns(store, moves_of("g1"), *moves[30:], forever)
 
 
 @pytest.mark.needs("sweeping")
@@ -133,7 +133,7 @@ async def test_a_sweep_takes_items_out_of_their_indexes(store: Store, clock: Man
     await store.put(vote)
     await clock.advance(1)
     await store.sweep()
-    await finds(store, votes_of("ann"))
+    await assert_query_returns(store, votes_of("ann"))
     await eventually(lambda: store.count(votes_of("ann")), 0)
 
 
@@ -144,7 +144,7 @@ async def test_a_swept_item_is_marked_in_the_stream(store: Store, clock: ManualC
     await clock.advance(10)
     await store.sweep()
     await store.delete(Game.key(game_id="g2"))
-    changes = await drained(store.stream(board, "watcher"))
+    changes = await drain(store.stream(board, "watcher"))
     assert [(it.kind, it.old and it.old.game_id, it.expired) for it in changes] == [
         ("INSERT", None, False),
         ("INSERT", None, False),

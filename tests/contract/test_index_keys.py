@@ -32,7 +32,7 @@ from tests.support.designs.ranking import (
     ranked,
     ranking,
 )
-from tests.support.store_reads import finds, together
+from tests.support.store_reads import assert_query_returns, run_transaction
 from zataku.table import Span, StaleIndexKey, Store, View, path
 
 KEY = Game.key(game_id="g1")
@@ -58,28 +58,28 @@ def candidates_of(user_id: str) -> Span:
 
 async def test_a_put_moves_the_item_in_the_index(store: Store):
     active = await store.put(Game(game_id="g1"))
-    await finds(store, games_with("ACTIVE"), active)
+    await assert_query_returns(store, games_with("ACTIVE"), active)
     finished = await store.put(replace(active, status="FINISHED"))
-    await finds(store, games_with("ACTIVE"))
-    await finds(store, games_with("FINISHED"), finished)
+    await assert_query_returns(store, games_with("ACTIVE"))
+    await assert_query_returns(store, games_with("FINISHED"), finished)
 
 
 async def test_a_save_moves_the_item_in_the_index(store: Store):
     was = await store.put(Game(game_id="g1"))
     now = await store.save(replace(was, status="FINISHED"), was=was)
-    await finds(store, games_with("ACTIVE"))
-    await finds(store, games_with("FINISHED"), now)
+    await assert_query_returns(store, games_with("ACTIVE"))
+    await assert_query_returns(store, games_with("FINISHED"), now)
 
 
 async def test_an_update_moves_the_item_in_the_index(store: Store):
     vote = Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c1", created_at="t1")
     await store.put(vote)
-    await finds(store, votes_of("ann"), VoteLine(candidate_id="c1", created_at="t1"))
+    await assert_query_returns(store, votes_of("ann"), VoteLine(candidate_id="c1", created_at="t1"))
     moved = path(Vote, lambda it: it.created_at).set("t0")
     await store.update(Vote.key(game_id="g1", turn_number=1, user_id="ann"), moved)
     other = replace(vote, turn_number=2, candidate_id="c2", created_at="t0a")
     await store.put(other)
-    await finds(
+    await assert_query_returns(
         store,
         votes_of("ann"),
         VoteLine(candidate_id="c1", created_at="t0"),
@@ -90,15 +90,15 @@ async def test_an_update_moves_the_item_in_the_index(store: Store):
 async def test_an_update_that_does_not_touch_a_key_leaves_the_index_place(store: Store):
     await store.put(Game(game_id="g1"))
     now = await store.update(KEY, turn.add(1))
-    await finds(store, games_with("ACTIVE"), now)
+    await assert_query_returns(store, games_with("ACTIVE"), now)
 
 
 async def test_a_delete_takes_the_item_out_of_every_index(store: Store):
     await store.put(Game(game_id="g1", public=True))
-    await finds(store, listed_with("ACTIVE"), Listed(game_id="g1"))
+    await assert_query_returns(store, listed_with("ACTIVE"), Listed(game_id="g1"))
     await store.delete(KEY)
-    await finds(store, games_with("ACTIVE"))
-    await finds(store, listed_with("ACTIVE"))
+    await assert_query_returns(store, games_with("ACTIVE"))
+    await assert_query_returns(store, listed_with("ACTIVE"))
 
 
 async def test_a_transaction_moves_items_in_indexes(store: Store):
@@ -108,28 +108,28 @@ async def test_a_transaction_moves_items_in_indexes(store: Store):
         now = tx.save(replace(was, status="FINISHED"), was=was)
         tx.delete(Game.key(game_id="g2"))
         tx.put(Game(game_id="g3", created_at="2025-03-01"))
-    await finds(store, games_with("ACTIVE"), Game(game_id="g3", created_at="2025-03-01"))
-    await finds(store, games_with("FINISHED"), now)
+    await assert_query_returns(store, games_with("ACTIVE"), Game(game_id="g3", created_at="2025-03-01"))
+    await assert_query_returns(store, games_with("FINISHED"), now)
 
 
 async def test_a_batch_moves_items_in_indexes(store: Store):
     games = [Game(game_id=f"g{number}", created_at=f"t{number}") for number in range(3)]
     await store.write_many(put=games)
-    await finds(store, games_with("ACTIVE"), *games)
+    await assert_query_returns(store, games_with("ACTIVE"), *games)
     await store.write_many(put=[replace(games[0], status="FINISHED")], delete=[Game.key(game_id="g2")])
-    await finds(store, games_with("ACTIVE"), games[1])
+    await assert_query_returns(store, games_with("ACTIVE"), games[1])
 
 
 async def test_a_derived_key_follows_what_it_is_made_from(store: Store):
     was = await store.put(Game(game_id="g1"))
-    await finds(store, listed_with("ACTIVE"))
+    await assert_query_returns(store, listed_with("ACTIVE"))
     now = await store.save(replace(was, public=True), was=was)
-    await finds(store, listed_with("ACTIVE"), Listed(game_id="g1"))
+    await assert_query_returns(store, listed_with("ACTIVE"), Listed(game_id="g1"))
     now = await store.save(replace(now, status="FINISHED"), was=now)
-    await finds(store, listed_with("ACTIVE"))
-    await finds(store, listed_with("FINISHED"), Listed(game_id="g1"))
+    await assert_query_returns(store, listed_with("ACTIVE"))
+    await assert_query_returns(store, listed_with("FINISHED"), Listed(game_id="g1"))
     await store.save(replace(now, public=False), was=now)
-    await finds(store, listed_with("FINISHED"))
+    await assert_query_returns(store, listed_with("FINISHED"))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_an_update_that_cannot_tell_an_index_key_is_refused(store: Store, 
         await store.update(KEY, edit)
     assert refused.value.code == "stale_index_key"
     with pytest.raises(StaleIndexKey):
-        await together(store, lambda tx: tx.update(KEY, edit))
+        await run_transaction(store, lambda tx: tx.update(KEY, edit))
     assert await store.get(KEY, strong=True) == before
 
 
@@ -154,13 +154,13 @@ async def test_a_sparse_key_appears_and_vanishes_by_update(open_store):
     store = await open_store(ranking)
     key = Snapshot.key(user_id="a", date="d")
     await store.put(Snapshot(user_id="a", date="d", level=50))
-    await finds(store, ranked("d"))
+    await assert_query_returns(store, ranked("d"))
     await store.update(key, rank.set(7))
-    await finds(store, ranked("d"), RankLine(name="Hello", level=50, level_rank=7))
+    await assert_query_returns(store, ranked("d"), RankLine(name="Hello", level=50, level_rank=7))
     await store.update(key, rank.add(-2))
-    await finds(store, ranked("d"), RankLine(name="Hello", level=50, level_rank=5))
+    await assert_query_returns(store, ranked("d"), RankLine(name="Hello", level=50, level_rank=5))
     await store.update(key, rank.remove())
-    await finds(store, ranked("d"))
+    await assert_query_returns(store, ranked("d"))
 
 
 async def test_a_sparse_key_of_two_fields_needs_both(store: Store):
@@ -169,11 +169,11 @@ async def test_a_sparse_key_of_two_fields_needs_both(store: Store):
     user, at = path(Candidate, lambda it: it.user_id), path(Candidate, lambda it: it.created_at)
     await store.put(candidate)
     await store.update(key, user.set("ann"))
-    await finds(store, candidates_of("ann"))
+    await assert_query_returns(store, candidates_of("ann"))
     await store.update(key, at.set("t1"))
-    await finds(store, candidates_of("ann"), MadeAt(created_at="t1"))
+    await assert_query_returns(store, candidates_of("ann"), MadeAt(created_at="t1"))
     await store.update(key, user.remove())
-    await finds(store, candidates_of("ann"))
+    await assert_query_returns(store, candidates_of("ann"))
 
 
 async def test_a_plain_attribute_is_an_index_key_as_it_is(open_store):
@@ -181,14 +181,14 @@ async def test_a_plain_attribute_is_an_index_key_as_it_is(open_store):
     room = path(Connection, lambda it: it.room_id)
     key = Connection.key(connection_id="c1")
     await store.put(Connection(connection_id="c1"))
-    await finds(store, connections_in("r1"))
+    await assert_query_returns(store, connections_in("r1"))
     now = await store.update(key, room.set("r1"))
-    await finds(store, connections_in("r1"), now)
+    await assert_query_returns(store, connections_in("r1"), now)
     now = await store.update(key, room.set("r2"))
-    await finds(store, connections_in("r1"))
-    await finds(store, connections_in("r2"), now)
+    await assert_query_returns(store, connections_in("r1"))
+    await assert_query_returns(store, connections_in("r2"), now)
     await store.update(key, room.set(None))
-    await finds(store, connections_in("r2"))
+    await assert_query_returns(store, connections_in("r2"))
 
 
 async def test_an_index_without_sort_key_holds_many_items(open_store):
@@ -209,47 +209,47 @@ async def test_a_local_index_key_appears_changes_and_vanishes(store: Store):
         for name, count in (("a", 3), ("b", 11), ("c", None))
     ]
     await store.write_many(put=candidates)
-    await finds(store, favourites("g1", 1), candidates[1], candidates[0])
+    await assert_query_returns(store, favourites("g1", 1), candidates[1], candidates[0])
     third = await store.update(Candidate.key(game_id="g1", turn_number=1, candidate_id="c"), votes.add(5))
-    await finds(store, favourites("g1", 1), candidates[1], third, candidates[0])
+    await assert_query_returns(store, favourites("g1", 1), candidates[1], third, candidates[0])
     await store.update(Candidate.key(game_id="g1", turn_number=1, candidate_id="b"), votes.remove())
-    await finds(store, favourites("g1", 1), third, candidates[0])
+    await assert_query_returns(store, favourites("g1", 1), third, candidates[0])
 
 
 async def test_keys_that_only_lie_in_indexes_follow_a_save(open_store):
     store = await open_store(kifu)
     was = await store.put(Kifu(username="u", kifu_id="k", share_code="s1", slug="a/b"))
-    await finds(store, slugs("u", "a/"), Slug(kifu_id="k", slug="a/b", share_code="s1"))
+    await assert_query_returns(store, slugs("u", "a/"), Slug(kifu_id="k", slug="a/b", share_code="s1"))
     now = await store.save(replace(was, share_code=None, slug="c"), was=was)
-    await finds(store, slugs("u", "a/"))
-    await finds(store, slugs("u", ""), Slug(kifu_id="k", slug="c"))
-    await finds(store, kifu_shared_as("s1"))
-    await finds(store, kifu_by_creation("u"), KifuLine(username="u", kifu_id="k", slug="c", share=False))
+    await assert_query_returns(store, slugs("u", "a/"))
+    await assert_query_returns(store, slugs("u", ""), Slug(kifu_id="k", slug="c"))
+    await assert_query_returns(store, kifu_shared_as("s1"))
+    await assert_query_returns(store, kifu_by_creation("u"), KifuLine(username="u", kifu_id="k", slug="c", share=False))
     again = await store.save(replace(now, share_code="s2"), was=now)
-    await finds(store, kifu_shared_as("s2"), again)
+    await assert_query_returns(store, kifu_shared_as("s2"), again)
 
 
 async def test_a_projected_attribute_follows_its_item(open_store):
     store = await open_store(ranking)
     await store.put(Snapshot(user_id="a", date="d", level=50, level_rank=1))
     await store.update(Snapshot.key(user_id="a", date="d"), path(Snapshot, lambda it: it.name).set("Bye"))
-    await finds(store, ranked("d"), RankLine(name="Bye", level=50, level_rank=1))
-    await finds(store, levels("d", 1, 99), LevelLine(name="Bye", level=50))
+    await assert_query_returns(store, ranked("d"), RankLine(name="Bye", level=50, level_rank=1))
+    await assert_query_returns(store, levels("d", 1, 99), LevelLine(name="Bye", level=50))
 
 
 async def test_a_computed_name_finds_its_owner(open_store):
     store = await open_store(ranking)
     was = await store.put(Profile(user_id="a", name="Hello"))
-    await finds(store, named("hELLO"), FoundName(user_id="a"))
+    await assert_query_returns(store, named("hELLO"), FoundName(user_id="a"))
     with pytest.raises(StaleIndexKey):
         await store.update(Profile.key(user_id="a"), path(Profile, lambda it: it.name).set("Bye"))
     await store.save(replace(was, name="BYE"), was=was)
-    await finds(store, named("hello"))
-    await finds(store, named("bye"), FoundName(user_id="a"))
+    await assert_query_returns(store, named("hello"))
+    await assert_query_returns(store, named("bye"), FoundName(user_id="a"))
 
 
 async def test_keys_only_views_read_the_fields_of_keys(store: Store):
     await store.put(Follow(user_id="ann", other_id="bob", since="2025"))
-    await finds(store, followers_of("bob"), Follower(user_id="ann", other_id="bob"))
+    await assert_query_returns(store, followers_of("bob"), Follower(user_id="ann", other_id="bob"))
     await store.delete(Follow.key(user_id="ann", other_id="bob"))
-    await finds(store, followers_of("bob"))
+    await assert_query_returns(store, followers_of("bob"))

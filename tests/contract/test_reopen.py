@@ -18,7 +18,7 @@ from tests.support.designs.board import (
     votes_of,
 )
 from tests.support.designs.connections import Connection, connections
-from tests.support.store_reads import contents, eventually, finds
+from tests.support.store_reads import assert_query_returns, contents, eventually
 from zataku.table import (
     DesignError,
     Entity,
@@ -46,10 +46,10 @@ async def test_everything_is_there_when_the_store_is_opened_again(open_store):
     await store.close()
     again = await open_store(board, connections)
     assert await contents(again) == before
-    await finds(again, games_with("ACTIVE"), game)
-    await finds(again, listed_with("ACTIVE"), Listed(game_id="g1"))
-    await finds(again, votes_of("ann"), VoteLine(candidate_id="c", created_at="t"))
-    await finds(again, favourites("g1", 1), candidate)
+    await assert_query_returns(again, games_with("ACTIVE"), game)
+    await assert_query_returns(again, listed_with("ACTIVE"), Listed(game_id="g1"))
+    await assert_query_returns(again, votes_of("ann"), VoteLine(candidate_id="c", created_at="t"))
+    await assert_query_returns(again, favourites("g1", 1), candidate)
 
 
 async def test_a_store_is_closed_for_good(open_store):
@@ -157,7 +157,7 @@ async def test_a_new_global_index_is_filled_with_what_is_there(open_store):
     await store.delete(entry.key(owner="o1", day=1))
     await active(store)
     expected = [entry(owner=day.owner, day=day.day, mood="glad") for day in days if day.mood and day.day != 1]
-    await finds(store, in_mood("glad"), *expected, entry(owner="o1", day=999, mood="glad"))
+    await assert_query_returns(store, in_mood("glad"), *expected, entry(owner="o1", day=999, mood="glad"))
 
 
 async def test_an_index_that_is_being_filled_is_not_read(open_store):
@@ -217,7 +217,7 @@ async def test_a_backup_holds_one_moment_and_a_restore_brings_it_back(open_store
     assert await contents(store) != before
     await store.restore(tmp_path / "backup.db")
     assert await contents(store) == before
-    await finds(store, games_with("ACTIVE"), *games)
+    await assert_query_returns(store, games_with("ACTIVE"), *games)
     await store.put(Game(game_id="after"))
     assert await store.get(Game.key(game_id="after"), strong=True) == Game(game_id="after")
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.support.designs.board import Candidate, Game, Move, board
 from tests.support.designs.connections import connections
-from tests.support.store_reads import drained, read_on, together
+from tests.support.store_reads import drain, read_changes, run_transaction
 from zataku.clock import ManualClock
 from zataku.table import Change, ConditionFailed, DesignError, Entity, Store, Table, TransactionCancelled, path
 
@@ -29,7 +29,7 @@ async def test_each_kind_of_write_has_its_kind_of_change(store: Store):
     third = await store.update(KEY, turn.add(1))
     fourth = await store.save(replace(third, note=None), was=third)
     await store.delete(KEY)
-    assert told(await drained(store.stream(board, "watcher"))) == [
+    assert told(await drain(store.stream(board, "watcher"))) == [
         ("INSERT", None, first),
         ("MODIFY", first, second),
         ("MODIFY", second, third),
@@ -49,7 +49,7 @@ async def test_a_write_that_changes_nothing_is_no_change(store: Store):
         tx.put(candidate)
     await store.delete(Game.key(game_id="nobody"))
     await store.save(candidate, was=candidate)
-    assert told(await drained(store.stream(board, "watcher"))) == [("INSERT", None, candidate)]
+    assert told(await drain(store.stream(board, "watcher"))) == [("INSERT", None, candidate)]
 
 
 async def test_what_was_refused_is_no_change(store: Store):
@@ -57,8 +57,8 @@ async def test_what_was_refused_is_no_change(store: Store):
     with pytest.raises(ConditionFailed):
         await store.put(Game(game_id="g1", note="x"), if_absent=True)
     with pytest.raises(TransactionCancelled):
-        await together(store, lambda tx: tx.put(Game(game_id="g2")), lambda tx: tx.check_absent(KEY))
-    assert told(await drained(store.stream(board, "watcher"))) == [("INSERT", None, first)]
+        await run_transaction(store, lambda tx: tx.put(Game(game_id="g2")), lambda tx: tx.check_absent(KEY))
+    assert told(await drain(store.stream(board, "watcher"))) == [("INSERT", None, first)]
 
 
 async def test_batches_and_transactions_are_told_item_by_item(store: Store):
@@ -68,7 +68,7 @@ async def test_batches_and_transactions_are_told_item_by_item(store: Store):
             tx.delete(Move.key(game_id="g1", turn_number=at))
         tx.put(Game(game_id="g1"))
         tx.check(Move.key(game_id="g1", turn_number=20))
-    changes = await drained(store.stream(board, "watcher"))
+    changes = await drain(store.stream(board, "watcher"))
     kinds = [change.kind for change in changes]
     assert (kinds.count("INSERT"), kinds.count("REMOVE"), len(kinds)) == (31, 10, 41)
 
@@ -76,7 +76,7 @@ async def test_batches_and_transactions_are_told_item_by_item(store: Store):
 async def test_changes_of_one_item_come_in_order(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abc"])
     await asyncio.gather(*(_count(store, name) for name in "abc" for _ in range(4)))
-    changes = await drained(store.stream(board, "watcher"))
+    changes = await drain(store.stream(board, "watcher"))
     for name in "abc":
         turns = [it.new.current_turn for it in changes if it.new.game_id == name]
         assert turns == list(range(21))
@@ -101,7 +101,7 @@ async def test_a_stream_of_keys_tells_which_item_changed(open_store):
 
     store = await open_store(notices)
     await store.put(Notice(name="b", number=7))
-    (change,) = await drained(store.stream(notices, "watcher"))
+    (change,) = await drain(store.stream(notices, "watcher"))
     assert change.keys == {"PK": "BOARD#b", "SK": "NOTICE#007"}
     assert (change.kind, change.old, change.new) == ("INSERT", None, None)
 
@@ -114,7 +114,7 @@ async def test_replaying_the_stream_gives_the_table(store: Store):
         else:
             await store.put(Game(game_id=name, current_turn=at))
     replayed: dict[str, Game] = {}
-    for change in await drained(store.stream(board, "watcher")):
+    for change in await drain(store.stream(board, "watcher")):
         if change.new is None:
             del replayed[change.old.game_id]
         else:
@@ -126,11 +126,11 @@ async def test_replaying_the_stream_gives_the_table(store: Store):
 async def test_reading_again_gives_the_same_until_it_is_acknowledged(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
     stream = store.stream(board, "watcher")
-    first = await read_on(stream, 2)
-    assert await read_on(stream, 2) == first
-    assert len(await read_on(stream, 100)) == 4
+    first = await read_changes(stream, 2)
+    assert await read_changes(stream, 2) == first
+    assert len(await read_changes(stream, 100)) == 4
     await stream.acknowledge(first[-1])
-    rest = await drained(stream)
+    rest = await drain(stream)
     assert len([it for it in rest if it not in first]) == 2
     assert await stream.read() == []
 
@@ -138,15 +138,15 @@ async def test_reading_again_gives_the_same_until_it_is_acknowledged(store: Stor
 async def test_an_acknowledgement_covers_everything_before_it(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
     stream = store.stream(board, "watcher")
-    changes = await read_on(stream)
+    changes = await read_changes(stream)
     await stream.acknowledge(changes[2])
-    assert [it for it in await drained(stream) if it not in changes[:3]] == changes[3:]
+    assert [it for it in await drain(stream) if it not in changes[:3]] == changes[3:]
 
 
 async def test_acknowledging_something_older_does_not_go_back(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
     stream = store.stream(board, "watcher")
-    changes = await read_on(stream)
+    changes = await read_changes(stream)
     await stream.acknowledge(changes[-1])
     await stream.acknowledge(changes[0])
     assert await stream.read() == []
@@ -155,35 +155,37 @@ async def test_acknowledging_something_older_does_not_go_back(store: Store):
 async def test_consumers_follow_each_at_their_own_pace(store: Store):
     await store.put(Game(game_id="a"))
     fast, slow = store.stream(board, "fast"), store.stream(board, "slow")
-    assert len(await drained(fast)) == 1
+    assert len(await drain(fast)) == 1
     await store.put(Game(game_id="b"))
-    assert len(await read_on(slow)) == 2
-    assert [it.new.game_id for it in await read_on(fast) if it.new.game_id != "a"] == ["b"]
+    assert len(await read_changes(slow)) == 2
+    assert [it.new.game_id for it in await read_changes(fast) if it.new.game_id != "a"] == ["b"]
 
 
 async def test_a_new_consumer_starts_at_the_oldest_change(store: Store):
     await store.put(Game(game_id="a"))
-    await drained(store.stream(board, "early"))
+    await drain(store.stream(board, "early"))
     await store.put(Game(game_id="b"))
-    assert [it.new.game_id for it in await drained(store.stream(board, "late"))] == ["a", "b"]
+    assert [it.new.game_id for it in await drain(store.stream(board, "late"))] == ["a", "b"]
 
 
 async def test_an_acknowledgement_survives_the_store(open_store):
     store = await open_store(board)
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
-    changes = await read_on(store.stream(board, "watcher"))
+    changes = await read_changes(store.stream(board, "watcher"))
     await store.stream(board, "watcher").acknowledge(changes[1])
     await store.close()
     again = await open_store(board)
-    assert [it.position for it in await read_on(again.stream(board, "watcher"))] == [it.position for it in changes[2:]]
+    assert [it.position for it in await read_changes(again.stream(board, "watcher"))] == [
+        it.position for it in changes[2:]
+    ]
 
 
 async def test_a_forgotten_consumer_starts_anew(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "ab"])
     stream = store.stream(board, "watcher")
-    assert len(await drained(stream)) == 2
+    assert len(await drain(stream)) == 2
     await stream.forget()
-    assert len(await drained(stream)) == 2
+    assert len(await drain(stream)) == 2
     await store.stream(board, "nobody").forget()
 
 
@@ -201,7 +203,7 @@ async def test_a_change_says_when_it_happened(store: Store, clock: ManualClock):
     before = clock.now()
     await clock.advance(3600)
     await store.put(Game(game_id="b"))
-    first, second = await drained(store.stream(board, "watcher"))
+    first, second = await drain(store.stream(board, "watcher"))
     assert (first.at, second.at) == (before, before + 3600)
 
 
@@ -210,7 +212,7 @@ async def test_changes_are_kept_for_a_day_at_least(store: Store, clock: ManualCl
     await clock.advance(23 * 3600)
     await store.put(Game(game_id="b"))
     await store.sweep()
-    assert [it.new.game_id for it in await drained(store.stream(board, "watcher"))] == ["a", "b"]
+    assert [it.new.game_id for it in await drain(store.stream(board, "watcher"))] == ["a", "b"]
 
 
 async def test_a_table_without_stream_says_so(open_store):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tests.support.designs.board import Game, Move
-from tests.support.store_reads import finds
+from tests.support.store_reads import assert_query_returns
 from zataku.table import ConditionFailed, Entity, Nullable, Span, Store, Table, path
 
 cabinet = Table("CabinetOfCuriosities", pk="pk", sk="sk")
@@ -171,7 +171,7 @@ async def test_a_day_in_an_index_key_is_the_same_by_put_save_and_update(cabinets
     await cabinets.save(items[1], was=was)
     await cabinets.put(Curiosity(name="c", colour=Colour.RED))
     await cabinets.update(Curiosity.key(name="c"), day.set(DAY), number.set(2))
-    await finds(cabinets, found_in("red"), *items)
+    await assert_query_returns(cabinets, found_in("red"), *items)
 
 
 async def test_an_empty_set_is_left_out(store: Store):

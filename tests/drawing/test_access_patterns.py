@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from tests.drawing.games import NOW, room, seeded_random, store_items
-from tests.support.store_reads import eventually, finds, pages
+from tests.support.store_reads import assert_query_returns, eventually, read_pages
 from zataku.clock import ManualClock
 from zataku.drawing.design import (
     Game,
@@ -60,8 +60,8 @@ async def test_the_games_of_a_player_are_listed_by_their_seats(store: Store):
     )
     both = sorted((seat for seat in seats if seat.player_id == host), key=lambda seat: seat.game_id)
     assert len(both) == 2
-    await finds(store, games_of_player(host), *both)
-    await finds(store, games_of_player(guest), next(seat for seat in seats if seat.player_id == guest))
+    await assert_query_returns(store, games_of_player(host), *both)
+    await assert_query_returns(store, games_of_player(guest), next(seat for seat in seats if seat.player_id == guest))
 
 
 async def test_only_public_waiting_rooms_with_players_are_listed_newest_first(store: Store):
@@ -70,7 +70,7 @@ async def test_only_public_waiting_rooms_with_players_are_listed_newest_first(st
     empty = other_game(old, players=(), host_id=None)
     playing = in_play(seeded_random(), other_game(old, epoch=7), 1, 1)
     await store_items(store, old, new, private, empty, playing, ended(other_game(old, epoch=8)))
-    await finds(store, waiting_games(), ListedGame(game_id=new.game_id), ListedGame(game_id=old.game_id))
+    await assert_query_returns(store, waiting_games(), ListedGame(game_id=new.game_id), ListedGame(game_id=old.game_id))
     listed = [found.game_id async for found in store.each(waiting_games())]
     found = await store.get_many([Game.key(game_id=game_id) for game_id in listed], strong=True)
     assert {stored.game_id for stored in found if stored} <= {new.game_id, old.game_id}
@@ -81,18 +81,20 @@ async def test_running_games_are_listed_oldest_first_including_private_ones(stor
     older = in_play(seeded_random(), other_game(waiting, epoch=3), 1, 1)
     newer = in_play(seeded_random(), other_game(waiting, created_at=NOW + 5), 1, 1)
     await store_items(store, waiting, newer, older, ended(other_game(waiting, epoch=9)))
-    await finds(store, running_games(), ListedGame(game_id=older.game_id), ListedGame(game_id=newer.game_id))
+    await assert_query_returns(
+        store, running_games(), ListedGame(game_id=older.game_id), ListedGame(game_id=newer.game_id)
+    )
 
 
 async def test_a_game_moves_through_the_index_with_its_status(store: Store):
     table = await store.put(room())
     listed = ListedGame(game_id=table.game_id)
-    await finds(store, waiting_games(), listed)
+    await assert_query_returns(store, waiting_games(), listed)
     table = await store.save(in_play(seeded_random(), table, 1, 1), was=table)
-    await finds(store, running_games(), listed)
-    await finds(store, waiting_games())
+    await assert_query_returns(store, running_games(), listed)
+    await assert_query_returns(store, waiting_games())
     await store.save(ended(table), was=table)
-    await finds(store, running_games())
+    await assert_query_returns(store, running_games())
 
 
 async def test_rounds_are_read_in_order_also_after_the_ninth(store: Store):
@@ -101,7 +103,7 @@ async def test_rounds_are_read_in_order_also_after_the_ninth(store: Store):
         _, played = between_rounds(seeded_random(), table, number)
         rounds.append(played)
     await store_items(store, table, *rounds, *seats_in(table))
-    await finds(store, rounds_of(table.game_id), *sorted(rounds, key=lambda played: played.round_number))
+    await assert_query_returns(store, rounds_of(table.game_id), *sorted(rounds, key=lambda played: played.round_number))
     assert await store.get(round_of(table.game_id, 10), strong=True) == rounds[0]
     assert await store.get(round_of(table.game_id, 3), strong=True) is None
 
@@ -111,10 +113,10 @@ async def test_messages_are_read_newest_first_in_pages_of_50(store: Store):
     chat_messages = list(chat_in(seeded_random(), table, NOW, Measure(messages=120)))
     await store_items(store, table, *chat_messages)
     newest = chat_messages[::-1]
-    await finds(store, latest_chat(table.game_id), *newest)
+    await assert_query_returns(store, latest_chat(table.game_id), *newest)
 
     async def first_pages() -> list[object]:
-        found = await pages(store, latest_chat(table.game_id), 50)
+        found = await read_pages(store, latest_chat(table.game_id), 50)
         return [message for page in found for message in page]
 
     await eventually(first_pages, newest)
@@ -142,7 +144,7 @@ async def test_the_seats_of_a_game_are_listed(store: Store):
     table = room(players=4)
     seats = [seat for seat in seats_in(table) if isinstance(seat, Seat)]
     await store_items(store, table, *seats_in(table))
-    await finds(store, seats_of(table.game_id), *sorted(seats, key=lambda seat: seat.player_id))
+    await assert_query_returns(store, seats_of(table.game_id), *sorted(seats, key=lambda seat: seat.player_id))
 
 
 async def test_the_picture_of_a_turn_and_its_parts_are_read_separately(store: Store):
@@ -151,8 +153,8 @@ async def test_the_picture_of_a_turn_and_its_parts_are_read_separately(store: St
     earlier_part = replace(parts[0], turn_number=1)
     whole = a_picture(seeded_random(), table, 1, 2, table.players[1].id, NOW, 100 * 1024)
     await store_items(store, table, *parts, earlier_part, whole)
-    await finds(store, strokes_of(table.game_id, 1, 2), *parts[::-1])
-    await finds(store, strokes_of(table.game_id, 1, 1), earlier_part)
+    await assert_query_returns(store, strokes_of(table.game_id, 1, 2), *parts[::-1])
+    await assert_query_returns(store, strokes_of(table.game_id, 1, 1), earlier_part)
     assert await store.get(picture_of(table.game_id, 1, 2), strong=True) == whole
     assert await store.get(picture_of(table.game_id, 1, 1), strong=True) is None
     assert table.current_drawing is not None

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.drawing.games import NOW, room, seeded_random, store_items
-from tests.support.store_reads import drained
+from tests.support.store_reads import drain
 from zataku.drawing import jobs
 from zataku.drawing.design import ChatMessage, Game, esiritori, oldest_chat
 from zataku.drawing.jobs import CONSUMER, cap_chat
@@ -44,10 +44,10 @@ async def test_the_stream_keeps_every_game_at_its_cap(store: Store, cap: int):
     quiet = replace(busy, game_id=GameId(an_id(seeded_random())))
     await store_items(store, busy, *seats_in(busy), *chat_messages(quiet, 1, cap))
     stream = store.stream(esiritori, CONSUMER)
-    await cap_chat(store, await drained(stream))
+    await cap_chat(store, await drain(stream))
     for first in range(1, 60, 7):
         await store.write_many(put=chat_messages(busy, first, first + 6))
-        await cap_chat(store, await drained(stream))
+        await cap_chat(store, await drain(stream))
         assert len(await stored_numbers(store, busy)) <= cap
     assert await stored_numbers(store, busy) == list(range(44, 64))
     assert len(await stored_numbers(store, quiet)) == cap

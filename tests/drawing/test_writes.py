@@ -32,7 +32,7 @@ from tests.drawing.games import (
     store_items,
     turn_id_of,
 )
-from tests.support.store_reads import finds
+from tests.support.store_reads import assert_query_returns
 from zataku.drawing import writes
 from zataku.drawing.design import (
     ChatMessage,
@@ -111,7 +111,7 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
     assert await load_game(store, table) == table
     picture = await store.get(picture_of(game_id, 1, 1), strong=True)
     assert (picture.data, picture.drawer_id, picture.ttl) == (DATA, host.id, SOON // 1000 + RETENTION_SECONDS)
-    await finds(
+    await assert_query_returns(
         store,
         latest_chat(game_id),
         ChatMessage(
@@ -190,7 +190,7 @@ async def test_a_message_or_a_part_of_a_picture_is_never_replaced(store: Store):
     ):
         with pytest.raises(ConditionFailed):
             await store.write(duplicate)
-    await finds(store, strokes_of(DRAWING.game_id, 1, 1), part)
+    await assert_query_returns(store, strokes_of(DRAWING.game_id, 1, 1), part)
 
 
 async def test_messages_have_the_type_turn_and_name_of_the_game(store: Store):

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from tests.kifu.records import FRIEND, ME, NOW, STRANGER, a_record, a_tag, kid, tid
-from tests.support.store_reads import eventually, finds
+from tests.support.store_reads import assert_query_returns, eventually
 from zataku.kifu import design
 from zataku.kifu.design import (
     AccessedRecord,
@@ -68,23 +68,23 @@ async def store_library(store: Store) -> None:
 async def test_records_come_by_the_time_they_were_added(store: Store):
     await store_library(store)
     lines = [CreatedRecord(**named_fields(it), share=it.share, created=it.created) for it in THREE]
-    await finds(store, design.records_by_creation(ME, newest_first=False), *lines)
-    await finds(store, design.records_by_creation(ME), *reversed(lines))
-    await finds(store, design.library_of(ME), *lines)
+    await assert_query_returns(store, design.records_by_creation(ME, newest_first=False), *lines)
+    await assert_query_returns(store, design.records_by_creation(ME), *reversed(lines))
+    await assert_query_returns(store, design.library_of(ME), *lines)
 
 
 async def test_records_come_by_the_time_of_the_last_view(store: Store):
     await store_library(store)
     lines = [AccessedRecord(**named_fields(it), share=it.share, latest_access=it.latest_access) for it in THREE]
-    await finds(store, design.records_by_access(ME, newest_first=False), lines[1], lines[2], lines[0])
-    await finds(store, design.records_by_access(ME), lines[0], lines[2], lines[1])
+    await assert_query_returns(store, design.records_by_access(ME, newest_first=False), lines[1], lines[2], lines[0])
+    await assert_query_returns(store, design.records_by_access(ME), lines[0], lines[2], lines[1])
 
 
 async def test_records_come_by_the_time_of_the_last_change(store: Store):
     await store_library(store)
     lines = [UpdatedRecord(**named_fields(it), share=it.share, latest_update=it.latest_update) for it in THREE]
-    await finds(store, design.records_by_update(ME, newest_first=False), lines[2], lines[0], lines[1])
-    await finds(store, design.records_by_update(ME), lines[1], lines[0], lines[2])
+    await assert_query_returns(store, design.records_by_update(ME, newest_first=False), lines[2], lines[0], lines[1])
+    await assert_query_returns(store, design.records_by_update(ME), lines[1], lines[0], lines[2])
 
 
 async def test_a_folder_has_its_records_and_those_of_folders_inside(store: Store):
@@ -92,17 +92,21 @@ async def test_a_folder_has_its_records_and_those_of_folders_inside(store: Store
     made = [a_record(number, slug=slug) for number, slug in enumerate(slugs)]
     await store.write_many(put=made)
     inside = sorted(made[:2], key=lambda it: it.slug)
-    await finds(store, design.records_in_folder(ME, "社団戦/2025"), *(NamedRecord(**named_fields(it)) for it in inside))
-    await finds(store, design.records_in_folder(ME, "道場"))
-    await finds(store, design.records_in_folder(ME, "社団"))
+    await assert_query_returns(
+        store, design.records_in_folder(ME, "社団戦/2025"), *(NamedRecord(**named_fields(it)) for it in inside)
+    )
+    await assert_query_returns(store, design.records_in_folder(ME, "道場"))
+    await assert_query_returns(store, design.records_in_folder(ME, "社団"))
     everything = sorted(made, key=lambda it: it.slug.encode())
-    await finds(store, design.records_in_folder(ME, ""), *(NamedRecord(**named_fields(it)) for it in everything))
+    await assert_query_returns(
+        store, design.records_in_folder(ME, ""), *(NamedRecord(**named_fields(it)) for it in everything)
+    )
 
 
 async def test_a_slug_identifies_one_record(store: Store):
     await store_library(store)
-    await finds(store, design.record_at(ME, THREE[0].slug), NamedRecord(**named_fields(THREE[0])))
-    await finds(store, design.record_at(ME, "社団戦/2025"))
+    await assert_query_returns(store, design.record_at(ME, THREE[0].slug), NamedRecord(**named_fields(THREE[0])))
+    await assert_query_returns(store, design.record_at(ME, "社団戦/2025"))
 
 
 async def test_a_record_is_read_with_its_moves(store: Store):
@@ -115,13 +119,13 @@ async def test_a_record_is_read_with_its_moves(store: Store):
 async def test_an_id_alone_leads_to_its_record(store: Store):
     await store_library(store)
     await store.put(Tagging(kifu_id=kid(4), tag_id=tid(1)))
-    await finds(store, design.record_of_id(kid(4)), RecordReference(username=FRIEND, kifu_id=kid(4)))
+    await assert_query_returns(store, design.record_of_id(kid(4)), RecordReference(username=FRIEND, kifu_id=kid(4)))
 
 
 async def test_a_share_code_leads_to_its_record(store: Store):
     await store_library(store)
-    await finds(store, design.records_under_code(CODE), RecordReference(username=ME, kifu_id=kid(3)))
-    await finds(store, design.records_under_code(ShareCode("ABC123ABC123ABC")))
+    await assert_query_returns(store, design.records_under_code(CODE), RecordReference(username=ME, kifu_id=kid(3)))
+    await assert_query_returns(store, design.records_under_code(ShareCode("ABC123ABC123ABC")))
 
 
 async def test_claims_have_the_holder_of_a_slug_or_a_name(store: Store):
@@ -147,19 +151,19 @@ async def test_tags_come_by_name_and_by_time(store: Store):
     made = [a_tag(at, name=name, created=add_seconds(NOW, at)) for at, name in enumerate(names)]
     await store.write_many(put=[*made, a_tag(9, username=FRIEND), *THREE])
     lines = [NamedTag(username=ME, tag_id=it.tag_id, name=it.name) for it in made]
-    await finds(store, design.tags_named(ME, "四間飛車"), lines[0], lines[1])
-    await finds(store, design.tags_named(ME), lines[2], lines[0], lines[1])
+    await assert_query_returns(store, design.tags_named(ME, "四間飛車"), lines[0], lines[1])
+    await assert_query_returns(store, design.tags_named(ME), lines[2], lines[0], lines[1])
     dated = [CreatedTag(username=ME, tag_id=it.tag_id, name=it.name, created=it.created) for it in made]
-    await finds(store, design.tags_by_creation(ME, newest_first=False), *dated)
-    await finds(store, design.tags_by_creation(ME), *reversed(dated))
+    await assert_query_returns(store, design.tags_by_creation(ME, newest_first=False), *dated)
+    await assert_query_returns(store, design.tags_by_creation(ME), *reversed(dated))
     assert await store.get(design.tag(ME, tid(1))) == made[1]
 
 
 async def test_links_are_read_from_both_sides(store: Store):
     links = [Tagging(kifu_id=kid(record), tag_id=tid(tag)) for record, tag in ((1, 1), (1, 2), (2, 1))]
     await store.write_many(put=[*links, a_tag(1), *THREE])
-    await finds(store, design.tags_of_record(kid(1)), links[0], links[1])
-    await finds(store, design.records_with_tag(tid(1)), links[0], links[2])
+    await assert_query_returns(store, design.tags_of_record(kid(1)), links[0], links[1])
+    await assert_query_returns(store, design.records_with_tag(tid(1)), links[0], links[2])
 
 
 async def test_permissions_are_read_from_both_sides(store: Store):
@@ -168,10 +172,10 @@ async def test_permissions_are_read_from_both_sides(store: Store):
     library = LibraryPermission(owner=ME, username=FRIEND)
     back = LibraryPermission(owner=FRIEND, username=ME)
     await store.write_many(put=[store_account, other, library, back, UserSettings(username=FRIEND), *THREE])
-    await finds(store, design.record_viewers(kid(1)), store_account, other)
-    await finds(store, design.library_viewers(ME), library)
-    await finds(store, design.permissions_of_user(FRIEND), store_account, library)
-    await finds(store, design.permissions_of_user(ME), back)
+    await assert_query_returns(store, design.record_viewers(kid(1)), store_account, other)
+    await assert_query_returns(store, design.library_viewers(ME), library)
+    await assert_query_returns(store, design.permissions_of_user(FRIEND), store_account, library)
+    await assert_query_returns(store, design.permissions_of_user(ME), back)
     assert await store.get(design.record_permission(kid(1), FRIEND)) == store_account
     assert await store.get(design.library_permission(ME, FRIEND)) == library
     assert await store.get(design.library_permission(ME, STRANGER)) is None
@@ -181,8 +185,8 @@ async def test_analyses_come_in_the_order_of_their_requests(store: Store):
     ids = [AnalysisId(f"01JGE1XYZ{at}{'0' * 16}") for at in range(3)]
     made = [Analysis(analysis_id=it, username=ME, created=NOW, status="waiting") for it in ids]
     await store.write_many(put=[*made, replace(made[0], analysis_id=AnalysisId("fdjsklfadf"), username=FRIEND)])
-    await finds(store, design.analyses_of(ME), *reversed(made))
-    await finds(store, design.analyses_of(ME, newest_first=False), *made)
+    await assert_query_returns(store, design.analyses_of(ME), *reversed(made))
+    await assert_query_returns(store, design.analyses_of(ME, newest_first=False), *made)
     assert await store.get(design.analysis(ids[1])) == made[1]
 
 
@@ -192,7 +196,7 @@ async def test_kept_results_are_listed_by_record(store: Store):
         for at in range(2)
     ]
     await store.write_many(put=kept)
-    await finds(store, design.kept_analyses(kid(1)), *kept)
+    await assert_query_returns(store, design.kept_analyses(kid(1)), *kept)
 
 
 async def test_games_are_found_by_a_position(store: Store):
@@ -204,8 +208,8 @@ async def test_games_are_found_by_a_position(store: Store):
     ]
     others = [replace(store_positions[0], username=FRIEND), replace(store_positions[1], position=there)]
     await store.write_many(put=[*store_positions, *stored_lists, *others])
-    await finds(store, design.records_at_position(ME, here), *store_positions)
-    await finds(store, design.positions_of(ME, kid(1)), *stored_lists)
+    await assert_query_returns(store, design.records_at_position(ME, here), *store_positions)
+    await assert_query_returns(store, design.positions_of(ME, kid(1)), *stored_lists)
 
 
 async def test_removals_leave_markers_for_their_owner(store: Store):
@@ -215,4 +219,6 @@ async def test_removals_leave_markers_for_their_owner(store: Store):
         RemovedTag(username=ME, tag_id=tid(1)),
     ]
     await store.write_many(put=[*cleanup_markers, RemovedTag(username=FRIEND, tag_id=tid(2))])
-    await finds(store, design.cleanup_markers_of(ME), cleanup_markers[0], cleanup_markers[1], cleanup_markers[2])
+    await assert_query_returns(
+        store, design.cleanup_markers_of(ME), cleanup_markers[0], cleanup_markers[1], cleanup_markers[2]
+    )

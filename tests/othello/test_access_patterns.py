@@ -18,7 +18,7 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
-from tests.support.store_reads import eventually, finds, paged
+from tests.support.store_reads import assert_query_returns, eventually, read_page_by_page
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.design import (
@@ -74,9 +74,9 @@ async def test_games_are_listed_by_status_newest_first(store: Store):
     ]
     finished = replace(games[2], status="FINISHED", winner="DRAW", voting_deadline=None)
     await store.write_many(put=[*games[:2], finished, *games[3:], user_named("はな")])
-    await finds(store, games_with("ACTIVE"), games[4], games[3], games[1], games[0])
-    await finds(store, games_with("FINISHED"), finished)
-    assert [it.game_id for it in await paged(store, games_with("ACTIVE"), 3)] == [
+    await assert_query_returns(store, games_with("ACTIVE"), games[4], games[3], games[1], games[0])
+    await assert_query_returns(store, games_with("FINISHED"), finished)
+    assert [it.game_id for it in await read_page_by_page(store, games_with("ACTIVE"), 3)] == [
         games[at].game_id for at in (4, 3, 1, 0)
     ]
 
@@ -90,15 +90,15 @@ async def test_a_game_is_found_by_id(store: Store):
 async def test_moves_are_read_in_turn_order_also_after_the_tenth(store: Store):
     moves = [move(turn) for turn in range(0, 120, 7)]
     await store.write_many(put=[voted_game, *reversed(moves), move(3, OTHER), commentary(1)])
-    await finds(store, moves_of(GAME), *moves)
+    await assert_query_returns(store, moves_of(GAME), *moves)
 
 
 async def test_candidates_are_those_of_the_turn(store: Store):
     later = candidate("C3", turn_number=11)
     await store.write_many(put=[C3, E3, C5, later, vote(1, C3.candidate_id), vote(2, E3.candidate_id)])
-    await finds(store, candidates_of(GAME, TURN), *sorted([C3, E3, C5], key=lambda it: it.candidate_id))
-    await finds(store, candidates_of(GAME, 11), later)
-    await finds(store, candidates_of(OTHER, TURN))
+    await assert_query_returns(store, candidates_of(GAME, TURN), *sorted([C3, E3, C5], key=lambda it: it.candidate_id))
+    await assert_query_returns(store, candidates_of(GAME, 11), later)
+    await assert_query_returns(store, candidates_of(OTHER, TURN))
 
 
 async def test_the_ballot_of_a_turn_is_read_strongly(store: Store):
@@ -121,14 +121,14 @@ async def test_a_users_votes_are_listed_newest_first_without_proposals(store: St
     ]
     own = candidate("C3", created_by=f"USER#{user_id_of(1)}")
     await store.write_many(put=[*votes, vote(2, C3.candidate_id), own])
-    await finds(store, votes_by(user_id_of(1)), *reversed(votes))
-    assert await paged(store, votes_by(user_id_of(3)), 2) == []
+    await assert_query_returns(store, votes_by(user_id_of(1)), *reversed(votes))
+    assert await read_page_by_page(store, votes_by(user_id_of(3)), 2) == []
 
 
 async def test_commentary_is_read_in_turn_order(store: Store):
     comments = [commentary(turn) for turn in (0, 2, 9, 10, 11, 100)]
     await store.write_many(put=[*reversed(comments), move(1), voted_game, commentary(1, OTHER)])
-    await finds(store, commentary_of(GAME), *comments)
+    await assert_query_returns(store, commentary_of(GAME), *comments)
 
 
 async def test_a_users_proposals_are_listed_newest_first_without_those_of_the_ai(store: Store):
@@ -138,8 +138,8 @@ async def test_a_users_proposals_are_listed_newest_first_without_those_of_the_ai
     ]
     theirs = candidate("E3", created_by=f"USER#{user_id_of(2)}")
     await store.write_many(put=[*mine, theirs, C5, vote(1, C3.candidate_id)])
-    await finds(store, candidates_by(user_id_of(1)), *reversed(mine))
-    await finds(store, candidates_by(user_id_of(2)), theirs)
+    await assert_query_returns(store, candidates_by(user_id_of(1)), *reversed(mine))
+    await assert_query_returns(store, candidates_by(user_id_of(2)), theirs)
 
 
 async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
@@ -147,7 +147,7 @@ async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
     moves = [it for it in items if isinstance(it, Move)]
     await store.write_many(put=[*moves, *(it for it in items if isinstance(it, Game | Commentary))])
     for last in (0, 9, 10, moves[-1].turn_number):
-        await finds(store, moves_until(moves[0].game_id, last), *moves[: last + 1])
+        await assert_query_returns(store, moves_until(moves[0].game_id, last), *moves[: last + 1])
     board = OPENING
     async for it in store.each(moves_until(moves[0].game_id, 120)):
         board = board if it.position == "PASS" else play_move(board, it.side, it.position)
@@ -157,7 +157,7 @@ async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
 async def test_all_votes_of_a_turn_are_read_strongly(store: Store):
     votes = [vote(at, C3.candidate_id) for at in range(30)]
     await store.write_many(put=[*votes, vote(1, C3.candidate_id, 11), C3])
-    await finds(store, votes_in(GAME, TURN), *sorted(votes, key=lambda it: it.user_id))
+    await assert_query_returns(store, votes_in(GAME, TURN), *sorted(votes, key=lambda it: it.user_id))
 
 
 async def test_expired_items_are_not_returned(store: Store, clock: ManualClock):
@@ -165,5 +165,5 @@ async def test_expired_items_are_not_returned(store: Store, clock: ManualClock):
     kept = await store.put(replace(C3, voting_deadline=DEADLINE))
     await clock.advance(100)
     assert await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True) is None
-    await finds(store, votes_by(user_id_of(1)))
-    await finds(store, candidates_of(GAME, TURN), kept)
+    await assert_query_returns(store, votes_by(user_id_of(1)))
+    await assert_query_returns(store, candidates_of(GAME, TURN), kept)

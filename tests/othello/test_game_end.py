@@ -18,7 +18,7 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
-from tests.support.store_reads import finds
+from tests.support.store_reads import assert_query_returns
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.design import Commentary, Move, games_with
@@ -40,8 +40,8 @@ async def test_a_game_ends_once_and_is_listed_as_finished(store: Store):
     await store.put(full_game)
     now = await store.write(finish(full_game, SOON))
     assert now == replace(FINISHED, updated_at=SOON)
-    await finds(store, games_with("FINISHED"), now)
-    await finds(store, games_with("ACTIVE"))
+    await assert_query_returns(store, games_with("FINISHED"), now)
+    await assert_query_returns(store, games_with("ACTIVE"))
     await assert_refused(store, finish(full_game, AFTER))
 
 

@@ -29,7 +29,7 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
-from tests.support.store_reads import finds
+from tests.support.store_reads import assert_query_returns
 from tests.support.stores import START
 from zataku.othello.design import Candidate, Game, Vote, candidates_by, game, games_with, user, vote_of
 from zataku.othello.errors import RuleViolation
@@ -66,7 +66,7 @@ async def test_a_profile_change_fails_after_a_concurrent_one(store: Store):
 
 async def test_a_game_is_opened_once(store: Store):
     await store.write(open_game(new_game))
-    await finds(store, games_with("ACTIVE"), new_game)
+    await assert_query_returns(store, games_with("ACTIVE"), new_game)
     await assert_refused(store, open_game(replace(new_game, ai_level=9)))
 
 
@@ -122,7 +122,7 @@ async def test_a_user_proposes_a_square_without_a_candidate(store: Store):
     made = await store.write(propose(voted_game, REASON, user_id_of(1), SOON))
     assert made == candidate("C3", created_by=f"USER#{user_id_of(1)}", description=REASON.description, created_at=SOON)
     assert made.voting_deadline == voted_game.voting_deadline
-    await finds(store, candidates_by(user_id_of(1)), made)
+    await assert_query_returns(store, candidates_by(user_id_of(1)), made)
     await assert_refused(store, propose(voted_game, Proposal("E3", "こちら"), user_id_of(2), SOON))
 
 

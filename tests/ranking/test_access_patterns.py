@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from tests.ranking.players import DAY, NEXT, NOON, TOMORROW, a_snapshot, holder_of, load_profile, player, standing
-from tests.support.store_reads import eventually, finds, pages
+from tests.support.store_reads import assert_query_returns, eventually, read_pages
 from zataku.ranking.design import (
     BucketStart,
     Day,
@@ -73,7 +73,7 @@ async def test_the_official_ranking_by_level_begins_with_the_first(store: Store)
         LevelRank(user_id=day.user_id, name=day.name, level=day.level, level_rank=day.level_rank)
         for day in (SORA_DAY, HANA_DAY, MINHO_DAY)
     ]
-    await finds(await fill_store(store), official_levels(DAY), *expected)
+    await assert_query_returns(await fill_store(store), official_levels(DAY), *expected)
 
 
 async def test_the_official_ranking_by_power_has_only_players_with_a_rank(store: Store):
@@ -81,14 +81,14 @@ async def test_the_official_ranking_by_power_has_only_players_with_a_rank(store:
         PowerRank(user_id=day.user_id, name=day.name, power=day.power, power_rank=day.power_rank)
         for day in (MINHO_DAY, HANA_DAY)
     ]
-    await finds(await fill_store(store), official_powers(DAY), *expected)
+    await assert_query_returns(await fill_store(store), official_powers(DAY), *expected)
 
 
 async def test_all_players_of_a_day_by_level_come_page_by_page_from_the_highest(store: Store):
     await fill_store(store)
 
     async def read() -> list[LevelRow]:
-        return [row for page in await pages(store, levels(DAY), 2) for row in page]
+        return [row for page in await read_pages(store, levels(DAY), 2) for row in page]
 
     await eventually(read, [level_row(SORA_DAY), level_row(HANA_DAY), level_row(MINHO_DAY)])
 
@@ -97,7 +97,7 @@ async def test_all_players_of_a_day_by_power_come_page_by_page_from_the_highest(
     await fill_store(store)
 
     async def read() -> list[PowerRow]:
-        return [row for page in await pages(store, powers(DAY), 2) for row in page]
+        return [row for page in await read_pages(store, powers(DAY), 2) for row in page]
 
     await eventually(read, [power_row(MINHO_DAY), power_row(HANA_DAY), power_row(SORA_DAY)])
 
@@ -105,50 +105,58 @@ async def test_all_players_of_a_day_by_power_come_page_by_page_from_the_highest(
 async def test_levels_sort_as_numbers_with_their_decimals(store: Store):
     days = [a_snapshot(f"p{at}", level) for at, level in enumerate(["100", "9.75", "9.8", "10", "9"])]
     await store.write_many(put=days)
-    await finds(store, levels(DAY), *(level_row(days[at]) for at in (0, 3, 2, 1, 4)))
+    await assert_query_returns(store, levels(DAY), *(level_row(days[at]) for at in (0, 3, 2, 1, 4)))
 
 
 async def test_the_history_of_a_player_begins_with_the_newest_day(store: Store):
     await fill_store(store)
     await store.write(enter_player(player(HANA, "하나"), DAY, NOON))
-    await finds(store, history(HANA), HANA_DAY, BEFORE)
+    await assert_query_returns(store, history(HANA), HANA_DAY, BEFORE)
 
 
 async def test_the_history_between_two_days_holds_both(store: Store):
     days = [a_snapshot(HANA, str(at), day=date(2026, 1, 1) + timedelta(days=at)) for at in range(40)]
     await store.write_many(put=days)
-    await finds(store, history_between(HANA, date(2026, 1, 30), date(2026, 2, 2)), *reversed(days[29:33]))
+    await assert_query_returns(
+        store, history_between(HANA, date(2026, 1, 30), date(2026, 2, 2)), *reversed(days[29:33])
+    )
 
 
 async def test_players_within_a_range_of_levels_both_ends_included(store: Store):
     await fill_store(store)
-    await finds(store, levels_between(DAY, Decimal(50), Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY))
-    await finds(store, levels_between(DAY, Decimal("50.0001"), Decimal("57.2499")))
+    await assert_query_returns(
+        store, levels_between(DAY, Decimal(50), Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY)
+    )
+    await assert_query_returns(store, levels_between(DAY, Decimal("50.0001"), Decimal("57.2499")))
 
 
 async def test_players_within_a_range_of_powers_both_ends_included(store: Store):
     await fill_store(store)
-    await finds(store, powers_between(DAY, Decimal(300), Decimal(12000)), power_row(HANA_DAY), power_row(SORA_DAY))
+    await assert_query_returns(
+        store, powers_between(DAY, Decimal(300), Decimal(12000)), power_row(HANA_DAY), power_row(SORA_DAY)
+    )
 
 
 async def test_the_next_lower_players_come_nearest_first(store: Store):
     await fill_store(store)
-    await finds(store, levels_down_from(DAY, Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY))
-    await finds(store, powers_down_from(DAY, Decimal(11999)), power_row(SORA_DAY))
+    await assert_query_returns(
+        store, levels_down_from(DAY, Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY)
+    )
+    await assert_query_returns(store, powers_down_from(DAY, Decimal(11999)), power_row(SORA_DAY))
 
 
 async def test_the_next_higher_players_come_nearest_first(store: Store):
     await fill_store(store)
-    await finds(store, levels_up_from(DAY, Decimal(50)), level_row(HANA_DAY), level_row(SORA_DAY))
-    await finds(store, powers_up_from(DAY, Decimal(300)), power_row(HANA_DAY), power_row(MINHO_DAY))
+    await assert_query_returns(store, levels_up_from(DAY, Decimal(50)), level_row(HANA_DAY), level_row(SORA_DAY))
+    await assert_query_returns(store, powers_up_from(DAY, Decimal(300)), power_row(HANA_DAY), power_row(MINHO_DAY))
 
 
 async def test_a_name_is_found_in_any_spelling(store: Store):
     await store.write(enter_player(player(HANA, "Straße"), DAY, NOON))
     found = NamedPlayer(user_id=HANA, name="Straße")
     for typed in ("Straße", "STRASSE", "ｓtrasse"):
-        await finds(store, find_by_name(typed), found)
-    await finds(store, find_by_name("Strase"))
+        await assert_query_returns(store, find_by_name(typed), found)
+    await assert_query_returns(store, find_by_name("Strase"))
 
 
 async def test_a_claim_names_the_holder(store: Store):
@@ -190,14 +198,14 @@ async def test_the_newest_published_day_is_the_first(store: Store):
 async def test_the_last_published_day_before_a_day_is_the_first(store: Store):
     days = [published(day) for day in (date(2025, 12, 31), date(2026, 1, 2), date(2026, 1, 10))]
     await store.write_many(put=days)
-    await finds(store, days_before(date(2026, 1, 10)), days[1], days[0])
-    await finds(store, days_before(date(2025, 12, 31)))
+    await assert_query_returns(store, days_before(date(2026, 1, 10)), days[1], days[0])
+    await assert_query_returns(store, days_before(date(2025, 12, 31)))
 
 
 async def test_published_days_between_two_days_come_in_order(store: Store):
     days = [published(date(2026, 1, 1) + timedelta(days=at)) for at in range(5)]
     await store.write_many(put=days)
-    await finds(store, published_days(date(2026, 1, 2), date(2026, 1, 4)), *days[1:4])
+    await assert_query_returns(store, published_days(date(2026, 1, 2), date(2026, 1, 4)), *days[1:4])
 
 
 async def test_a_published_day_is_read_strongly(store: Store):

@@ -20,7 +20,7 @@ from tests.ranking.players import (
     publish_plan,
     standing,
 )
-from tests.support.store_reads import eventually, finds
+from tests.support.store_reads import assert_query_returns, eventually
 from zataku.ranking.design import Day, NamedPlayer, RosterPart, Standing, find_by_name, roster_part, snapshot
 from zataku.ranking.errors import FutureValues, NotANewPlayer, NothingChanges, OlderValues, WrongHolder
 from zataku.ranking.limits import UserId
@@ -72,8 +72,8 @@ async def test_a_new_player_can_take_over_a_name(strict: Store):
 async def test_a_new_name_is_found_and_the_old_one_is_free(strict: Store):
     hana = await enter(strict, HANA, "Hello")
     await strict.write(rename(hana, "World", DAY, NOON))
-    await finds(strict, find_by_name("WORLD"), NamedPlayer(user_id=UserId(HANA), name="World"))
-    await finds(strict, find_by_name("hello"))
+    await assert_query_returns(strict, find_by_name("WORLD"), NamedPlayer(user_id=UserId(HANA), name="World"))
+    await assert_query_returns(strict, find_by_name("hello"))
     await enter(strict, MINHO, "Hello")
     await assert_name_claims_match(strict)
 
@@ -105,7 +105,7 @@ async def test_a_name_taken_over_leaves_the_old_holder_without_one(strict: Store
     await strict.write(take_over_name(minho, "Hello", DAY, NOON, hana))
     lost = await load_profile(strict, HANA)
     assert (lost.name, lost.name_lower, lost.current_level) == ("Hello", None, hana.current_level)
-    await finds(strict, find_by_name("hello"), NamedPlayer(user_id=UserId(MINHO), name="Hello"))
+    await assert_query_returns(strict, find_by_name("hello"), NamedPlayer(user_id=UserId(MINHO), name="Hello"))
     await eventually(lambda: named_players(strict), [MINHO])
     await assert_name_claims_match(strict)
 

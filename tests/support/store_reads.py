@@ -15,18 +15,18 @@ _MAX_ATTEMPTS = 200
 async def eventually(read: Callable[[], Awaitable[T]], expected: T) -> None:
     """Repeat an eventually consistent read until it returns the expected result."""
     for attempt in range(_MAX_ATTEMPTS):
-        found = await read()
-        if found == expected:
+        result = await read()
+        if result == expected:
             return
         await asyncio.sleep(0 if attempt < 50 else 0.02)
-    assert found == expected
+    assert result == expected
 
 
-async def finds(store: Store, query: Query[Any], *expected: object) -> None:
-    """Assert that a query finds these items in this order, eventually unless it is strong."""
+async def assert_query_returns(store: Store, query: Query[Any], *expected: object) -> None:
+    """Assert that a query returns these items in this order: at once when it is strong, otherwise eventually."""
 
     async def read() -> list[object]:
-        return [found async for found in store.each(query)]
+        return [item async for item in store.each(query)]
 
     if query.strong:
         assert await read() == list(expected)
@@ -34,45 +34,45 @@ async def finds(store: Store, query: Query[Any], *expected: object) -> None:
         await eventually(read, list(expected))
 
 
-async def pages(store: Store, query: Query[Any], limit: int) -> list[list[Any]]:
+async def read_pages(store: Store, query: Query[Any], limit: int) -> list[list[Any]]:
     """All pages of a query, none above its limit."""
-    found: list[list[Any]] = []
+    pages: list[list[Any]] = []
     after = None
     while True:
         page = await store.page(query, limit=limit, after=after)
         assert len(page.items) <= limit
-        found.append(page.items)
+        pages.append(page.items)
         after = page.cursor
         if after is None:
-            return found
+            return pages
 
 
-async def paged(store: Store, query: Query[Any], limit: int) -> list[Any]:
+async def read_page_by_page(store: Store, query: Query[Any], limit: int) -> list[Any]:
     """All results of a query, read page by page."""
-    return [item for page in await pages(store, query, limit) for item in page]
+    return [item for page in await read_pages(store, query, limit) for item in page]
 
 
 async def contents(store: Store, *tables: Table) -> Counter[str]:
-    """Everything that lies in some tables, for comparing before and after."""
+    """The items of the tables, or of all tables of the store, with their numbers, for comparing before and after."""
     return Counter([repr(entity) for table in tables or store.tables async for entity in store.scan(table)])
 
 
-async def together(store: Store, *steps: Callable[[Transaction], object], token: str | None = None) -> None:
-    """Some writes as one transaction."""
+async def run_transaction(store: Store, *steps: Callable[[Transaction], object], token: str | None = None) -> None:
+    """Carry out the steps as one transaction."""
     async with store.transact(token) as tx:
         for step in steps:
             step(tx)
 
 
-async def read_on(stream: Stream, limit: int = 100) -> list[Change]:
-    """The next changes without the repetitions that a stream may have."""
+async def read_changes(stream: Stream, limit: int = 100) -> list[Change]:
+    """The next changes of a stream without repetitions."""
     return list({change.position: change for change in await stream.read(limit)}.values())
 
 
-async def drained(stream: Stream, limit: int = 7) -> list[Change]:
-    """All changes that wait for a consumer, each once, acknowledged."""
-    found: dict[str, Change] = {}
+async def drain(stream: Stream, limit: int = 7) -> list[Change]:
+    """Read and acknowledge all changes that a consumer has not acknowledged; returns each once."""
+    received: dict[str, Change] = {}
     while changes := await stream.read(limit):
-        found |= {change.position: change for change in changes}
+        received |= {change.position: change for change in changes}
         await stream.acknowledge(changes[-1])
-    return list(found.values())
+    return list(received.values())

@@ -22,7 +22,7 @@ from tests.support.designs.measures import (
     words_back,
     words_in,
 )
-from tests.support.store_reads import finds, paged
+from tests.support.store_reads import assert_query_returns, read_page_by_page
 from zataku.table import BadInput, BadKey, DesignError, Store, WrongType
 
 # The order of UTF-8: the last of the basic plane comes before anything beyond it, unlike in UTF-16.
@@ -90,26 +90,28 @@ async def dictionary(open_for_all) -> Store:
 @pytest.mark.asyncio(loop_scope="module")
 async def test_strings_come_in_the_order_of_their_utf_8_bytes(dictionary: Store):
     assert sorted(word.encode() for word in WORDS) == [word.encode() for word in WORDS]
-    await finds(dictionary, words_in("all"), *(Word(language="all", word=word) for word in WORDS))
+    await assert_query_returns(dictionary, words_in("all"), *(Word(language="all", word=word) for word in WORDS))
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_newest_first_is_the_order_turned_round(dictionary: Store):
-    await finds(dictionary, words_back("all"), *(Word(language="all", word=word) for word in reversed(WORDS)))
+    await assert_query_returns(
+        dictionary, words_back("all"), *(Word(language="all", word=word) for word in reversed(WORDS))
+    )
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("limit", [1, 2, 5])
 async def test_pages_keep_the_order_in_both_directions(dictionary: Store, limit: int):
-    assert [it.word for it in await paged(dictionary, words_in("all"), limit)] == WORDS
-    assert [it.word for it in await paged(dictionary, words_back("all"), limit)] == WORDS[::-1]
+    assert [it.word for it in await read_page_by_page(dictionary, words_in("all"), limit)] == WORDS
+    assert [it.word for it in await read_page_by_page(dictionary, words_back("all"), limit)] == WORDS[::-1]
 
 
 async def test_numbers_come_in_the_order_of_their_values(open_store):
     store = await open_store(measures)
     await store.write_many(put=[Measure(room=1, at=number) for number in scattered(NUMBERS)])
-    await finds(store, measures_in(1), *(Measure(room=1, at=number) for number in NUMBERS))
-    assert [it.at for it in await paged(store, measures_in(1), 3)] == NUMBERS
+    await assert_query_returns(store, measures_in(1), *(Measure(room=1, at=number) for number in NUMBERS))
+    assert [it.at for it in await read_page_by_page(store, measures_in(1), 3)] == NUMBERS
     within = NUMBERS[4:-4]
     found = [it.at async for it in store.each(measures_within(1, within[0], within[-1]))]
     assert found == within
@@ -121,7 +123,7 @@ async def test_numbers_in_an_index_come_in_the_order_of_their_values(open_store)
         Measure(room=at, at=Decimal(at), device=b"\x00", level=number) for at, number in enumerate(scattered(NUMBERS))
     ]
     await store.write_many(put=items)
-    await finds(store, measures_from(b"\x00"), *sorted(items, key=lambda it: it.level))
+    await assert_query_returns(store, measures_from(b"\x00"), *sorted(items, key=lambda it: it.level))
 
 
 async def test_equal_numbers_are_one_key_however_they_are_spelt(open_store):
@@ -130,18 +132,18 @@ async def test_equal_numbers_are_one_key_however_they_are_spelt(open_store):
     await store.put(Measure(room=1, at=Decimal("15E-1"), stamp=b"new"))
     found = await store.get(Measure.key(room=1, at=Decimal("1.5")), strong=True)
     assert found == Measure(room=1, at=Decimal("1.5"), stamp=b"new")
-    await finds(store, measures_in(1), found)
+    await assert_query_returns(store, measures_in(1), found)
 
 
 async def test_bytes_come_in_the_order_of_their_values(open_store):
     store = await open_store(blobs, measures)
     assert sorted(BYTES) == BYTES
     await store.write_many(put=[Blob(digest=b"d\x00", part=part) for part in scattered(BYTES)])
-    await finds(store, parts_of(b"d\x00"), *(Blob(digest=b"d\x00", part=part) for part in BYTES))
-    await finds(store, parts_of(b"d"))
+    await assert_query_returns(store, parts_of(b"d\x00"), *(Blob(digest=b"d\x00", part=part) for part in BYTES))
+    await assert_query_returns(store, parts_of(b"d"))
     stamps = [Measure(room=1, at=Decimal(len(BYTES) - at), stamp=part) for at, part in enumerate(BYTES)]
     await store.write_many(put=stamps)
-    await finds(store, stamped(1), *stamps)
+    await assert_query_returns(store, stamped(1), *stamps)
 
 
 async def test_bytes_begin_with_bytes_up_to_the_last_one(open_store):
@@ -149,7 +151,7 @@ async def test_bytes_begin_with_bytes_up_to_the_last_one(open_store):
     await store.write_many(put=[Blob(digest=b"d", part=part) for part in BYTES])
     for prefix in (b"\x00", b"a", b"\xff", b"\xff\xff"):
         expected = [Blob(digest=b"d", part=part) for part in BYTES if part.startswith(prefix)]
-        await finds(store, parts_beginning(b"d", prefix), *expected)
+        await assert_query_returns(store, parts_beginning(b"d", prefix), *expected)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -180,7 +182,7 @@ async def test_a_span_is_narrowed_by_each_kind_of_range(
 ):
     query = words_as("all", sign, low, high)
     assert [it.word async for it in dictionary.each(query)] == expected
-    assert [it.word for it in await paged(dictionary, query, 2)] == expected
+    assert [it.word for it in await read_page_by_page(dictionary, query, 2)] == expected
     assert await dictionary.count(query) == len(expected)
 
 
@@ -231,7 +233,7 @@ async def test_items_with_equal_index_keys_all_come_in_a_stable_order(open_store
     assert whole[-1].room == 99
     for limit in (1, 4, 7):
         for _ in range(60):
-            pieces = await paged(store, measures_from(b"d"), limit)
+            pieces = await read_page_by_page(store, measures_from(b"d"), limit)
             if pieces == whole:
                 break
         assert pieces == whole

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.designs.board import Game, Move, board, games_with, moves_of, newest_games_with, whole_game
 from tests.support.designs.measures import Word, words, words_as, words_back, words_in, words_with_note
-from tests.support.store_reads import eventually, paged, pages
+from tests.support.store_reads import eventually, read_page_by_page, read_pages
 from zataku.clock import ManualClock
 from zataku.table import BadCursor, BadInput, Store
 
@@ -27,11 +27,11 @@ async def cursor_of(store: Store, query, limit: int = 5) -> str:
 
 @pytest.mark.parametrize("limit", [1, 3, 13, 25, 26, 27, 1000])
 async def test_pages_of_every_size_give_each_item_once(lexicon: Store, limit: int):
-    assert [it.word for it in await paged(lexicon, words_in("en"), limit)] == ALPHABET
+    assert [it.word for it in await read_page_by_page(lexicon, words_in("en"), limit)] == ALPHABET
 
 
 async def test_pages_are_full_until_the_last(lexicon: Store):
-    sizes = [len(page) for page in await pages(lexicon, words_in("en"), 10)]
+    sizes = [len(page) for page in await read_pages(lexicon, words_in("en"), 10)]
     assert sizes == [10, 10, 6]
 
 
@@ -144,7 +144,7 @@ async def test_a_cursor_of_another_secret_is_refused(open_store):
 async def test_a_filter_leaves_items_out_of_pages_and_counts(lexicon: Store):
     query = words_with_note("en", "vowel")
     for limit in (1, 2, 5, 50):
-        assert [it.word for it in await paged(lexicon, query, limit)] == list("aeiou")
+        assert [it.word for it in await read_page_by_page(lexicon, query, limit)] == list("aeiou")
     assert [it.word async for it in lexicon.each(query)] == list("aeiou")
     assert await lexicon.count(query) == 5
     assert await lexicon.first(query) == Word(language="en", word="a", note="vowel")
@@ -175,7 +175,7 @@ async def test_pages_and_counts_read_past_one_megabyte(lexicon: Store):
     large = [Word(language="large", word=f"{number:02d}", note="x" * 150_000) for number in range(16)]
     await lexicon.write_many(put=large)
     assert [it async for it in lexicon.each(words_in("large"))] == large
-    assert await paged(lexicon, words_in("large"), 12) == large
+    assert await read_page_by_page(lexicon, words_in("large"), 12) == large
     assert await lexicon.count(words_in("large")) == 16
 
 
@@ -183,8 +183,8 @@ async def test_pages_of_a_global_index_in_both_directions(store: Store):
     games = [Game(game_id=f"g{number}", created_at=f"2025-01-{number:02d}") for number in range(1, 21)]
     await store.write_many(put=games)
     for limit in (1, 6, 50):
-        await eventually(lambda limit=limit: paged(store, games_with("ACTIVE"), limit), games)
-        await eventually(lambda limit=limit: paged(store, newest_games_with("ACTIVE"), limit), games[::-1])
+        await eventually(lambda limit=limit: read_page_by_page(store, games_with("ACTIVE"), limit), games)
+        await eventually(lambda limit=limit: read_page_by_page(store, newest_games_with("ACTIVE"), limit), games[::-1])
     await eventually(lambda: store.count(games_with("ACTIVE")), 20)
 
 
@@ -195,7 +195,7 @@ async def test_expired_items_leave_gaps_but_lose_nothing_behind_them(store: Stor
     await clock.advance(11)
     kept = [move for move in moves if move.expires_at is None]
     for limit in (1, 3, 40):
-        assert await paged(store, moves_of("g1"), limit) == kept
+        assert await read_page_by_page(store, moves_of("g1"), limit) == kept
     assert [it async for it in store.each(moves_of("g1"))] == kept
     assert await store.first(moves_of("g1")) == moves[0]
 
@@ -205,7 +205,7 @@ async def test_a_collection_gives_several_kinds_in_one_order(store: Store):
     moves = [Move(game_id="g1", turn_number=number) for number in range(1, 12)]
     await store.write_many(put=[*moves, game, Move(game_id="g2", turn_number=1)])
     for limit in (1, 5, 100):
-        assert await paged(store, whole_game("g1"), limit) == [game, *moves]
+        assert await read_page_by_page(store, whole_game("g1"), limit) == [game, *moves]
 
 
 async def test_padded_numbers_sort_by_value(store: Store):

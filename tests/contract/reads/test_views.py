@@ -30,7 +30,7 @@ from tests.support.designs.kifu import (
     texts_by_update,
 )
 from tests.support.designs.ranking import LevelLine, RankLine, Snapshot, history_of, levels, ranked, ranking
-from tests.support.store_reads import finds
+from tests.support.store_reads import assert_query_returns
 from zataku.table import BadInput, InKey, Span, Store, StrongReadRefused, View
 
 
@@ -82,7 +82,7 @@ async def test_a_whole_entity_is_not_made_up_from_a_global_index_that_lacks_part
 async def test_a_local_index_fetches_what_it_lacks_of_a_whole_entity(open_store):
     store = await open_store(kifu)
     record = await store.put(Kifu(username="ann", kifu_id="k1", slug="a/b", kifu="手合割：平手"))
-    await finds(store, whole_kifu_by_creation("ann"), record)
+    await assert_query_returns(store, whole_kifu_by_creation("ann"), record)
 
 
 async def test_an_index_that_includes_some_attributes_gives_a_view_of_them(store: Store):
@@ -92,24 +92,26 @@ async def test_an_index_that_includes_some_attributes_gives_a_view_of_them(store
     ]
     await store.write_many(put=votes)
     lines = [VoteLine(candidate_id=vote.candidate_id, created_at=vote.created_at) for vote in votes]
-    await finds(store, votes_of("ann"), *lines)
+    await assert_query_returns(store, votes_of("ann"), *lines)
 
 
 async def test_an_index_of_keys_gives_a_view_of_its_keys(store: Store):
     for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
         await store.put(Candidate(game_id="g1", turn_number=1, candidate_id=name, voting_deadline=deadline))
-    await finds(store, deadlines_of("g1", 1), Deadline(voting_deadline="t1"), Deadline(voting_deadline="t2"))
+    await assert_query_returns(
+        store, deadlines_of("g1", 1), Deadline(voting_deadline="t1"), Deadline(voting_deadline="t2")
+    )
 
 
 async def test_a_view_reads_from_the_keys_what_the_index_does_not_hold(store: Store):
     for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
         await store.put(Candidate(game_id="g1", turn_number=7, candidate_id=name, voting_deadline=deadline))
-    await finds(store, due_in("g1", 7), *(Due(turn_number=7, candidate_id=name) for name in "ba"))
+    await assert_query_returns(store, due_in("g1", 7), *(Due(turn_number=7, candidate_id=name) for name in "ba"))
 
 
 async def test_a_table_gives_a_view_too(store: Store):
     await store.put(Game(game_id="g1", status="FINISHED", note="long"))
-    await finds(store, game_line("g1"), GameLine(game_id="g1", status="FINISHED"))
+    await assert_query_returns(store, game_line("g1"), GameLine(game_id="g1", status="FINISHED"))
 
 
 async def test_an_index_keyed_by_the_sort_key_of_the_table(open_store):
@@ -121,12 +123,12 @@ async def test_an_index_keyed_by_the_sort_key_of_the_table(open_store):
     unranked = Snapshot(user_id="late", date="2026-02-21", name="late", level=7)
     other_day = Snapshot(user_id="u1", date="2026-02-22", name="n1", level=500, level_rank=1)
     await store.write_many(put=[*days, unranked, other_day])
-    await finds(
+    await assert_query_returns(
         store,
         ranked("2026-02-21"),
         *(RankLine(name=day.name, level=day.level, level_rank=day.level_rank) for day in days),
     )
-    await finds(
+    await assert_query_returns(
         store,
         levels("2026-02-21", 7, 190),
         LevelLine(name="n10", level=190),
@@ -134,7 +136,7 @@ async def test_an_index_keyed_by_the_sort_key_of_the_table(open_store):
         LevelLine(name="n100", level=100),
         LevelLine(name="late", level=7),
     )
-    await finds(store, history_of("u1"), other_day, days[0])
+    await assert_query_returns(store, history_of("u1"), other_day, days[0])
 
 
 async def test_a_swapped_index_finds_items_by_their_sort_key(open_store):
@@ -144,8 +146,8 @@ async def test_a_swapped_index_finds_items_by_their_sort_key(open_store):
     await store.write_many(
         put=[*taggings, Tagging(kifu_id="k1", tag_id="t2"), record, Analysis(analysis_id="k1", username="u")]
     )
-    await finds(store, tagged("t1"), *taggings)
-    await finds(store, kifu_of_id("k1"), record)
+    await assert_query_returns(store, tagged("t1"), *taggings)
+    await assert_query_returns(store, kifu_of_id("k1"), record)
 
 
 async def test_a_strong_read_of_a_local_index_sees_the_write_before_it(open_store):
@@ -161,7 +163,7 @@ async def test_a_local_index_fetches_what_it_does_not_hold(open_store):
     records = [Kifu(username="u", kifu_id=f"k{at}", kifu="▲７六歩", latest_update=f"t{9 - at}") for at in range(4)]
     await store.write_many(put=records)
     texts = [KifuText(kifu_id=it.kifu_id, kifu=it.kifu) for it in reversed(records)]
-    await finds(store, texts_by_update("u"), *texts)
+    await assert_query_returns(store, texts_by_update("u"), *texts)
 
 
 async def test_a_strong_read_of_a_global_index_is_refused(store: Store):
@@ -175,4 +177,4 @@ async def test_candidates_and_votes_of_a_turn_come_as_what_they_are(store: Store
     candidates = [Candidate(game_id="g1", turn_number=12, candidate_id=name, picture=b"\x01") for name in "ab"]
     votes = [Vote(game_id="g1", turn_number=12, user_id=name, candidate_id="a") for name in "xyz"]
     await store.write_many(put=[*votes, *candidates, Vote(game_id="g1", turn_number=1, user_id="x", candidate_id="a")])
-    await finds(store, turn_of("g1", 12), *candidates, *votes)
+    await assert_query_returns(store, turn_of("g1", 12), *candidates, *votes)

@@ -11,7 +11,7 @@ from tests.contract.state_machine.model import Item, ModelChange, ModelKey, key_
 from tests.contract.state_machine.operations import BOXES, COLOURS, boxes, items, key_of
 from tests.contract.state_machine.write_machine import WriteMachine
 from tests.support.designs.pieces import box_back, box_of, coloured, coloured_back, pieces, weighed, weighed_back
-from tests.support.store_reads import drained, paged
+from tests.support.store_reads import drain, read_page_by_page
 from zataku.table import Change, Query
 
 # An eventually consistent read may be stale so many times before it counts as wrong.
@@ -80,16 +80,18 @@ class ModelComparisonMachine(WriteMachine):
         for box in BOXES:
             whole = self.model.box(box)[::turn]
             query = box_back(box) if back else box_of(box)
-            assert self.run(paged(self.store, query, limit)) == self.seen(whole)
+            assert self.run(read_page_by_page(self.store, query, limit)) == self.seen(whole)
             assert self.run(self.store.count(query)) == len(self.seen(whole))
             assert self.run(self.store.first(query)) == next(iter(self.seen(whole)), None)
             weights = weighed_back(box) if back else weighed(box)
-            self._compare_weights(box, self.run(paged(self.store, weights, limit)), back)
+            self._compare_weights(box, self.run(read_page_by_page(self.store, weights, limit)), back)
             assert self.run(self.store.count(weights)) == len(self.seen(self.model.weighed(box)))
         for colour in COLOURS:
             expected = self.model.coloured(colour)[::turn]
             colours: Query[Any] = coloured_back(colour) if back else coloured(colour)
-            self.run(self.settled(lambda query=colours: paged(self.store, query, limit), self.seen(expected)))
+            self.run(
+                self.settled(lambda query=colours: read_page_by_page(self.store, query, limit), self.seen(expected))
+            )
             self.run(self.settled(lambda query=colours: self.store.count(query), len(self.seen(expected))))
 
     @invariant()
@@ -161,7 +163,7 @@ class ModelComparisonMachine(WriteMachine):
         """A consumer that reads to the end has received every change of each item once, in order."""
         for consumer in (*_CONSUMERS, "late"):
             delivered = self.delivered.get(consumer, {})
-            rest = {change.position: change for change in self.run(drained(self.store.stream(pieces, consumer)))}
+            rest = {change.position: change for change in self.run(drain(self.store.stream(pieces, consumer)))}
             told: defaultdict[ModelKey, list[ModelChange]] = defaultdict(list)
             for change in (delivered | rest).values():
                 item = change.new or change.old

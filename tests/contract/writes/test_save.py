@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.designs.board import Candidate, Game, Move, Settings
-from tests.support.store_reads import contents, together
+from tests.support.store_reads import contents, run_transaction
 from zataku.table import BadInput, BadKey, ConditionFailed, Store, path
 
 KEY = Game.key(game_id="g1")
@@ -110,7 +110,7 @@ async def test_a_save_takes_two_states_of_one_kind(store: Store):
     with pytest.raises(BadInput, match="Move"):
         await store.save(Game(game_id="g1"), was=Move(game_id="g1", turn_number=1))
     with pytest.raises(BadInput, match="Move"):
-        await together(store, lambda tx: tx.save(Game(game_id="g1"), was=Move(game_id="g1", turn_number=1)))
+        await run_transaction(store, lambda tx: tx.save(Game(game_id="g1"), was=Move(game_id="g1", turn_number=1)))
     assert not await contents(store)
 
 

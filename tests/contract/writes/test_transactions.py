@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.support.designs.board import Candidate, Game, Move, Vote, board
 from tests.support.designs.connections import Connection, connections
-from tests.support.store_reads import contents, together
+from tests.support.store_reads import contents, run_transaction
 from zataku.clock import ManualClock
 from zataku.table import (
     BadInput,
@@ -91,7 +91,7 @@ async def test_every_reason_stands_in_its_place_with_what_lies_there(store: Stor
     there = {name: await store.put(Game(game_id=name, note=name)) for name in ("a", "b", "c", "d", "e")}
     before = await contents(store)
     with pytest.raises(TransactionCancelled) as refused:
-        await together(
+        await run_transaction(
             store,
             lambda tx: tx.put(Game(game_id="new")),
             lambda tx: tx.put(Game(game_id="a"), if_absent=True),
@@ -118,7 +118,7 @@ async def test_conditions_are_about_the_state_before_the_transaction(store: Stor
         tx.delete(key("a"), when=note.missing())
         tx.put(Game(game_id="b"), if_absent=True)
     with pytest.raises(TransactionCancelled):
-        await together(
+        await run_transaction(
             store, lambda tx: tx.put(Game(game_id="a")), lambda tx: tx.check(Move.key(game_id="a", turn_number=1))
         )
     assert await contents(store) == {repr(Game(game_id="b")): 1}
@@ -130,7 +130,7 @@ async def test_a_transaction_over_two_tables(open_store):
         tx.put(Game(game_id="g1"))
         tx.put(Connection(connection_id="c1", room_id="g1"))
     with pytest.raises(TransactionCancelled):
-        await together(
+        await run_transaction(
             store, lambda tx: tx.delete(key("g1")), lambda tx: tx.put(Connection(connection_id="c1"), if_absent=True)
         )
     assert await store.get(key("g1"), strong=True) == Game(game_id="g1")
@@ -141,7 +141,7 @@ async def test_a_save_that_is_outdated_cancels_everything(store: Store):
     was = await store.put(Game(game_id="a"))
     now = await store.update(key("a"), turn.add(1))
     with pytest.raises(TransactionCancelled) as refused:
-        await together(
+        await run_transaction(
             store, lambda tx: tx.put(Game(game_id="b")), lambda tx: tx.save(replace(was, note="late"), was=was)
         )
     assert [reason.current for reason in refused.value.reasons] == [None, now]
@@ -151,7 +151,7 @@ async def test_a_save_that_is_outdated_cancels_everything(store: Store):
 async def test_a_save_of_nothing_new_still_demands_the_item(store: Store):
     was = Game(game_id="a")
     with pytest.raises(TransactionCancelled):
-        await together(store, lambda tx: tx.save(was, was=was), lambda tx: tx.put(Game(game_id="b")))
+        await run_transaction(store, lambda tx: tx.save(was, was=was), lambda tx: tx.put(Game(game_id="b")))
     await store.put(was)
     async with store.transact() as tx:
         assert tx.save(was, was=was) == was
@@ -164,7 +164,7 @@ async def test_an_error_inside_the_block_writes_nothing(store: Store):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await together(store, lambda tx: tx.put(Game(game_id="a")), fail)
+        await run_transaction(store, lambda tx: tx.put(Game(game_id="a")), fail)
     assert not await contents(store)
 
 
@@ -193,7 +193,7 @@ async def test_a_hundred_items_are_allowed(store: Store):
 
 async def test_a_hundred_and_one_are_refused(store: Store):
     with pytest.raises(TooManyItems, match="100") as refused:
-        await together(store, *[lambda tx, at=at: tx.put(Game(game_id=f"g{at}")) for at in range(101)])
+        await run_transaction(store, *[lambda tx, at=at: tx.put(Game(game_id=f"g{at}")) for at in range(101)])
     assert refused.value.code == "too_many_items"
     assert not await contents(store)
 
@@ -208,7 +208,7 @@ async def test_one_item_twice_is_refused(store: Store):
         lambda tx: tx.put(Game(game_id="a")),
     ):
         with pytest.raises(SameItemTwice) as refused:
-            await together(
+            await run_transaction(
                 store, lambda tx: tx.put(Game(game_id="b")), lambda tx: tx.put(Game(game_id="a", note="first")), second
             )
         assert refused.value.code == "same_item_twice"
@@ -238,10 +238,10 @@ async def test_a_token_with_another_transaction_is_refused(store: Store):
     before = await contents(store)
     for change in (turn.add(2), note.set("x")):
         with pytest.raises(TokenReused) as refused:
-            await together(store, lambda tx, change=change: tx.update(key("a"), change), token="t-1")
+            await run_transaction(store, lambda tx, change=change: tx.update(key("a"), change), token="t-1")
         assert refused.value.code == "token_reused"
     with pytest.raises(TokenReused):
-        await together(
+        await run_transaction(
             store, lambda tx: tx.update(key("a"), turn.add(1)), lambda tx: tx.put(Game(game_id="b")), token="t-1"
         )
     assert await contents(store) == before
@@ -281,7 +281,7 @@ async def test_a_token_is_remembered_for_ten_minutes(open_store, clock: ManualCl
     await store.put(Connection(connection_id="c1", room_id="r1"))
     for seconds, found in ((0, "r2"), (1, "r1"), (590, "r1")):
         await clock.advance(seconds)
-        await together(store, lambda tx: tx.update(where, room.set("r2")), token="t-1")
+        await run_transaction(store, lambda tx: tx.update(where, room.set("r2")), token="t-1")
         moved = await store.get(where, strong=True)
         assert moved is not None
         assert moved.room_id == found

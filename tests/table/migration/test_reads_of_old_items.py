@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.store_reads import drained, eventually, finds, paged, together
+from tests.support.store_reads import assert_query_returns, drain, eventually, read_page_by_page, run_transaction
 from tests.table.migration.room_revisions import (
     NAME,
     Booking,
@@ -77,8 +77,8 @@ async def test_queries_and_scans_read_every_revision(store: Store):
     await store.put(Visit(room_id="a", visitor="zoe"))
     await program(store, first).put(Booking1(room_id="a", number=7, hours="3"))
     booking = Booking(room_id="a", number=7, hours=3)
-    await finds(store, all_of("a"), booking, rooms[0], Visit(room_id="a", visitor="zoe"))
-    assert await paged(store, all_of("a"), 1) == [booking, rooms[0], Visit(room_id="a", visitor="zoe")]
+    await assert_query_returns(store, all_of("a"), booking, rooms[0], Visit(room_id="a", visitor="zoe"))
+    assert await read_page_by_page(store, all_of("a"), 1) == [booking, rooms[0], Visit(room_id="a", visitor="zoe")]
     assert await store.first(all_of("b")) == rooms[1]
     assert await store.count(all_of("a")) == 3
 
@@ -90,15 +90,15 @@ async def test_queries_and_scans_read_every_revision(store: Store):
 
 async def test_an_index_has_old_items_under_their_old_keys(store: Store):
     rooms = await three_rooms(store)
-    await finds(store, rooms_in("north"), rooms[2])
-    await finds(store, rooms_once_of("ann@north"), rooms[0])
-    await finds(store, rooms_once_of("bob@south"), rooms[1])
+    await assert_query_returns(store, rooms_in("north"), rooms[2])
+    await assert_query_returns(store, rooms_once_of("ann@north"), rooms[0])
+    await assert_query_returns(store, rooms_once_of("bob@south"), rooms[1])
 
 
 async def test_an_expired_item_of_an_old_revision_is_invisible(store: Store, clock: ManualClock):
     await program(store, first).put(Room1(room_id="a", expires_at=int(clock.now()) - 1))
     assert await store.get(key("a"), strong=True) is None
-    await finds(store, all_of("a"))
+    await assert_query_returns(store, all_of("a"))
 
 
 async def test_a_filter_judges_old_items_by_today_s_attributes(store: Store):
@@ -108,24 +108,24 @@ async def test_a_filter_judges_old_items_by_today_s_attributes(store: Store):
     await store.put(Booking(room_id="a", number=2, hours=8))
     await program(store, first).put(Room1(room_id="b", name="Bay"))
     attic = Room(room_id="a", title="Attic", seats=9)
-    await finds(store, titled("a", "Attic"), attic)
-    await finds(store, titled("a", "Bay"))
+    await assert_query_returns(store, titled("a", "Attic"), attic)
+    await assert_query_returns(store, titled("a", "Bay"))
     assert [await store.count(titled("a", name)) for name in ("Attic", "Bay")] == [1, 0]
-    assert await paged(store, titled("a", "Attic"), 1) == [attic]
-    await finds(
+    assert await read_page_by_page(store, titled("a", "Attic"), 1) == [attic]
+    await assert_query_returns(
         store, longer_than("a", 2), Booking(room_id="a", number=1, hours=3), Booking(room_id="a", number=2, hours=8)
     )
-    await finds(store, longer_than("a", 3), Booking(room_id="a", number=2, hours=8))
+    await assert_query_returns(store, longer_than("a", 3), Booking(room_id="a", number=2, hours=8))
     assert await store.count(longer_than("a", 3)) == 1
-    await finds(store, title_where("a", "Attic"), RoomTitle(title="Attic"))
-    await finds(store, title_where("a", "Bay"))
+    await assert_query_returns(store, title_where("a", "Attic"), RoomTitle(title="Attic"))
+    await assert_query_returns(store, title_where("a", "Bay"))
 
 
 async def test_a_stream_tells_of_old_items_in_today_s_shape(store: Store):
     old, today = program(store, first), Room(room_id="a", seats=4)
     await old.put(Room1(room_id="a", seats=4))
     await old.put(Room1(room_id="a", seats=5))
-    told = [(it.kind, it.old, it.new) for it in await drained(store.stream(third, "watcher"))]
+    told = [(it.kind, it.old, it.new) for it in await drain(store.stream(third, "watcher"))]
     assert told == [
         ("INSERT", None, today),
         ("MODIFY", today, Room(room_id="a", seats=5)),
@@ -142,7 +142,7 @@ async def test_what_refused_a_write_is_shown_in_today_s_shape(store: Store):
         await store.update(key("a"), seats.add(1), when=seats.above(10))
     assert refused.value.current == lying
     with pytest.raises(TransactionCancelled) as cancelled:
-        await together(
+        await run_transaction(
             store, lambda tx: tx.put(Visit(room_id="a", visitor="z")), lambda tx: tx.check(key("a"), seats.above(10))
         )
     assert [(it.code, it.current) for it in cancelled.value.reasons] == [(None, None), ("condition_failed", lying)]
@@ -177,7 +177,7 @@ async def test_a_view_whose_upgrade_needs_more_says_to_migrate_first(store: Stor
 
 async def test_a_view_of_the_table_itself_is_upgraded_from_the_whole_item(store: Store):
     await program(store, first).put(Room1(room_id="a", name="Attic"))
-    await finds(store, title_of("a"), RoomTitle(title="Attic"))
+    await assert_query_returns(store, title_of("a"), RoomTitle(title="Attic"))
 
 
 # What cannot be read

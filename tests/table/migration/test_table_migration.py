@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.stores import EmbeddedLocation
-from tests.support.store_reads import finds
+from tests.support.store_reads import assert_query_returns
 from tests.table.migration.room_revisions import (
     Booking,
     Booking1,
@@ -83,8 +83,10 @@ async def test_every_old_item_is_upgraded_and_everything_is_counted(store: Store
 async def test_indexes_and_their_views_know_all_items_afterwards(store: Store):
     await program(store, first).put(Room1(room_id="a", name="Attic", host="ann@north", seats=3))
     await migrate(store)
-    await finds(store, rooms_in("north"), Room(room_id="a", title="Attic", host="ann", place="north", seats=3))
-    await finds(store, room_lines(), RoomLine(host="ann", seats=3))
+    await assert_query_returns(
+        store, rooms_in("north"), Room(room_id="a", title="Attic", host="ann", place="north", seats=3)
+    )
+    await assert_query_returns(store, room_lines(), RoomLine(host="ann", seats=3))
 
 
 async def test_a_dry_run_writes_nothing(store: Store):
@@ -251,7 +253,7 @@ async def test_a_later_revision_brings_an_index_of_its_own(open_store):
         await asyncio.sleep(0.05)
     assert [found async for found in store.each(offices_on(0))] == []
     assert (await migrate(store)).upgraded == 1
-    await finds(store, offices_on(0), Office(name="Kyoto", floor=0))
+    await assert_query_returns(store, offices_on(0), Office(name="Kyoto", floor=0))
 
 
 async def test_lost_replies_upgrade_nothing_twice_and_forget_nothing(tmp_path: Path):

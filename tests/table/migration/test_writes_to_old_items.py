@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.support.store_reads import drained, finds, together
+from tests.support.store_reads import assert_query_returns, drain, run_transaction
 from tests.table.migration.room_revisions import (
     Booking,
     Booking1,
@@ -62,8 +62,8 @@ async def test_an_update_edits_today_s_attributes_of_an_old_item(store: Store):
     assert updated == replace(TODAY, seats=5, notes=["dusty", "quiet"])
     assert await store.get(KEY, strong=True) == updated
     assert await lying(store) == binding(Room).encode(updated)
-    await finds(store, rooms_in("north"), updated)
-    await finds(store, rooms_once_of("ann@north"))
+    await assert_query_returns(store, rooms_in("north"), updated)
+    await assert_query_returns(store, rooms_once_of("ann@north"))
 
 
 @pytest.mark.usefixtures("old")
@@ -166,7 +166,7 @@ async def test_a_transaction_that_an_old_item_delayed_keeps_its_token(store: Sto
 @pytest.mark.usefixtures("old")
 async def test_only_what_truly_refused_a_transaction_is_named(store: Store):
     with pytest.raises(TransactionCancelled) as cancelled:
-        await together(
+        await run_transaction(
             store,
             lambda tx: tx.update(KEY, seats.add(1)),
             lambda tx: tx.check(Room.key(room_id="nobody")),
@@ -191,7 +191,7 @@ async def test_a_program_never_overwrites_what_a_later_one_wrote(store: Store, v
         "save": lambda: behind.save(replace(room, seats=9), was=replace(room, seats=4)),
         "delete": lambda: behind.delete(key),
         "delete_if": lambda: behind.delete(key, when=name.equals("Attic")),
-        "transact": lambda: together(behind, lambda tx: tx.put(room)),
+        "transact": lambda: run_transaction(behind, lambda tx: tx.put(room)),
     }
     with pytest.raises(ItemUnreadable, match="Update the program"):
         await calls[verb]()
@@ -268,7 +268,7 @@ async def test_an_item_that_never_comes_to_rest_is_a_conflict(store: Store, old:
 @pytest.mark.usefixtures("old")
 async def test_an_upgrade_in_place_is_told_as_a_change_of_nothing(store: Store):
     await store.update(KEY, seats.add(1))
-    told = [(it.kind, it.old, it.new) for it in await drained(store.stream(third, "watcher"))]
+    told = [(it.kind, it.old, it.new) for it in await drain(store.stream(third, "watcher"))]
     after = replace(TODAY, seats=5)
     assert told == [("INSERT", None, TODAY), ("MODIFY", TODAY, TODAY), ("MODIFY", TODAY, after)]
 
