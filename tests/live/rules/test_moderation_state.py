@@ -1,15 +1,17 @@
-"""Marks of comments, blocks and votes of a room in memory."""
+"""Marks on comments, blocks and votes of a room in memory, and the senders of a batch who may upvote a comment."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.live.entities import HALL, NOW, SORA, YUNA, said, uuid
 from tests.support.stores import START
 from zataku.clock import instant_ms
-from zataku.live.limits import CommentId
+from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, SenderId
 from zataku.live.moderation.design import Block, Mark, Upvotes
-from zataku.live.rules.moderation_state import ModerationState, moderation_state
+from zataku.live.rules.moderation_state import ModerationState, admit_voters, moderation_state
 
+TARGET = said(1).comment_id
 IDS = [CommentId(uuid(number)) for number in range(4)]
 MARKS = st.tuples(st.sampled_from(["HIDDEN", "PINNED", "ANSWERED"]), st.sampled_from(IDS), st.booleans())
 
@@ -58,3 +60,27 @@ def test_stored_items_give_the_state() -> None:
     assert (state.blocked_words, state.blocked_senders) == ({"spam"}, {SORA: first, YUNA: None})
     assert (state.pinned, state.hidden, list(state.deleted)) == ((second, first), {second}, [third, first])
     assert state.votes == {second: 4}
+
+
+def test_each_sender_votes_once_and_a_second_vote_waits() -> None:
+    ballot = admit_voters(ModerationState(), TARGET, [(0, SORA), (1, YUNA), (2, SORA)])
+    assert (ballot.voters, ballot.errors) == ({SORA: 0, YUNA: 1}, {})
+
+
+@pytest.mark.parametrize(
+    ("moderation", "code"),
+    [
+        (ModerationState(hidden=frozenset({TARGET})), "no_such_comment"),
+        (ModerationState(deleted={TARGET: None}), "no_such_comment"),
+        (ModerationState(blocked_senders={SORA: None}), "blocked"),
+    ],
+)
+def test_votes_on_gone_comments_and_of_blocked_senders_are_refused(moderation: ModerationState, code: str) -> None:
+    ballot = admit_voters(moderation, TARGET, [(4, SORA)])
+    assert (ballot.voters, {index: error.code for index, error in ballot.errors.items()}) == ({}, {4: code})
+
+
+def test_votes_beyond_one_write_wait() -> None:
+    votes = [(index, SenderId(f"guest:{index}")) for index in range(MAX_UPVOTES_PER_WRITE + 5)]
+    ballot = admit_voters(ModerationState(), TARGET, votes)
+    assert (len(ballot.voters), ballot.errors) == (MAX_UPVOTES_PER_WRITE, {})

@@ -1,11 +1,13 @@
-"""The moderation of a room in memory: blocks, marks on comments, and upvote counts."""
+"""The moderation of a room in memory: blocks, marks on comments, upvote counts, and the senders who may upvote."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from zataku.live.limits import CommentId, MarkKind, SenderId
+from zataku.errors import RequestError
+from zataku.live.errors import comment_not_found, sender_blocked
+from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, MarkKind, SenderId
 from zataku.live.moderation.design import Block, Mark, Upvotes
 
 
@@ -84,3 +86,24 @@ def moderation_state(blocks: Sequence[Block], marks: Sequence[Mark], votes: Sequ
         deleted=dict.fromkeys(reversed(marked("DELETED"))),
         votes={it.comment_id: it.votes for it in votes},
     )
+
+
+class Ballot(msgspec.Struct, frozen=True):
+    """The upvotes of a batch on one comment: the command of each voter, and the errors of commands refused."""
+
+    voters: Mapping[SenderId, int]
+    errors: Mapping[int, RequestError]
+
+
+def admit_voters(moderation: ModerationState, comment_id: CommentId, votes: Sequence[tuple[int, SenderId]]) -> Ballot:
+    """The senders who may upvote a comment, each once. A second vote of a sender waits for the reply to the first."""
+    voters: dict[SenderId, int] = {}
+    errors: dict[int, RequestError] = {}
+    for index, sender in votes:
+        if moderation.is_gone(comment_id):
+            errors[index] = comment_not_found()
+        elif sender in moderation.blocked_senders:
+            errors[index] = sender_blocked()
+        elif sender not in voters and len(voters) < MAX_UPVOTES_PER_WRITE:
+            voters[sender] = index
+    return Ballot(voters, errors)

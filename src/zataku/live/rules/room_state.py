@@ -1,6 +1,6 @@
 """The state of a live room in memory: its latest comments, its moderation, and what its senders may do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -50,3 +50,28 @@ class RoomState(msgspec.Struct, frozen=True, kw_only=True):
     def has_acknowledged(self, seq: Seq) -> bool:
         """True up to the last acknowledged write. Above it, the table may show a write in part."""
         return seq <= seq_of(self.epoch, self.last_number) if self.last_number else seq < seq_of(self.epoch, 1)
+
+
+class Erasure(msgspec.Struct, frozen=True):
+    """A running room after a removed account was erased from the table.
+
+    `changed` are its visible comments that changed, `pins` the pins to show again, the latest last.
+    """
+
+    state: RoomState
+    changed: Sequence[Comment]
+    pins: Sequence[Comment]
+
+
+def erase_sender(state: RoomState, sender: SenderId, stored: Mapping[CommentId, Comment]) -> Erasure:
+    """The room with the sender's comments as they are stored. When one changed, all pins are shown again in order."""
+
+    def as_stored(comment: Comment) -> Comment:
+        return stored.get(comment.comment_id, comment) if comment.sender_id == sender else comment
+
+    moderation = state.moderation
+    changed = [as_stored(it) for it in state.recent if as_stored(it) != it and not moderation.is_gone(it.comment_id)]
+    pinned = {it: as_stored(comment) for it, comment in state.pinned.items()}
+    pins = [pinned[it] for it in reversed(moderation.pinned) if it in pinned and it not in moderation.hidden]
+    state = replace(state, recent=tuple(map(as_stored, state.recent)), pinned=pinned)
+    return Erasure(state, changed, pins if changed else [])

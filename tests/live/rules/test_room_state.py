@@ -4,9 +4,8 @@ from msgspec.structs import replace
 
 from tests.live.entities import SORA, YUNA, room, said
 from zataku.live.limits import ANONYMOUS
-from zataku.live.rules.erasure import erase_sender
 from zataku.live.rules.moderation_state import ModerationState
-from zataku.live.rules.room_state import RoomState
+from zataku.live.rules.room_state import RoomState, erase_sender
 
 MINE, OTHER, HIDDEN = said(1), said(2, sender=YUNA), said(3)
 STATE = RoomState(
