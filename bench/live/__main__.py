@@ -15,7 +15,7 @@ from bench.live.measurement import DRAIN_SECONDS, Round, measured_room
 from bench.live.servers import MeasuredServer, Ours, Plain
 from bench.live.summary import Measured
 from bench.server_process import allow_sockets, print_progress
-from zataku.realtime.sockets import frames
+from zataku.realtime.sockets.connection import text_frame
 
 RATES = (1, 10, 50, 200)
 SOCKETS = 5000
@@ -75,7 +75,7 @@ def facts(arguments: argparse.Namespace) -> list[tuple[str, str]]:
         ("room", f"{arguments.sockets:,} sockets of as many guests, {spread}; comments by all of them in turn"),
         (
             "comment",
-            f"{len(content(1))} characters; a frame of {len(frames.text(event_message(1)))} bytes when it comes alone",
+            f"{len(content(1))} characters; a frame of {len(text_frame(event_message(1)))} bytes when it comes alone",
         ),
         ("measurement", f"{arguments.seconds:g} s and at least {MIN_COMMENTS} comments at each rate, {patience}"),
     ]

@@ -3,7 +3,7 @@
 import msgspec
 
 from zataku.realtime.messages import TransientBroadcast
-from zataku.realtime.sockets import frames
+from zataku.realtime.sockets.connection import text_frame
 
 ROOM = "bench/1"
 JOIN = msgspec.json.encode({"t": "join", "id": 1, "to": ROOM})
@@ -24,4 +24,4 @@ def broadcast(number: int) -> bytes:
     return msgspec.json.encode(TransientBroadcast(to=ROOM, events=[msgspec.Raw(event(number))]))
 
 
-FRAME_BYTES = len(frames.text(broadcast(0)))
+FRAME_BYTES = len(text_frame(broadcast(0)))

@@ -10,11 +10,11 @@ from bench.live.delivery_order import DeliveryOrder
 from bench.live.frames import FrameReader, UnexpectedMessage, read
 from bench.live.measurement import Round
 from bench.live.summary import Measured, facts, picture, rows
-from zataku.realtime.sockets import frames
+from zataku.realtime.sockets.connection import ping_frame, text_frame
 
 
 def event_message(*numbers: int) -> bytes:
-    return b"".join(frames.text(comments.event_message(number)) for number in numbers)
+    return b"".join(text_frame(comments.event_message(number)) for number in numbers)
 
 
 def measured(*rounds: Round, lost: int = 0) -> Measured:
@@ -38,18 +38,18 @@ def at_rate(rate: int, *waits: float, reached: int | None = None) -> Round:
 
 
 def test_a_piece_is_read_to_the_last_complete_frame():
-    done = frames.text(b'{"t":"done","id":7,"result":{}}')
-    parsed = read(event_message(1, 2) + frames.ping() + done + event_message(3)[:100])
+    done = text_frame(b'{"t":"done","id":7,"result":{}}')
+    parsed = read(event_message(1, 2) + ping_frame() + done + event_message(3)[:100])
     assert (parsed.numbers, parsed.replies, parsed.pings, parsed.rest) == ((1, 2), 1, 1, event_message(3)[:100])
     assert read(parsed.rest + event_message(3)[100:]).numbers == (3,)
 
 
 def test_a_comment_that_was_refused_is_not_waited_for_and_anything_else_that_is_ends_the_run():
     busy = b'{"t":"refused","id":%d,"error":{"code":"%b","message":"Try again.","details":{}}}'
-    assert read(frames.text(busy % (7, b"unavailable"))).refused == (7,)
+    assert read(text_frame(busy % (7, b"unavailable"))).refused == (7,)
     for number, code in ((7, b"forbidden"), (0, b"unavailable")):
         with pytest.raises(UnexpectedMessage, match="refused"):
-            read(frames.text(busy % (number, code)))
+            read(text_frame(busy % (number, code)))
 
 
 @pytest.mark.parametrize("cut", [0, 1, 3, 10])
@@ -60,7 +60,7 @@ def test_a_piece_may_end_anywhere_in_a_frame(cut: int):
 
 def test_a_snapshot_in_place_of_comments_is_no_delivery():
     with pytest.raises(UnexpectedMessage, match="snapshot"):
-        read(frames.text(b'{"t":"snapshot","to":"live/1","at":{"epoch":1,"seq":2},"snapshot":{}}'))
+        read(text_frame(b'{"t":"snapshot","to":"live/1","at":{"epoch":1,"seq":2},"snapshot":{}}'))
 
 
 def test_a_comment_has_reached_everybody_with_the_last_reader():

@@ -1,6 +1,12 @@
-"""The port through which frames are written to a WebSocket connection."""
+"""The port through which frames are written to a WebSocket connection, and those frames.
+
+A server's frames are not masked, so that a frame is made once and its bytes are valid for every receiver.
+"""
 
 from typing import Protocol
+
+_TEXT, _BINARY, _PING = 0x81, 0x82, 0x89  # the first bit says that the frame is a whole message
+_SHORT, _MEDIUM = 126, 1 << 16
 
 
 class Connection(Protocol):
@@ -21,3 +27,26 @@ class Connection(Protocol):
     def close(self, code: int, reason: str) -> None:
         """End the connection with a close code of the WebSocket protocol."""
         ...
+
+
+def text_frame(payload: bytes) -> bytes:
+    """The frame of a text message, from UTF-8."""
+    return _header(_TEXT, len(payload)) + payload
+
+
+def binary_frame(channel: int, payload: bytes) -> bytes:
+    """The frame of a binary message of a topic: the number of its channel, then the payload."""
+    return _header(_BINARY, len(payload) + 2) + channel.to_bytes(2) + payload
+
+
+def ping_frame() -> bytes:
+    """The frame of a ping, which every browser answers by itself."""
+    return _header(_PING, 0)
+
+
+def _header(first: int, length: int) -> bytes:
+    if length < _SHORT:
+        return bytes((first, length))
+    if length < _MEDIUM:
+        return bytes((first, _SHORT)) + length.to_bytes(2)
+    return bytes((first, _SHORT + 1)) + length.to_bytes(8)

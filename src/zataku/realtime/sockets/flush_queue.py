@@ -17,11 +17,10 @@ import structlog
 from zataku.clock import Clock
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import ServerMessage
-from zataku.realtime.sockets import frames
-from zataku.realtime.sockets.counters import SocketCounters
+from zataku.realtime.sockets.connection import binary_frame, text_frame
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.slow_readers import SlowReaders
-from zataku.realtime.sockets.socket import QueuedFrame, Socket
+from zataku.realtime.sockets.socket import QueuedFrame, Socket, SocketCounters
 from zataku.realtime.sockets.subscribers import Subscribers
 
 IMMEDIATE_CREDIT = 32
@@ -54,13 +53,13 @@ class FlushQueue:
     def send(self, socket: Socket, message: ServerMessage) -> None:
         """Send a message to one socket."""
         if not socket.is_closed:
-            self._send(socket, frames.text(_encode(message)))
+            self._send(socket, text_frame(_encode(message)))
 
     def send_binary(self, socket: Socket, topic: str, payload: bytes) -> None:
         """Send bytes of a topic to one subscribed socket."""
         subscribers = socket.subscriptions.get(topic)
         if subscribers is not None and not socket.is_closed:
-            self._send(socket, frames.binary(subscribers.channel, payload))
+            self._send(socket, binary_frame(subscribers.channel, payload))
 
     def _send(self, socket: Socket, framed: bytes) -> None:
         if _has_queued(socket):
@@ -74,15 +73,15 @@ class FlushQueue:
         if subscribers is None:
             return
         if recipients is None:
-            self._broadcast(subscribers, frames.text(payload))
+            self._broadcast(subscribers, text_frame(payload))
         else:
-            self._broadcast_to(subscribers, frames.text(payload), recipients)
+            self._broadcast_to(subscribers, text_frame(payload), recipients)
 
     def broadcast_binary(self, topic: str, payload: bytes) -> None:
         """Send bytes to all subscribers of a topic."""
         subscribers = self._topics.get(topic)
         if subscribers is not None:
-            self._broadcast(subscribers, frames.binary(subscribers.channel, payload))
+            self._broadcast(subscribers, binary_frame(subscribers.channel, payload))
 
     def _broadcast(self, subscribers: Subscribers, framed: bytes) -> None:
         if self._must_wait(subscribers):

@@ -7,7 +7,7 @@ import msgspec
 
 from zataku.clock import Clock, now_ms
 from zataku.realtime.messages import HeartbeatMessage
-from zataku.realtime.sockets import frames
+from zataku.realtime.sockets.connection import ping_frame, text_frame
 from zataku.realtime.sockets.slow_readers import SlowReaders
 from zataku.realtime.sockets.socket import Socket
 
@@ -61,7 +61,7 @@ class Heartbeat:
                     self._close(socket, _GOING_AWAY, "Nothing was heard from you.")
 
     def _ping_all(self) -> None:
-        heartbeat = frames.ping() + frames.text(msgspec.json.encode(HeartbeatMessage(now=now_ms(self._clock))))
+        heartbeat = ping_frame() + text_frame(msgspec.json.encode(HeartbeatMessage(now=now_ms(self._clock))))
         for socket in self._sockets:
             if socket not in self._slow_readers:
                 socket.connection.write(heartbeat)

@@ -14,12 +14,11 @@ from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Reconnect
 from zataku.realtime.sockets.connection import Connection
-from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.flush_queue import FlushQueue
 from zataku.realtime.sockets.heartbeat import Heartbeat
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.slow_readers import CatchUp, SlowReaders
-from zataku.realtime.sockets.socket import Socket
+from zataku.realtime.sockets.socket import Socket, SocketCounters
 from zataku.realtime.sockets.subscribers import Subscribers
 
 MAX_CHANNELS = 1 << 16

@@ -22,8 +22,7 @@ from zataku.realtime.messages import (
     TransientMessage,
     Welcome,
 )
-from zataku.realtime.sockets import frames
-from zataku.realtime.sockets.connection import Connection
+from zataku.realtime.sockets.connection import Connection, text_frame
 from zataku.realtime.sockets.handler import SocketHandler
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import TokenBucket
@@ -59,7 +58,7 @@ class Endpoint:
             socket = self._hub.open(connection, identity, address)
         except RateLimited as limited:
             # A browser can read a message, but not the status of a failed handshake.
-            connection.write(frames.text(msgspec.json.encode(MessageRejected(error=limited.problem))))
+            connection.write(text_frame(msgspec.json.encode(MessageRejected(error=limited.problem))))
             connection.close(_POLICY_VIOLATION, limited.message)
             return
         session = SocketSession(self._hub, self._handler, socket)

@@ -7,9 +7,8 @@ from typing import TypeAlias
 import structlog
 
 from zataku.clock import Clock
-from zataku.realtime.sockets.counters import SocketCounters
 from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.socket import Socket
+from zataku.realtime.sockets.socket import Socket, SocketCounters
 from zataku.realtime.sockets.subscribers import Subscribers
 
 CatchUp: TypeAlias = Callable[[Socket, str], Awaitable[None]]

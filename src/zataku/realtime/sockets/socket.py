@@ -1,4 +1,4 @@
-"""A client's WebSocket with its identity, subscriptions and rate limits."""
+"""A client's WebSocket with its identity, subscriptions and rate limits, and the counters of a process's sockets."""
 
 from collections.abc import KeysView
 from typing import TypeAlias
@@ -62,3 +62,23 @@ class Socket:
     def update_is_plain(self) -> None:
         """Compute `is_plain` after the queue or the subscriptions have changed."""
         self.is_plain = self.queue is None and len(self.subscriptions) <= 1
+
+
+class SocketCounters:
+    """Sockets, messages and bytes since the hub started, for metrics. Outgoing ones count once for every receiver."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+        """Sockets that were accepted."""
+        self.refused = 0
+        """Sockets and messages that exceeded a limit."""
+        self.messages_in = 0
+        self.bytes_in = 0
+        self.messages_out = 0
+        self.bytes_out = 0
+        self.dropped = 0
+        """Messages that were not sent to a reader because it was too slow."""
+        self.slow = 0
+        """How often a reader fell behind in a topic."""
+        self.stuck = 0
+        """Readers that were closed because they read nothing any more."""
