@@ -1,12 +1,13 @@
 """Commands about jobs: list, retry and cancel."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Annotated, TypeAlias
 
 import msgspec
-from cyclopts import App
+from cyclopts import App, Parameter
 
-from zataku.cli.execution import run_to_end
+from zataku.cli.execution import NOTHING_CHANGED, run_to_end
 from zataku.cli.output import format_time, print_columns
 from zataku.cli.server_options import DEFAULT_SERVER, ServerOptions, ServerTarget
 from zataku.cli.store_options import Flag
@@ -21,7 +22,10 @@ from zataku.table import Millis, Store, StoreClosed
 
 app = App(name="jobs", help_format="plaintext")
 
-_INTERRUPTED = "Look with `zataku jobs`, then try again."
+SystemArgument = Annotated[System, Parameter(help="Whose job it is, as `zataku jobs` shows it.")]
+KindArgument = Annotated[JobKind, Parameter(help="What it does.")]
+SubjectArgument = Annotated[Subject, Parameter(help="What it is about.")]
+JobChange: TypeAlias = Callable[[JobAdministration, JobId], Awaitable[None]]
 
 
 @app.default
@@ -35,11 +39,11 @@ def list_(*, server: ServerOptions = DEFAULT_SERVER, most: int = 100, json: Flag
     json
         Print them for a program.
     """
-    found = run_to_end(_list_jobs(server.target(), most), "Nothing was changed.")
+    listing = run_to_end(_list_jobs(server.target(), most), NOTHING_CHANGED)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print(msgspec.json.format(msgspec.json.encode(listing), indent=2).decode())
         return 0
-    if not found.jobs:
+    if not listing.jobs:
         print("There are no jobs.")
         return 0
     rows = [
@@ -53,48 +57,30 @@ def list_(*, server: ServerOptions = DEFAULT_SERVER, most: int = 100, json: Flag
             job.owner or "",
             job.error or "",
         )
-        for job in found.jobs
+        for job in listing.jobs
     ]
     print_columns(
         ("state", "due", "system", "kind", "subject", "attempts", "by", "last error"), rows, right=("attempts",)
     )
-    if found.more:
+    if listing.more:
         print(f"\nThere are more than {len(rows):,}. See them with --most.")
     return 0
 
 
 @app.command
-def retry(system: System, kind: JobKind, subject: Subject, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
-    """Have a job run now: one that is dead, or that waits for its time. A running one is left alone.
-
-    Parameters
-    ----------
-    system
-        Whose job it is, as `zataku jobs` shows it.
-    kind
-        What it does.
-    subject
-        What it is about.
-    """
-    print(run_to_end(_retry(server.target(), (system, kind, subject)), _INTERRUPTED))
-    return 0
+def retry(
+    system: SystemArgument, kind: KindArgument, subject: SubjectArgument, /, *, server: ServerOptions = DEFAULT_SERVER
+) -> int:
+    """Have a job run now: one that is dead, or that waits for its time. A running one is left alone."""
+    return _change_job(server, (system, kind, subject), JobAdministration.retry, "is due now")
 
 
 @app.command
-def cancel(system: System, kind: JobKind, subject: Subject, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
-    """Delete a job. What it was scheduled for does not happen. A running one is left alone.
-
-    Parameters
-    ----------
-    system
-        Whose job it is, as `zataku jobs` shows it.
-    kind
-        What it does.
-    subject
-        What it is about.
-    """
-    print(run_to_end(_cancel(server.target(), (system, kind, subject)), _INTERRUPTED))
-    return 0
+def cancel(
+    system: SystemArgument, kind: KindArgument, subject: SubjectArgument, /, *, server: ServerOptions = DEFAULT_SERVER
+) -> int:
+    """Delete a job. What it was scheduled for does not happen. A running one is left alone."""
+    return _change_job(server, (system, kind, subject), JobAdministration.cancel, "is cancelled")
 
 
 class ListedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -137,16 +123,14 @@ async def _list_jobs(target: ServerTarget, most: int) -> JobListing:
     return JobListing(jobs=jobs[:most], more=len(jobs) > most)
 
 
-async def _retry(target: ServerTarget, job_id: JobId) -> str:
-    async with _open(target, read_only=False) as store:
-        await JobAdministration(store, SystemClock()).retry(job_id)
-    return f"{' '.join(job_id)} is due now."
+def _change_job(server: ServerOptions, job_id: JobId, change: JobChange, outcome: str) -> int:
+    async def change_stored_job() -> None:
+        async with _open(server.target(), read_only=False) as store:
+            await change(JobAdministration(store, SystemClock()), job_id)
 
-
-async def _cancel(target: ServerTarget, job_id: JobId) -> str:
-    async with _open(target, read_only=False) as store:
-        await JobAdministration(store, SystemClock()).cancel(job_id)
-    return f"{' '.join(job_id)} is cancelled."
+    run_to_end(change_stored_job(), "Look with `zataku jobs`, then try again.")
+    print(f"{' '.join(job_id)} {outcome}.")
+    return 0
 
 
 @asynccontextmanager
