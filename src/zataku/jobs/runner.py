@@ -9,10 +9,9 @@ import structlog
 
 from zataku.clock import Clock, wait_until_done, wait_until_set
 from zataku.jobs.claims import JobClaims
-from zataku.jobs.counters import JobCounters
 from zataku.jobs.daily import DailyJobs, time_zone
 from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
-from zataku.jobs.run import JobRun
+from zataku.jobs.run import JobCounters, JobRun
 from zataku.jobs.schedule import JobId, Schedule
 from zataku.jobs.stream_consumers import StreamConsumers
 from zataku.jobs.sweeper import Sweeper

@@ -7,8 +7,8 @@ from random import Random
 import structlog
 
 from zataku.clock import Clock, now_ms, wait_until_done
-from zataku.jobs.counters import JobCounters
 from zataku.jobs.definitions import StreamConsumer
+from zataku.jobs.run import JobCounters
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId

@@ -6,7 +6,7 @@ from random import Random
 import structlog
 
 from zataku.clock import Clock
-from zataku.jobs.counters import JobCounters
+from zataku.jobs.run import JobCounters
 from zataku.table import Store, TableError
 
 log = structlog.stdlib.get_logger()

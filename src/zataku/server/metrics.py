@@ -12,7 +12,7 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from zataku.jobs.counters import JobCounters
+from zataku.jobs.run import JobCounters
 from zataku.jobs.runner import JobRunner
 from zataku.server.admin.history import Gauges, History, resident_megabytes
 from zataku.server.admin.request_counters import RequestCounters
