@@ -1,9 +1,9 @@
-"""The wired application: the lifespans of systems, and the names of processes."""
+"""The wired application: the lifespans of systems, the names of processes, and the demo of an empty store."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -16,9 +16,11 @@ from zataku.platform.design import account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import RoomBehaviour
+from zataku.realtime.topics import Topics
 from zataku.server import app
 from zataku.server.settings import Settings
-from zataku.system import AppContext, Plugin, System
+from zataku.system import AppContext, Demo, Plugin, System
+from zataku.table import StoreFull
 
 URL = "http://127.0.0.1:8000"
 
@@ -91,3 +93,49 @@ def test_a_process_keeps_its_node_name_over_restarts_unless_its_port_is_any() ->
     assert len({node_name(port=8000), node_name(port=8001), node_name(host="0.0.0.0"), node_name(host="::1")}) == 4
     assert node_name(port=0) == "table:17:c0ffee"
     assert is_external_id(app._node_name("m" * 64, "p", Settings(host="fe80::1%" + "h" * 200, port=65535)))
+
+
+class RecordingTopics:
+    """Topics that record what is published."""
+
+    def __init__(self) -> None:
+        self.published: list[tuple[str, bytes]] = []
+
+    def publish(self, topic: str, event: bytes) -> None:
+        self.published.append((topic, event))
+
+
+def plugin(demo: Demo | None) -> Plugin:
+    async def home(_: Identity) -> Plugin:
+        raise NotImplementedError
+
+    async def remove(_: AccountId) -> None:
+        raise NotImplementedError
+
+    return Plugin(home=home, remove=remove, demo=demo)
+
+
+async def test_open_home_pages_are_notified_when_a_demo_is_filled() -> None:
+    topics, filled = RecordingTopics(), list[str]()
+
+    async def fill() -> None:
+        assert topics.published == []
+        filled.append("othello")
+
+    await app.fill_demo(cast("Topics", topics), {"kifu": plugin(None), "othello": plugin(fill)})
+    assert filled == ["othello"]
+    assert topics.published == [("home", b'{"k":"changed"}')]
+
+
+async def test_a_demo_that_fails_does_not_prevent_the_others() -> None:
+    topics, filled = RecordingTopics(), list[str]()
+
+    async def fail() -> None:
+        raise StoreFull("The disk is full.")
+
+    async def fill() -> None:
+        filled.append("ranking")
+
+    await app.fill_demo(cast("Topics", topics), {"othello": plugin(fail), "ranking": plugin(fill)})
+    assert filled == ["ranking"]
+    assert len(topics.published) == 1

@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -19,14 +19,20 @@ from zataku.clock import AdvanceableClock, Clock, SystemClock
 from zataku.jobs.definitions import DeadlineJob
 from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule
-from zataku.server.demo import fill_demo
-from zataku.server.endpoints.home import publish_room_changes
+from zataku.realtime.topics import Topics
+from zataku.server.endpoints.home import CHANGED, TOPIC, publish_room_changes
 from zataku.server.http.asgi import App
 from zataku.server.http.routes import build_apps
 from zataku.server.metrics import build_metrics, room_kinds
 from zataku.server.pages.web_build import WEB_FOLDER, WebBuild
 from zataku.server.process.data_folder import remove_control_file, write_control_file
-from zataku.server.services import Services, open_account_services, open_realtime_services
+from zataku.server.services import (
+    AccountServices,
+    RealtimeServices,
+    Services,
+    open_account_services,
+    open_realtime_services,
+)
 from zataku.server.settings import Settings
 from zataku.server.sockets.connections import close_expired_connections
 from zataku.server.systems import SYSTEMS, tables_by_design
@@ -80,27 +86,8 @@ async def open_application(
 ) -> AsyncGenerator[Application]:
     """Open the application, and close its parts in the reverse order at the end."""
     async with AsyncExitStack() as closing:
-        clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
-        machine = _machine_name()
-        random, process = Random(), _process_name(machine)
         place = StoreUrl.parse(settings.store_url)
-        tables = [table for tables in tables_by_design(systems).values() for table in tables]
-        store = await open_store(place, tables, env=settings.env, clock=clock, random=random)
-        closing.push_async_callback(store.close)
-        realtime = await open_realtime_services(settings, store, clock, random, process, closing)
-        accounts = await open_account_services(settings, store, clock, public_url, realtime.sign_outs.publish, closing)
-        context = AppContext(
-            store=store,
-            clock=clock,
-            random=random,
-            schedule=Schedule(store, clock),
-            rooms=realtime.rooms,
-            topics=realtime.topics,
-            process=process,
-            node=_node_name(machine, process, settings),
-            public_url=public_url,
-            ensure_account=accounts.authenticator.ensure_account,
-        )
+        context, realtime, accounts = await _open_context(settings, systems, place, public_url, closing)
         plugins = {system.name: system.plug(context) for system in systems}
         runner = _build_runner(context, plugins)
         metrics, history = build_metrics(context, realtime.hub, runner, plugins)
@@ -116,13 +103,40 @@ async def open_application(
             metrics=metrics,
             history=history,
             control_token=Secret.generate(),
-            started_at=clock.now(),
+            started_at=context.clock.now(),
             web_folder=web_folder,
             web_build=await asyncio.to_thread(WebBuild.read, web_folder),
         )
         application = Application(services, *build_apps(services))
         await _start(application, loopback, closing)
         yield application
+
+
+async def _open_context(
+    settings: Settings, systems: Sequence[System], place: StoreUrl, public_url: str, closing: AsyncExitStack
+) -> tuple[AppContext, RealtimeServices, AccountServices]:
+    """Open the store, the realtime and the account services, and what systems may use of them."""
+    clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
+    machine = _machine_name()
+    random, process = Random(), _process_name(machine)
+    tables = [table for tables in tables_by_design(systems).values() for table in tables]
+    store = await open_store(place, tables, env=settings.env, clock=clock, random=random)
+    closing.push_async_callback(store.close)
+    realtime = await open_realtime_services(settings, store, clock, random, process, closing)
+    accounts = await open_account_services(settings, store, clock, public_url, realtime.sign_outs.publish, closing)
+    context = AppContext(
+        store=store,
+        clock=clock,
+        random=random,
+        schedule=Schedule(store, clock),
+        rooms=realtime.rooms,
+        topics=realtime.topics,
+        process=process,
+        node=_node_name(machine, process, settings),
+        public_url=public_url,
+        ensure_account=accounts.authenticator.ensure_account,
+    )
+    return context, realtime, accounts
 
 
 def _build_runner(context: AppContext, plugins: Mapping[str, Plugin]) -> JobRunner:
@@ -168,6 +182,19 @@ async def _start(application: Application, loopback: str, closing: AsyncExitStac
     background.start(publish_room_changes(context, room_kinds(plugins)))
     if services.settings.demo:
         background.start(fill_demo(context.topics, plugins))
+
+
+async def fill_demo(topics: Topics, plugins: Mapping[str, Plugin]) -> None:
+    """Fill an empty store with the examples of each system, and notify open home pages."""
+    for name, plugin in plugins.items():
+        if plugin.demo is None:
+            continue
+        try:
+            await plugin.demo()
+        except TableError as problem:
+            log.warning("demo_failed", system=name, code=problem.code, problem=problem.message)
+        else:
+            topics.publish(TOPIC, CHANGED)
 
 
 async def _save_usage(context: AppContext) -> None:
