@@ -13,7 +13,7 @@ from zataku.accounts.service import Accounts
 from zataku.clock import Clock
 from zataku.jobs.administration import JobAdministration
 from zataku.realtime.rooms.registry import RoomRegistry
-from zataku.server.admin import account_routes, backup_routes, job_routes, read_routes
+from zataku.server.admin import account_routes, backup_routes, server_routes
 from zataku.server.admin.accounts import AccountDirectory, Connections
 from zataku.server.admin.backups import BackupService, BackupStorage, RestoreListener
 from zataku.server.admin.dependencies import AdminServices, admin_identity
@@ -27,7 +27,7 @@ from zataku.server.admin.tables.stats import TableStats
 from zataku.table import Store, Table
 
 PATH = "/api/admin"
-HANDLERS = (*read_routes.HANDLERS, *backup_routes.HANDLERS, *job_routes.HANDLERS, *account_routes.HANDLERS)
+HANDLERS = (*server_routes.HANDLERS, *backup_routes.HANDLERS, *account_routes.HANDLERS)
 
 
 class AdminContext(TypedDict):
