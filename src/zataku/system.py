@@ -44,7 +44,7 @@ class AppContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Home: TypeAlias = Callable[[Identity], Awaitable[msgspec.Struct]]
-"""Returns the state of a system's card on the home page, as the caller sees it."""
+"""Returns the home card of a system: its state as the caller sees it on the home page."""
 Remove: TypeAlias = Callable[[AccountId], Awaitable[None]]
 """Deletes everything that an account owns in a system. It may run twice, and again after it was interrupted."""
 Demo: TypeAlias = Callable[[], Awaitable[None]]

@@ -24,7 +24,7 @@ class DrawingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """Returns the card, the same for every caller, for 1 read unit with 50 rooms."""
+    """The home card, the same for every caller, for 1 read unit with 50 rooms."""
 
     async def home(_identity: Identity) -> DrawingHome:
         page = await context.store.page(waiting_games(), limit=MAX_COUNTED_ROOMS)

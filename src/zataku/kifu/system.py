@@ -33,7 +33,7 @@ class KifuHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """Returns the caller's own card, for 1.5 read units; nothing is read for a guest without an account."""
+    """The home card of the caller, for 1.5 read units; nothing is read for a guest without an account."""
 
     async def home(identity: Identity) -> KifuHome:
         if not identity.is_stored:

@@ -24,7 +24,7 @@ class LiveHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """Returns the card, the same for every caller. Nothing is read: processes publish their rooms to each other."""
+    """The home card, the same for every caller. Nothing is read: processes publish their rooms to each other."""
 
     async def home(_identity: Identity) -> LiveHome:
         running = context.rooms.running("live")

@@ -29,7 +29,7 @@ class OthelloHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """Returns the card, the same for every caller, for 1.5 read units."""
+    """The home card, the same for every caller, for 1.5 read units."""
 
     async def home(_identity: Identity) -> OthelloHome:
         game = await context.store.first(games_with("ACTIVE"))

@@ -22,7 +22,7 @@ class RankingHome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def home_of(context: AppContext) -> Home:
-    """The function that returns the card: the same for every caller, at 1 read unit."""
+    """The home card, the same for every caller, for 1 read unit."""
 
     async def home(_identity: Identity) -> RankingHome:
         newest = await context.store.first(newest_day())
