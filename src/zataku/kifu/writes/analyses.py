@@ -21,7 +21,7 @@ from zataku.kifu.limits import (
     UserName,
     check_bytes,
 )
-from zataku.kifu.writes.conditions import claim_key, claim_unchanged
+from zataku.kifu.writes.records import claim_key, claim_unchanged
 from zataku.table import Budget, Instant, Plan, check, parse_instant, path, put, update
 
 COMPRESSED_PREFIX: Final = "zlib:"

@@ -6,7 +6,7 @@ from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import Position, PositionList, SlugClaim
 from zataku.kifu.errors import TooManyItems
 from zataku.kifu.limits import MAX_PART_POSITIONS, KifuId, PositionHash, PositionKey, UserName
-from zataku.kifu.writes.conditions import claim_key, text_unchanged
+from zataku.kifu.writes.records import claim_key, text_unchanged
 from zataku.table import Budget, Plan, check, delete, put
 
 A_LIST = PositionList(username=UserName("h-akira"), kifu_id=KifuId("fdsaj9d9s0"), text=0, part=0, positions=bytes(8))

@@ -1,4 +1,8 @@
-"""Writes that add, change, move, share and remove records, and that permit others to see them."""
+"""Writes that add, change, move, share and remove records, and that permit others to see them.
+
+Conditions on a record are conditions on the claim of its slug: a condition check in a transaction costs as much as a
+write of the item, and a record is large.
+"""
 
 from msgspec.structs import replace
 
@@ -25,19 +29,11 @@ from zataku.kifu.limits import (
     Slug,
     UserName,
 )
-from zataku.kifu.writes.conditions import (
-    DEFAULTS,
-    NEW_USER,
-    below_cap,
-    claim_key,
-    claim_unchanged,
-    kifu_count,
-    kifu_max,
-    text,
-    text_unchanged,
-)
-from zataku.table import Budget, Instant, Plan, add_seconds, check, delete, path, put, save, update
+from zataku.kifu.writes.settings import DEFAULTS, NEW_USER, below_cap, kifu_count, kifu_max
+from zataku.table import Budget, Condition, Instant, Key, Plan, add_seconds, check, delete, path, put, save, update
 
+claimed_by = path(SlugClaim, lambda claim: claim.kifu_id)
+text = path(SlugClaim, lambda claim: claim.text)
 latest_access = path(Record, lambda record: record.latest_access)
 
 TYPICAL = "a record of 2 KB"
@@ -60,6 +56,21 @@ REVISED = replace(A_GAME, memo="序盤研究用の棋譜")
 SHARED = replace(A_GAME, share=True, share_code=ShareCode("lkihofkwif4tF"))
 A_CLAIM = SlugClaim(username=A_GAME.username, slug=A_GAME.slug, kifu_id=A_GAME.kifu_id)
 A_VIEW = {"viewer": "h-akira", "username": "h-akira", "now": A_MOMENT}
+
+
+def claim_key(claim: SlugClaim) -> Key[SlugClaim]:
+    """The key of a claim."""
+    return SlugClaim.key(username=claim.username, slug=claim.slug)
+
+
+def claim_unchanged(claim: SlugClaim) -> Condition[SlugClaim]:
+    """The condition that the record still exists with this slug."""
+    return claimed_by.equals(claim.kifu_id)
+
+
+def text_unchanged(claim: SlugClaim) -> Condition[SlugClaim]:
+    """The condition that the record still exists with this slug and these moves."""
+    return claim_unchanged(claim) & text.equals(claim.text)
 
 
 def _require_claim_of(claim: SlugClaim, record: Record) -> None:

@@ -1,11 +1,19 @@
-"""Writes of a user's settings and of the caps on records and tags."""
+"""Writes of a user's settings and of the caps on records and tags, and the condition that a cap leaves room."""
 
 from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import SystemSettings, UserSettings
 from zataku.kifu.errors import InvalidChange
-from zataku.kifu.limits import KifuCap, NamedUser, TagCap
-from zataku.kifu.writes.conditions import DEFAULTS, kifu_max, tag_max
-from zataku.table import Budget, Plan, put, save, update
+from zataku.kifu.limits import KifuCap, NamedUser, TagCap, UserName
+from zataku.table import Budget, Condition, Path, Plan, path, put, save, update
+
+kifu_count = path(UserSettings, lambda user: user.kifu_count)
+tag_count = path(UserSettings, lambda user: user.tag_count)
+kifu_max = path(UserSettings, lambda user: user.kifu_max)
+tag_max = path(UserSettings, lambda user: user.tag_max)
+
+DEFAULTS = SystemSettings()
+# The owner of the examples in the design document.
+NEW_USER = UserSettings(username=UserName("username"))
 
 
 @kifu_table.write(budget=Budget(writes=2))
@@ -37,3 +45,11 @@ def set_system_caps(settings: SystemSettings, was: SystemSettings | None) -> Pla
     if settings == was:
         raise InvalidChange("The system already has these caps. Change one of them.")
     return Plan(save(settings, was=was))
+
+
+def below_cap(
+    count: Path[UserSettings, int | None], own: Path[UserSettings, int | None], own_cap: int | None, cap: int
+) -> Condition[UserSettings]:
+    """The condition that the count is below the cap, and that the user's own cap is as it was read."""
+    unchanged = own.missing() if own_cap is None else own.equals(own_cap)
+    return (count.missing() | count.below(cap)) & unchanged

@@ -6,15 +6,8 @@ from zataku.kifu.design import kifu_table
 from zataku.kifu.entities import RemovedTag, SlugClaim, SystemSettings, Tag, Tagging, TagNameClaim, UserSettings
 from zataku.kifu.errors import InvalidChange, NotOwner, TagsFull
 from zataku.kifu.limits import ACCESS_SECONDS, NamedUser, TagKey, TagName
-from zataku.kifu.writes.conditions import (
-    DEFAULTS,
-    NEW_USER,
-    below_cap,
-    claim_key,
-    claim_unchanged,
-    tag_count,
-    tag_max,
-)
+from zataku.kifu.writes.records import claim_key, claim_unchanged
+from zataku.kifu.writes.settings import DEFAULTS, NEW_USER, below_cap, tag_count, tag_max
 from zataku.table import Budget, Instant, Plan, Step, add_seconds, check, delete, path, put, save, update
 
 named_tag = path(TagNameClaim, lambda claim: claim.tag_id)
