@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 
 from zataku.platform.identity import Identity
+from zataku.platform.limits import AccountId
 from zataku.ranking.demo import demo_of
 from zataku.ranking.design import TABLES, newest_day, official_levels
 from zataku.ranking.limits import Date
-from zataku.ranking.removal import removal
 from zataku.system import AppContext, Home, Page, Plugin, System
 
 SHOWN_PLAYERS = 3
@@ -34,9 +34,17 @@ def home_of(context: AppContext) -> Home:
     return home
 
 
+async def remove_account(_account_id: AccountId) -> None:
+    """Remove what an account owns in the rankings: nothing.
+
+    Players are identified by the identifiers of the ranked game, and no account owns one. Imports use an API key, which
+    is removed with the account itself.
+    """
+
+
 def plug(context: AppContext) -> Plugin:
     """The rankings' home card, account removal and demo."""
-    return Plugin(home=home_of(context), remove=removal(context), demo=demo_of(context))
+    return Plugin(home=home_of(context), remove=remove_account, demo=demo_of(context))
 
 
 SYSTEM = System(
