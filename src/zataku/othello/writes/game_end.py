@@ -39,14 +39,13 @@ def finish(game: Game, now: str) -> Plan[Game]:
     board = parse_board(game.board_state)
     if not is_over(board):
         raise RuleViolation("not_over", "The game is not over: a side still has a move.")
-    unchanged = paths.at_turn(game.current_turn) & paths.deadline.missing()
     return Plan(
         update(
             Game.key(game_id=game.game_id),
             paths.status.set("FINISHED"),
             paths.winner.set(winner(board, game.ai_side)),
             paths.updated_at.set(now),
-            when=unchanged,
+            when=paths.without_vote(game.current_turn),
         )
     )
 

@@ -1,6 +1,7 @@
 """Field paths used by the writes, and the conditions built from them."""
 
 from zataku.othello.design import Candidate, Game, Vote
+from zataku.othello.errors import RuleViolation
 from zataku.othello.limits import CandidateId, GameId
 from zataku.table import Condition, Key, path
 
@@ -26,6 +27,24 @@ def at_turn(turn: int) -> Condition[Game]:
 def voting_open(turn: int, now: str) -> Condition[Game]:
     """Voting in this turn is open: its deadline is in the future and it is not closed."""
     return at_turn(turn) & closed_turn.not_equals(turn) & deadline.above(now)
+
+
+def voting_unchanged(game: Game, now: str) -> Condition[Game]:
+    """Voting in the loaded game's turn is open, with the deadline that its candidates copy."""
+    return voting_open(game.current_turn, now) & deadline.equals(game.voting_deadline)
+
+
+def voting_closed(game: Game) -> Condition[Game]:
+    """The turn of the loaded game is closed and was not reopened since: each reopening sets a new deadline."""
+    turn = game.current_turn
+    if game.closed_turn != turn or game.voting_deadline is None:
+        raise RuleViolation("not_closed", "Voting in this turn is not closed. Close it first.")
+    return at_turn(turn) & closed_turn.equals(turn) & deadline.equals(game.voting_deadline)
+
+
+def without_vote(turn: int) -> Condition[Game]:
+    """The game is active and at this turn, in which there is no vote."""
+    return at_turn(turn) & deadline.missing()
 
 
 def candidate_key(game_id: GameId, turn: int, candidate_id: CandidateId) -> Key[Candidate]:

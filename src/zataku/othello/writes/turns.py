@@ -18,7 +18,7 @@ from zataku.othello.rules.board import Board, format_board, is_over, legal_moves
 from zataku.othello.writes import paths
 from zataku.othello.writes.examples import CANDIDATE, CLOSED_GAME, DEADLINE, NEW_GAME, NOW, OTHER_CANDIDATE
 from zataku.othello.writes.votes import votable_squares
-from zataku.table import Budget, Condition, Edit, Plan, Step, check, check_absent, put, update
+from zataku.table import Budget, Edit, Plan, Step, check, check_absent, put, update
 
 
 @board_game.write(budget=Budget(writes=2, of="a game"), example={"game_id": A_GAME, "turn": 5, "now": DEADLINE})
@@ -41,7 +41,7 @@ def reopen_turn(game: Game, deadline: str, now: str) -> Plan[Game]:
     The absence of candidates is checked square by square. A run that loaded the game before it was reopened fails,
     because the deadline has changed since.
     """
-    closed = _closed_turn(game)
+    closed = paths.voting_closed(game)
     if deadline <= max(now, game.voting_deadline or ""):
         raise RuleViolation("wrong_deadline", "The new deadline must be in the future and later than the old one.")
     reopened = (paths.closed_turn.remove(), paths.deadline.set(deadline), paths.updated_at.set(now))
@@ -69,7 +69,7 @@ def advance(game: Game, candidates: Sequence[Candidate], now: str) -> Plan[Move]
     is checked square by square for two units each, and their counts unchanged. At most 62 items: there are at most 60
     legal squares, those that the opening leaves empty.
     """
-    turn, closed, best = game.current_turn, _closed_turn(game), winning_candidate(candidates)
+    turn, closed, best = game.current_turn, paths.voting_closed(game), winning_candidate(candidates)
     if any((candidate.game_id, candidate.turn_number) != (game.game_id, turn) for candidate in candidates):
         raise RuleViolation("wrong_turn", "A candidate belongs to another turn.")
     move = Move(
@@ -115,8 +115,9 @@ def play_turn(game: Game, position: str, now: str, deadline: str | None = None) 
         played_by="AI" if by_ai else "COLLECTIVE",
         created_at=now,
     )
-    without_vote = paths.at_turn(turn) & paths.deadline.missing()
-    advanced = update(Game.key(game_id=game.game_id), *_next_turn(game, board, now, deadline), when=without_vote)
+    advanced = update(
+        Game.key(game_id=game.game_id), *_next_turn(game, board, now, deadline), when=paths.without_vote(turn)
+    )
     return Plan(put(move, if_absent=True), advanced)
 
 
@@ -137,14 +138,6 @@ def add_commentary(
     )
     turn_played = paths.status.equals("ACTIVE") & paths.current_turn.above(turn)
     return Plan(put(commentary, if_absent=True), check(Game.key(game_id=game_id), turn_played))
-
-
-def _closed_turn(game: Game) -> Condition[Game]:
-    """The turn of the loaded game is closed and was not reopened since: each reopening sets a new deadline."""
-    turn = game.current_turn
-    if game.closed_turn != turn or game.voting_deadline is None:
-        raise RuleViolation("not_closed", "Voting in this turn is not closed. Close it first.")
-    return paths.at_turn(turn) & paths.closed_turn.equals(turn) & paths.deadline.equals(game.voting_deadline)
 
 
 def _no_other_candidates(game: Game, candidates: Sequence[Candidate]) -> list[Step[Candidate]]:

@@ -17,15 +17,15 @@ from zataku.othello.writes.examples import CANDIDATE, NOW, OTHER_CANDIDATE, VOTE
 from zataku.othello.writes.paths import (
     candidate_key,
     candidate_status,
-    deadline,
     opened_turn,
     updated_at,
     vote_count,
     vote_updated_at,
     voted_candidate,
     voting_open,
+    voting_unchanged,
 )
-from zataku.table import Budget, Condition, Plan, Step, check, put, update
+from zataku.table import Budget, Plan, Step, check, put, update
 
 MAX_ENGINE_CANDIDATES = 3
 """The most candidates that the engine opens a turn with."""
@@ -56,7 +56,7 @@ def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan
         raise RuleViolation("wrong_number", f"The engine opens a turn with 1 to {MAX_ENGINE_CANDIDATES} candidates.")
     first, *others = [put(_candidate(game, proposal, "AI", now), if_absent=True) for proposal in proposals]
     turn = game.current_turn
-    unopened = _voting_unchanged(game, now) & opened_turn.not_equals(turn)
+    unopened = voting_unchanged(game, now) & opened_turn.not_equals(turn)
     opened = update(Game.key(game_id=game.game_id), opened_turn.set(turn), updated_at.set(now), when=unopened)
     return Plan(first, *others, opened)
 
@@ -71,7 +71,7 @@ def propose(game: Game, proposal: Proposal, user_id: UserId, now: str) -> Plan[C
     The ID of a candidate is derived from game, turn and square, so that a conditional put suffices.
     """
     candidate = _candidate(game, proposal, f"USER#{user_id}", now)
-    return Plan(put(candidate, if_absent=True), check(Game.key(game_id=game.game_id), _voting_unchanged(game, now)))
+    return Plan(put(candidate, if_absent=True), check(Game.key(game_id=game.game_id), voting_unchanged(game, now)))
 
 
 @board_game.write(
@@ -142,8 +142,3 @@ def _candidate(game: Game, proposal: Proposal, author: str, now: str) -> Candida
         created_at=now,
         voting_deadline=game.voting_deadline,
     )
-
-
-def _voting_unchanged(game: Game, now: str) -> Condition[Game]:
-    # A candidate copies the deadline of its game, which must not have changed meanwhile.
-    return voting_open(game.current_turn, now) & deadline.equals(game.voting_deadline)
