@@ -1,9 +1,11 @@
-"""Games in the state that each write needs, for the design document."""
+"""Games in the state that each write needs, and arguments of the writes, for the design document."""
 
 from random import Random
+from typing import Any
 
 from msgspec.structs import replace
 
+from zataku.drawing.design import Game
 from zataku.drawing.limits import MessageId
 from zataku.drawing.rules.chat import NewMessage
 from zataku.drawing.samples import (
@@ -26,3 +28,18 @@ FINISHED = ended(BETWEEN_ROUNDS)
 MESSAGE = NewMessage(id=MessageId(an_id(_chance)), number=1, player_id=GUEST.id, content="りんご")
 STROKES = "H4sIAAAAAAAA"
 WORDS = ("りんご", "ごりら", "らっこ")
+
+
+def example_arguments(game: Game) -> dict[str, Any]:
+    """Arguments of a write on the turn or round of this game."""
+    current = game.current_round
+    assert current is not None
+    return {
+        "game": game,
+        "epoch": game.epoch,
+        "now": game.updated_at + 1,
+        "turn_id": current.current_turn.id,
+        "round_id": current.id,
+        "drawer_id": GUEST.id,
+        "suggestions": WORDS,
+    }

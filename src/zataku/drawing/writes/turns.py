@@ -3,8 +3,6 @@
 Each names the turn or round it applies to, so that a late write, or a retry on a newer state, does nothing.
 """
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from zataku.drawing.design import Game, Picture, Strokes, esiritori
@@ -41,12 +39,11 @@ from zataku.drawing.writes.examples import (
     BETWEEN_ROUNDS,
     CHOOSING,
     DRAWING,
-    GUEST,
     HOST,
     MESSAGE,
     STROKES,
     TURN_OVER,
-    WORDS,
+    example_arguments,
 )
 from zataku.drawing.writes.game_update import (
     require_drawing_turn,
@@ -58,28 +55,12 @@ from zataku.drawing.writes.game_update import (
 )
 from zataku.table import Budget, Plan, put
 
-
-def _example(game: Game) -> dict[str, Any]:
-    """Arguments of a write on this game, for the design document."""
-    current = game.current_round
-    assert current is not None
-    return {
-        "game": game,
-        "epoch": game.epoch,
-        "now": game.updated_at + 1,
-        "turn_id": current.current_turn.id,
-        "round_id": current.id,
-        "drawer_id": GUEST.id,
-        "suggestions": WORDS,
-    }
-
-
-_TURN_OVER, _BETWEEN_ROUNDS = _example(TURN_OVER), _example(BETWEEN_ROUNDS)
+_TURN_OVER, _BETWEEN_ROUNDS = example_arguments(TURN_OVER), example_arguments(BETWEEN_ROUNDS)
 
 
 @esiritori.write(
     budget=Budget(writes=2, of="the first turn of 10 players"),
-    example={**_example(CHOOSING), "drawer_id": HOST.id},
+    example={**example_arguments(CHOOSING), "drawer_id": HOST.id},
 )
 def choose_answer(
     game: Game, epoch: Epoch, turn_id: TurnId, drawer_id: PlayerId, answer: Answer, next_kana: Kana | None, now: Moment
@@ -100,7 +81,7 @@ def choose_answer(
     return Plan(update_game(game, epoch, now, next_kana=next_kana, **changes))
 
 
-@esiritori.write(budget=Budget(writes=2, of="the first turn of 10 players"), example=_example(DRAWING))
+@esiritori.write(budget=Budget(writes=2, of="the first turn of 10 players"), example=example_arguments(DRAWING))
 def reveal_kana(game: Game, epoch: Epoch, turn_id: TurnId, place: int, now: Moment) -> Plan[Game]:
     """Reveal one kana of the word as a hint, at most two in a turn."""
     current, turn = require_drawing_turn(game, turn_id)
@@ -113,7 +94,7 @@ def reveal_kana(game: Game, epoch: Epoch, turn_id: TurnId, place: int, now: Mome
 
 @esiritori.write(
     budget=Budget(writes=8, of="the first right guess among 10 players"),
-    example={**_example(DRAWING), "message": MESSAGE},
+    example={**example_arguments(DRAWING), "message": MESSAGE},
 )
 def record_correct_guess(
     game: Game, epoch: Epoch, turn_id: TurnId, message: NewMessage, points: Points, now: Moment
@@ -148,7 +129,7 @@ def record_correct_guess(
 
 @esiritori.write(
     budget=Budget(writes=1, of="700 characters, half a second of quick drawing"),
-    example={**_example(DRAWING), "data": STROKES},
+    example={**example_arguments(DRAWING), "data": STROKES},
 )
 def flush_strokes(
     game: Game, epoch: Epoch, turn_id: TurnId, number: StrokesNumber, data: PictureText, now: Moment
@@ -181,7 +162,7 @@ def flush_strokes(
 
 @esiritori.write(
     budget=Budget(writes=208, of="the first turn of 10 players and a picture of 100 KB"),
-    example={**_example(DRAWING), "data": STROKES, "penalty": 30},
+    example={**example_arguments(DRAWING), "data": STROKES, "penalty": 30},
 )
 def finish_turn(
     game: Game, epoch: Epoch, turn_id: TurnId, data: PictureText | None, penalty: Penalty | None, now: Moment
