@@ -6,7 +6,7 @@ import pytest
 
 from tests.table.lint.findings import findings_of
 from zataku.table import DesignError, Entity, Table, Waiver
-from zataku.table.lint import check, lint, lint_all
+from zataku.table.lint import RULES, check, lint, lint_all
 
 UserId = NewType("UserId", str)
 HOT = Waiver("hot-partition", "User.pk", "A community has few users.", "10,000 users, 50 writes a second")
@@ -100,3 +100,11 @@ def test_the_report_reads_as_text() -> None:
         "1 finding, 1 waived.",
     ]
     assert lint(Table("Empty")).text() == "no findings, 0 waived."
+
+
+def test_every_rule_explains_itself() -> None:
+    for name, rule in RULES.items():
+        sentence, blank, *more = (rule.__doc__ or "").splitlines()
+        assert sentence.endswith("."), name
+        assert not blank, name
+        assert more, name

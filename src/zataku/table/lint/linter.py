@@ -5,11 +5,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from zataku.table.backend.errors import DesignError
-from zataku.table.lint.documentation import no_example, undocumented
+from zataku.table.lint.entities import item_too_large, undocumented
 from zataku.table.lint.hot_partitions import hot_partition
 from zataku.table.lint.indexes import projection_lacks_field, unfed_index
-from zataku.table.lint.item_size import item_too_large
-from zataku.table.lint.patterns import stranger_in_span, unanswerable_pattern
+from zataku.table.lint.patterns import no_example, stranger_in_span, unanswerable_pattern
 from zataku.table.lint.report import Finding, Report, Rule, Waived
 from zataku.table.lint.unpadded_numbers import unpadded_number
 from zataku.table.schema.design_notes import Waiver

@@ -1,4 +1,4 @@
-"""The rules about the keys that queries ask for."""
+"""The rules about access patterns: the keys that queries ask for, and arguments to try them with."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -58,6 +58,22 @@ def stranger_in_span(table: Table) -> Iterator[Violation]:
                 name,
                 f"{name} can read {', '.join(unnamed)}, which it does not return and could not decode.",
                 "Narrow the range with begins_with or between, or return those kinds too.",
+            )
+
+
+def no_example(table: Table) -> Iterator[Violation]:
+    """Every access pattern can be tried out.
+
+    The lint calls each pattern with arguments that fit its annotations and looks at the keys it asks for. Where an
+    annotation is missing or says too little, the declaration gives arguments itself with `example=`.
+    """
+    for name, pattern in table.patterns.items():
+        calls = call_with_samples(pattern)
+        if calls.problem is not None and not calls.is_design_error:
+            yield Violation(
+                name,
+                f"{name} cannot be tried out: {type(calls.problem).__name__}: {calls.problem}",
+                "Annotate its parameters, or give arguments that it takes: @table.query(..., example={...}).",
             )
 
 

@@ -1,4 +1,4 @@
-"""The rule about the size of items."""
+"""The rules about entities: the size of their items, and their docstrings."""
 
 from collections.abc import Iterator
 
@@ -33,6 +33,19 @@ def item_too_large(table: Table) -> Iterator[Violation]:
                 f"The most is in {_largest_fields(size)}.",
                 "Lower the limits, or give what grows an item of its own.",
             )
+
+
+def undocumented(table: Table) -> Iterator[Violation]:
+    """Every entity says in a sentence what it is.
+
+    The design document is written from the code: an entity's docstring is its paragraph there. Access patterns without
+    a docstring are refused when they are declared.
+    """
+    for binding in table.bindings:
+        # Looked up in the class itself, since the docstring of Entity says nothing about it.
+        if not (vars(binding.entity).get("__doc__") or "").strip():
+            name = binding.entity.__name__
+            yield Violation(name, f"{name} has no docstring.", "Say in a sentence what one such item is.")
 
 
 def _largest_fields(size: MaxItemSize) -> str:

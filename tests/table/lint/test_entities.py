@@ -1,4 +1,4 @@
-"""No item can pass 400 KB, and the figure for the largest one is never too small."""
+"""No item can pass 400 KB, the figure for the largest one is never too small, and every entity has a docstring."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -274,3 +274,20 @@ def test_the_bound_is_reached() -> None:
     full = Exact(name="😀" * 10, kind="longest", seats=["😀" * 10, "😀" * 10])
     binding = binding_of(Exact)
     assert item_size(binding.encode(full)) == max_item_size(binding).bytes
+
+
+def games(docstring: str | None) -> Table:
+    table = Table("Games")
+
+    class Game(Entity, frozen=True, kw_only=True):
+        game: Id
+
+    Game.__doc__ = docstring
+    table.entity(pk="{game}")(Game)
+    return table
+
+
+def test_an_entity_without_a_docstring() -> None:
+    assert findings_of(games(None)) == [("undocumented", "Game")]
+    assert findings_of(games("  ")) == [("undocumented", "Game")]
+    assert findings_of(games("A game.")) == []
