@@ -19,7 +19,7 @@ from tests.table.export.table_strategies import tables
 from tests.table.lint import flawed_designs as literal
 from zataku.table import READ, DesignError, Grant, OnDemand, PermissionMatrix, Provisioned, Table
 from zataku.table.export import template, to_json, to_yaml
-from zataku.table.export.cloudformation.resource_names import table_id
+from zataku.table.export.cloudformation.resources import table_id
 
 # Two templates, since linting one takes a while and one template has each name once.
 DESIGNS: dict[str, Sequence[Table]] = {

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from zataku.table.backend.errors import DesignError
-from zataku.table.export.cloudformation.resource_names import arn
+from zataku.table.export.cloudformation.resources import arn
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Permissions
 

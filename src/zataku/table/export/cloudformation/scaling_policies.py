@@ -1,14 +1,14 @@
-"""Auto scaling of provisioned capacity."""
+"""Scalable targets and scaling policies of provisioned capacity."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from zataku.table.backend.table_schema import Provisioned
-from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
+from zataku.table.export.cloudformation.resources import NamedResource, design_name, logical_id, reference, table_id
 from zataku.table.schema.table import Table
 
 
-def scaling_resources(table: Table, env: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def scaling_resources(table: Table, env: str) -> Iterator[NamedResource]:
     """A scalable target with its policy for the table and each global index, where a maximum is declared."""
     capacity = table.capacity
     if not isinstance(capacity, Provisioned):

@@ -1,6 +1,6 @@
 """CloudFormation templates of a design: tables, scaling, alarms, policies."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -10,13 +10,20 @@ from zataku.table.backend.table_parameters import table_parameters
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
 from zataku.table.export.cloudformation.policies import STORE_TABLE, opening_policy, template_policy
-from zataku.table.export.cloudformation.resource_names import design_name, logical_id, reference, table_id
+from zataku.table.export.cloudformation.resources import (
+    NamedResource,
+    design_name,
+    join_named,
+    logical_id,
+    output,
+    reference,
+    table_id,
+)
 from zataku.table.export.cloudformation.scaling_policies import scaling_resources
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix, Permissions
 
 Template: TypeAlias = dict[str, Any]
-Named: TypeAlias = tuple[str, dict[str, Any]]
 
 # AWS's own limits of a template.
 _TEMPLATE_BYTES = 1_000_000
@@ -57,8 +64,8 @@ def template(
     whole: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": _description(tables, env)}
     if any(table.alarms for table in tables):
         whole |= _ALARM_TOPIC
-    whole["Resources"] = _joined([*(made for table in tables for made in _resources(table, env)), *functions])
-    whole["Outputs"] = _joined(
+    whole["Resources"] = join_named([*(made for table in tables for made in _resources(table, env)), *functions])
+    whole["Outputs"] = join_named(
         [*(made for table in tables for made in _outputs(table)), *(_policy_output(name) for name, _ in functions)]
     )
     _check_limits(whole)
@@ -77,7 +84,7 @@ def to_yaml(whole: Template) -> str:
     return msgspec.yaml.encode(plain).decode()
 
 
-def _resources(table: Table, env: str) -> Iterator[Named]:
+def _resources(table: Table, env: str) -> Iterator[NamedResource]:
     policy = table.deletion_policy(env)
     schema = table.schema(env)
     tags = {"design": design_name(table), "environment": env}
@@ -118,16 +125,16 @@ def _table_properties(schema: TableSchema, tags: dict[str, str]) -> dict[str, An
     return properties
 
 
-def _outputs(table: Table) -> Iterator[Named]:
+def _outputs(table: Table) -> Iterator[NamedResource]:
     name = table_id(table)
-    yield f"{name}Name", _output(f"The name of {design_name(table)}.", reference(name))
-    yield f"{name}Arn", _output(f"The ARN of {design_name(table)}.", {"Fn::GetAtt": [name, "Arn"]})
+    yield f"{name}Name", output(f"The name of {design_name(table)}.", reference(name))
+    yield f"{name}Arn", output(f"The ARN of {design_name(table)}.", {"Fn::GetAtt": [name, "Arn"]})
     if table.stream is not None:
         stream = {"Fn::GetAtt": [name, "StreamArn"]}
-        yield f"{name}StreamArn", _output(f"The ARN of the stream of {design_name(table)}.", stream)
+        yield f"{name}StreamArn", output(f"The ARN of the stream of {design_name(table)}.", stream)
 
 
-def _policy(rights: Permissions, env: str) -> Named:
+def _policy(rights: Permissions, env: str) -> NamedResource:
     properties = {
         "Description": f"What {rights.function} may do with the tables of {env}.",
         "PolicyDocument": template_policy(rights, env),
@@ -135,7 +142,7 @@ def _policy(rights: Permissions, env: str) -> Named:
     return logical_id(rights.function, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
 
 
-def _opening_policy(tables: Sequence[Table], env: str) -> Named:
+def _opening_policy(tables: Sequence[Table], env: str) -> NamedResource:
     properties = {
         "Description": f"What opening the store of {env} takes.",
         "PolicyDocument": opening_policy(tables, env),
@@ -143,21 +150,8 @@ def _opening_policy(tables: Sequence[Table], env: str) -> Named:
     return logical_id(STORE_TABLE.name, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
 
 
-def _policy_output(name: str) -> Named:
-    return f"{name}Arn", _output(f"The ARN of {name}.", reference(name))
-
-
-def _output(description: str, value: dict[str, Any]) -> dict[str, Any]:
-    return {"Description": description, "Value": value}
-
-
-def _joined(named: Iterable[Named]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for name, made in named:
-        if name in found:
-            raise DesignError(f"Two resources of the template would be named {name}. Rename a table or function.")
-        found[name] = made
-    return found
+def _policy_output(name: str) -> NamedResource:
+    return f"{name}Arn", output(f"The ARN of {name}.", reference(name))
 
 
 def _description(tables: Sequence[Table], env: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from zataku.table.backend.errors import DesignError
-from zataku.table.export.cloudformation.resource_names import design_name
+from zataku.table.export.cloudformation.resources import design_name
 from zataku.table.export.document.entities import Examples, cost_section, docstring, entity_section
 from zataku.table.export.document.notation import code_span, key_notation, markdown_table
 from zataku.table.export.document.tables import (

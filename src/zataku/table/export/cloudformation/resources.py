@@ -1,9 +1,13 @@
-"""Names and references of resources in a template."""
+"""Parts of a template: logical ids, references, ARNs and outputs, and resources under their names."""
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
+from zataku.table.backend.errors import DesignError
 from zataku.table.schema.table import Table
+
+NamedResource: TypeAlias = tuple[str, dict[str, Any]]
 
 _MAX_LENGTH = 255
 
@@ -32,3 +36,18 @@ def arn(rest: str) -> dict[str, Any]:
 def reference(name: str) -> dict[str, Any]:
     """A reference to a resource or parameter of the template."""
     return {"Ref": name}
+
+
+def output(description: str, value: dict[str, Any]) -> dict[str, Any]:
+    """An output of the template."""
+    return {"Description": description, "Value": value}
+
+
+def join_named(resources: Iterable[NamedResource]) -> dict[str, dict[str, Any]]:
+    """The resources by their names, each of which must be unique."""
+    by_name: dict[str, dict[str, Any]] = {}
+    for name, resource in resources:
+        if name in by_name:
+            raise DesignError(f"Two resources of the template would be named {name}. Rename a table or function.")
+        by_name[name] = resource
+    return by_name
