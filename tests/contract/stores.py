@@ -25,7 +25,7 @@ FAR_FUTURE = 4_102_444_800.0
 
 
 class StoreLocation(Protocol):
-    """Location of the store of one test. Items written by one open store are found by the next."""
+    """Where the store of one test keeps its items: what one open store writes, the next one at this location reads."""
 
     async def open(self, tables: tuple[Table, ...], clock: Clock, secret: bytes | None = None) -> Store:
         """Open the store at this location; the caller closes it."""
@@ -39,12 +39,12 @@ class StoreLocation(Protocol):
 class StoreKind(Struct, frozen=True):
     """A store under test.
 
-    - `departs`: tests that fail here, or single cases of them as in test_name[case], with the reason. They are expected
-      to fail, and removed from the list as soon as they pass.
-    - `skips`: tests that do not apply to this store.
-    - `machine`: the location of the state machine, where it differs from that of the other tests.
+    - `departures`: tests that are expected to fail here, or single cases of them as in test_name[case], with the
+      reason. A listed test that passes fails the run, so that it leaves the list.
+    - `skips`: tests that do not apply to this store, with the reason.
+    - `machine`: the location for the state machine, if it differs from that of the other tests.
     - `repeats_changes`: a stream may deliver a change again after its acknowledgement.
-    - `now`: the time at which tests begin.
+    - `now`: the time at which tests start.
     - `examples`: number of examples of the state machine, relative to the hypothesis profile.
 
     The capability "sweeping" means that `sweep` deletes expired items; without it the service deletes them itself.
@@ -53,7 +53,7 @@ class StoreKind(Struct, frozen=True):
     name: str
     location: Callable[[Path], StoreLocation]
     capabilities: frozenset[str]
-    departs: Mapping[str, str] = {}
+    departures: Mapping[str, str] = {}
     skips: Mapping[str, str] = {}
     machine: Callable[[Path], StoreLocation] | None = None
     repeats_changes: bool = False
@@ -114,24 +114,24 @@ class DynamoLocation:
             raise
 
     async def clear(self) -> None:
-        """Keep the tables: the server holds them in memory until the test process exits."""
+        """The server keeps the tables in memory until the test process exits."""
 
 
 # After a lost reply several results are correct; only the state machine, which reads back, can test that.
 ROUGH = replace(Faults.rough(), lost_reply=0.0)
 
-# Backups have names there, not files, dynoxide keeps none and ministack loses them with their table:
-# tests/table/dynamodb has tests of its own for them.
+# DynamoDB names backups instead of writing files; dynoxide has none, and ministack deletes them with their table.
+# tests/table/dynamodb tests them.
 DYNAMODB = frozenset({"transactions", "streams", "ttl", "local-indexes"})
 EMBEDDED = DYNAMODB | {"backups", "sweeping"}
 
 OWN_CLOCK = {
-    "test_a_change_says_when_it_happened": "The service stamps changes by its own clock, which no test moves.",
+    "test_a_change_says_when_it_happened": "The service stamps changes by its own clock, which a test cannot advance.",
 }
-_FETCH = "A local index shows only what it holds; AWS fetches the attributes that a projection asks for and it lacks."
+_FETCH = "A local index returns only the attributes it holds; AWS fetches the others from the table."
 _PADDING = "SET past the end of a list fills the gap with nulls; AWS appends."
 DYNOXIDE = {
-    "test_a_span_is_narrowed_by_each_kind_of_range[begins_with-a--expected0]": "begins_with of a key ignores case.",
+    "test_a_span_is_narrowed_by_each_kind_of_range[begins_with-a--expected0]": "begins_with on a key ignores case.",
     "test_set_past_the_end_of_a_list_appends": _PADDING,
     "test_a_local_index_fetches_what_it_lacks_of_a_whole_entity": _FETCH,
     "test_a_local_index_fetches_what_it_does_not_hold": _FETCH,
@@ -139,7 +139,7 @@ DYNOXIDE = {
 MINISTACK = {
     "test_set_past_the_end_of_a_list_appends": _PADDING,
     "test_add_is_exact_with_decimals": "ADD rounds to 28 digits; AWS keeps 38.",
-    "test_add_refuses_what_would_be_rounded": "ADD rounds to 28 digits; AWS keeps 38 and refuses more.",
+    "test_add_refuses_what_would_be_rounded": "ADD rounds to 28 digits; AWS keeps 38 and rejects more.",
     "test_a_local_index_fetches_what_it_lacks_of_a_whole_entity": _FETCH,
     "test_a_local_index_fetches_what_it_does_not_hold": _FETCH,
 }
@@ -160,7 +160,7 @@ STORES = (
         machine=lambda _: DynamoLocation("dynoxide", PlainClient),
         now=FAR_FUTURE,
         examples=1 / 20,
-        departs=DYNOXIDE,
+        departures=DYNOXIDE,
         skips=OWN_CLOCK,
     ),
     StoreKind(
@@ -169,7 +169,7 @@ STORES = (
         DYNAMODB,
         now=FAR_FUTURE,
         examples=1 / 50,
-        departs=MINISTACK,
+        departures=MINISTACK,
         skips=OWN_CLOCK,
     ),
 )

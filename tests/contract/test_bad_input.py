@@ -275,8 +275,8 @@ CASES: dict[str, tuple[Call, type[BadInput], str]] = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def filled(open_for_all) -> Store:
-    store = await open_for_all(*TABLES)
+async def filled(open_shared_store) -> Store:
+    store = await open_shared_store(*TABLES)
     await store.write_many(
         put=[
             Game(game_id="g1", note="here before"),

@@ -22,7 +22,7 @@ def contract_test_names() -> set[str]:
 
 @pytest.mark.parametrize("kind", STORES, ids=lambda kind: kind.name)
 def test_every_exception_names_an_existing_test_and_a_reason(kind: StoreKind):
-    exceptions = {**kind.departs, **kind.skips}
+    exceptions = {**kind.departures, **kind.skips}
     assert {name.partition("[")[0] for name in exceptions} <= contract_test_names()
     assert all(reason.endswith(".") for reason in exceptions.values())
 

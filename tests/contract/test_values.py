@@ -71,9 +71,9 @@ async def cabinets(open_store) -> Store:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def one_cabinet(open_for_all) -> Store:
+async def one_cabinet(open_shared_store) -> Store:
     """For what replaces whatever lies there."""
-    return await open_for_all(cabinet)
+    return await open_shared_store(cabinet)
 
 
 VALUES = {

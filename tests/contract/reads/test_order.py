@@ -81,8 +81,8 @@ def scattered(values: list) -> list:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def dictionary(open_for_all) -> Store:
-    store = await open_for_all(words)
+async def dictionary(open_shared_store) -> Store:
+    store = await open_shared_store(words)
     await store.write_many(put=[Word(language="all", word=word) for word in scattered(WORDS)])
     return store
 

@@ -14,7 +14,7 @@ Rule = Callable[[Item | None], bool]
 
 
 def key_in_model(item: Item) -> ModelKey:
-    """Where an item lies: its box, and its key in the order of the box."""
+    """The key of an item in the model: its box, and its sort key in the box."""
     return (item.box, f"PIECE#{item.name}") if isinstance(item, Piece) else (item.box, "LID")
 
 
@@ -28,7 +28,7 @@ class ModelChange(NamedTuple):
 
 
 class ModelConditionFailed(Exception):
-    """A condition did not hold; `current` is what lies there."""
+    """A condition did not hold; `current` is the stored item."""
 
     def __init__(self, current: Item | None) -> None:
         super().__init__(current)
@@ -36,7 +36,7 @@ class ModelConditionFailed(Exception):
 
 
 class ModelWrite(NamedTuple):
-    """A write whose condition holds: what lies at the key afterwards."""
+    """A write whose condition holds: the item stored at the key afterwards, or None."""
 
     key: ModelKey
     after: Item | None
@@ -50,7 +50,7 @@ class Model:
         self.items: dict[ModelKey, Item] = {}
         self.changes: defaultdict[ModelKey, list[ModelChange]] = defaultdict(list)
 
-    # Reading
+    # Reads
 
     def alive(self, key: ModelKey) -> Item | None:
         """The item at a key, unless it has expired."""
@@ -58,11 +58,11 @@ class Model:
         return None if item is None or self.expired(item) else item
 
     def expired(self, item: Item) -> bool:
-        """True when the item's time has passed."""
+        """True when the item has expired."""
         return item.until is not None and item.until <= self.now
 
-    def everything(self) -> list[Item]:
-        """All items that a scan returns."""
+    def all_items(self) -> list[Item]:
+        """The items that a scan returns, in any order."""
         return [item for key, item in self.items.items() if self.alive(key)]
 
     def box(self, box: str) -> list[Item]:
@@ -75,14 +75,14 @@ class Model:
 
     def coloured(self, colour: str) -> list[Piece]:
         """The pieces of a colour that have a rank, by rank, box and name."""
-        found = [
+        pieces = [
             item
             for item in self.items.values()
             if isinstance(item, Piece) and item.colour == colour and item.rank is not None
         ]
-        return sorted(found, key=lambda item: f"{item.rank:03d}#{item.box}#{item.name}")
+        return sorted(pieces, key=lambda item: f"{item.rank:03d}#{item.box}#{item.name}")
 
-    # Planning writes
+    # Planned writes
 
     def put(self, item: Item, if_absent: bool, rule: Rule | None) -> ModelWrite:
         """Write a whole item."""
@@ -93,7 +93,7 @@ class Model:
         return ModelWrite(key, item)
 
     def update(self, key: ModelKey, change: Callable[[Item], Item], rule: Rule | None) -> ModelWrite:
-        """Change an item that is there."""
+        """Change an existing item."""
         current = self.items.get(key)
         if self.alive(key) is None or (rule is not None and not rule(current)):
             raise ModelConditionFailed(current)
@@ -131,14 +131,14 @@ class Model:
             raise ModelConditionFailed(current)
         return ModelWrite(key, None)
 
-    def check(self, key: ModelKey, there: bool, rule: Rule | None) -> ModelWrite:
-        """Check that an item exists or not."""
+    def check(self, key: ModelKey, exists: bool, rule: Rule | None) -> ModelWrite:
+        """Check that an item exists, or that it does not."""
         current = self.items.get(key)
-        if (self.alive(key) is not None) != there or (rule is not None and not rule(current)):
+        if (self.alive(key) is not None) != exists or (rule is not None and not rule(current)):
             raise ModelConditionFailed(current)
         return ModelWrite(key, current)
 
-    # Applying writes
+    # Applied writes
 
     def apply(self, *plans: ModelWrite, expired: bool = False) -> None:
         """Apply planned writes."""
@@ -154,7 +154,7 @@ class Model:
                 self.items[key] = after
 
     def sweep(self) -> int:
-        """Delete expired items."""
-        gone = [ModelWrite(key, None) for key, item in self.items.items() if self.expired(item)]
-        self.apply(*gone, expired=True)
-        return len(gone)
+        """Delete expired items; returns their number."""
+        deletions = [ModelWrite(key, None) for key, item in self.items.items() if self.expired(item)]
+        self.apply(*deletions, expired=True)
+        return len(deletions)

@@ -11,18 +11,18 @@ from tests.contract.stores import STORES, StoreKind
 
 
 @pytest.mark.parametrize("store", STORES, ids=lambda kind: kind.name)
-def test_a_store_agrees_with_a_plain_model(store: StoreKind, tmp_path: Path):
-    # Skips here where the server is not installed, before a machine opens anything.
+def test_a_store_agrees_with_the_reference_model(store: StoreKind, tmp_path: Path):
+    # Skips the test where the server is not installed, before a machine opens a store.
     store.machine_location(tmp_path)
 
     class Machine(ModelComparisonMachine):
         kind = store
 
-    usual = settings()
-    wanted = settings(
-        max_examples=max(1, int(usual.max_examples * store.examples)),
-        stateful_step_count=usual.stateful_step_count,
+    profile = settings()
+    scaled = settings(
+        max_examples=max(1, int(profile.max_examples * store.examples)),
+        stateful_step_count=profile.stateful_step_count,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         deadline=None,
     )
-    run_state_machine_as_test(Machine, settings=wanted)
+    run_state_machine_as_test(Machine, settings=scaled)

@@ -165,8 +165,8 @@ def things_where(name: str) -> Span:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def filled(open_for_all) -> Store:
-    store = await open_for_all(shelf)
+async def filled(open_shared_store) -> Store:
+    store = await open_shared_store(shelf)
     await store.put(THING)
     return store
 

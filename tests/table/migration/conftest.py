@@ -6,13 +6,13 @@ What an upgrade asks of a store are the conditions and transactions of the contr
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.conftest import OpenStore, clock, open_store, place
+from tests.contract.conftest import OpenStore, clock, location, open_store
 from tests.contract.stores import STORES, DynamoLocation
 from tests.support.plain_client import PlainClient
 from tests.table.migration.room_revisions import third
 from zataku.table import Store
 
-__all__ = ["clock", "open_store", "place"]
+__all__ = ["clock", "location", "open_store"]
 
 KINDS = {kind.name: kind for kind in STORES}
 KINDS["dynoxide"] = replace(KINDS["dynoxide"], location=lambda _: DynamoLocation("dynoxide", PlainClient))
